@@ -1,0 +1,31 @@
+"""Errors a user can act on. Each message names the place, what was expected, what was found, what to do next."""
+
+
+class CfgenError(Exception):
+    """A mistake in input or usage. The command line prints it as one line and exits with code 2."""
+
+
+class InputError(CfgenError):
+    """A file, field or value that cfgen was given is not what it needs."""
+
+
+class StoreError(CfgenError):
+    """A benchmark directory is missing, damaged, or of another kind than asked for."""
+
+
+class MissingExtraError(CfgenError):
+    """A backend needs packages that the base install leaves out."""
+
+    def __init__(self, what: str, extra: str, cause: ImportError) -> None:
+        super().__init__(
+            f"{what} needs the package '{cause.name}', which is not installed; "
+            f'install it with: pip install "cfgen[{extra}]"'
+        )
+
+
+class InpaintRefusedError(CfgenError):
+    """An inpainter declined or returned nothing usable; the reason is recorded and the attempt counts."""
+
+
+class Shortfall(Exception):  # noqa: N818 - not a mistake: the job ran and fell short
+    """The job ran to its end but produced less than was asked. The command line exits with code 1."""

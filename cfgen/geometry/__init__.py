@@ -1,0 +1,1 @@
+"""Camera models, ego frame, ground plane, trajectories: the base that every room may use."""

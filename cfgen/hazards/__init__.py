@@ -1,0 +1,1 @@
+"""What can appear in the road, and where (metres)."""

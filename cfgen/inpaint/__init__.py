@@ -1,0 +1,1 @@
+"""One inpainter per file, and the crop and paste they share."""

@@ -1,0 +1,1 @@
+"""Rubrics x models."""

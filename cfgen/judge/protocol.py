@@ -1,0 +1,53 @@
+"""What a judge sees and what it answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from cfgen.records import Camera, Plan, Verdict
+
+
+@dataclass(frozen=True)
+class JudgeItem:
+    """The seven inputs of the hazard rubric for one arm of one case, with nothing that names the hazard.
+
+    ``key`` is opaque and only routes the answer. Images are (H, W, 3) uint8 RGB. ``bev``, ``speed`` and
+    ``delta`` are drawn from the two plans by :mod:`cfgen.render`. ``camera`` is the front camera of both
+    frames; it and the plans serve judges that measure (offline) and are not shown to language models.
+    """
+
+    key: str
+    original_image: np.ndarray
+    modified_image: np.ndarray
+    bev: np.ndarray
+    speed: np.ndarray
+    delta: str
+    original_text: str
+    modified_text: str
+    original_plan: Plan
+    modified_plan: Plan
+    camera: Camera
+
+
+@dataclass(frozen=True)
+class VerdictKey:
+    """Where a verdict belongs; the judge copies it into the record and looks at nothing in it."""
+
+    planner: str
+    case_id: str
+    arm: str
+    repeat: int
+
+
+class Judge(Protocol):
+    """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready."""
+
+    name: str
+
+    def judge(
+        self,
+        items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]],
+        done: Callable[[Verdict], None],
+    ) -> None: ...

@@ -1,0 +1,11 @@
+"""Where the files that ship with cfgen are."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def scenarios_dir() -> Path:
+    """Folder with the taxonomy, demo scenes and sprites: inside the installed package, or beside it in a clone."""
+    installed = _PACKAGE / "_scenarios"
+    return installed if installed.is_dir() else _PACKAGE.parent / "scenarios"

@@ -1,0 +1,1 @@
+"""Planners: protocol, parser, built-ins and adapters."""

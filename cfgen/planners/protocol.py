@@ -1,0 +1,102 @@
+"""What a planner is asked and what it may answer. A planner is any object with ``needs`` and ``plan``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from cfgen.records import Camera, Hazard, Motion, Placement
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a planner declares; it decides what is loaded and how it is checked.
+
+    Attributes:
+        cameras: names of the cameras it wants.
+        frame_times: seconds relative to t0 at which it wants images of each camera; 0.0 is "now".
+        max_pixels: images larger than this are shrunk, keeping their aspect; None keeps them.
+        batch_size: observations per ``plan`` call.
+        deterministic: same observation and seed, same answer.
+        truth: scripted responders only: they are told what was added where (known-answer probes).
+    """
+
+    cameras: tuple[str, ...] = ("front",)
+    frame_times: tuple[float, ...] = (0.0,)
+    max_pixels: int | None = None
+    batch_size: int = 1
+    deterministic: bool = True
+    truth: bool = False
+
+
+@dataclass(frozen=True)
+class TimedImage:
+    """One image: ``pixels`` (H, W, 3) uint8 RGB, read-only; ``t`` its own time in s relative to t0."""
+
+    t: float
+    pixels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What was put where; None fields mean that the frame is untouched. Given to scripted responders only."""
+
+    hazard: Hazard | None
+    placement: Placement | None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One question to a planner. Nothing in it tells which arm it comes from.
+
+    Attributes:
+        token: opaque; different for every question.
+        seed: for the planner's own randomness; paired across the arms of a case.
+        images: camera name -> images in time order, at the needed times that the scene has.
+        cameras: camera name -> calibration at the size of its images.
+        history: ego motion up to t = 0 in the ego frame at t0 (m, rad, m/s).
+        instruction: navigation instruction, or "".
+        truth: see :class:`Truth`.
+        logged: the recorded future, for the ``logged`` planner and scripted responders only.
+    """
+
+    token: str
+    seed: int
+    images: Mapping[str, tuple[TimedImage, ...]]
+    cameras: Mapping[str, Camera]
+    history: Motion
+    instruction: str = ""
+    truth: Truth | None = None
+    logged: Motion | None = None
+
+    @property
+    def speed(self) -> float:
+        """Ego speed at t0, m/s."""
+        return self.history.v[-1]
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer in parts, for planners that do not write the papers' text format.
+
+    Attributes:
+        text: reasoning in the papers' format or free text; parsed by cfgen.
+        waypoints: (T, 2) or (T, 3) x, y[, theta] in the ego frame at t0, m and rad; None takes them from ``text``.
+        t: (T,) s after t0 of the waypoints; None means 0.25, 0.5, ...
+        report: anything the planner reports of itself (calls, cost, ...): JSON values.
+    """
+
+    text: str = ""
+    waypoints: np.ndarray | None = None
+    t: np.ndarray | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Planner(Protocol):
+    """``plan`` answers a batch in order: the papers' text (``str``) or a :class:`Response` for each observation."""
+
+    needs: Needs
+
+    def plan(self, observations: Sequence[Observation]) -> Sequence[str | Response]: ...

@@ -1,0 +1,1 @@
+"""Quality gates, one per function."""

@@ -1,0 +1,1 @@
+"""Pictures for the judge and for people."""

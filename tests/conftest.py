@@ -1,0 +1,34 @@
+"""Fixtures for every test: no network but loopback, and the real drives where they are."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+_CONNECT = socket.socket.connect
+_LOOPBACK = ("127.", "::1", "localhost")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_network():
+    """Connecting anywhere but loopback fails the test that tried."""
+
+    def connect(self, address):
+        if self.family in (socket.AF_INET, socket.AF_INET6) and not str(address[0]).startswith(_LOOPBACK):
+            raise AssertionError(f"a test tried to reach {address}; tests may only use loopback")
+        return _CONNECT(self, address)
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", connect)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="session")
+def real() -> Path:
+    """The folder of real drives: ``$CFGEN_REAL``, or ``../shared/real`` beside the clone."""
+    folder = Path(os.environ.get("CFGEN_REAL", Path(__file__).resolve().parents[2] / "shared" / "real"))
+    if not folder.is_dir():
+        pytest.skip("no real drives here: put them in ../shared/real or set CFGEN_REAL")
+    return folder
