@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import bpy  # isort: skip  (bmesh exists only once bpy is loaded)
 import bmesh
-import bpy
 from mathutils import Matrix, Vector
 
 Color = tuple[float, float, float]
@@ -33,7 +33,7 @@ class Model:
     symmetry: "round" (about z: one view), "mirror" (left = right: views from 0 to 180 degrees) or "none".
     pixels: the longest of length, width and height in the sprite; step: degrees between views.
     elevations: camera elevations in degrees, seen 25 m away. azimuths: only these (degrees), where a model is
-    never seen from elsewhere. volume: it holds smoke or flames (rendered without denoising, alpha from the film).
+    never seen from elsewhere. volume: it holds smoke or flames (no denoising, alpha from the film).
     decal: it lies in the ground: rendered once from above as a picture in metres, instead of views.
     """
 
