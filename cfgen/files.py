@@ -1,0 +1,130 @@
+"""Files that appear whole or not at all, and images without metadata."""
+
+import contextlib
+import json
+import uuid
+from pathlib import Path
+from typing import Any, TypeVar
+
+import cv2
+import numpy as np
+from pydantic import ValidationError
+
+from cfgen.errors import InputError, StoreError
+from cfgen.hashing import hash_json
+from cfgen.records import SCHEMA_VERSION, Stored
+
+R = TypeVar("R", bound=Stored)
+_HASH_KEY = "sha256"
+
+
+def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
+    """Write to a temporary name (in ``work``, on the same file system) and rename.
+
+    Raises:
+        StoreError: the disk is full or the place cannot be written; nothing half-written stays behind.
+    """
+    folder = work or path.parent
+    temporary = folder / f".{uuid.uuid4().hex}.tmp"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"{path}: cannot write ({error.strerror or error}); free space or fix permissions and run the same "
+            "command again: what is already there is kept"
+        ) from error
+
+
+def write_record(path: Path, record: Stored, work: Path | None = None) -> None:
+    """JSON that people can read, with a hash of its own content under ``sha256``."""
+    content = record.model_dump(mode="json")
+    content[_HASH_KEY] = hash_json(content)
+    write_bytes(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode(), work)
+
+
+def read_record(path: Path, kind: type[R], check: bool = False) -> R:
+    """Load a record; with ``check``, also re-derive its hash.
+
+    Raises:
+        StoreError: missing, not JSON, another schema version, a field that does not fit, or a changed hash.
+    """
+    content = read_json(path)
+    stored = content.pop(_HASH_KEY, None)
+    version = content.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise StoreError(
+            f"{path}: field 'schema_version': expected {SCHEMA_VERSION}, found {version!r}; "
+            "read it with the cfgen version that wrote it"
+        )
+    if check and stored != hash_json(content):
+        raise StoreError(
+            f"{path}: content does not match its own sha256: it was changed after cfgen wrote it"
+        )
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        raise StoreError(f"{path}: {explain(error)}") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file.
+
+    Raises:
+        StoreError: missing, unreadable, or not a JSON object.
+    """
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StoreError(f"{path}: expected a file, found none") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot read ({error.strerror})") from error
+    except ValueError as error:
+        raise StoreError(
+            f"{path}: expected JSON, found something else ({error}); restore or delete it"
+        ) from error
+    if not isinstance(content, dict):
+        raise StoreError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def explain(error: ValidationError) -> str:
+    """The first fault of a pydantic error as one line: field, problem, what was found."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "(whole record)"
+    found = repr(first.get("input"))
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"field '{field}': {first['msg']}, found {found[:80]}{more}"
+
+
+def read_image(path: Path) -> np.ndarray:
+    """(H, W, 3) uint8 RGB.
+
+    Raises:
+        InputError: missing, or not a whole image.
+    """
+    try:
+        data = np.frombuffer(path.read_bytes(), np.uint8)
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the image ({error.strerror}); check the path") from error
+    pixels = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
+    if pixels is None:
+        raise InputError(
+            f"{path}: expected an image, found {data.size} bytes that do not decode; replace the file"
+        )
+    return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)
+
+
+def png_bytes(pixels: np.ndarray) -> bytes:
+    """Lossless PNG without metadata from (H, W), (H, W, 3) RGB or (H, W, 4) RGBA uint8."""
+    if pixels.ndim == 3:
+        code = cv2.COLOR_RGB2BGR if pixels.shape[2] == 3 else cv2.COLOR_RGBA2BGRA
+        pixels = cv2.cvtColor(pixels, code)
+    done, data = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    if not done:
+        raise InputError(f"cannot encode an image of shape {pixels.shape} as PNG")
+    return data.tobytes()

@@ -1,0 +1,42 @@
+"""Content hashes: sha256 over canonical JSON or raw bytes, with the algorithm as prefix."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+
+def canonical_json(value: Any) -> bytes:
+    """UTF-8 JSON with sorted keys and no spaces; equal values give equal bytes. NaN and infinity raise ValueError."""
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode()
+
+
+def hash_json(value: Any) -> str:
+    """``sha256:`` and 64 hex digits over :func:`canonical_json` of a record or plain JSON value."""
+    return hash_bytes(canonical_json(value))
+
+
+def hash_bytes(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def hash_image(pixels: np.ndarray) -> str:
+    """Over shape, dtype and values of an array."""
+    head = f"{pixels.shape}{pixels.dtype}".encode()
+    return hash_bytes(head + np.ascontiguousarray(pixels).tobytes())
+
+
+def derive_seed(*parts: Any) -> int:
+    """A 63-bit seed that depends on every part and on nothing else."""
+    return int.from_bytes(hashlib.sha256(canonical_json(list(parts))).digest()[:8], "big") >> 1
+
+
+def derive_id(*parts: Any) -> str:
+    """A random-looking 12-character name: tells nothing about the parts."""
+    return hashlib.sha256(canonical_json(list(parts))).hexdigest()[:12]

@@ -1,0 +1,85 @@
+"""What is stored: the value objects that every room shares.
+
+Frames and units: ego frame x forward, y left, z up, origin on the ground; camera frame x right, y down,
+z forward; metres, seconds, radians, m/s. Images are HWC uint8 RGB. "At t0" means in the ego frame of the
+moment at which the planner is asked.
+"""
+
+from cfgen.records.base import (
+    DIMENSIONS,
+    LATERAL,
+    LONGITUDINAL,
+    PLAN_DT,
+    PLAN_STEPS,
+    SCHEMA_VERSION,
+    Arm,
+    Identifier,
+    Point3,
+    Record,
+    Score,
+    Sha256,
+    Stored,
+    Zone,
+    wrap_angle,
+)
+from cfgen.records.cases import Attempt, Benchmark, Case, GateResult, Planned, Provenance, Rejection
+from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
+from cfgen.records.runs import (
+    JudgeRun,
+    Plan,
+    PlannerRun,
+    Rating,
+    RatingFile,
+    Review,
+    ReviewFile,
+    Rollout,
+    Trace,
+    Verdict,
+    Vote,
+)
+from cfgen.records.scenes import Camera, Frame, Motion, Scene
+
+__all__ = [
+    "DIMENSIONS",
+    "LATERAL",
+    "LONGITUDINAL",
+    "PLAN_DT",
+    "PLAN_STEPS",
+    "SCHEMA_VERSION",
+    "Arm",
+    "Attempt",
+    "Benchmark",
+    "Camera",
+    "Case",
+    "DistancePolicy",
+    "Frame",
+    "GateResult",
+    "Hazard",
+    "HazardMotion",
+    "Identifier",
+    "JudgeRun",
+    "Motion",
+    "Placement",
+    "Plan",
+    "Planned",
+    "PlannerRun",
+    "Point3",
+    "Provenance",
+    "Rating",
+    "RatingFile",
+    "Record",
+    "Rejection",
+    "Review",
+    "ReviewFile",
+    "Rollout",
+    "Scene",
+    "Score",
+    "Sha256",
+    "Size",
+    "Stored",
+    "Trace",
+    "Verdict",
+    "Vote",
+    "Zone",
+    "wrap_angle",
+]

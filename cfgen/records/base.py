@@ -1,0 +1,62 @@
+"""Base classes, vocabularies and field types of every record."""
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION: Literal[1] = 1
+
+#: The papers' plan: 24 waypoints, 0.25 s apart, 6 s.
+PLAN_STEPS = 24
+PLAN_DT = 0.25
+
+DIMENSIONS = ("reasoning", "waypoints", "overall")
+
+LONGITUDINAL = (
+    "stop",
+    "yield",
+    "follow lead vehicle",
+    "gap search",
+    "pass",
+    "speed adapt",
+    "set speed tracking",
+)
+LATERAL = (
+    "turn left",
+    "turn right",
+    "lane change left",
+    "lane change right",
+    "merge",
+    "out-of-lane nudge left",
+    "out-of-lane nudge right",
+    "in-lane nudge left",
+    "in-lane nudge right",
+    "pull over",
+    "lane keeping",
+)
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$")]
+#: "original", "hazard", "rerun", "null", "nuisance", or a hazard at another distance, e.g. "hazard_d0.7".
+Arm = Annotated[str, Field(pattern=r"^(original|hazard|rerun|null|nuisance|hazard_d\d+\.\d+)$")]
+Zone = Literal["ego_lane", "crossing", "oncoming", "adjacent", "shoulder"]
+Score = Literal[0, 1, 2]
+Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+Point3 = tuple[float, float, float]
+
+
+class Record(BaseModel):
+    """Immutable, strict about names, no NaN or infinity."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Stored(Record):
+    """A record that is a file of its own."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+
+
+def wrap_angle(theta: float) -> float:
+    """Radians into (-pi, pi]."""
+    return math.pi - (math.pi - theta) % (2 * math.pi)

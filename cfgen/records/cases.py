@@ -1,0 +1,99 @@
+"""What a build makes: planned, accepted and refused cases, and the benchmark itself."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
+from cfgen.records.hazards import Hazard, Placement
+
+
+class GateResult(Record):
+    """One quality gate: the value it measured, the bound it has to keep, and whether it does."""
+
+    gate: Identifier
+    passed: bool
+    value: float | None = None
+    bound: str = ""
+    reason: str = ""
+
+
+class Attempt(Record):
+    """One try at a case. ``seed`` drew placement and appearance; ``gates`` are empty when it failed before them."""
+
+    number: int
+    seed: int
+    placement: Placement | None = None
+    gates: tuple[GateResult, ...] = ()
+    reason: str = ""
+
+
+class Provenance(Record):
+    """All that decided the pixels."""
+
+    inpainter: str
+    inpainter_version: str
+    #: options after defaults, and what the backend reported: model revision, sprite variant, light estimate, ...
+    options: dict[str, Any] = Field(default_factory=dict)
+    report: dict[str, Any] = Field(default_factory=dict)
+    cfgen_version: str
+    scene_hash: Sha256
+    hazard_hash: Sha256
+
+
+class Case(Stored):
+    """One accepted counterfactual. ``files`` maps paths relative to the case folder to content hashes."""
+
+    case_id: Identifier
+    scene_id: Identifier
+    seed: int
+    hazard: Hazard
+    placement: Placement
+    #: the harmless object of the nuisance arm, when built
+    nuisance: Hazard | None = None
+    nuisance_placement: Placement | None = None
+    #: arms whose frames this case holds besides the original
+    arms: tuple[Arm, ...] = ("hazard",)
+    #: placements of the hazard_d* arms
+    distance_placements: dict[str, Placement] = Field(default_factory=dict)
+    attempts: tuple[Attempt, ...]
+    gates: tuple[GateResult, ...]
+    provenance: Provenance
+    files: dict[str, Sha256]
+
+
+class Rejection(Stored):
+    """A planned case that was refused, by the gates or by a person."""
+
+    case_id: Identifier
+    scene_id: Identifier
+    hazard_id: Identifier
+    reason: str
+    attempts: tuple[Attempt, ...] = ()
+    by: str = "gates"
+
+
+class Planned(Record):
+    """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced."""
+
+    case_id: Identifier
+    scene_id: Identifier
+    hazard_id: Identifier
+    round: int = Field(ge=0)
+
+
+class Benchmark(Stored):
+    """``benchmark.json``: what was asked for and what was planned; written first, extended round by round."""
+
+    cfgen_version: str
+    n: int = Field(gt=0)
+    seed: int
+    taxonomy_hash: Sha256
+    #: scene_id -> hash of its folder; every scene the build may use
+    scenes: dict[str, Sha256]
+    inpainter: str
+    inpainter_options: dict[str, Any] = Field(default_factory=dict)
+    decel_band: tuple[float, float]
+    controls: tuple[Literal["null", "nuisance"], ...] = ()
+    distances: tuple[float, ...] = ()
+    planned: tuple[Planned, ...] = ()

@@ -1,0 +1,81 @@
+"""What can be added to a scene, and where it stands."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from cfgen.records.base import Identifier, Record, Zone
+
+
+class Size(Record):
+    """Metres: length along the object's own x (its front), width along y, height along z."""
+
+    length: float = Field(gt=0, le=40)
+    width: float = Field(gt=0, le=40)
+    height: float = Field(gt=0, le=20)
+
+
+class DistancePolicy(Record):
+    """Where along the path a hazard may stand.
+
+    ``decel`` is the band of constant deceleration (m/s^2) that stopping short of it would require; None takes
+    the build's default band. ``min_m`` and ``max_m`` bound the distance in any case.
+    """
+
+    decel: tuple[float, float] | None = None
+    min_m: float = Field(default=6.0, gt=0)
+    max_m: float = Field(default=80.0, gt=0)
+
+
+class HazardMotion(Record):
+    """How the object moves in the world: ``kind`` relative to the ego path, ``speed`` range in m/s."""
+
+    kind: Literal["static", "crossing", "contraflow", "along"] = "static"
+    speed: tuple[float, float] = (0.0, 0.0)
+
+
+class Hazard(Record):
+    """One entry of the taxonomy."""
+
+    id: Identifier
+    kind: Literal["hazard", "nuisance", "null"] = "hazard"
+    name: str
+    cluster: str
+    #: one line: why a driver must respond
+    why: str
+    size: Size
+    prompt: str = ""
+    negative_prompt: str = ""
+    zones: tuple[Zone, ...] = Field(min_length=1)
+    motion: HazardMotion = HazardMotion()
+    #: object's front relative to the ego path direction
+    heading: Literal["along", "facing", "across", "any"] = "any"
+    distance: DistancePolicy = DistancePolicy()
+    #: for breakdowns only, never shown to a judge
+    responses: tuple[Literal["stop", "brake", "yield", "nudge", "lane change", "follow", "none"], ...] = (
+        "brake",
+    )
+    #: sprite or 3-D model for the inpainters that need no prompt; None: generative inpainters only
+    model: str | None = None
+
+
+class Placement(Record):
+    """A pose on the road in the ego frame at t0, and what follows from it through the front camera."""
+
+    zone: Zone
+    x: float
+    y: float
+    yaw: float
+    #: world velocity in the ego frame at t0, m/s
+    vx: float = 0.0
+    vy: float = 0.0
+    size: Size
+    #: arc length along the ego path and signed offset to its left, m
+    distance_m: float
+    lateral_m: float
+    #: constant deceleration that stops short of it, m/s^2
+    required_decel: float
+    #: contact point of the object's centre on the ground, pixels
+    foot_px: tuple[float, float]
+    #: x0, y0, x1, y1 of the projected box, pixels, clipped to the frame
+    box_px: tuple[float, float, float, float]

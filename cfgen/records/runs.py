@@ -1,0 +1,156 @@
+"""What planners answered and how judges and people scored it."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from cfgen.records.base import PLAN_STEPS, Arm, Identifier, Point3, Record, Score, Sha256, Stored
+
+
+class Trace(Record):
+    """What the planner said, parsed. Empty fields were not said."""
+
+    scene: str = ""
+    justification: str = ""
+    longitudinal: str = ""
+    lateral: str = ""
+
+
+class Plan(Record):
+    """A plan on the papers' grid: (24, 3) x, y, theta in the ego frame at t0, first point at 0.25 s."""
+
+    waypoints: tuple[Point3, ...] = Field(min_length=PLAN_STEPS, max_length=PLAN_STEPS)
+    trace: Trace = Trace()
+    #: what the parser had to tolerate, in words
+    faults: tuple[str, ...] = ()
+
+
+class Rollout(Stored):
+    """One answer of one planner for one arm of one case."""
+
+    planner: Identifier
+    planner_hash: Sha256
+    case_id: Identifier
+    arm: Arm
+    repeat: int = Field(ge=0)
+    seed: int
+    status: Literal["ok", "failed"]
+    #: why it failed, in one line; empty when ok
+    reason: str = ""
+    #: the planner's words, unchanged
+    text: str = ""
+    plan: Plan | None = None
+    latency_s: float = 0.0
+    #: what the planner reports of itself: calls, cost, candidates, ...
+    report: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _plan_if_ok(self) -> Self:
+        if (self.status == "ok") != (self.plan is not None):
+            raise ValueError("a rollout has a plan exactly when its status is ok")
+        return self
+
+
+class PlannerRun(Stored):
+    """``runs/<planner>/planner.json``: what was asked of a planner; its rollouts are expected to be there."""
+
+    planner: Identifier
+    planner_hash: Sha256
+    #: as typed on the command line, without secrets
+    spec: str
+    arms: tuple[Arm, ...]
+    repeats: int = Field(gt=0)
+    seed: int
+    needs: dict[str, Any] = Field(default_factory=dict)
+
+
+class Vote(Record):
+    """One reply of one judge model. Scores are None where it said UNKNOWN or the reply could not be read."""
+
+    model: str
+    status: Literal["scored", "unknown", "failed"]
+    scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
+    element_type: str = ""
+    element_position: str = ""
+    explanation: str = ""
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    raw: str = ""
+    usage: dict[str, float] = Field(default_factory=dict)
+
+
+class Verdict(Stored):
+    """The combined judgement of one arm's rollout against the original arm's.
+
+    ``status``: scored; unknown (the judge could not name the change: excluded and counted); failed (the judge
+    gave no usable reply: counted); planner_failed (no plan to judge: counts against the planner).
+    """
+
+    judge: Identifier
+    rubric: str
+    rubric_version: str
+    rubric_hash: Sha256
+    planner: Identifier
+    case_id: Identifier
+    arm: Arm
+    repeat: int = Field(ge=0)
+    status: Literal["scored", "unknown", "failed", "planner_failed"]
+    scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
+    element_type: str = ""
+    element_position: str = ""
+    explanation: str = ""
+    reason: str = ""
+    flags: tuple[str, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    #: hash of everything the judge was shown
+    input_hash: Sha256
+
+    @model_validator(mode="after")
+    def _scored_has_all(self) -> Self:
+        full = all(self.scores.get(d) is not None for d in ("reasoning", "waypoints", "overall"))
+        if (self.status == "scored") != full:
+            raise ValueError("a verdict has all three scores exactly when its status is scored")
+        return self
+
+
+class JudgeRun(Stored):
+    """``verdicts/<judge>/judge.json``: who judged, with which wording and options."""
+
+    judge: Identifier
+    spec: str
+    rubric: str
+    rubric_version: str
+    rubric_hash: Sha256
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+class Rating(Record):
+    """One person's scores at one time; None means UNKNOWN."""
+
+    at: str
+    scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None]
+    note: str = ""
+
+
+class RatingFile(Stored):
+    """A rater's append-only history for one response; the last entry counts."""
+
+    rater: Identifier
+    planner: Identifier
+    case_id: Identifier
+    arm: Arm = "hazard"
+    history: tuple[Rating, ...]
+
+
+class Review(Record):
+    """One curation decision."""
+
+    at: str
+    decision: Literal["accept", "reject", "flag", "clear"]
+    reason: str = ""
+
+
+class ReviewFile(Stored):
+    rater: Identifier
+    case_id: Identifier
+    history: tuple[Review, ...]

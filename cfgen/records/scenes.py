@@ -1,0 +1,118 @@
+"""A moment of a drive: cameras, frames, ego motion."""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from cfgen.records.base import Identifier, Point3, Record, Stored
+
+
+class Camera(Record):
+    """Intrinsics and mounting of one camera; the functions are in :mod:`cfgen.geometry.camera`.
+
+    ``model`` decides which fields count:
+
+    - ``pinhole``: fx, fy, cx, cy (pixels; the centre of the top-left pixel is (0, 0)).
+    - ``opencv``: also ``distortion`` k1 k2 p1 p2 k3 [k4 k5 k6] (radial-tangential or rational).
+    - ``fisheye``: also ``distortion`` k1..k4 (Kannala-Brandt, as in ``cv2.fisheye``).
+    - ``ftheta``: cx, cy, ``fw_poly`` (pixel radius = sum_i fw_i theta^i) and ``bw_poly`` (its inverse).
+    """
+
+    name: Identifier = "front"
+    model: Literal["pinhole", "opencv", "fisheye", "ftheta"] = "pinhole"
+    width: int = Field(gt=0)
+    height: int = Field(gt=0)
+    fx: float = Field(default=1.0, gt=0)
+    fy: float = Field(default=1.0, gt=0)
+    cx: float
+    cy: float
+    distortion: tuple[float, ...] = ()
+    fw_poly: tuple[float, ...] = ()
+    bw_poly: tuple[float, ...] = ()
+    #: 4x4, row-major: takes homogeneous ego-frame points (at this frame's own time) into the camera frame.
+    T_cam_ego: tuple[tuple[float, float, float, float], ...]
+
+    @field_validator("T_cam_ego")
+    @classmethod
+    def _is_rigid(cls, value: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
+        if len(value) != 4:
+            raise ValueError(f"T_cam_ego: expected 4 rows, found {len(value)}")
+        if any(abs(a - b) > 1e-6 for a, b in zip(value[3], (0, 0, 0, 1), strict=True)):
+            raise ValueError(f"T_cam_ego: expected last row 0 0 0 1, found {value[3]}")
+        for i in range(3):
+            for j in range(3):
+                dot = sum(value[i][k] * value[j][k] for k in range(3))
+                if abs(dot - (i == j)) > 1e-3:
+                    raise ValueError(
+                        f"T_cam_ego: rows {i} and {j} of the rotation are not orthonormal ({dot:.4f})"
+                    )
+        return value
+
+    @model_validator(mode="after")
+    def _has_what_its_model_needs(self) -> Self:
+        expected = {"pinhole": (0,), "opencv": (5, 8), "fisheye": (4,), "ftheta": (0,)}[self.model]
+        if len(self.distortion) not in expected:
+            raise ValueError(
+                f"camera '{self.name}': model {self.model} takes {' or '.join(map(str, expected))} distortion "
+                f"coefficients, found {len(self.distortion)}"
+            )
+        if self.model == "ftheta" and (len(self.fw_poly) < 2 or len(self.bw_poly) < 2):
+            raise ValueError(f"camera '{self.name}': model ftheta needs fw_poly and bw_poly")
+        return self
+
+
+class Frame(Record):
+    """One image: ``t`` its camera's own time, s relative to t0; ``image`` a path relative to the scene folder."""
+
+    camera: Identifier = "front"
+    t: float
+    image: str
+
+
+class Motion(Record):
+    """Ego motion: ``t`` (T,) s relative to t0, ``poses`` (T, 3) x, y, theta in the ego frame at t0, ``v`` (T,) m/s."""
+
+    t: tuple[float, ...]
+    poses: tuple[Point3, ...]
+    v: tuple[float, ...]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Self:
+        if not len(self.t) == len(self.poses) == len(self.v):
+            raise ValueError(
+                f"t, poses and v differ in length: {len(self.t)}, {len(self.poses)}, {len(self.v)}"
+            )
+        if any(b <= a for a, b in zip(self.t, self.t[1:], strict=False)):
+            raise ValueError("t must increase strictly")
+        return self
+
+
+class Scene(Stored):
+    """A moment of a drive. ``cameras[0]`` is the front camera that gets edited; each has a frame at or before t0."""
+
+    scene_id: Identifier
+    source: str = ""
+    license: str = ""
+    timestamp: str = ""
+    cameras: tuple[Camera, ...] = Field(min_length=1)
+    frames: tuple[Frame, ...] = Field(min_length=1)
+    #: ends with t = 0, pose (0, 0, 0)
+    history: Motion
+    #: starts after t0; None when the log has none
+    future: Motion | None = None
+    #: False for single stills and guessed motion
+    motion_known: bool = True
+    #: free key-values of the source, carried along
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def front(self) -> Camera:
+        return self.cameras[0]
+
+    @property
+    def speed(self) -> float:
+        """Ego speed at t0, m/s."""
+        return self.history.v[-1]
+
+    def camera(self, name: str) -> Camera:
+        return next(c for c in self.cameras if c.name == name)

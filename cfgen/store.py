@@ -1,0 +1,194 @@
+"""The benchmark directory: where everything is, and how it is written so that any number of workers can share it.
+
+A record's existence means that the work is done. Temporary files and locks live in ``.work``, which holds
+nothing of value.
+"""
+
+import contextlib
+import fcntl
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from cfgen.errors import StoreError
+from cfgen.files import read_record, write_bytes, write_record
+from cfgen.hashing import hash_bytes
+from cfgen.records import (
+    Benchmark,
+    Case,
+    JudgeRun,
+    PlannerRun,
+    RatingFile,
+    Rejection,
+    ReviewFile,
+    Rollout,
+    Verdict,
+)
+
+MARKER = "benchmark.json"
+
+
+class Store:
+    """One benchmark directory.
+
+    Raises:
+        StoreError: ``root`` is not a benchmark directory (no ``benchmark.json``).
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+        if not (self.root / MARKER).is_file():
+            raise StoreError(
+                f"{self.root}: expected a benchmark directory (with {MARKER}), found "
+                f"{'another folder' if self.root.is_dir() else 'nothing'}; make one with: "
+                f"cfgen build --n 66 --out {self.root}"
+            )
+        self.work = self.root / ".work"
+
+    @classmethod
+    def create(cls, root: Path, benchmark: Benchmark) -> "Store":
+        """Start a benchmark in a new or empty folder.
+
+        Raises:
+            StoreError: the folder holds other files.
+        """
+        root = Path(root)
+        if root.is_dir() and any(p.name != ".work" for p in root.iterdir()):
+            raise StoreError(
+                f"{root}: expected a new or empty folder, found other files; choose another --out"
+            )
+        write_record(root / MARKER, benchmark, root / ".work")
+        return cls(root)
+
+    # --- benchmark and scenes -----------------------------------------------------------------------
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return read_record(self.root / MARKER, Benchmark)
+
+    def write_benchmark(self, benchmark: Benchmark) -> None:
+        write_record(self.root / MARKER, benchmark, self.work)
+
+    def scene_dir(self, scene_id: str) -> Path:
+        return self.root / "scenes" / scene_id
+
+    # --- cases --------------------------------------------------------------------------------------
+
+    def case_dir(self, case_id: str) -> Path:
+        return self.root / "cases" / case_id[:2] / case_id
+
+    def rejected_dir(self, case_id: str) -> Path:
+        return self.root / "rejected" / case_id
+
+    def has_case(self, case_id: str) -> bool:
+        return (self.case_dir(case_id) / "case.json").is_file()
+
+    def has_rejection(self, case_id: str) -> bool:
+        return (self.rejected_dir(case_id) / "rejection.json").is_file()
+
+    def case(self, case_id: str) -> Case:
+        return read_record(self.case_dir(case_id) / "case.json", Case)
+
+    def cases(self) -> list[Case]:
+        """Every accepted case, in the order of their ids."""
+        return [read_record(p, Case) for p in sorted(self.root.glob("cases/*/*/case.json"))]
+
+    def rejections(self) -> list[Rejection]:
+        return [read_record(p, Rejection) for p in sorted(self.root.glob("rejected/*/rejection.json"))]
+
+    def write_case(self, case: Case, files: Mapping[str, bytes]) -> None:
+        """Pixels first, ``case.json`` last. ``files`` maps paths relative to the case folder to their bytes."""
+        folder = self.case_dir(case.case_id)
+        for name, data in files.items():
+            write_bytes(folder / name, data, self.work)
+        hashes = {name: hash_bytes(data) for name, data in sorted(files.items())}
+        write_record(folder / "case.json", case.model_copy(update={"files": hashes}), self.work)
+
+    def write_rejection(self, rejection: Rejection, files: Mapping[str, bytes] | None = None) -> None:
+        folder = self.rejected_dir(rejection.case_id)
+        for name, data in (files or {}).items():
+            write_bytes(folder / name, data, self.work)
+        write_record(folder / "rejection.json", rejection, self.work)
+
+    def move_to_rejected(self, case_id: str, rejection: Rejection) -> None:
+        """A person refuses an accepted case: its files move to ``rejected/`` whole, the reason beside them."""
+        target = self.rejected_dir(case_id)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(target, ignore_errors=True)
+        self.case_dir(case_id).rename(target)
+        write_record(target / "rejection.json", rejection, self.work)
+
+    def restore_rejected(self, case_id: str) -> None:
+        """Bring a case back that :meth:`move_to_rejected` put away.
+
+        Raises:
+            StoreError: it was refused before it was whole, so there is nothing to bring back.
+        """
+        source = self.rejected_dir(case_id)
+        if not (source / "case.json").is_file():
+            raise StoreError(f"{source}: holds no whole case to bring back; build another in its place")
+        (source / "rejection.json").unlink(missing_ok=True)
+        target = self.case_dir(case_id)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source.rename(target)
+
+    @contextlib.contextmanager
+    def claim(self, name: str) -> Iterator[bool]:
+        """Whether this process may do the work ``name`` now; the claim ends with the block or the process."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        with (self.work / f"{name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+    # --- runs and verdicts ----------------------------------------------------------------------------
+
+    def planner_run_path(self, planner: str) -> Path:
+        return self.root / "runs" / planner / "planner.json"
+
+    def rollout_path(self, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
+        return self.root / "runs" / planner / arm / f"{case_id}.{repeat}.json"
+
+    def judge_run_path(self, judge: str) -> Path:
+        return self.root / "verdicts" / judge / "judge.json"
+
+    def verdict_path(self, judge: str, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
+        return self.root / "verdicts" / judge / planner / arm / f"{case_id}.{repeat}.json"
+
+    def write_rollout(self, rollout: Rollout) -> None:
+        path = self.rollout_path(rollout.planner, rollout.arm, rollout.case_id, rollout.repeat)
+        write_record(path, rollout, self.work)
+
+    def write_verdict(self, verdict: Verdict) -> None:
+        path = self.verdict_path(verdict.judge, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat)
+        write_record(path, verdict, self.work)
+
+    def planner_runs(self) -> list[PlannerRun]:
+        return [read_record(p, PlannerRun) for p in sorted(self.root.glob("runs/*/planner.json"))]
+
+    def judge_runs(self) -> list[JudgeRun]:
+        return [read_record(p, JudgeRun) for p in sorted(self.root.glob("verdicts/*/judge.json"))]
+
+    def rollouts(self, planner: str, arm: str = "*") -> list[Rollout]:
+        return [read_record(p, Rollout) for p in sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))]
+
+    def verdicts(self, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
+        paths = sorted(self.root.glob(f"verdicts/{judge}/{planner}/{arm}/*.json"))
+        return [read_record(p, Verdict) for p in paths]
+
+    # --- people ---------------------------------------------------------------------------------------
+
+    def rating_path(self, rater: str, planner: str, case_id: str) -> Path:
+        return self.root / "ratings" / rater / planner / f"{case_id}.json"
+
+    def review_path(self, rater: str, case_id: str) -> Path:
+        return self.root / "reviews" / rater / f"{case_id}.json"
+
+    def ratings(self) -> list[RatingFile]:
+        return [read_record(p, RatingFile) for p in sorted(self.root.glob("ratings/*/*/*.json"))]
+
+    def reviews(self) -> list[ReviewFile]:
+        return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]
