@@ -6,10 +6,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cfgen.errors import InpaintRefusedError
 from cfgen.records import Camera, Hazard, Placement
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The whole front frame at t0 and where the hazard stands in it, shared by all requests of a case.
+
+    Light, lens and exposure are found here once, so that they do not flicker from frame to frame.
+
+    Attributes:
+        image: (H, W, 3) uint8 RGB, never to be written to.
+        camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0.
+        placement: the hazard at t0.
+        extra: what the scene's source knows, e.g. ``sun``: unit vector towards the sun in the ego frame at t0.
+    """
+
+    image: np.ndarray
+    camera: Camera
+    placement: Placement
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class InpaintRequest:
     """One edit.
 
@@ -21,6 +41,7 @@ class InpaintRequest:
         hazard: what to add (prompt, size, model). For the null edit its kind is ``null``: change nothing but
             run the same steps.
         placement: where it is at this frame's time, in the ego frame at t0.
+        setting: the case's front frame at t0, one object for all its requests.
         t: s relative to t0 of this frame.
         seed: decides everything random, the same for all frames of a case.
         guide: (H, W, 3) uint8, another inpainter's insert to start from, or None.
@@ -31,19 +52,20 @@ class InpaintRequest:
     camera: Camera
     hazard: Hazard
     placement: Placement
+    setting: Setting
     seed: int
     t: float = 0.0
     guide: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InpaintResult:
     """One answer.
 
     Attributes:
-        image: (H, W, 3) uint8 RGB, the crop with the hazard; pixels outside the mask are ignored.
-        alpha: (H, W) float32 in [0, 1], coverage of hazard and shadow, when the inpainter knows it; the paste
-            uses it to leave the rest of the mask untouched.
+        image: (H, W, 3) uint8 RGB, the crop with the hazard in it; pixels outside the mask are ignored.
+        alpha: (H, W) float32 in [0, 1], coverage of hazard and shadow, when the inpainter knows it: where it
+            is 0 nothing is pasted.
         report: JSON values for the provenance: model, revision, sprite variant, light estimate, tokens, ...
     """
 
@@ -52,14 +74,39 @@ class InpaintResult:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Needs:
+    """How an inpainter wants its crops.
+
+    Attributes:
+        every_frame: it draws each history frame and camera itself, from the pose in the world; otherwise it
+            gets the front frame at t0 only, and cfgen carries its layer to the others.
+        context: margin around the mask, as a share of the mask's longer side.
+        min_side: shortest crop side, pixels.
+        square: crops are square where the frame allows it.
+        shadow: reach of the shadow that the mask leaves room for, as a multiple of the hazard's height.
+    """
+
+    every_frame: bool = False
+    context: float = 0.5
+    min_side: int = 256
+    square: bool = True
+    shadow: float = 0.5
+
+
 class Inpainter(Protocol):
-    """Batch first: results in the order of the requests. Raises InpaintRefusedError for a declined edit."""
+    """Batch first: results in the order of the requests.
+
+    A declined edit is an :class:`InpaintRefusedError` in its place in the list, so that the rest of the batch
+    is not lost; raised, it declines the whole batch.
+    """
 
     name: str
     version: str
     #: options after defaults, JSON values, for provenance
     options: Mapping[str, Any]
+    needs: Needs
 
     def can_draw(self, hazard: Hazard) -> bool: ...
 
-    def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[InpaintResult]: ...
+    def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[InpaintResult | InpaintRefusedError]: ...
