@@ -15,7 +15,8 @@ class Camera(Record):
     - ``pinhole``: fx, fy, cx, cy (pixels; the centre of the top-left pixel is (0, 0)).
     - ``opencv``: also ``distortion`` k1 k2 p1 p2 k3 [k4 k5 k6] (radial-tangential or rational).
     - ``fisheye``: also ``distortion`` k1..k4 (Kannala-Brandt, as in ``cv2.fisheye``).
-    - ``ftheta``: cx, cy, ``fw_poly`` (pixel radius = sum_i fw_i theta^i) and ``bw_poly`` (its inverse).
+    - ``ftheta``: cx, cy, ``fw_poly`` (pixel radius = sum_i fw_i theta^i) and ``bw_poly`` (its inverse); fx and fy
+      are 1 as calibrated and scale the radius along each axis once the image is resized.
     """
 
     name: Identifier = "front"

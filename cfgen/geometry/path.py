@@ -1,0 +1,147 @@
+"""The path the car drives, or would drive: a line on the road to place things along, in metres."""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cfgen.geometry.frames import along_arc, relative
+from cfgen.geometry.lens import Array
+from cfgen.records import Motion, Scene
+
+STEP_M = 0.5
+MIN_LENGTH_M = 80.0
+#: Poses closer than this to the one before say nothing about direction: a standing car's pose jitters.
+_MIN_MOVE_M = 0.3
+#: The last metres of recorded motion that give the curvature to continue with.
+_CURVATURE_OVER_M = 10.0
+_MAX_CURVATURE = 0.15
+#: A continued curve ends in a straight line after turning this far.
+_MAX_EXTRA_TURN = math.pi / 2
+
+
+@dataclass(frozen=True)
+class EgoPath:
+    """A polyline in the ego frame at t0 that starts at the origin.
+
+    Attributes:
+        s: (N,) arc length, m. xy: (N, 2), m. heading: (N,) rad, unwrapped.
+        known_m: arc length up to which the drive was recorded; beyond it the path is a continuation.
+    """
+
+    s: Array
+    xy: Array
+    heading: Array
+    known_m: float
+
+    @classmethod
+    def from_scene(cls, scene: Scene, length_m: float = MIN_LENGTH_M) -> Self:
+        """The recorded future, continued at its last curvature to at least ``length_m``.
+
+        Without a future, or with one that stands still, the history's last curvature counts from the origin on.
+        A continued curve goes straight after a quarter turn.
+        """
+        poses = _moving(np.array([(0.0, 0.0, 0.0), *(scene.future.poses if scene.future else ())]))
+        curvature = _end_curvature(poses if len(poses) > 1 else _moving(_reversed_history(scene.history)))
+        dense = _dense(poses)
+        known = float(_arc_length(dense)[-1])
+        if known < length_m:
+            dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - known)])
+        return cls(_arc_length(dense), dense[:, :2], dense[:, 2], known)
+
+    @property
+    def length_m(self) -> float:
+        return float(self.s[-1])
+
+    def at(self, s: ArrayLike, lateral: ArrayLike = 0.0) -> tuple[Array, Array, Array]:
+        """x, y, heading at arc length ``s`` and ``lateral`` metres to its left; scalars or (N,) arrays.
+
+        Before the start and past the end the path goes straight on.
+        """
+        s = np.asarray(s, float)
+        inner = np.clip(s, 0.0, self.length_m)
+        heading = np.interp(inner, self.s, self.heading)
+        over = s - inner
+        c, sn = np.cos(heading), np.sin(heading)
+        x = np.interp(inner, self.s, self.xy[:, 0]) + over * c - np.asarray(lateral, float) * sn
+        y = np.interp(inner, self.s, self.xy[:, 1]) + over * sn + np.asarray(lateral, float) * c
+        return x, y, heading
+
+    def locate(self, xy: ArrayLike) -> tuple[Array, Array]:
+        """Arc length and signed offset to the left of points (2,) or (N, 2): the nearest place on the path."""
+        xy = np.asarray(xy, float)
+        points = xy.reshape(-1, 2)
+        start, step, length = self.xy[:-1], np.diff(self.xy, axis=0), np.diff(self.s)
+        offset = points[:, None] - start
+        along = (offset * step).sum(axis=2) / length
+        low, high = np.zeros(len(length)), length.copy()
+        low[0], high[-1] = -np.inf, np.inf  # both ends go straight on
+        along = np.clip(along, low, high)
+        nearest = start + (along / length)[..., None] * step
+        best = ((points[:, None] - nearest) ** 2).sum(axis=2).argmin(axis=1)
+        row = np.arange(len(points))
+        cross = step[best, 0] * offset[row, best, 1] - step[best, 1] * offset[row, best, 0]
+        away = np.linalg.norm(points - nearest[row, best], axis=1)
+        s = self.s[best] + along[row, best]
+        lateral = np.copysign(away, cross)
+        return s.reshape(xy.shape[:-1]), lateral.reshape(xy.shape[:-1])
+
+
+def _moving(poses: Array) -> Array:
+    """The poses (T, 3) that are _MIN_MOVE_M or more from the one kept before."""
+    kept = [poses[0]]
+    for pose in poses[1:]:
+        if math.hypot(*(pose[:2] - kept[-1][:2])) >= _MIN_MOVE_M:
+            kept.append(pose)
+    out = np.array(kept)
+    out[:, 2] = np.unwrap(out[:, 2])
+    return out
+
+
+def _reversed_history(history: Motion) -> Array:
+    """The history mirrored fore and aft: the same road bend, run through away from the origin."""
+    poses = np.array(history.poses)[::-1]
+    return poses * (-1.0, 1.0, -1.0)
+
+
+def _end_curvature(poses: Array) -> float:
+    """1/m over the last metres of the poses (T, 3), by their headings; 0 when they hardly move."""
+    s = _arc_length(poses)
+    start = int(np.searchsorted(s, s[-1] - _CURVATURE_OVER_M, side="right")) - 1
+    start = max(start, 0)
+    if s[-1] - s[start] < 1.0:
+        return 0.0
+    turn = relative(poses[start], poses[-1])[2]
+    return float(np.clip(turn / (s[-1] - s[start]), -_MAX_CURVATURE, _MAX_CURVATURE))
+
+
+def _dense(poses: Array) -> Array:
+    """Arcs between the poses, a point every STEP_M or less."""
+    parts = [poses[:1]]
+    for a, b in itertools.pairwise(poses):
+        n = max(1, math.ceil(math.hypot(*(b[:2] - a[:2])) / STEP_M))
+        parts.append(along_arc(a[None], b[None], np.arange(1, n + 1) / n))
+    return np.vstack(parts)
+
+
+def _continued(pose: Array, curvature: float, length: float) -> Array:
+    """Points (N, 3) after ``pose``: an arc until it has turned a quarter, then straight."""
+    s = np.arange(1, math.ceil(length / STEP_M) + 2) * STEP_M
+    arc = np.minimum(s, _MAX_EXTRA_TURN / max(abs(curvature), 1e-9))
+    straight = s - arc
+    turned = pose[2] + curvature * arc
+    if abs(curvature) < 1e-9:
+        x, y = arc * math.cos(pose[2]), arc * math.sin(pose[2])
+    else:
+        x = (np.sin(turned) - math.sin(pose[2])) / curvature
+        y = (math.cos(pose[2]) - np.cos(turned)) / curvature
+    return np.column_stack(
+        [pose[0] + x + straight * np.cos(turned), pose[1] + y + straight * np.sin(turned), turned]
+    )
+
+
+def _arc_length(poses: Array) -> Array:
+    return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(poses[:, :2], axis=0).T))])
