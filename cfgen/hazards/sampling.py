@@ -1,0 +1,52 @@
+"""Which hazard goes into which scene: even over scenes, stratified over hazards, decided by the seed alone."""
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from cfgen.hashing import derive_seed
+
+Pair = tuple[str, str]
+
+
+def plan_round(
+    scene_ids: Sequence[str],
+    hazard_ids: Sequence[str],
+    accepted: Collection[Pair],
+    refused: Collection[Pair],
+    open_slots: int,
+    seed: int,
+) -> list[Pair]:
+    """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
+
+    A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
+    or planned in this round), then the fewest refusals; in it the hazard with the fewest cases, then the
+    fewest refusals. What is still tied, the seed decides. Neither the order of the ids nor that of the outcomes
+    matters, and pairs whose scene or hazard is no longer listed count for the other one.
+    """
+    tried: dict[str, set[str]] = {}
+    for scene, hazard in {*accepted, *refused}:
+        tried.setdefault(scene, set()).add(hazard)
+    scene_cases, scene_refusals = Counter(s for s, _ in accepted), Counter(s for s, _ in refused)
+    hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
+
+    queue = [
+        (scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s) for s in {*scene_ids}
+    ]
+    heapq.heapify(queue)
+    hazards = sorted({*hazard_ids})
+    pairs: list[Pair] = []
+    while queue and len(pairs) < open_slots:
+        cases, refusals, _, scene = heapq.heappop(queue)
+        done = tried.setdefault(scene, set())
+        left = [hazard for hazard in hazards if hazard not in done]
+        if not left:
+            continue
+        fewest = min((hazard_cases[h], hazard_refusals[h]) for h in left)
+        tied = [h for h in left if (hazard_cases[h], hazard_refusals[h]) == fewest]
+        hazard = min(tied, key=lambda h: derive_seed(seed, scene, h))
+        pairs.append((scene, hazard))
+        done.add(hazard)
+        hazard_cases[hazard] += 1
+        heapq.heappush(queue, (cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
+    return pairs

@@ -1,0 +1,137 @@
+"""The taxonomy that ships, and the words a typo is answered with."""
+
+from pathlib import Path
+
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.hazards.taxonomy import load_taxonomy
+
+CLUSTERS = {
+    "Construction",
+    "Intersections",
+    "Pedestrians",
+    "Cyclists",
+    "Multi-Lane Maneuvers",
+    "Single-Lane Maneuvers",
+    "Cut-ins",
+    "Foreign Object Debris",
+    "Special Vehicles",
+    "Spotlight",
+    "Others",
+}
+#: What the papers and CODA, Bench2Drive and the gaps name, by the words that an entry must use.
+NAMED = (
+    "fire,wrong way,fallen cyclist,losing balance,pedestrian walking into,construction worker,"
+    "high-visibility vest beside a stopped truck,fallen tree,tram,tricycle,trailer,excavator,moped,stroller,"
+    "wheelchair,cart,cone,barrier,bollard,dog,cat ,debris,suitcase,dustbin,concrete block,generator,chair,"
+    "box,garbage bag,plastic bag,rock,tyre,traffic island,stalled,turning across,behind a parked car,"
+    "out of control,ambulance,parked in the lane,crashed,opening its door,pulling out,smoke,water,power line,"
+    "flock,hole,overturned,driving across from the side,braking hard,road-work"
+)
+VALID = """
+cluster: Others
+hazards:
+  rock:
+    name: rock
+    why: It is hard.
+    size: {length: 1, width: 1, height: 1}
+    prompt: a rock
+    zones: [ego_lane]
+"""
+NULL = """
+cluster: Control
+null_edit:
+  nothing:
+    name: nothing
+    why: Nothing changes.
+    size: {length: 1, width: 1, height: 1}
+    prompt: the same road
+    zones: [ego_lane]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rocks.yaml").write_text(VALID)
+    (tmp_path / "null.yaml").write_text(NULL)
+    return tmp_path
+
+
+def test_ships_enough_and_covers_every_cluster():
+    taxonomy = load_taxonomy()
+    assert len(taxonomy.hazards) >= 45
+    assert len(taxonomy.nuisances) >= 10
+    assert taxonomy.null.kind == "null"
+    assert {h.cluster for h in taxonomy.hazards} == CLUSTERS
+
+
+@pytest.mark.parametrize("word", NAMED.split(","))
+def test_covers_what_the_sources_name(word: str):
+    said = (f"{h.id} {h.name} {h.prompt} ".replace("_", " ").lower() for h in load_taxonomy())
+    assert any(word in text for text in said)
+
+
+def test_every_entry_says_why_in_one_line_and_nuisances_ask_for_nothing():
+    for entry in load_taxonomy():
+        assert entry.why.endswith(".")
+        assert "\n" not in entry.why
+        assert (entry.responses == ("none",)) == (entry.kind != "hazard"), entry.id
+
+
+def test_files_are_grouped_by_cluster():
+    folder = Path(__file__).parents[2] / "scenarios" / "taxonomy"
+    for path in folder.glob("*.yaml"):
+        assert path.read_text().count("cluster: ") == 1
+
+
+def test_hash_follows_content_not_file_names(folder: Path):
+    before = load_taxonomy(folder).hash
+    (folder / "rocks.yaml").rename(folder / "stones.yaml")
+    assert load_taxonomy(folder).hash == before
+    (folder / "stones.yaml").write_text(VALID.replace("length: 1", "length: 2"))
+    assert load_taxonomy(folder).hash != before
+
+
+def test_get_suggests_the_nearest_name():
+    with pytest.raises(
+        InputError, match=r"'falen_tree' is not in the taxonomy \(did you mean 'fallen_tree'\?\)"
+    ):
+        load_taxonomy().get("falen_tree")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("zones: [ego_lane]", "zones: [ego_lain]"),
+            r"rock: zones\.0: .*'ego_lain' \(did you mean 'ego_lane'",
+        ),
+        (("    prompt: a rock\n", ""), "rock: prompt: expected words"),
+        (("height: 1", "hight: 1"), r"size\.height: expected this.*size\.hight: unknown .* 'height'"),
+        (("height: 1", "height: -1"), r"size\.height: input should be greater than 0, found -1"),
+        (("why:", "whi:"), r"why: expected this field, found none; whi: unknown field \(did you mean 'why'"),
+        (("hazards:", "hasards:"), r"rocks\.yaml: .* found 'hasards' \(did you mean 'hazards'"),
+        (("  rock:\n", "  rock:\n    motion: {kind: crossing}\n"), "expected speed 0 for kind static"),
+        (("  rock:\n", "  rock:\n    motion: {kind: cross, speed: [1, 2]}\n"), r"motion\.kind: .*'crossing'"),
+        (("  rock:\n", "  rock:\n    distance: {min_m: 50, max_m: 20}\n"), "expected min_m < max_m"),
+        (("  rock:\n", "  rock:\n    distance: {decel: [4, 2]}\n"), "expected 0 < low < high"),
+        (("  rock:\n", "  rock:\n    id: stone\n"), "id: follows from where the entry stands"),
+        (("    name: rock\n", "    name: rock\n    name: stone\n"), "key 'name' is given twice"),
+        (("zones: [ego_lane]", "zones: [ego_lane"), r"rocks\.yaml: not readable as YAML"),
+        (("  rock:\n", "  nothing:\n"), r"rocks\.yaml: entry 'nothing' is already defined in null\.yaml"),
+    ],
+)
+def test_a_typo_is_named_with_its_place(folder: Path, change: tuple[str, str], said: str):
+    assert change[0] in VALID
+    (folder / "rocks.yaml").write_text(VALID.replace(*change))
+    with pytest.raises(InputError, match=said):
+        load_taxonomy(folder)
+
+
+def test_an_empty_or_missing_folder_and_a_missing_null_edit_are_named(folder: Path):
+    with pytest.raises(InputError, match=r"expected \*\.yaml files"):
+        load_taxonomy(folder / "nowhere")
+    (folder / "null.yaml").unlink()
+    with pytest.raises(InputError, match="exactly one under 'null_edit', found 1 and 0"):
+        load_taxonomy(folder)
