@@ -84,6 +84,7 @@ class Needs:
         context: margin around the mask, as a share of the mask's longer side.
         min_side: shortest crop side, pixels.
         square: crops are square where the frame allows it.
+        batch_size: cases per batch that serve it best.
         shadow: reach of the shadow that the mask leaves room for, as a multiple of the hazard's height.
     """
 
@@ -92,6 +93,7 @@ class Needs:
     min_side: int = 256
     square: bool = True
     shadow: float = 0.5
+    batch_size: int = 1
 
 
 class Inpainter(Protocol):
@@ -109,4 +111,6 @@ class Inpainter(Protocol):
 
     def can_draw(self, hazard: Hazard) -> bool: ...
 
-    def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[InpaintResult | InpaintRefusedError]: ...
+    def inpaint(
+        self, requests: Sequence[InpaintRequest]
+    ) -> Sequence[InpaintResult | InpaintRefusedError]: ...

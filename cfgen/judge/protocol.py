@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cfgen.records import Camera, Plan, Verdict
+from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,15 @@ class VerdictKey:
 
 
 class Judge(Protocol):
-    """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready."""
+    """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready.
+
+    ``name`` is the folder of its verdicts. ``run_record`` says who judges with which wording and options, and
+    never holds a key.
+    """
 
     name: str
+
+    def run_record(self) -> JudgeRun: ...
 
     def judge(
         self,

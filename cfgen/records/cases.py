@@ -91,6 +91,8 @@ class Benchmark(Stored):
     taxonomy_hash: Sha256
     #: scene_id -> hash of its folder; every scene the build may use
     scenes: dict[str, Sha256]
+    #: the hazards chosen by name; empty: the whole taxonomy
+    hazards: tuple[Identifier, ...] = ()
     inpainter: str
     inpainter_options: dict[str, Any] = Field(default_factory=dict)
     decel_band: tuple[float, float]

@@ -1,0 +1,233 @@
+"""scenes x hazards -> accepted cases. Readable top to bottom; the work on one case is in :mod:`cfgen.casework`.
+
+A build goes in rounds. Each round plans as many (scene, hazard) pairs as cases are missing, writes the plan down,
+and works it off; refused pairs are replaced in the next round. What a round plans follows from the seed and from
+what the rounds before it left on disk, so that an interrupted build goes on to the same end.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cfgen import __version__, engine
+from cfgen.casework import Outcome, Recipe, make_cases
+from cfgen.errors import CfgenError, InputError, StoreError
+from cfgen.hashing import derive_id
+from cfgen.hazards.sampling import plan_round
+from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.inpaint.registry import create_inpainter
+from cfgen.paths import scenarios_dir
+from cfgen.progress import Progress
+from cfgen.records import Benchmark, Planned
+from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
+from cfgen.store import MARKER, Store
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """``scenes`` and ``taxonomy``: None takes those that ship with cfgen. ``decel_band`` in m/s^2."""
+
+    out: Path
+    n: int = 66
+    seed: int = 0
+    scenes: Path | None = None
+    taxonomy: Path | None = None
+    hazards: tuple[str, ...] = ()
+    inpainter: str = "composite"
+    inpainter_options: dict[str, Any] = field(default_factory=dict)
+    decel_band: tuple[float, float] = (1.5, 6.0)
+    attempts: int = 4
+    jobs: int = 0
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class BuildSummary:
+    """``acceptance``: hazard -> (accepted, tried). ``reasons``: first words of a refusal -> count."""
+
+    accepted: int
+    wanted: int
+    unusable_scenes: dict[str, str]
+    undrawable: tuple[str, ...]
+    acceptance: dict[str, tuple[int, int]]
+    reasons: dict[str, int]
+
+
+def build(options: BuildOptions) -> BuildSummary:
+    """Make or continue the benchmark in ``options.out``.
+
+    Raises:
+        InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
+        StoreError: the folder holds something else, or a benchmark made with other settings.
+    """
+    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes")
+    hazards, undrawable, taxonomy_hash = _drawable_hazards(options)
+    store = _open_store(options, hashes, taxonomy_hash)
+    recipe = Recipe(store.root, options.taxonomy, tuple(sorted(folders.items())), options.attempts)
+    progress = Progress("cases", options.n, options.quiet)
+    progress.step(by=_accepted(store))
+    while todo := _next_round(store, sorted(folders), hazards):
+        _work_off(recipe, todo, options, progress)
+    return _summary(store, options, unusable, undrawable)
+
+
+def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """scene_id -> folder, scene_id -> hash, and folder -> fault for those that do not load."""
+    folders: dict[str, str] = {}
+    hashes: dict[str, str] = {}
+    unusable: dict[str, str] = {}
+    for path in find_scenes(source):
+        try:
+            scene_id = load_scene(path).scene.scene_id
+            if scene_id in folders:
+                raise InputError(
+                    f"{path}: scene_id '{scene_id}' is also that of {folders[scene_id]}; rename one"
+                )
+            hashes[scene_id] = scene_hash(path)
+            folders[scene_id] = str(path.resolve())
+        except CfgenError as error:
+            unusable[path.name] = str(error)
+    if not folders:
+        first = next(iter(unusable.values()), "the folder is empty")
+        raise InputError(
+            f"{source}: expected scenes, found none that loads ({first}); try: cfgen scenes check {source}"
+        )
+    return folders, hashes, unusable
+
+
+def _drawable_hazards(options: BuildOptions) -> tuple[list[str], tuple[str, ...], str]:
+    taxonomy = load_taxonomy(options.taxonomy)
+    chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
+    inpainter = create_inpainter(options.inpainter, dict(options.inpainter_options))
+    drawable = [h.id for h in chosen if inpainter.can_draw(h)]
+    if not drawable:
+        names = ", ".join(h.id for h in chosen)
+        raise InputError(
+            f"inpainter '{options.inpainter}' can draw none of: {names}; choose others or another inpainter"
+        )
+    return drawable, tuple(h.id for h in chosen if h.id not in drawable), taxonomy.hash
+
+
+def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: str) -> Store:
+    asked = Benchmark(
+        cfgen_version=__version__,
+        n=options.n,
+        seed=options.seed,
+        taxonomy_hash=taxonomy_hash,
+        scenes=hashes,
+        hazards=options.hazards,
+        inpainter=options.inpainter,
+        inpainter_options=options.inpainter_options,
+        decel_band=options.decel_band,
+    )
+    if not (options.out / MARKER).is_file():
+        return Store.create(options.out, asked)
+    store = Store(options.out)
+    found = store.benchmark
+    for name in (
+        "seed",
+        "taxonomy_hash",
+        "scenes",
+        "hazards",
+        "inpainter",
+        "inpainter_options",
+        "decel_band",
+    ):
+        if getattr(found, name) != getattr(asked, name):
+            raise StoreError(
+                f"{options.out}: was built with {name} = {_short(getattr(found, name))}, now asked for "
+                f"{_short(getattr(asked, name))}; use the same, or another --out"
+            )
+    if found.n > asked.n:
+        raise StoreError(
+            f"{options.out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another --out"
+        )
+    if found.n < asked.n:
+        store.write_benchmark(found.model_copy(update={"n": asked.n}))
+    return store
+
+
+def _short(value: object) -> str:
+    text = f"{len(value)} scenes" if isinstance(value, dict) and len(value) > 3 else str(value)
+    return text if len(text) < 80 else text[:77] + "..."
+
+
+def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str]) -> list[Planned]:
+    """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
+    benchmark = store.benchmark
+    unfinished = [
+        p for p in benchmark.planned if not store.has_case(p.case_id) and not store.has_rejection(p.case_id)
+    ]
+    if unfinished:
+        return unfinished
+    accepted = [p for p in benchmark.planned if store.has_case(p.case_id)]
+    missing = benchmark.n - len(accepted)
+    if missing <= 0:
+        return []
+    refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
+    pairs = plan_round(
+        scene_ids,
+        hazard_ids,
+        [(p.scene_id, p.hazard_id) for p in accepted],
+        refused,
+        missing,
+        benchmark.seed,
+    )
+    number = 1 + max((p.round for p in benchmark.planned), default=-1)
+    planned = [
+        Planned(case_id=derive_id("case", benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
+        for s, h in pairs
+    ]
+    if planned:
+        store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
+    return planned
+
+
+def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progress: Progress) -> None:
+    jobs = options.jobs or engine.default_jobs()
+    size = create_inpainter(options.inpainter, dict(options.inpainter_options)).needs.batch_size
+    batches = [todo[i : i + size] for i in range(0, len(todo), size)]
+    outcomes: Counter[str] = Counter()
+    for results in engine.run(partial(make_cases, recipe), batches, min(jobs, len(batches))):
+        for outcome in results:
+            outcomes[outcome.status] += 1
+            progress.step(_note(outcome, outcomes), by=outcome.status == "accepted")
+    if outcomes["elsewhere"]:
+        raise StoreError(
+            f"{recipe.store}: {outcomes['elsewhere']} cases are in hand in another build; "
+            "run the same command again when it has ended"
+        )
+
+
+def _note(outcome: Outcome, outcomes: Counter[str]) -> str:
+    return f"({outcomes['refused']} refused)" if outcomes["refused"] else ""
+
+
+def _accepted(store: Store) -> int:
+    return sum(store.has_case(p.case_id) for p in store.benchmark.planned)
+
+
+def _summary(
+    store: Store, options: BuildOptions, unusable: dict[str, str], undrawable: tuple[str, ...]
+) -> BuildSummary:
+    planned = store.benchmark.planned
+    tried = Counter(p.hazard_id for p in planned)
+    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
+    reasons = Counter(_kind(r.reason) for r in store.rejections())
+    return BuildSummary(
+        accepted=sum(accepted.values()),
+        wanted=options.n,
+        unusable_scenes=unusable,
+        undrawable=undrawable,
+        acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
+        reasons=dict(reasons.most_common()),
+    )
+
+
+def _kind(reason: str) -> str:
+    """A refusal without its numbers, so that the same cause counts together."""
+    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]

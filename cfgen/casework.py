@@ -1,0 +1,233 @@
+"""One case from plan to record: placement, edit, gates, bounded retries, and the files it leaves."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from cfgen import __version__
+from cfgen.errors import InputError
+from cfgen.files import png_bytes
+from cfgen.hashing import derive_seed, hash_json
+from cfgen.hazards.placement import find_placements
+from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.protocol import Inpainter
+from cfgen.inpaint.registry import create_inpainter
+from cfgen.quality.gates import run_gates
+from cfgen.records import (
+    Attempt,
+    Benchmark,
+    Case,
+    GateResult,
+    Hazard,
+    Placement,
+    Planned,
+    Provenance,
+    Rejection,
+)
+from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene
+from cfgen.store import Store
+
+Images = dict[tuple[str, float], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a worker process needs to know; small and picklable."""
+
+    store: Path
+    taxonomy: Path | None
+    #: scene_id -> folder
+    scenes: tuple[tuple[str, str], ...]
+    attempts: int = 4
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one planned pair. ``elsewhere``: another process has it in hand."""
+
+    planned: Planned
+    status: Literal["accepted", "refused", "elsewhere"]
+    reason: str = ""
+
+
+class Workshop:
+    """Everything a worker process loads once."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.store = Store(recipe.store)
+        self.benchmark: Benchmark = self.store.benchmark
+        self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
+        self.inpainter: Inpainter = create_inpainter(
+            self.benchmark.inpainter, dict(self.benchmark.inpainter_options)
+        )
+        self._folders = dict(recipe.scenes)
+
+    def scene(self, scene_id: str) -> SceneFolder:
+        return load_scene(Path(self._folders[scene_id]))
+
+
+@lru_cache(maxsize=1)
+def workshop(recipe: Recipe) -> Workshop:
+    return Workshop(recipe)
+
+
+@dataclass
+class Draft:
+    """A case in the making."""
+
+    shop: Workshop
+    planned: Planned
+    folder: SceneFolder
+    hazard: Hazard
+    images: Images
+    placements: Sequence[Placement]
+    attempts: list[Attempt] = field(default_factory=list)
+    edit: Edit | None = None
+    placement: Placement | None = None
+    gates: tuple[GateResult, ...] = ()
+    accepted: bool = False
+    refusal: str = ""
+
+    @property
+    def seed(self) -> int:
+        return derive_seed(self.shop.benchmark.seed, self.planned.scene_id, self.planned.hazard_id)
+
+    def job(self, number: int) -> EditJob:
+        return EditJob(
+            scene=self.folder.scene,
+            images=self.images,
+            hazard=self.hazard,
+            placement=self.placements[number % len(self.placements)],
+            seed=derive_seed(self.seed, number),
+        )
+
+    def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:
+        """Keep the attempt, and the case if every gate passes."""
+        if isinstance(result, EditFailure):
+            self._refuse(Attempt(number=number, seed=job.seed, placement=job.placement, reason=result.reason))
+            return
+        front = (self.folder.scene.front.name, 0.0)
+        image, mask = result.frames[front]
+        gates = run_gates(
+            self.images[front], image, mask, self.folder.scene.front, job.placement, self.hazard
+        )
+        failed = [g for g in gates if not g.passed]
+        reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
+        self.edit, self.placement, self.gates = result, job.placement, gates
+        attempt = Attempt(number=number, seed=job.seed, placement=job.placement, gates=gates, reason=reason)
+        if failed:
+            self._refuse(attempt)
+        else:
+            self.attempts.append(attempt)
+            self.accepted, self.refusal = True, ""
+
+    def finish(self) -> Outcome:
+        store = self.shop.store
+        if not self.accepted:
+            files = self._files() if self.edit is not None else {}
+            store.write_rejection(self._rejection(), files)
+            return Outcome(self.planned, "refused", self.refusal)
+        copy_scene(self.folder, store.scene_dir(self.planned.scene_id), store.work)
+        store.write_case(self._case(), self._files())
+        return Outcome(self.planned, "accepted")
+
+    def _refuse(self, attempt: Attempt) -> None:
+        self.attempts.append(attempt)
+        self.refusal = attempt.reason
+
+    def _files(self) -> dict[str, bytes]:
+        assert self.edit is not None
+        front = (self.folder.scene.front.name, 0.0)
+        image, mask = self.edit.frames[front]
+        files = {
+            "original.png": png_bytes(self.images[front]),
+            "augmented.png": png_bytes(image),
+            "mask.png": png_bytes(mask),
+            "layer.png": png_bytes(self.edit.layer),
+        }
+        for key, (pixels, _) in self.edit.frames.items():
+            if key != front:
+                files[frame_path("hazard", *key)] = png_bytes(pixels)
+        return files
+
+    def _case(self) -> Case:
+        assert self.edit is not None and self.placement is not None
+        return Case(
+            case_id=self.planned.case_id,
+            scene_id=self.planned.scene_id,
+            seed=self.seed,
+            hazard=self.hazard,
+            placement=self.placement,
+            attempts=tuple(self.attempts),
+            gates=self.gates,
+            provenance=self._provenance(self.edit.report),
+            files={},
+        )
+
+    def _provenance(self, report: Mapping[str, Any]) -> Provenance:
+        inpainter = self.shop.inpainter
+        return Provenance(
+            inpainter=inpainter.name,
+            inpainter_version=inpainter.version,
+            options=dict(inpainter.options),
+            report=dict(report),
+            cfgen_version=__version__,
+            scene_hash=self.shop.benchmark.scenes[self.planned.scene_id],
+            hazard_hash=hash_json(self.hazard),
+        )
+
+    def _rejection(self) -> Rejection:
+        return Rejection(
+            case_id=self.planned.case_id,
+            scene_id=self.planned.scene_id,
+            hazard_id=self.planned.hazard_id,
+            reason=self.refusal,
+            attempts=tuple(self.attempts),
+        )
+
+
+def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
+    """Try every planned pair of ``batch``, in step, so that an inpainter sees whole batches."""
+    shop = workshop(recipe)
+    with contextlib.ExitStack() as claims:
+        mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
+        others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
+        drafts = [_draft(shop, planned) for planned in mine]
+        for number in range(recipe.attempts):
+            open_drafts = [d for d in drafts if d.placements and not d.accepted]
+            jobs = [d.job(number) for d in open_drafts]
+            for draft, job, result in zip(open_drafts, jobs, make_edits(jobs, shop.inpainter), strict=True):
+                draft.take(number, job, result)
+        return others + [draft.finish() for draft in drafts]
+
+
+def frame_path(arm: str, camera: str, t: float) -> str:
+    """Where a changed frame lies in its case folder."""
+    return f"frames/{arm}/{camera}@{round(t * 1000)}.png"
+
+
+def _draft(shop: Workshop, planned: Planned) -> Draft:
+    folder = shop.scene(planned.scene_id)
+    hazard = shop.taxonomy.get(planned.hazard_id)
+    scene = folder.scene
+    images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
+    front = (scene.front.name, 0.0)
+    if front not in images:
+        raise InputError(
+            f"{folder.root}: expected a frame of camera '{front[0]}' at t = 0, found none; add it"
+        )
+    draft = Draft(shop, planned, folder, hazard, images, [])
+    rng = np.random.default_rng(draft.seed)
+    found = find_placements(scene, images[front], hazard, rng, shop.benchmark.decel_band)
+    if isinstance(found, str):
+        draft.refusal = f"no placement: {found}"
+    else:
+        draft.placements = found
+    return draft

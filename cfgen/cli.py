@@ -1,0 +1,51 @@
+"""The command line. Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted."""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+import warnings
+from collections.abc import Sequence
+
+import cfgen.commands
+from cfgen import __version__
+from cfgen.errors import CfgenError, Shortfall
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="cfgen", description="Counterfactual hazards for driving planners that explain themselves."
+    )
+    parser.add_argument("--version", action="version", version=f"cfgen {__version__}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in sorted(m.name for m in pkgutil.iter_modules(cfgen.commands.__path__)):
+        importlib.import_module(f"cfgen.commands.{module}").register(subparsers)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. A user's mistake is one line on stderr, never a traceback."""
+    warnings.showwarning = _one_line
+    arguments = build_parser().parse_args(argv)
+    try:
+        return arguments.func(arguments) or 0
+    except Shortfall as shortfall:
+        print(f"cfgen: fell short: {shortfall}", file=sys.stderr)
+        return 1
+    except CfgenError as error:
+        print(f"cfgen: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\ncfgen: interrupted; what is done is kept, run the same command to go on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _one_line(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"cfgen: warning: {message}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""From a planner's answer to a plan on the common grid, or to one line that says why not."""
+
+import numpy as np
+
+from cfgen.errors import CfgenError
+from cfgen.geometry.trajectory import resample
+from cfgen.planners.parser import parse
+from cfgen.planners.protocol import Response
+from cfgen.records import PLAN_DT, PLAN_STEPS, Plan, Trace
+
+#: A car does not get farther than this in 6 s.
+MAX_RANGE_M = 1000.0
+
+
+class PlanFaultError(CfgenError):
+    """The planner's answer is not a plan. Counts against the planner."""
+
+
+def to_plan(answer: str | Response) -> tuple[str, Plan]:
+    """The planner's words and its plan: (24, 3) x, y, theta, 0.25 s apart, in the ego frame at t0.
+
+    Waypoints without times must be 24 at 0.25 s; with times, any rate and horizon are resampled.
+
+    Raises:
+        PlanFaultError: not an answer, no waypoints, a wrong number of them, not finite, out of range, or times
+            that do not increase; names what was expected and found.
+    """
+    if isinstance(answer, str):
+        answer = Response(text=answer)
+    if not isinstance(answer, Response):
+        raise PlanFaultError(f"answer: expected text or a Response, found {type(answer).__name__}")
+    if not isinstance(answer.text, str):
+        raise PlanFaultError(f"answer: expected text, found {type(answer.text).__name__}")
+    parsed = parse(answer.text)
+    faults = list(parsed.faults)
+    if answer.waypoints is not None:
+        faults = [f for f in faults if not f.startswith("<wp>")]
+        points = _numbers(answer.waypoints, "waypoints")
+    elif parsed.waypoints is not None:
+        points = parsed.waypoints
+    else:
+        raise PlanFaultError(next((f for f in faults if f.startswith("<wp>")), "no waypoints"))
+    waypoints = _on_grid(points, answer.t)
+    rows = tuple((float(x), float(y), float(th)) for x, y, th in waypoints)
+    return answer.text, Plan(waypoints=rows, trace=_only_known(parsed.trace), faults=tuple(faults[:20]))
+
+
+def _on_grid(points: np.ndarray, times: np.ndarray | None) -> np.ndarray:
+    if points.ndim != 2 or points.shape[1] not in (2, 3):
+        raise PlanFaultError(f"waypoints: expected shape (T, 2) or (T, 3), found {points.shape}")
+    if times is None and len(points) != PLAN_STEPS:
+        raise PlanFaultError(
+            f"waypoints: expected {PLAN_STEPS} ({PLAN_DT} s apart), found {len(points)}; "
+            "another rate or horizon needs times"
+        )
+    if not np.isfinite(points[:, :2]).all():
+        raise PlanFaultError("waypoints: expected finite x and y, found NaN or infinity")
+    if np.abs(points[:, :2]).max() > MAX_RANGE_M:
+        raise PlanFaultError(
+            f"waypoints: expected |x|, |y| <= {MAX_RANGE_M:g} m, found {np.abs(points[:, :2]).max():.3g} m"
+        )
+    t = np.arange(1, PLAN_STEPS + 1) * PLAN_DT if times is None else _numbers(times, "t")
+    if t.shape != (len(points),):
+        raise PlanFaultError(
+            f"t: expected one time for each of {len(points)} waypoints, found shape {t.shape}"
+        )
+    if not np.isfinite(t).all() or (np.diff(t) <= 0).any() or t[0] < 0:
+        raise PlanFaultError("t: expected finite times that increase from 0, found others")
+    headed = _with_heading(points)
+    if times is None:
+        return headed
+    try:
+        return resample(t, headed)
+    except CfgenError as error:
+        raise PlanFaultError(str(error)) from error
+
+
+def _with_heading(points: np.ndarray) -> np.ndarray:
+    """Fill missing or non-finite theta with the direction of travel (kept while standing)."""
+    theta = points[:, 2] if points.shape[1] == 3 else np.full(len(points), np.nan)
+    steps = np.diff(points[:, :2], axis=0, prepend=np.zeros((1, 2)))
+    travel = np.arctan2(steps[:, 1], steps[:, 0])
+    last = 0.0
+    filled = np.empty(len(points))
+    for i, value in enumerate(theta):
+        if not np.isfinite(value):
+            value = travel[i] if np.hypot(*steps[i]) > 0.05 else last
+        filled[i] = last = value
+    return np.column_stack([points[:, :2], filled])
+
+
+def _numbers(values: object, field: str) -> np.ndarray:
+    try:
+        return np.asarray(values, float)
+    except (TypeError, ValueError) as error:
+        raise PlanFaultError(f"{field}: expected numbers, found something else ({error})") from error
+
+
+def _only_known(trace: Trace) -> Trace:
+    """Bound what is stored of free text; the full words stay in the rollout."""
+    return trace.model_copy(update={k: v[:4000] for k, v in trace.model_dump().items()})

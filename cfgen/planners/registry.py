@@ -1,0 +1,171 @@
+"""From what a user types after ``--planner`` to something that answers observations."""
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import CfgenError, InputError
+from cfgen.hashing import hash_bytes, hash_json
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.isolated import Isolated, PlannerStartError
+from cfgen.planners.protocol import Needs, Observation, Planner, Response
+from cfgen.registry import Registry
+
+PLANNERS = Registry(
+    "planner",
+    "cfgen.planners",
+    {
+        "cruise": "cfgen.planners.builtin:Cruise",
+        "logged": "cfgen.planners.builtin:Logged",
+    },
+)
+
+Answers = Sequence[str | Response | PlanFaultError]
+
+
+@dataclass(frozen=True)
+class OpenPlanner:
+    """A planner ready to be asked. ``ask`` returns one answer or fault per observation and never raises for them."""
+
+    name: str
+    spec: str
+    hash: str
+    needs: Needs
+    ask: Callable[[Sequence[Observation]], Answers]
+    #: sees the recorded future (the ``logged`` planner)
+    replays_log: bool = False
+    close: Callable[[], None] = field(default=lambda: None)
+
+
+def open_planner(
+    spec: str, options: Mapping[str, Any] | None = None, name: str | None = None, timeout_s: float = 120.0
+) -> OpenPlanner:
+    """``spec``: a registered name, ``package.module:Class``, or a ``.jsonl`` file of outputs.
+
+    Raises:
+        InputError: the spec fits none of these, or the planner cannot be imported or made.
+    """
+    options = dict(options or {})
+    if spec.endswith(".jsonl"):
+        return _in_process(spec, _make_outputs, (spec,), name or Path(spec).stem, hash_bytes(_read(spec)))
+    if ":" in spec:
+        identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
+        return _isolated(spec, _make_class, (spec, options), name or spec, identity, timeout_s)
+    identity = hash_json({"spec": spec, "options": options})
+    if spec not in PLANNERS.names():
+        raise InputError(
+            f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
+            "or a .jsonl file of outputs"
+        )
+    if getattr(PLANNERS.get(spec), "__module__", "").startswith("cfgen.planners."):
+        return _in_process(spec, PLANNERS.get(spec), (), name or spec, identity, options)
+    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, timeout_s)
+
+
+def _in_process(
+    spec: str,
+    factory: Callable[..., Planner],
+    arguments: tuple[Any, ...],
+    name: str,
+    identity: str,
+    options: Mapping[str, Any] | None = None,
+) -> OpenPlanner:
+    try:
+        planner = factory(*arguments, **(options or {}))
+    except TypeError as error:
+        raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
+    replays = bool(getattr(planner, "replays_log", False))
+
+    def ask(observations: Sequence[Observation]) -> Answers:
+        return [_guarded(planner, one) for one in observations]
+
+    return OpenPlanner(_identifier(name), spec, identity, planner.needs, ask, replays)
+
+
+def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
+    try:
+        return planner.plan([observation])[0]
+    except PlanFaultError as fault:
+        return fault
+
+
+def _isolated(
+    spec: str,
+    factory: Callable[..., Planner],
+    arguments: tuple[Any, ...],
+    name: str,
+    identity: str,
+    timeout_s: float,
+) -> OpenPlanner:
+    try:
+        planner = Isolated(factory, arguments, timeout_s)
+    except PlannerStartError as error:
+        raise InputError(f"planner '{spec}': {error}") from error
+    if planner.needs.truth:
+        planner.close()
+        raise InputError(
+            f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
+        )
+    return OpenPlanner(_identifier(name), spec, identity, planner.needs, planner.plan, close=planner.close)
+
+
+def _make_outputs(path: str) -> Planner:
+    from cfgen.planners.outputs import Outputs
+
+    return Outputs(path)
+
+
+def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:
+    return _checked(PLANNERS.get(name)(**options), name)
+
+
+def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
+    module_name, _, attribute = spec.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), attribute)
+    except ModuleNotFoundError as error:
+        if error.name and module_name.startswith(error.name):
+            raise InputError(
+                f"module '{error.name}' is not found; install its package or run from its folder"
+            ) from error
+        raise
+    except AttributeError as error:
+        raise InputError(f"module '{module_name}' has no '{attribute}'") from error
+    return _checked(factory(**options), spec)
+
+
+def _checked(planner: Any, spec: str) -> Planner:
+    if not isinstance(getattr(planner, "needs", None), Needs) or not callable(getattr(planner, "plan", None)):
+        raise CfgenError(
+            f"'{spec}' is no planner: expected an attribute 'needs' (cfgen.planners.protocol.Needs) "
+            f"and a method 'plan(observations)', found {type(planner).__name__}"
+        )
+    return planner
+
+
+def _source_hash(spec: str) -> str:
+    """Of the module's file, so that changed code is not mistaken for the planner that ran before."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = importlib.util.find_spec(spec.partition(":")[0])
+    except (ImportError, ValueError):
+        return ""
+    return hash_bytes(_read(found.origin)) if found and found.origin and found.has_location else ""
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot read ({error.strerror}); check the path") from error
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", ".", name).strip(".-_")[:100] or "planner"

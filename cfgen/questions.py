@@ -1,0 +1,145 @@
+"""From a stored case to what a planner is asked and what a judge is shown, with nothing that tells the arm."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from cfgen.casework import frame_path
+from cfgen.errors import InputError
+from cfgen.files import read_image
+from cfgen.geometry.camera import resized
+from cfgen.hashing import derive_seed
+from cfgen.planners.outputs import token_of
+from cfgen.planners.protocol import Needs, Observation, TimedImage, Truth
+from cfgen.records import Camera, Case, Motion
+from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.store import Store
+
+#: A frame serves a wanted time if it is at most this much older, s.
+FRAME_AGE_S = 0.13
+
+
+@dataclass(frozen=True)
+class Question:
+    """One arm of one case, asked for the ``repeat``-th time."""
+
+    case: Case
+    arm: str
+    repeat: int
+
+
+class Questions:
+    """Builds observations and frames from one benchmark directory."""
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self._store = store
+        self._seed = seed
+        self._folder = lru_cache(maxsize=16)(self._load)
+
+    def observation(self, question: Question, needs: Needs, replays_log: bool = False) -> Observation:
+        """What the planner gets.
+
+        Raises:
+            InputError: the scene has no such camera or no frame at a wanted time.
+        """
+        case, arm = question.case, question.arm
+        folder = self._folder(case.scene_id)
+        images: dict[str, tuple[TimedImage, ...]] = {}
+        cameras: dict[str, Camera] = {}
+        for name in needs.cameras:
+            shown, camera = self._images(question, folder, name, needs)
+            images[name], cameras[name] = shown, camera
+        # The rerun arm measures the planner's own noise: the same question under another seed.
+        draw = "rerun" if arm == "rerun" else "paired"
+        return Observation(
+            token=token_of(case.case_id, arm, question.repeat),
+            seed=derive_seed(self._seed, case.case_id, question.repeat, draw),
+            images=images,
+            cameras=cameras,
+            history=folder.scene.history,
+            instruction=str(folder.scene.extra.get("instruction", "")),
+            truth=_truth(case, arm) if needs.truth else None,
+            logged=self._logged(folder) if replays_log or needs.truth else None,
+        )
+
+    def front(self, case: Case, arm: str) -> np.ndarray:
+        """(H, W, 3) uint8 RGB: the front frame at t0 of an arm."""
+        folder = self._folder(case.scene_id)
+        return self._pixels(case, arm, folder, folder.scene.front.name, 0.0)
+
+    def front_camera(self, case: Case) -> Camera:
+        return self._folder(case.scene_id).scene.front
+
+    def motion(self, case: Case) -> tuple[Motion, Motion | None]:
+        """History and recorded future of the case's scene."""
+        scene = self._folder(case.scene_id).scene
+        return scene.history, scene.future
+
+    def _load(self, scene_id: str) -> SceneFolder:
+        return load_scene(self._store.scene_dir(scene_id))
+
+    def _logged(self, folder: SceneFolder) -> Motion | None:
+        return folder.scene.future
+
+    def _images(
+        self, question: Question, folder: SceneFolder, name: str, needs: Needs
+    ) -> tuple[tuple[TimedImage, ...], Camera]:
+        scene = folder.scene
+        actual = scene.front.name if name == "front" else name
+        if actual not in [c.name for c in scene.cameras]:
+            known = ", ".join(c.name for c in scene.cameras)
+            raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
+        camera = scene.camera(actual)
+        size = _size(camera, needs.max_pixels)
+        times = [f.t for f in scene.frames if f.camera == actual]
+        shown = []
+        for wanted in sorted(needs.frame_times):
+            t = max((t for t in times if wanted - FRAME_AGE_S <= t <= wanted + 1e-6), default=None)
+            if t is None:
+                raise InputError(
+                    f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {wanted:g} s, found frames at "
+                    f"{', '.join(f'{t:g}' for t in sorted(times))}"
+                )
+            shown.append(
+                TimedImage(t, _shrunk(self._pixels(question.case, question.arm, folder, actual, t), size))
+            )
+        return tuple(shown), resized(camera, *size)
+
+    def _pixels(self, case: Case, arm: str, folder: SceneFolder, camera: str, t: float) -> np.ndarray:
+        """The arm's own frame if it changes this one, else the scene's."""
+        root = self._store.case_dir(case.case_id)
+        front = camera == folder.scene.front.name and t == 0.0
+        name = frame_path(arm, camera, t)
+        if arm in ("original", "rerun"):
+            name = "original.png" if front else ""
+        elif arm == "hazard" and front:
+            name = "augmented.png"
+        if name in case.files:
+            return read_image(root / name)
+        return folder.image_of(camera, t)
+
+
+def _truth(case: Case, arm: str) -> Truth:
+    if arm == "hazard":
+        return Truth(case.hazard, case.placement)
+    if arm in case.distance_placements:
+        return Truth(case.hazard, case.distance_placements[arm])
+    if arm == "nuisance":
+        return Truth(case.nuisance, case.nuisance_placement)
+    return Truth(None, None)
+
+
+def _size(camera: Camera, max_pixels: int | None) -> tuple[int, int]:
+    pixels = camera.width * camera.height
+    scale = 1.0 if max_pixels is None or pixels <= max_pixels else (max_pixels / pixels) ** 0.5
+    return max(1, int(camera.width * scale)), max(1, int(camera.height * scale))
+
+
+def _shrunk(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    import cv2
+
+    if (pixels.shape[1], pixels.shape[0]) != size:
+        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    pixels.setflags(write=False)
+    return pixels

@@ -1,0 +1,259 @@
+"""cases x planner -> rollouts -> verdicts. Readable top to bottom.
+
+Every arm of every case is asked in a shuffled order under a token that tells nothing. What is on disk is not
+asked again; a planner's fault is a recorded failure of that case and arm.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import InputError, StoreError
+from cfgen.files import read_record, write_record
+from cfgen.hashing import hash_json
+from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.judge.registry import create_judge
+from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.protocol import Observation, Response
+from cfgen.planners.registry import OpenPlanner, open_planner
+from cfgen.progress import Progress
+from cfgen.questions import Question, Questions
+from cfgen.records import Case, JudgeRun, PlannerRun, Rollout, Verdict
+from cfgen.render.bev import bev
+from cfgen.render.delta import delta_table
+from cfgen.render.speed import speed_plot
+from cfgen.store import Store
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """``arms`` always hold "original": every other arm is judged against it."""
+
+    bench: Path
+    planner: str
+    name: str | None = None
+    planner_options: dict[str, Any] = field(default_factory=dict)
+    judge: str = "offline"
+    judge_options: dict[str, Any] = field(default_factory=dict)
+    arms: tuple[str, ...] = ("original", "hazard")
+    repeats: int = 1
+    timeout_s: float = 120.0
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    planner: str
+    judge: str
+    rollouts: int
+    failures: dict[str, int]
+    verdicts: dict[str, int]
+
+
+def score(options: ScoreOptions) -> ScoreSummary:
+    """Ask the planner what it has not been asked, judge what has not been judged.
+
+    Raises:
+        InputError: unknown planner, judge or arm; a scene lacks what the planner needs.
+        StoreError: not a benchmark, or the planner's name is taken by another one.
+    """
+    store = Store(options.bench)
+    cases = store.cases()
+    if not cases:
+        raise StoreError(f"{options.bench}: holds no accepted case; run: cfgen build --out {options.bench}")
+    questions = [
+        Question(c, arm, k) for c in cases for arm in _arms(options, c) for k in range(options.repeats)
+    ]
+    asker = Questions(store, store.benchmark.seed)
+    planner = open_planner(options.planner, options.planner_options, options.name, options.timeout_s)
+    try:
+        _register(store, planner, options)
+        _roll_out(store, asker, planner, questions, options)
+    finally:
+        planner.close()
+    judge = create_judge(options.judge, **options.judge_options)
+    _judge(store, asker, judge, planner.name, questions, options)
+    return _summary(store, planner.name, judge.name, questions)
+
+
+def _arms(options: ScoreOptions, case: Case) -> Iterator[str]:
+    """The wanted arms that this case has."""
+    has = {"original", "rerun", *case.arms}
+    yield from dict.fromkeys(("original", *(a for a in options.arms if a in has)))
+
+
+def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None:
+    path = store.planner_run_path(planner.name)
+    arms, repeats = dict.fromkeys(("original", *options.arms)), options.repeats
+    if path.is_file():
+        found = read_record(path, PlannerRun)
+        if found.planner_hash != planner.hash:
+            raise StoreError(
+                f"{path}: '{planner.name}' has answers of another version of this planner (its file, code or options "
+                f"differ); score it under another name with --name, or delete {path.parent}"
+            )
+        arms = dict.fromkeys((*found.arms, *arms))
+        repeats = max(repeats, found.repeats)
+    run = PlannerRun(
+        planner=planner.name,
+        planner_hash=planner.hash,
+        spec=planner.spec,
+        arms=tuple(arms),
+        repeats=repeats,
+        seed=store.benchmark.seed,
+        needs=asdict(planner.needs),
+    )
+    write_record(path, run, store.work)
+
+
+# --- rollouts -------------------------------------------------------------------------------------------
+
+
+def _roll_out(
+    store: Store, asker: Questions, planner: OpenPlanner, questions: Sequence[Question], options: ScoreOptions
+) -> None:
+    todo = [
+        q
+        for q in questions
+        if not store.rollout_path(planner.name, q.arm, q.case.case_id, q.repeat).is_file()
+    ]
+    random.Random(store.benchmark.seed).shuffle(todo)
+    progress = Progress(f"{planner.name}: plans", len(todo), options.quiet)
+    failed = 0
+    for start in range(0, len(todo), planner.needs.batch_size):
+        batch = todo[start : start + planner.needs.batch_size]
+        for rollout in _ask(asker, planner, batch):
+            store.write_rollout(rollout)
+            failed += rollout.status == "failed"
+            progress.step(f"({failed} failed: {rollout.reason[:60]})" if failed else "")
+
+
+def _ask(asker: Questions, planner: OpenPlanner, batch: Sequence[Question]) -> list[Rollout]:
+    observations = [asker.observation(q, planner.needs, planner.replays_log) for q in batch]
+    start = time.perf_counter()
+    answers = planner.ask(observations)
+    each = (time.perf_counter() - start) / len(batch)
+    return [
+        _rollout(planner, question, observation, answer, each)
+        for question, observation, answer in zip(batch, observations, answers, strict=True)
+    ]
+
+
+def _rollout(
+    planner: OpenPlanner,
+    question: Question,
+    observation: Observation,
+    answer: str | Response | PlanFaultError,
+    latency_s: float,
+) -> Rollout:
+    def record(**fields: Any) -> Rollout:
+        return Rollout(
+            planner=planner.name,
+            planner_hash=planner.hash,
+            case_id=question.case.case_id,
+            arm=question.arm,
+            repeat=question.repeat,
+            seed=observation.seed,
+            latency_s=round(latency_s, 6),
+            **fields,
+        )
+
+    if isinstance(answer, PlanFaultError):
+        return record(status="failed", reason=str(answer))
+    report = dict(answer.report) if isinstance(answer, Response) else {}
+    try:
+        text, plan = to_plan(answer)
+    except PlanFaultError as fault:
+        text = answer.text if isinstance(answer, Response) else answer
+        return record(status="failed", reason=str(fault), text=text, report=report)
+    return record(status="ok", text=text, plan=plan, report=report)
+
+
+# --- verdicts -------------------------------------------------------------------------------------------
+
+
+def _judge(
+    store: Store,
+    asker: Questions,
+    judge: Judge,
+    planner: str,
+    questions: Sequence[Question],
+    options: ScoreOptions,
+) -> None:
+    run = judge.run_record()
+    write_record(store.judge_run_path(judge.name), run, store.work)
+    todo = [
+        q
+        for q in questions
+        if q.arm != "original"
+        and not store.verdict_path(judge.name, planner, q.arm, q.case.case_id, q.repeat).is_file()
+    ]
+    random.Random(store.benchmark.seed + 1).shuffle(todo)
+    progress = Progress(f"{judge.name}: verdicts", len(todo), options.quiet)
+
+    def done(verdict: Verdict) -> None:
+        store.write_verdict(verdict)
+        progress.step()
+
+    items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
+    for question in todo:
+        before = _stored(store, planner, question, "original")
+        after = _stored(store, planner, question, question.arm)
+        key = VerdictKey(planner, question.case.case_id, question.arm, question.repeat)
+        fault = next((f"{r.arm}: {r.reason}" for r in (before, after) if r.status == "failed"), None)
+        if fault is not None:
+            done(_planner_failed(run, key, fault))
+        else:
+            items.append((key, lambda q=question, b=before, a=after: judge_item(asker, q, b, a)))  # type: ignore[misc]
+    judge.judge(items, done)
+
+
+def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
+    return Verdict(
+        judge=run.judge,
+        rubric=run.rubric,
+        rubric_version=run.rubric_version,
+        rubric_hash=run.rubric_hash,
+        planner=key.planner,
+        case_id=key.case_id,
+        arm=key.arm,
+        repeat=key.repeat,
+        status="planner_failed",
+        reason=fault,
+        input_hash=hash_json(fault),
+    )
+
+
+def _stored(store: Store, planner: str, question: Question, arm: str) -> Rollout:
+    return read_record(store.rollout_path(planner, arm, question.case.case_id, question.repeat), Rollout)
+
+
+def judge_item(asker: Questions, question: Question, before: Rollout, after: Rollout) -> JudgeItem:
+    """The judge's inputs for one arm against the original; both rollouts hold a plan."""
+    if before.plan is None or after.plan is None:
+        raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
+    original, modified = before.plan.waypoints, after.plan.waypoints
+    return JudgeItem(
+        key=f"{question.case.case_id}.{question.repeat}",
+        original_image=asker.front(question.case, "original"),
+        modified_image=asker.front(question.case, question.arm),
+        bev=bev(original, modified),
+        speed=speed_plot(original, modified),
+        delta=delta_table(original, modified),
+        original_text=before.text,
+        modified_text=after.text,
+        original_plan=before.plan,
+        modified_plan=after.plan,
+        camera=asker.front_camera(question.case),
+    )
+
+
+def _summary(store: Store, planner: str, judge: str, questions: Sequence[Question]) -> ScoreSummary:
+    rollouts = [_stored(store, planner, q, q.arm) for q in questions]
+    failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
+    verdicts = Counter(v.status for v in store.verdicts(judge, planner))
+    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts))
