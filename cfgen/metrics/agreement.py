@@ -1,0 +1,139 @@
+"""How far two raters agree: accuracy, Cohen's kappa, recall of every score, with bootstrap intervals.
+
+Kappa is undefined (None) where chance explains everything: both raters gave the same single score throughout.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """``confusion[i][j]``: how often the reference said ``labels[i]`` and the other ``labels[j]``.
+
+    ``recall[i]`` is the share of the reference's ``labels[i]`` that the other found; None where there are none.
+    """
+
+    n: int
+    labels: tuple[int, ...]
+    accuracy: float | None
+    kappa: float | None
+    kappa_interval: Interval | None
+    quadratic: float | None
+    quadratic_interval: Interval | None
+    confusion: tuple[tuple[int, ...], ...]
+    recall: tuple[float | None, ...]
+
+
+def agreement(
+    reference: Sequence[int],
+    other: Sequence[int],
+    labels: Sequence[int] = (0, 1, 2),
+    seed: int = 0,
+    resamples: int = 2000,
+) -> Agreement:
+    """Compare two raters of the same examples.
+
+    Args:
+        reference, other: (N,) labels in the same order.
+        labels: every possible label, in order; quadratic weights use their positions.
+        resamples: bootstrap draws over examples for the 95% intervals.
+
+    Raises:
+        ValueError: the raters differ in length, or a value is not a label.
+    """
+    table = confusion(reference, other, labels)
+    n = int(table.sum())
+    if n == 0:
+        return Agreement(0, tuple(labels), None, None, None, None, None, _rows(table), (None,) * len(labels))
+    drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
+    drawn = drawn.reshape(resamples, *table.shape)
+    rows = table.sum(axis=1)
+    return Agreement(
+        n=n,
+        labels=tuple(labels),
+        accuracy=float(np.trace(table) / n),
+        kappa=kappa(table),
+        kappa_interval=_interval(_kappas(drawn, quadratic=False)),
+        quadratic=kappa(table, quadratic=True),
+        quadratic_interval=_interval(_kappas(drawn, quadratic=True)),
+        confusion=_rows(table),
+        recall=tuple(float(table[i, i] / rows[i]) if rows[i] else None for i in range(len(rows))),
+    )
+
+
+def confusion(reference: Sequence[int], other: Sequence[int], labels: Sequence[int]) -> np.ndarray:
+    """(L, L) int counts, reference by row.
+
+    Raises:
+        ValueError: the raters differ in length, or a value is not a label.
+    """
+    if len(reference) != len(other):
+        raise ValueError(
+            f"agreement: expected as many ratings from both, found {len(reference)} and {len(other)}"
+        )
+    index = {label: i for i, label in enumerate(labels)}
+    strange = sorted({*reference, *other} - set(index))
+    if strange:
+        raise ValueError(f"agreement: expected labels {list(labels)}, found {strange}")
+    table = np.zeros((len(index), len(index)), int)
+    for a, b in zip(reference, other, strict=True):
+        table[index[a], index[b]] += 1
+    return table
+
+
+def kappa(table: np.ndarray, quadratic: bool = False) -> float | None:
+    """Cohen's kappa of a confusion table (L, L), plain or with quadratic weights; None where undefined."""
+    value = float(_kappas(table[None], quadratic)[0])
+    return None if np.isnan(value) else value
+
+
+def _kappas(tables: np.ndarray, quadratic: bool) -> np.ndarray:
+    """(R,) kappas of (R, L, L) tables, NaN where undefined: 1 - observed / expected disagreement."""
+    size = tables.shape[-1]
+    gap = np.subtract.outer(np.arange(size), np.arange(size)).astype(float)
+    weights = gap**2 if quadratic else (gap != 0).astype(float)
+    n = tables.sum(axis=(1, 2))
+    expected = (
+        np.einsum("ri,rj->rij", tables.sum(axis=2), tables.sum(axis=1)) / np.maximum(n, 1)[:, None, None]
+    )
+    chance = (weights * expected).sum(axis=(1, 2))
+    seen = (weights * tables).sum(axis=(1, 2))
+    return np.where(chance > 0, 1 - seen / np.where(chance > 0, chance, 1), np.nan)
+
+
+def _interval(values: np.ndarray) -> Interval | None:
+    """Percentiles of the draws in which kappa is defined; None when that is fewer than half."""
+    defined = values[~np.isnan(values)]
+    if len(defined) < len(values) / 2:
+        return None
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(int(v) for v in row) for row in table)
+
+
+def consensus(ratings: Sequence[Sequence[int | None]]) -> list[int | None]:
+    """The majority of several raters for each example; None where the top is tied or nobody answered.
+
+    Args:
+        ratings: one sequence per rater, all of the same examples; None is no answer.
+    """
+    found: list[int | None] = []
+    for votes in zip(*ratings, strict=True):
+        ranked = Counter(v for v in votes if v is not None).most_common(2)
+        tied = len(ranked) == 2 and ranked[0][1] == ranked[1][1]
+        found.append(ranked[0][0] if ranked and not tied else None)
+    return found
+
+
+def pairwise(ratings: Sequence[Sequence[int]], labels: Sequence[int]) -> list[list[float | None]]:
+    """Kappa of every pair of raters (as in the paper's Table 6); None on the diagonal and where undefined."""
+    return [[None if a is b else kappa(confusion(a, b, labels)) for b in ratings] for a in ratings]
