@@ -109,7 +109,7 @@ def build_barricade(seed: int, width: float = 1.83, lamps: bool = True) -> Objec
     white = material("tape white", WHITE, 0.4, vary=0.08)
     back = material("board", (0.6, 0.6, 0.58), 0.6, vary=0.15)
     steel = material("steel", (0.33, 0.33, 0.34), 0.45, metal=0.6, vary=0.2)
-    amber = material("amber", (0.9, 0.32, 0.02), 0.2, emit=3.0 if lamps else 0.0)
+    amber = material("amber", (0.9, 0.22, 0.01), 0.2, emit=1.6 if lamps else 0.0)
     made: Objects = []
     for z in (0.55, 0.95, 1.38):
         made += _striped_board((0.03, 0, z), width, 0.2, (back, orange, white))

@@ -1,0 +1,157 @@
+"""Sprites: what ships is complete, exact in scale and foot, and lit as its light says."""
+
+import json
+import math
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.inpaint import sprites
+from cfgen.inpaint.sprites import Sprite, load
+
+SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
+SUN = (math.cos(0.6), 0.0, math.sin(0.6))
+
+
+@pytest.fixture(scope="module")
+def drum() -> Sprite:
+    return load("drum", "a")
+
+
+def bounds(alpha: np.ndarray) -> tuple[int, int, int, int]:
+    rows, cols = np.where(alpha.max(1) > 0.5)[0], np.where(alpha.max(0) > 0.5)[0]
+    return int(rows[0]), int(rows[-1]), int(cols[0]), int(cols[-1])
+
+
+def test_assets_stay_small() -> None:
+    assert sum(path.stat().st_size for path in sprites.assets_dir().rglob("*") if path.is_file()) < 40e6
+
+
+@pytest.mark.parametrize("key", SHIPPED, ids="/".join)
+def test_every_picture_of_a_shipped_variant_is_there(key: tuple[str, str]) -> None:
+    sprite = load(*key)
+    assert sprite.meta["licence"].startswith("Apache-2.0")
+    with zipfile.ZipFile(sprite.archive) as archive:
+        assert archive.testzip() is None
+        names = set(archive.namelist())
+    views = {f"{round(v['elevation_deg'] * 10):03d}_{v['azimuth_deg']:03d}": v for v in sprite.meta["views"]}
+    expected = {f"{layer}_{key}.webp" for key in views for layer in ("sky", "albedo", "shape")}
+    expected |= {f"emit_{key}.webp" for key, view in views.items() if view["emits"]}
+    assert expected <= names
+    assert sprite.is_decal or (views and "contact.webp" in names)
+
+
+@pytest.mark.parametrize("key", SHIPPED, ids="/".join)
+def test_upright_variants_have_their_metric_height_and_stand_on_their_foot(key: tuple[str, str]) -> None:
+    sprite = load(*key)
+    if sprite.is_decal:
+        assert sprite.decal().values[..., 3].max() > 0.5
+        return
+    view = sprite.view(0.0)
+    top, bottom, left, right = bounds(view.rgba[..., 3])
+    reach = sprite.meta["depth_m"]
+    nearest = 25 / (25 - reach)
+    height = (view.foot[1] - top) / view.ppm
+    assert height == pytest.approx(sprite.size[2], rel=0.03 + (nearest - 1), abs=0.1)
+    assert left <= view.foot[0] <= right + 1
+    assert bottom <= view.foot[1] + reach * nearest * math.tan(view.elevation) * view.ppm + 2
+
+
+def test_height_and_width_are_exact_for_a_turned_body(drum: Sprite) -> None:
+    view = drum.view(1.0)
+    top, bottom, left, right = bounds(view.rgba[..., 3])
+    tall = drum.size[2]
+    assert (view.foot[1] - top) / view.ppm == pytest.approx(tall, rel=0.03)
+    assert (right - left + 1) / view.ppm == pytest.approx(drum.size[1], rel=0.03)
+    assert bottom + 1 - view.foot[1] == pytest.approx(
+        0.5 * drum.size[0] * math.tan(view.elevation) * view.ppm, abs=2
+    )
+    assert (left + right + 1) / 2 == pytest.approx(view.foot[0], abs=1)
+
+
+def test_sky_light_scales_linearly_and_alpha_does_not_move(drum: Sprite) -> None:
+    plain, tinted = drum.view(0.0), drum.view(0.0, sky=(0.5, 1.0, 2.0))
+    np.testing.assert_array_equal(plain.rgba[..., 3], tinted.rgba[..., 3])
+    np.testing.assert_allclose(tinted.rgba[..., :3], plain.rgba[..., :3] * np.float32([0.5, 1, 2]), rtol=1e-6)
+    assert (plain.rgba[..., :3] <= 1.51 * plain.rgba[..., 3:] + 1e-6).all()
+
+
+@pytest.mark.parametrize("azimuth", [0.0, 1.2, -2.0])
+def test_sun_lights_the_side_it_stands_on(drum: Sprite, azimuth: float) -> None:
+    side = azimuth + math.pi / 2  # the sun to the camera's right
+    light = (math.cos(side) * 0.9, math.sin(side) * 0.9, math.sqrt(1 - 0.81))
+    lit = drum.view(azimuth, sun_dir=light).rgba - drum.view(azimuth).rgba
+    half = lit.shape[1] // 2
+    assert lit[:, half:, :3].sum() > 5 * lit[:, :half, :3].sum()
+
+
+def test_sun_behind_lights_little_and_sun_below_nothing(drum: Sprite) -> None:
+    dark = drum.view(0.0).rgba[..., :3].sum()
+    front = drum.view(0.0, sun_dir=SUN).rgba[..., :3].sum() - dark
+    back = drum.view(math.pi, sun_dir=SUN).rgba[..., :3].sum() - dark
+    assert 0 < back < 0.25 * front
+    np.testing.assert_array_equal(drum.view(0.0, sun_dir=(1, 0, -0.1)).rgba, drum.view(0.0).rgba)
+
+
+def test_mirrored_views_mirror_their_light() -> None:
+    barricade = load("barricade", "a")
+    left = barricade.view(0.7, sun_dir=(0.5, 0.6, 0.62))
+    right = barricade.view(-0.7, sun_dir=(0.5, -0.6, 0.62))
+    np.testing.assert_allclose(right.rgba, left.rgba[:, ::-1], atol=1e-6)
+    assert right.foot[0] == pytest.approx(left.rgba.shape[1] - left.foot[0])
+
+
+def test_lamps_shine_without_any_sky() -> None:
+    lit = load("barricade", "a").view(0.0, sky=(0, 0, 0)).rgba
+    assert lit[..., 0].max() > 0.5
+    assert load("barricade", "a").view(0.0, sky=(0, 0, 0), emission=0).rgba[..., :3].max() == 0
+
+
+def test_cast_shadow_reaches_as_far_as_the_sun_says(drum: Sprite) -> None:
+    shadow = drum.cast(SUN)
+    rows, cols = np.where(shadow.values < 0.5)
+    x, y, _ = shadow.to_model @ np.stack([cols, rows, np.ones_like(rows)])
+    assert x.min() == pytest.approx(-drum.size[2] / math.tan(0.6), rel=0.2, abs=0.1)
+    assert x.max() == pytest.approx(drum.size[0] / 2, abs=0.06)
+    assert abs(y).max() == pytest.approx(drum.size[1] / 2, abs=0.06)
+
+
+def test_contact_shadow_is_darkest_under_the_body_and_gone_at_the_rim(drum: Sprite) -> None:
+    contact = drum.shadow_map()
+    col, row, _ = np.linalg.inv(contact.to_model) @ [0.0, 0.0, 1.0]
+    values = contact.values
+    assert values[round(row), round(col)].max() < 0.3
+    rim = np.concatenate([values[0], values[-1], values[:, 0], values[:, -1]])
+    assert rim.min() > 0.99
+    both = drum.shadow_map(SUN, (0.5,) * 3, (1.0,) * 3).values
+    assert both.min() < 0.35
+    assert both.max() == pytest.approx(1.0, abs=0.01)
+
+
+def test_views_are_kept_and_come_out_the_same(drum: Sprite) -> None:
+    first = drum.view(0.3, sun_dir=SUN).rgba
+    first_copy = first.copy()
+    first[:] = 0
+    np.testing.assert_array_equal(drum.view(0.3, sun_dir=SUN).rgba, first_copy)
+
+
+def test_mistakes_are_named(tmp_path: Path, drum: Sprite) -> None:
+    with pytest.raises(InputError, match=r"no sprite 'drum/zzz'.*there are: a"):
+        load("drum", "zzz")
+    with pytest.raises(InputError, match="no decal"):
+        drum.decal()
+    folder = tmp_path / "thing"
+    folder.mkdir()
+    (folder / "a.json").write_text("{")
+    with pytest.raises(InputError, match=r"a\.json: expected JSON"):
+        sprites.load_from(tmp_path, "thing", "a")
+    (folder / "b.json").write_text(json.dumps({"schema": "other"}))
+    with pytest.raises(InputError, match="expected schema"):
+        sprites.load_from(tmp_path, "thing", "b")
+    (folder / "c.json").write_text(json.dumps(drum.meta))
+    (folder / "c.zip").write_bytes(b"no archive")
+    with pytest.raises(InputError, match=r"c\.zip: expected a sprite archive"):
+        sprites.load_from(tmp_path, "thing", "c").view(0.0)

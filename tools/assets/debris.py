@@ -1,0 +1,423 @@
+"""What falls off lorries: tyres, boxes, a mattress, bags, stones, timber, a ladder."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import numpy as np
+from common import Model, Objects, blob, box, crumple, lathe, material, mesh, place, tube
+
+CARDBOARD = (0.40, 0.25, 0.125)
+
+
+def build_tyre(seed: int, radius: float = 0.34, width: float = 0.22, lying: bool = True) -> Objects:
+    """One worn tyre with a blocky tread, lying flat or standing up."""
+    rubber = material(
+        "rubber",
+        (0.034, 0.032, 0.03),
+        0.85,
+        spec=0.25,
+        dark=(0.015, 0.0145, 0.014),
+        vary_scale=9,
+        bump=0.2,
+        bump_scale=60,
+    )
+    rim, w = radius * 0.6, width / 2
+    outer = [
+        (rim, -0.66),
+        (rim + 0.02, -0.84),
+        (radius * 0.8, -1.04),
+        (radius - 0.035, -0.96),
+        (radius - 0.014, -0.8),
+    ]
+    outer += [
+        (radius - 0.01, 0.0),
+        (radius - 0.014, 0.8),
+        (radius - 0.035, 0.96),
+        (radius * 0.8, 1.04),
+        (rim + 0.02, 0.84),
+    ]
+    inner = [
+        (rim, 0.66),
+        (rim + 0.015, 0.6),
+        (radius * 0.92, 0.8),
+        (radius * 0.94, 0.0),
+        (radius * 0.92, -0.8),
+        (rim + 0.015, -0.6),
+    ]
+    made = [lathe([(r, z * w) for r, z in outer + inner], rubber, 64, closed=True, sharp=80)]
+    count = 54
+    for i in range(count):
+        around = 2 * math.pi * i / count
+        for z, tall in ((-0.062, 0.05), (0.0, 0.046), (0.062, 0.05)):
+            turn = around + z * 0.8
+            at = ((radius - 0.009) * math.cos(turn), (radius - 0.009) * math.sin(turn), z)
+            made.append(
+                box(
+                    at,
+                    (0.018, radius * 2 * math.pi / count * 0.72, tall),
+                    rubber,
+                    0.003,
+                    rot=(0, 0, turn),
+                    segments=1,
+                )
+            )
+    for side in (-1, 1):
+        for r in (0.83, 0.72):
+            ring = [
+                (radius * r - 0.006, side * w),
+                (radius * r, side * (w + 0.008)),
+                (radius * r + 0.006, side * w),
+            ]
+            made.append(lathe(ring, rubber, 64))
+    rng = Random(seed)
+    if lying:
+        return [place(made, (0, 0, w * 1.06), rng.uniform(0, 6))]
+    return [place(made, (0, 0, radius), rng.uniform(-0.3, 0.3), roll=math.pi / 2 - 0.12)]
+
+
+def build_tyres(seed: int) -> Objects:
+    """Three loose tyres: two lying, one leaning on them."""
+    leaning = place(build_tyre(seed + 2, lying=False), (0.02, -0.36, 0.02), 0.1, roll=0.28)
+    return [
+        place(build_tyre(seed), (0, 0.2, 0), 0.4),
+        place(build_tyre(seed + 1, 0.32), (0.1, 0.28, 0.235), 1.0, pitch=0.05),
+        leaning,
+    ]
+
+
+def build_carton(
+    seed: int, size: tuple[float, float, float] = (0.6, 0.45, 0.42), opened: bool = True
+) -> Objects:
+    """A dented cardboard box, its flaps open or taped shut, with a printed label."""
+    rng = Random(seed)
+    board = material("board", CARDBOARD, 0.85, spec=0.1, vary=0.14, vary_scale=3, bump=0.12, bump_scale=12)
+    inside = material("inside", tuple(c * 0.35 for c in CARDBOARD), 0.95, spec=0.0)
+    tape = material("tape", (0.46, 0.34, 0.18), 0.3)
+    ink = material("ink", (0.05, 0.04, 0.035), 0.8)
+    paper = material("paper", (0.66, 0.65, 0.6), 0.7, vary=0.08)
+    x, y, z = size
+    made = [crumple(box((0, 0, z / 2), size, board, 0.006), 0.045, 0.25)]
+    if opened:
+        made.append(box((0, 0, z + 0.003), (x * 0.94, y * 0.94, 0.006), inside, 0.0))
+        for side, span, across in ((1, x, y), (-1, x, y), (1, y, x), (-1, y, x)):
+            tilt = rng.uniform(-0.2, 1.1)
+            reach, rise = span / 4 * math.cos(tilt), span / 4 * math.sin(tilt)
+            turn = 0.0 if span == x else math.pi / 2
+            flap = box(
+                (span / 2 + reach, 0, z + rise),
+                (span / 2, across * 0.98, 0.006),
+                board,
+                0.001,
+                rot=(0, -tilt, 0),
+            )
+            made.append(place([flap], yaw=turn + (0 if side > 0 else math.pi)))
+    else:
+        made.append(box((0, 0, z + 0.012), (0.06, y * 1.02, 0.004), tape, 0.001))
+    for side in (-1, 1):
+        made.append(box((side * (x / 2 + 0.012), 0.06, z * 0.55), (0.004, 0.15, 0.11), paper, 0.0))
+        made.append(box((side * (x / 2 + 0.014), 0.06, z * 0.56), (0.004, 0.10, 0.02), ink, 0.0))
+    return [place(made, yaw=rng.uniform(-0.5, 0.5))]
+
+
+def build_cartons(seed: int, count: int = 4) -> Objects:
+    """A spilled load of boxes across a lane, one on its side."""
+    rng = Random(seed)
+    made: Objects = []
+    for i in range(count):
+        size = (rng.uniform(0.4, 0.7), rng.uniform(0.35, 0.5), rng.uniform(0.3, 0.48))
+        at = (rng.uniform(-0.5, 0.5), (i - (count - 1) / 2) * 0.66 + rng.uniform(-0.08, 0.08), 0.0)
+        parts = build_carton(seed * 10 + i, size, opened=i in (0, 3))
+        if i == 2:
+            made.append(place(parts, (at[0], at[1], size[0] * 0.5), rng.uniform(0, 3), pitch=math.pi / 2))
+        else:
+            made.append(place(parts, at, rng.uniform(0, 3)))
+    sheet = material("sheet", CARDBOARD, 0.9, spec=0.05, vary=0.1)
+    made.append(
+        place([crumple(box((0, 0, 0), (0.8, 0.55, 0.008), sheet, 0.0), 0.05, 0.3, 4)], (-0.7, 0.5, 0.03), 0.7)
+    )
+    return made
+
+
+def build_mattress(seed: int, length: float = 1.9, width: float = 1.4, thick: float = 0.24) -> Objects:
+    """A stained mattress lying in the lane, one end bent up, with piping and a quilted top."""
+    cloth = material(
+        "cloth",
+        (0.60, 0.57, 0.50),
+        0.9,
+        spec=0.08,
+        dark=(0.36, 0.30, 0.22),
+        vary_scale=2.2,
+        bump=0.1,
+        bump_scale=70,
+    )
+    band = material("band", (0.30, 0.34, 0.42), 0.85, vary=0.2)
+    u, q = np.meshgrid(np.linspace(-1, 1, 97), np.linspace(-1, 1, 73), indexing="ij")
+    round_off = np.clip(1 - np.maximum(abs(u) ** 12, abs(q) ** 10), 0, 1) ** 0.4
+    quilt = 0.014 * np.sqrt(abs(np.sin(u * length * 7.5) * np.sin(q * width * 7.5)))
+    rng = Random(seed)
+    phase = rng.uniform(0, 3)
+
+    def bent(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        lift = 0.2 * np.clip((x + 0.15) / (length / 2), 0, None) ** 2 * (0.75 + 0.5 * y / width)
+        sag = 0.02 * np.sin(y * 4 + x * 3 + phase)
+        return np.stack([x - 0.35 * lift, y, np.maximum(z + lift + sag * (z > thick / 2), 0.0)], -1)
+
+    faces_of = [
+        bent(u * length / 2, q * width / 2, thick / 2 + top * (thick / 2 - 0.02 + quilt) * round_off)
+        for top in (1, -1)
+    ]
+    rows, cols = u.shape
+    verts = np.concatenate([f.reshape(-1, 3) for f in faces_of])
+    quads = []
+    for layer in (0, 1):
+        for i in range(rows - 1):
+            for j in range(cols - 1):
+                a = layer * rows * cols + i * cols + j
+                quad = (a, a + cols, a + cols + 1, a + 1)
+                quads.append(quad if layer == 0 else quad[::-1])
+    made = [mesh(verts.tolist(), quads, cloth)]
+    around = np.linspace(0, 2 * math.pi, 160, endpoint=False)
+    c, s = np.cos(around), np.sin(around)
+    x, y = np.sign(c) * abs(c) ** 0.16 * length / 2, np.sign(s) * abs(s) ** 0.16 * width / 2
+    for z in (0.02, thick - 0.02):
+        made.append(tube(bent(x * 0.995, y * 0.995, np.full_like(x, z)).tolist(), 0.013, band, cyclic=True))
+    return [place(made, yaw=rng.uniform(-0.2, 0.2))]
+
+
+def build_suitcase(seed: int, color: tuple[float, float, float] = (0.03, 0.06, 0.14)) -> Objects:
+    """A hard suitcase lying on its side: ribs, wheels, handle, and a strap."""
+    shell = material("shell", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
+    trim = material("trim", (0.02, 0.02, 0.02), 0.5)
+    metal = material("metal", (0.5, 0.5, 0.5), 0.3, metal=1.0)
+    made = [box((0, 0, 0.14), (0.70, 0.46, 0.27), shell, 0.06, segments=5)]
+    for y in np.linspace(-0.17, 0.17, 7):
+        made.append(box((0, float(y), 0.277), (0.54, 0.022, 0.012), shell, 0.005))
+        made.append(box((0.351, float(y), 0.14), (0.012, 0.022, 0.16), shell, 0.005))
+        made.append(box((-0.351, float(y), 0.14), (0.012, 0.022, 0.16), shell, 0.005))
+    made.append(box((0, 0, 0.14), (0.708, 0.468, 0.012), trim, 0.004))
+    for y in (-0.18, 0.18):
+        for z in (0.05, 0.23):
+            made.append(
+                lathe(
+                    [(0.0, -0.02), (0.028, -0.02), (0.028, 0.02), (0.0, 0.02)],
+                    trim,
+                    20,
+                    center=(-0.375, y, z),
+                    rot=(math.pi / 2, 0, 0),
+                )
+            )
+    made.append(
+        tube(
+            [
+                (0.35, -0.09, 0.2),
+                (0.52, -0.09, 0.2),
+                (0.54, -0.07, 0.2),
+                (0.54, 0.07, 0.2),
+                (0.52, 0.09, 0.2),
+                (0.35, 0.09, 0.2),
+            ],
+            0.009,
+            metal,
+        )
+    )
+    made.append(
+        tube(
+            [(-0.08, 0.232, 0.1), (-0.06, 0.262, 0.12), (0.06, 0.262, 0.12), (0.08, 0.232, 0.1)], 0.012, trim
+        )
+    )
+    return [place(made, yaw=Random(seed).uniform(-0.5, 0.5))]
+
+
+def build_bags(
+    seed: int, count: int = 3, color: tuple[float, float, float] = (0.012, 0.012, 0.014)
+) -> Objects:
+    """Tied rubbish bags leaning on each other."""
+    rng = Random(seed)
+    plastic = material("plastic", color, 0.28, spec=0.6, bump=0.5, bump_scale=22)
+    made: Objects = []
+    for i in range(count):
+        wide, tall = rng.uniform(0.22, 0.3), rng.uniform(0.3, 0.42)
+        lean = rng.uniform(-0.1, 0.1)
+        chains = [
+            ((0, 0, wide * 0.72), wide, (lean, 0, tall), wide * 0.8, (1.1, 0.95, 0.78)),
+            ((lean, 0, tall + wide * 0.5), wide * 0.38, (lean * 1.5, 0, tall + wide * 0.86), 0.035),
+            (
+                (lean * 1.5, 0, tall + wide * 0.86),
+                0.03,
+                (lean * 2.2, 0.03, tall + wide * 1.12),
+                0.06,
+                (1, 0.45, 1),
+            ),
+        ]
+        bag = blob(chains, plastic, 0.011, 3, displace=0.03, displace_scale=0.13)
+        at = (rng.uniform(-0.12, 0.12), (i - (count - 1) / 2) * 0.46, -0.01)
+        made.append(place([bag], at, rng.uniform(0, 6), scale=rng.uniform(0.85, 1.05)))
+    return made
+
+
+def build_stones(seed: int, count: int = 5, largest: float = 0.38) -> Objects:
+    """A rockfall: a few angular stones and their rubble."""
+    rng = Random(seed)
+    rock = material(
+        "rock",
+        (0.30, 0.27, 0.23),
+        0.9,
+        spec=0.15,
+        dark=(0.15, 0.135, 0.12),
+        vary_scale=4,
+        bump=0.8,
+        bump_scale=14,
+    )
+    made: Objects = []
+    for i in range(count + 14):
+        r = largest * rng.uniform(0.45, 1.0) if i < count else rng.uniform(0.02, 0.07)
+        spread = 0.8 if i < count else 1.3
+        at = (
+            rng.gauss(0, 0.3) * spread,
+            ((i + 0.5) / count - 0.5) * 1.9 if i < count else rng.uniform(-1.3, 1.3),
+            r * 0.42,
+        )
+        made.append(place([_stone(rng, r, rock)], at, rng.uniform(0, 6)))
+    return made
+
+
+def _stone(rng: Random, radius: float, paint) -> object:
+    """A convex hull of random points: facets like broken rock, edges worn by a bevel."""
+    import bmesh
+    import bpy
+
+    grown = bmesh.new()
+    for _ in range(22):
+        d = np.array([rng.gauss(0, 1) for _ in range(3)])
+        d = d / np.linalg.norm(d) * radius * rng.uniform(0.82, 1.0)
+        grown.verts.new((d[0] * rng.uniform(0.9, 1.2), d[1], max(d[2] * 0.75, -radius * 0.42)))
+    bmesh.ops.convex_hull(grown, input=grown.verts)
+    loose = [v for v in grown.verts if not v.link_faces]
+    bmesh.ops.delete(grown, geom=loose)
+    data = bpy.data.meshes.new("stone")
+    grown.to_mesh(data)
+    grown.free()
+    made = bpy.data.objects.new("stone", data)
+    bpy.context.collection.objects.link(made)
+    data.materials.append(paint)
+    edge = made.modifiers.new("bevel", "BEVEL")
+    edge.width, edge.segments = radius * 0.06, 2
+    return crumple(made, radius * 0.12, radius * 0.7, 2)
+
+
+def build_concrete_block(seed: int) -> Objects:
+    """A concrete barrier segment that has come loose, chipped and stained, lying across the lane."""
+    concrete = material(
+        "concrete",
+        (0.40, 0.39, 0.36),
+        0.9,
+        spec=0.1,
+        dark=(0.26, 0.25, 0.23),
+        vary_scale=3,
+        bump=0.4,
+        bump_scale=25,
+    )
+    dark = material("slot", (0.05, 0.05, 0.05), 0.95)
+    shape = [
+        (0.30, 0.0),
+        (0.30, 0.08),
+        (0.14, 0.33),
+        (0.09, 0.81),
+        (-0.09, 0.81),
+        (-0.14, 0.33),
+        (-0.30, 0.08),
+        (-0.30, 0.0),
+    ]
+    half, k = 0.95, len(shape)
+    verts = [(x, y, z) for y in (-half, half) for x, z in shape]
+    faces: list = [(j, (j + 1) % k, k + (j + 1) % k, k + j) for j in range(k)]
+    faces += [tuple(reversed(range(k))), tuple(range(k, 2 * k))]
+    body = mesh(verts, faces, concrete, smooth=False)
+    edge = body.modifiers.new("bevel", "BEVEL")
+    edge.width, edge.segments = 0.015, 2
+    crumple(body, 0.025, 0.2, 4)
+    slots = [box((x, y, 0.04), (0.02, 0.3, 0.08), dark, 0.0) for x in (-0.3, 0.3) for y in (-0.45, 0.45)]
+    return [place([body, *slots], yaw=Random(seed).uniform(-0.25, 0.25))]
+
+
+def build_lumber(seed: int, count: int = 9) -> Objects:
+    """Planks fallen off a lorry, fanned over each other."""
+    rng = Random(seed)
+    woods = [
+        material(f"wood{i}", c, 0.8, spec=0.15, vary=0.15, vary_scale=4, bump=0.15, bump_scale=40)
+        for i, c in enumerate([(0.46, 0.31, 0.17), (0.52, 0.38, 0.22), (0.38, 0.27, 0.16)])
+    ]
+    made: Objects = []
+    for i in range(count):
+        layer = i // 4
+        length = rng.uniform(1.7, 2.6)
+        at = (rng.uniform(-0.3, 0.3) + (i % 4 - 1.5) * 0.2, rng.uniform(-0.2, 0.2), 0.02 + layer * 0.045)
+        plank = box((0, 0, 0), (rng.choice((0.09, 0.14, 0.19)), length, 0.04), rng.choice(woods), 0.003)
+        made.append(place([plank], at, rng.gauss(0, 0.3), roll=rng.uniform(-0.015, 0.015)))
+    return made
+
+
+def build_ladder(seed: int, length: float = 2.8) -> Objects:
+    """An aluminium ladder lying across the lane."""
+    metal = material("aluminium", (0.62, 0.63, 0.64), 0.4, metal=0.85, vary=0.1)
+    cap = material("cap", (0.65, 0.05, 0.02), 0.5)
+    made = [box((x, 0, 0.045), (0.028, length, 0.075), metal, 0.006) for x in (-0.2, 0.2)]
+    made += [
+        tube([(-0.2, y, 0.045), (0.2, y, 0.045)], 0.017, metal)
+        for y in np.linspace(-length / 2 + 0.2, length / 2 - 0.2, 10)
+    ]
+    made += [
+        box((x, y, 0.045), (0.034, 0.06, 0.085), cap, 0.008)
+        for x in (-0.2, 0.2)
+        for y in (-length / 2, length / 2)
+    ]
+    return [place(made, yaw=Random(seed).uniform(-0.4, 0.4))]
+
+
+def build_plastic_bag(seed: int, color: tuple[float, float, float] = (0.7, 0.7, 0.68)) -> Objects:
+    """A carrier bag caught by the wind, just above the road."""
+    thin = material("film", color, 0.35, spec=0.3, bump=0.5, bump_scale=30)
+    chains = [
+        ((0, 0, 0.2), 0.13, (0.05, 0.02, 0.3), 0.1, (1.2, 0.9, 1.0)),
+        ((0.04, 0.06, 0.36), 0.045, (0.0, 0.09, 0.46), 0.025, (1, 0.4, 1)),
+        ((0.06, -0.05, 0.36), 0.045, (0.1, -0.1, 0.44), 0.02, (1, 0.4, 1)),
+    ]
+    return [
+        place(
+            [blob(chains, thin, 0.008, 2, displace=0.04, displace_scale=0.1)],
+            (0, 0, -0.04),
+            Random(seed).uniform(-1, 1),
+            roll=0.35,
+        )
+    ]
+
+
+LOW = {"elevations": (3.0, 8.0), "step": 20}
+MODELS = {
+    "tyre": Model(build_tyre, {"lying": {}, "standing": {"lying": False}}, pixels=150, **LOW),
+    "tyres": Model(build_tyres, {"a": {}}, pixels=190, **LOW),
+    "carton": Model(
+        build_carton,
+        {"open": {}, "taped": {"opened": False, "seed": 3, "size": (0.5, 0.42, 0.38)}},
+        pixels=150,
+        **LOW,
+    ),
+    "cartons": Model(build_cartons, {"a": {"seed": 2}}, pixels=300, **LOW),
+    "mattress": Model(build_mattress, {"a": {}}, pixels=240, **LOW),
+    "suitcase": Model(
+        build_suitcase, {"navy": {}, "red": {"color": (0.32, 0.02, 0.025), "seed": 2}}, pixels=130, **LOW
+    ),
+    "garbage_bags": Model(
+        build_bags,
+        {"black": {}, "white": {"color": (0.6, 0.6, 0.6), "count": 2, "seed": 4}},
+        pixels=180,
+        **LOW,
+    ),
+    "stones": Model(build_stones, {"a": {"seed": 1}}, pixels=260, **LOW),
+    "concrete_block": Model(build_concrete_block, {"a": {}}, pixels=220, **LOW),
+    "lumber": Model(build_lumber, {"a": {}}, pixels=260, **LOW),
+    "ladder": Model(build_ladder, {"a": {}}, pixels=260, **LOW),
+    "plastic_bag": Model(build_plastic_bag, {"a": {}}, pixels=100, step=30),
+}

@@ -1,0 +1,194 @@
+"""Renders models to sprites: python tools/assets/make_sprites.py [MODEL[/VARIANT] ...] (needs bpy)."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import importlib
+import inspect
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ASSETS = HERE.parents[1] / "scenarios" / "assets"
+FORMAT = 1  # raise it when render.py or pack.py change what every sprite looks like
+TOOLS = {"common", "render", "pack", "make_sprites", "sheet"}
+Jobs = dict[tuple[str, str], tuple[Any, dict[str, Any], str]]
+
+
+def find_models() -> Jobs:
+    """{(model, variant): (Model, its parameters, recipe hash)} over every model file here."""
+    jobs: Jobs = {}
+    for path in sorted(HERE.glob("*.py")):
+        if path.stem in TOOLS:
+            continue
+        module = importlib.import_module(path.stem)
+        for name, model in module.MODELS.items():
+            for variant, params in model.variants.items():
+                jobs[name, variant] = (model, params, recipe_hash(model, params))
+    return jobs
+
+
+def recipe_hash(model: Any, params: dict[str, Any]) -> str:
+    """Changes with the builder, whatever it calls in its own file, its parameters and how its sprites are taken."""
+    settings = [
+        model.symmetry,
+        model.pixels,
+        model.step,
+        model.elevations,
+        model.azimuths,
+        model.volume,
+        model.decal,
+    ]
+    recipe = [FORMAT, params, settings, model.samples, _sources(model.build)]
+    return "sha256:" + hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
+
+
+def _sources(function: FunctionType) -> list[str]:
+    """Source of a function and of what it reaches in its module, values of module constants included."""
+    module, found, todo = inspect.getmodule(function), {}, [function.__name__]
+    while todo:
+        name = todo.pop()
+        value = getattr(module, name, None)
+        if name in found or value is None or isinstance(value, ModuleType) or inspect.isclass(value):
+            continue
+        if isinstance(value, FunctionType):
+            if value.__module__ == module.__name__:
+                found[name] = inspect.getsource(value)
+                todo += _names(value.__code__)
+        else:
+            found[name] = repr(value)
+    return [found[name] for name in sorted(found)]
+
+
+def _names(code: Any) -> list[str]:
+    inner = [name for const in code.co_consts if hasattr(const, "co_names") for name in _names(const)]
+    return [*code.co_names, *inner]
+
+
+def is_current(folder: Path, variant: str, recipe: str) -> bool:
+    try:
+        made = json.loads((folder / f"{variant}.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return made.get("recipe") == recipe and (folder / f"{variant}.zip").exists()
+
+
+def make(
+    model: Any, params: dict[str, Any], identity: dict[str, str], folder: Path, draft: bool, threads: int
+) -> int:
+    """Builds one variant, renders all its layers, packs them. Returns the bytes written."""
+    import common
+    import numpy as np
+    import render
+    from pack import Pack
+
+    common.reset_scene()
+    model.build(params.get("seed", 0), **{key: value for key, value in params.items() if key != "seed"})
+    render.setup(6 if draft else model.samples, threads, model.volume)
+    points = render.surface_points(0.02)
+    low, high = points.min(0), points.max(0)
+    low[2] = min(low[2], 0.0)
+    size = high - low
+    ppm = model.pixels / float(size.max())
+    pack = Pack(
+        {
+            **identity,
+            "licence": "Apache-2.0, made by tools/assets",
+            "size_m": size.tolist(),
+            "low_m": low.tolist(),
+            "symmetry": model.symmetry,
+            "ppm": ppm,
+            "depth_m": float(np.linalg.norm(np.maximum(abs(low), abs(high))[:2])) + 0.05,
+            "distance_m": render.DISTANCE,
+            "params": params,
+        }
+    )
+    if model.decal:
+        pack.add_decal(render.render_decal(low[:2] - 0.1, high[:2] + 0.1, 1 / ppm))
+        return pack.write(folder)
+    pitch = max(float(size.max()) / 128, 0.008)
+    pack.add_voxels(points, pitch)
+    rim = min(max(0.35, 0.5 * float(size[2])), 1.6)
+    grid = max(float(size[:2].max() + 2 * rim) / 128, 0.01)
+    low2, high2 = low[:2] - rim, high[:2] + rim
+    high2 = low2 + np.ceil((high2 - low2) / grid) * grid
+    pack.add_contact(render.render_contact(low2, high2, grid), low2, high2, grid)
+    azimuths = model.azimuths or {"round": range(1), "mirror": range(0, 181, model.step)}.get(
+        model.symmetry, range(0, 360, model.step)
+    )
+    for elevation in model.elevations:
+        for azimuth in list(azimuths)[:: 4 if draft else 1]:
+            pack.add_view(azimuth, elevation, render.render_view(points, azimuth, elevation, ppm))
+    return pack.write(folder)
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Blender prints a line a frame from C: send the process's standard output away meanwhile."""
+    sys.stdout.flush()
+    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(null)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="MODEL or MODEL/VARIANT; none lists what is out of date")
+    parser.add_argument(
+        "--out", type=Path, default=ASSETS, help="where sprites go (default scenarios/assets)"
+    )
+    parser.add_argument("--draft", action="store_true", help="few views, few samples")
+    parser.add_argument("--force", action="store_true", help="render even what is current")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--sheet", type=Path, help="draw the named (or all) sprites to this PNG")
+    args = parser.parse_args()
+    jobs = find_models()
+    unknown = [n for n in args.names if not any(n in (m, f"{m}/{v}") for m, v in jobs)]
+    if unknown:
+        parser.error(
+            f"no such model: {', '.join(unknown)}; there are {', '.join(sorted({m for m, _ in jobs}))}"
+        )
+    chosen = [key for key in jobs if not args.names or key[0] in args.names or "/".join(key) in args.names]
+    for name, variant in chosen:
+        model, params, recipe = jobs[name, variant]
+        folder = args.out / name
+        if not args.force and is_current(folder, variant, recipe):
+            continue
+        if not args.names:
+            print(f"{name}/{variant}: out of date")
+            continue
+        begun = time.time()
+        with quiet():
+            size = make(
+                model,
+                params,
+                {"model": name, "variant": variant, "recipe": recipe},
+                folder,
+                args.draft,
+                args.threads,
+            )
+        print(f"{name}/{variant}: {size / 1024:.0f} KB, {time.time() - begun:.0f} s", flush=True)
+    if args.sheet:
+        import sheet
+
+        sheet.draw(
+            [key for key in chosen if (args.out / key[0] / f"{key[1]}.json").exists()], args.out, args.sheet
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
