@@ -158,7 +158,8 @@ class Draft:
         return files
 
     def _case(self) -> Case:
-        assert self.edit is not None and self.placement is not None
+        assert self.edit is not None
+        assert self.placement is not None
         return Case(
             case_id=self.planned.case_id,
             scene_id=self.planned.scene_id,

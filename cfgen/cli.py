@@ -18,8 +18,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cfgen {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in sorted(m.name for m in pkgutil.iter_modules(cfgen.commands.__path__)):
-        importlib.import_module(f"cfgen.commands.{module}").register(subparsers)
+    for name in sorted(m.name for m in pkgutil.iter_modules(cfgen.commands.__path__)):
+        module = importlib.import_module(f"cfgen.commands.{name}")
+        if hasattr(module, "register"):
+            module.register(subparsers)
     return parser
 
 

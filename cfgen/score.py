@@ -255,5 +255,5 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
 def _summary(store: Store, planner: str, judge: str, questions: Sequence[Question]) -> ScoreSummary:
     rollouts = [_stored(store, planner, q, q.arm) for q in questions]
     failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
-    verdicts = Counter(v.status for v in store.verdicts(judge, planner))
+    verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
     return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts))

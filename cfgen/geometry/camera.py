@@ -49,7 +49,7 @@ def inside(camera: Camera, px: ArrayLike, margin: float = 0.0) -> Mask:
     px = np.asarray(px, float).reshape(-1, 2)
     low, high = -0.5 + margin, np.array([camera.width, camera.height]) - 0.5 - margin
     with np.errstate(invalid="ignore"):
-        result: Mask = ((px >= low) & (px <= high)).all(axis=1)
+        result: Mask = np.all((px >= low) & (px <= high), axis=1)
     return result
 
 

@@ -1,0 +1,99 @@
+"""``cfgen build`` and ``cfgen verify``."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cfgen.commands.options import add_options, band, names, parse_options, positive
+from cfgen.errors import Shortfall
+
+if TYPE_CHECKING:
+    from cfgen.build import BuildSummary
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "build", help="make a benchmark: add one hazard to each of N driving scenes"
+    )
+    parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
+    parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
+    parser.add_argument("--scenes", type=Path, help="folder of scenes (default: the demo scenes)")
+    parser.add_argument(
+        "--taxonomy", type=Path, help="folder of hazard YAML files (default: the packaged ones)"
+    )
+    parser.add_argument("--hazards", type=names, default=(), metavar="A,B", help="only these hazards")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--inpainter", default="composite", help="composite (default), or another installed one"
+    )
+    add_options(parser, "--inpainter-option", "inpainter")
+    parser.add_argument(
+        "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
+    )
+    parser.add_argument("--attempts", type=positive, default=4, help="tries at a case before it is refused")
+    parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(func=_build)
+
+    parser = subparsers.add_parser("verify", help="re-derive every hash of a benchmark directory")
+    parser.add_argument("bench", type=Path)
+    parser.set_defaults(func=_verify)
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from cfgen.build import BuildOptions, build
+
+    summary = build(
+        BuildOptions(
+            out=arguments.out,
+            n=arguments.n,
+            seed=arguments.seed,
+            scenes=arguments.scenes,
+            taxonomy=arguments.taxonomy,
+            hazards=arguments.hazards,
+            inpainter=arguments.inpainter,
+            inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
+            decel_band=arguments.decel,
+            attempts=arguments.attempts,
+            jobs=arguments.jobs,
+            quiet=arguments.quiet,
+        )
+    )
+    _print(summary)
+    if summary.accepted < summary.wanted:
+        raise Shortfall(
+            f"{summary.accepted} of {summary.wanted} cases; the reasons are above. "
+            "Add scenes, or allow more hazards or another --decel band, and run it again"
+        )
+    print(f"\n{summary.accepted} cases in {arguments.out}. Next: score a planner on them, for example")
+    print(f"  cfgen score {arguments.out} --planner cruise")
+    print(f"  cfgen report {arguments.out}")
+    return 0
+
+
+def _print(summary: "BuildSummary") -> None:
+    print("hazard                          accepted  tried")
+    for hazard, (accepted, tried) in summary.acceptance.items():
+        print(f"{hazard:<32}{accepted:>8}{tried:>7}")
+    if summary.reasons:
+        print("\nrefused, by reason (numbers as #):")
+        for reason, count in summary.reasons.items():
+            print(f"{count:>6}  {reason}")
+    for scene, fault in summary.unusable_scenes.items():
+        print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)
+    if summary.undrawable:
+        print(f"\nleft out, this inpainter has no model for them: {', '.join(summary.undrawable)}")
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from cfgen.verify import Verification
+
+    verification = Verification(arguments.bench)
+    faults = verification.run()
+    for fault in faults:
+        print(fault)
+    if faults:
+        raise Shortfall(f"{len(faults)} faults in {verification.files_checked} files")
+    print(f"{arguments.bench}: {verification.files_checked} files, all as cfgen wrote them")
+    return 0

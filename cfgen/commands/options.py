@@ -1,0 +1,55 @@
+"""Command-line pieces that several commands share."""
+
+import argparse
+import json
+from typing import Any
+
+from cfgen.errors import InputError
+
+
+def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
+    """``flag KEY=VALUE`` (repeatable); values are JSON where they parse as such, else text."""
+    parser.add_argument(
+        flag, metavar="KEY=VALUE", action="append", default=[], help=f"an option of the {what}; repeatable"
+    )
+
+
+def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
+    """The key-values given with ``flag``.
+
+    Raises:
+        InputError: one of them has no ``=``.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(f"{flag}: expected KEY=VALUE, found '{pair}'")
+        try:
+            options[key.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            options[key.replace("-", "_")] = value
+    return options
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Comma-separated words."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number above 0, found {text}")
+    return value
+
+
+def band(text: str) -> tuple[float, float]:
+    """``LOW,HIGH`` with 0 < LOW < HIGH."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected LOW,HIGH, found '{text}'") from None
+    if not 0 < low < high:
+        raise argparse.ArgumentTypeError(f"expected 0 < LOW < HIGH, found '{text}'")
+    return low, high

@@ -1,0 +1,187 @@
+"""``cfgen verify``: re-derives every hash of a benchmark directory and names what changed, is missing or is extra."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from cfgen.errors import CfgenError
+from cfgen.files import read_record
+from cfgen.hashing import derive_id, hash_bytes, hash_json
+from cfgen.records import (
+    Benchmark,
+    Case,
+    JudgeRun,
+    PlannerRun,
+    RatingFile,
+    Rejection,
+    ReviewFile,
+    Rollout,
+    Stored,
+    Verdict,
+)
+from cfgen.scenes.folder import scene_hash
+from cfgen.store import MARKER, Store
+
+R = TypeVar("R", bound=Stored)
+
+
+class Verification:
+    """Walks one directory. ``faults`` are lines that name a path and what is wrong with it."""
+
+    def __init__(self, root: Path) -> None:
+        self.store = Store(root)
+        self.root = self.store.root
+        self.faults: list[str] = []
+        self.files_checked = 0
+        self._known: set[Path] = set()
+
+    def run(self) -> list[str]:
+        """All faults, in the order of the walk; empty when the directory is whole."""
+        benchmark = self._record(self.root / MARKER, Benchmark)
+        if benchmark is None:
+            return self.faults
+        self._scenes(benchmark)
+        cases = self._cases(benchmark)
+        self._rejections()
+        planners = self._planners(set(cases), cases)
+        self._verdicts(planners)
+        self._people()
+        self._extras()
+        return self.faults
+
+    # --- the rooms of the directory ---------------------------------------------------------------------
+
+    def _scenes(self, benchmark: Benchmark) -> None:
+        for folder in sorted((self.root / "scenes").glob("*")):
+            self._know(folder.rglob("*"))
+            expected = benchmark.scenes.get(folder.name)
+            if expected is None:
+                self._fault(folder, "is not a scene of this benchmark")
+                continue
+            try:
+                if scene_hash(folder) != expected:
+                    self._fault(folder, "differs from the scene the benchmark was built from")
+            except CfgenError as error:
+                self._fault(folder, str(error))
+
+    def _cases(self, benchmark: Benchmark) -> dict[str, Case]:
+        cases: dict[str, Case] = {}
+        for planned in benchmark.planned:
+            path = self.store.case_dir(planned.case_id) / "case.json"
+            expected = derive_id("case", benchmark.seed, planned.scene_id, planned.hazard_id)
+            if planned.case_id != expected:
+                self._fault(
+                    self.root / MARKER, f"case_id {planned.case_id} is not derived from its scene and hazard"
+                )
+            if not path.is_file():
+                if not self.store.has_rejection(planned.case_id):
+                    self._fault(path, "is planned but missing; run the build again")
+                continue
+            case = self._record(path, Case)
+            if case is not None:
+                cases[case.case_id] = case
+                self._case(path.parent, case, benchmark)
+        return cases
+
+    def _case(self, folder: Path, case: Case, benchmark: Benchmark) -> None:
+        for name, expected in case.files.items():
+            path = folder / name
+            self._known.add(path)
+            if not path.is_file():
+                self._fault(path, "is missing")
+            elif hash_bytes(path.read_bytes()) != expected:
+                self._fault(path, "was changed")
+            self.files_checked += 1
+        if hash_json(case.hazard) != case.provenance.hazard_hash:
+            self._fault(folder / "case.json", "hazard does not match provenance.hazard_hash")
+        if benchmark.scenes.get(case.scene_id) != case.provenance.scene_hash:
+            self._fault(folder / "case.json", "scene does not match provenance.scene_hash")
+        if not (self.store.scene_dir(case.scene_id) / "scene.json").is_file():
+            self._fault(self.store.scene_dir(case.scene_id), "is missing")
+
+    def _rejections(self) -> None:
+        for folder in sorted((self.root / "rejected").glob("*")):
+            self._know(folder.rglob("*"))
+            self._record(folder / "rejection.json", Rejection)
+            if (folder / "case.json").is_file():
+                self._record(folder / "case.json", Case)
+
+    def _planners(self, case_ids: set[str], cases: dict[str, Case]) -> list[PlannerRun]:
+        runs = []
+        for folder in sorted((self.root / "runs").glob("*")):
+            run = self._record(folder / "planner.json", PlannerRun)
+            if run is None:
+                continue
+            runs.append(run)
+            for path in sorted(folder.glob("*/*.json")):
+                rollout = self._record(path, Rollout)
+                if rollout is None:
+                    continue
+                place = self.store.rollout_path(rollout.planner, rollout.arm, rollout.case_id, rollout.repeat)
+                if place != path:
+                    self._fault(path, f"holds the rollout that belongs at {place.relative_to(self.root)}")
+                if rollout.planner_hash != run.planner_hash:
+                    self._fault(path, "was made by another version of the planner")
+            self._expect_rollouts(run, case_ids, cases)
+        return runs
+
+    def _expect_rollouts(self, run: PlannerRun, case_ids: set[str], cases: dict[str, Case]) -> None:
+        for case_id in sorted(case_ids):
+            for arm in run.arms:
+                if arm not in ("original", "rerun", *cases[case_id].arms):
+                    continue
+                for repeat in range(run.repeats):
+                    path = self.store.rollout_path(run.planner, arm, case_id, repeat)
+                    if not path.is_file():
+                        self._fault(path, f"is missing; run: cfgen score {self.root} --planner {run.spec}")
+
+    def _verdicts(self, planners: list[PlannerRun]) -> None:
+        names = {run.planner for run in planners}
+        for folder in sorted((self.root / "verdicts").glob("*")):
+            self._record(folder / "judge.json", JudgeRun)
+            for path in sorted(folder.glob("*/*/*.json")):
+                verdict = self._record(path, Verdict)
+                if verdict is None:
+                    continue
+                place = self.store.verdict_path(
+                    verdict.judge, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat
+                )
+                if place != path:
+                    self._fault(path, f"holds the verdict that belongs at {place.relative_to(self.root)}")
+                if verdict.planner not in names:
+                    self._fault(path, f"judges planner '{verdict.planner}', which has no run here")
+
+    def _people(self) -> None:
+        for path in sorted((self.root / "ratings").rglob("*.json")):
+            self._record(path, RatingFile)
+        for path in sorted((self.root / "reviews").rglob("*.json")):
+            self._record(path, ReviewFile)
+
+    def _extras(self) -> None:
+        for path in sorted(self.root.rglob("*")):
+            inside = path.relative_to(self.root)
+            if (
+                path.is_file()
+                and path not in self._known
+                and inside.parts[0] not in (".work", "report", "cache")
+            ):
+                self._fault(path, "is extra: cfgen did not write it")
+
+    # --- helpers ------------------------------------------------------------------------------------------
+
+    def _record(self, path: Path, kind: type[R]) -> R | None:
+        self._known.add(path)
+        self.files_checked += 1
+        try:
+            return read_record(path, kind, check=True)
+        except CfgenError as error:
+            self.faults.append(str(error))
+            return None
+
+    def _know(self, paths: Iterator[Path]) -> None:
+        for path in paths:
+            self._known.add(path)
+            self.files_checked += path.is_file()
+
+    def _fault(self, path: Path, what: str) -> None:
+        self.faults.append(f"{path}: {what}")

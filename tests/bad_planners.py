@@ -1,0 +1,97 @@
+"""Planners that misbehave, one way each; scored by name in the tests."""
+
+import os
+import time
+
+import numpy as np
+
+from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.protocol import Needs, Response
+
+
+class _Base:
+    needs = Needs(cameras=(), frame_times=())
+
+    def plan(self, observations):
+        return [self.one(o) for o in observations]
+
+
+class Good(_Base):
+    def one(self, observation):
+        return write_text("A road.", "Clear.", "set speed tracking", "lane keeping", constant_turn(5, 0))
+
+
+class Throws(_Base):
+    def one(self, observation):
+        raise RuntimeError("no\nidea")
+
+
+class Hangs(_Base):
+    def one(self, observation):
+        time.sleep(3600)
+
+
+class Exits(_Base):
+    def one(self, observation):
+        os._exit(3)
+
+
+class Prints(Good):
+    def one(self, observation):
+        print("noise " * 100_000)
+        return super().one(observation)
+
+
+class Rubbish(_Base):
+    def one(self, observation):
+        return "la la la"
+
+
+class Short(_Base):
+    def one(self, observation):
+        return Response("", np.zeros((23, 3)))
+
+
+class NotANumber(_Base):
+    def one(self, observation):
+        return Response("", np.full((24, 2), np.nan))
+
+
+class FarAway(_Base):
+    def one(self, observation):
+        return Response("", np.full((24, 2), 1e9))
+
+
+class SameTimes(_Base):
+    def one(self, observation):
+        return Response("", np.zeros((3, 2)), np.array([1.0, 1.0, 2.0]))
+
+
+class Number(_Base):
+    def one(self, observation):
+        return 42
+
+
+class TooFew(_Base):
+    def plan(self, observations):
+        return []
+
+
+class WantsTruth(Good):
+    needs = Needs(truth=True)
+
+
+class NoNeeds:
+    def plan(self, observations):
+        return []
+
+
+class OnceBad(Good):
+    """Dies on the second question of a batch of three, then answers."""
+
+    needs = Needs(cameras=(), frame_times=(), batch_size=3)
+
+    def one(self, observation):
+        if observation.token == "b":
+            os._exit(1)
+        return super().one(observation)
