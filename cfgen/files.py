@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import cv2
 import numpy as np
+from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
 from cfgen.errors import InputError, StoreError
@@ -108,15 +109,14 @@ def read_image(path: Path) -> np.ndarray:
         InputError: missing, or not a whole image.
     """
     try:
-        data = np.frombuffer(path.read_bytes(), np.uint8)
-    except OSError as error:
-        raise InputError(f"{path}: cannot read the image ({error.strerror}); check the path") from error
-    pixels = cv2.imdecode(data, cv2.IMREAD_COLOR) if data.size else None
-    if pixels is None:
+        with Image.open(path) as file:
+            return np.asarray(file.convert("RGB"))
+    except UnidentifiedImageError:
+        raise InputError(f"{path}: expected an image, found something else; replace the file") from None
+    except OSError as error:  # a file that ends early is one too
         raise InputError(
-            f"{path}: expected an image, found {data.size} bytes that do not decode; replace the file"
-        )
-    return cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)
+            f"{path}: cannot read the image ({error.strerror or error}); check the path and restore the file"
+        ) from error
 
 
 def png_bytes(pixels: np.ndarray) -> bytes:
