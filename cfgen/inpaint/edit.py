@@ -1,0 +1,185 @@
+"""From a scene and a placed hazard to every frame it changes: cut, inpaint, paste back.
+
+Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cfgen.errors import InpaintRefusedError, InputError
+from cfgen.inpaint.paste import layer_of, paste, spread, weights
+from cfgen.inpaint.propagate import carry
+from cfgen.inpaint.protocol import Inpainter, InpaintRequest, InpaintResult, Setting
+from cfgen.inpaint.region import View, views
+from cfgen.records import Hazard, Placement, Scene
+
+#: camera name and time of a frame, s relative to t0
+FrameKey = tuple[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class EditJob:
+    """One hazard to put into one scene.
+
+    Attributes:
+        scene: the scene; its front camera at t0 is edited first.
+        images: (H, W, 3) uint8 RGB by frame, the front at t0 among them; never written to.
+        hazard: what to add; kind ``null`` adds nothing through the same steps.
+        placement: where it is at t0.
+        seed: decides everything random.
+        mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
+    """
+
+    scene: Scene
+    images: Mapping[FrameKey, np.ndarray]
+    hazard: Hazard
+    placement: Placement
+    seed: int
+    mask: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What a job came to.
+
+    Attributes:
+        frames: by frame that sees the hazard, the front at t0 always: the image (H, W, 3) uint8 and its mask
+            (H, W) uint8, 255 where it may differ from the original.
+        placements: by the same frames, the hazard at that time with its foot and box in that camera's pixels.
+        layer: (H, W, 4) uint8, straight alpha: the hazard and its shadow in the front frame at t0.
+        report: JSON values for the provenance.
+    """
+
+    frames: dict[FrameKey, tuple[np.ndarray, np.ndarray]]
+    placements: dict[FrameKey, Placement]
+    layer: np.ndarray
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EditFailure:
+    """Why a job has no edit, in one line."""
+
+    reason: str
+
+
+def make_edits(jobs: Sequence[EditJob], inpainter: Inpainter) -> list[Edit | EditFailure]:
+    """Every job's edit, or the reason why there is none, in the order of the jobs."""
+    asked = [_ask(job, inpainter) for job in jobs]
+    requests = [request for ask in asked if not isinstance(ask, EditFailure) for _, request in ask]
+    answers = iter(_answers(inpainter, requests))
+    made: list[Edit | EditFailure] = []
+    for job, ask in zip(jobs, asked, strict=True):
+        if isinstance(ask, EditFailure):
+            made.append(ask)
+            continue
+        results = [next(answers) for _ in ask]
+        refused = next((r for r in results if isinstance(r, InpaintRefusedError)), None)
+        if refused is not None:
+            made.append(EditFailure(str(refused)))
+        else:
+            seen = [view for view, _ in ask]
+            made.append(_assemble(job, inpainter, seen, [r for r in results if isinstance(r, InpaintResult)]))
+    return made
+
+
+def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]] | EditFailure:
+    """The frames that the inpainter draws itself, the front at t0 first, with what it is asked for each."""
+    if not inpainter.can_draw(job.hazard):
+        return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
+    first = (job.scene.front.name, 0.0)
+    if first not in job.images:
+        raise InputError(
+            f"scene '{job.scene.scene_id}': the frame of camera '{first[0]}' at t = 0 is missing"
+        )
+    keys = job.images if inpainter.needs.every_frame else [first]
+    found = list(views(job.scene, keys, job.hazard, job.placement, inpainter.needs, job.mask))
+    if not found or found[0].key != first:
+        return EditFailure("the hazard is not in view of the front camera at t0")
+    setting = Setting(job.images[first], job.scene.front, found[0].placement, job.scene.extra)
+    return [
+        (
+            view,
+            InpaintRequest(
+                image=view.cut(job.images[view.key]),
+                mask=view.mask,
+                camera=view.crop_camera,
+                hazard=job.hazard,
+                placement=view.placement,
+                setting=setting,
+                seed=job.seed,
+                t=view.key[1],
+            ),
+        )
+        for view in found
+    ]
+
+
+def _answers(
+    inpainter: Inpainter, requests: Sequence[InpaintRequest]
+) -> Sequence[InpaintResult | InpaintRefusedError]:
+    if not requests:
+        return []
+    try:
+        answers = inpainter.inpaint(requests)
+    except InpaintRefusedError as refusal:
+        return [refusal] * len(requests)
+    if len(answers) != len(requests):
+        raise InputError(
+            f"inpainter '{inpainter.name}' returned {len(answers)} results for {len(requests)} requests; "
+            "it must return one for each, in their order"
+        )
+    return answers
+
+
+def _assemble(
+    job: EditJob, inpainter: Inpainter, seen: Sequence[View], results: Sequence[InpaintResult]
+) -> Edit:
+    edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
+    for view, result in zip(seen, results, strict=True):
+        _check(inpainter, view, result)
+        weight = weights(view.mask, result.alpha)
+        _add(edit, view, paste(job.images[view.key], view.crop, result.image, weight))
+        if view is seen[0]:
+            cover = weight if result.alpha is None else np.minimum(weight, result.alpha)
+            changed = view.cut(edit.frames[view.key][0])
+            layer = layer_of(view.cut(job.images[view.key]), changed, cover)
+    if not inpainter.needs.every_frame:
+        _carry_over(job, inpainter, edit, seen[0], layer)
+    front = job.scene.front
+    return Edit(
+        edit.frames, edit.placements, spread(layer, seen[0].crop, front.height, front.width), edit.report
+    )
+
+
+def _add(edit: Edit, view: View, image: np.ndarray) -> None:
+    height, width = image.shape[:2]
+    edit.frames[view.key] = image, spread(view.mask, view.crop, height, width)
+    edit.placements[view.key] = view.placement
+
+
+def _carry_over(job: EditJob, inpainter: Inpainter, edit: Edit, source: View, layer: np.ndarray) -> None:
+    """Draw the layer of t0 into every other frame that sees the hazard."""
+    others = [key for key in job.images if key != source.key]
+    for view in views(job.scene, others, job.hazard, job.placement, inpainter.needs):
+        moved = carry(layer, source, view)
+        image = job.images[view.key]
+        weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))
+        _add(edit, view, paste(image, view.crop, moved[..., :3], weight))
+
+
+def _check(inpainter: Inpainter, view: View, result: InpaintResult) -> None:
+    expected = (*view.mask.shape, 3)
+    if result.image.shape != expected or result.image.dtype != np.uint8:
+        raise InputError(
+            f"inpainter '{inpainter.name}' returned an image of {result.image.dtype} {result.image.shape}; "
+            f"expected uint8 {expected}, the shape of its request"
+        )
+    if result.alpha is not None and result.alpha.shape != view.mask.shape:
+        raise InputError(
+            f"inpainter '{inpainter.name}' returned alpha of shape {result.alpha.shape}; "
+            f"expected {view.mask.shape}, the shape of its request"
+        )

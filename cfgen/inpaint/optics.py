@@ -1,0 +1,93 @@
+"""How sharp, how noisy and how compressed a frame is, and the same done to what is put into it."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+#: Blur that resampling a sprite leaves, pixels.
+_OWN_BLUR = 0.45
+_PROBE = 1.0
+
+
+@dataclass(frozen=True)
+class Optics:
+    """blur: standard deviation of the point spread, pixels; noise: that of the grain, codes, on mid-grey;
+    quality: JPEG quality to pass the insert through, None for a frame without JPEG blocks."""
+
+    blur: float
+    noise: float
+    quality: int | None
+
+
+def measure(image: np.ndarray) -> Optics:
+    """Optics of a frame (H, W, 3) uint8, from its middle part."""
+    height, width = image.shape[:2]
+    part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
+    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
+    return Optics(_blur_of(grey.astype(np.float32)), _noise_of(grey.astype(np.float32)), _quality_of(grey))
+
+
+def _blur_of(grey: np.ndarray) -> float:
+    """Blur of the sharpest strong edges, by blurring again (Zhuo and Sim, Pattern Recognition 2011, Eq. 5).
+
+    The gradient of a step blurred by s drops to s / sqrt(s^2 + p^2) when blurred by p more.
+    """
+    once = _slope(grey)
+    twice = _slope(cv2.GaussianBlur(grey, (0, 0), _PROBE))
+    strong = once > max(float(np.percentile(once, 98.5)), 8.0)
+    if strong.sum() < 50:
+        return 0.8
+    ratio = np.maximum(once[strong] / np.maximum(twice[strong], 1e-3), 1.01)
+    spread = _PROBE / np.sqrt(ratio**2 - 1)
+    return float(np.clip(np.percentile(spread, 35), 0.4, 1.6))
+
+
+def _slope(grey: np.ndarray) -> np.ndarray:
+    return cv2.magnitude(cv2.Sobel(grey, cv2.CV_32F, 1, 0), cv2.Sobel(grey, cv2.CV_32F, 0, 1))
+
+
+def _noise_of(grey: np.ndarray) -> float:
+    """Grain in the smoothest tenth of 8 x 8 blocks, codes."""
+    rough = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
+    rows, cols = (n // 8 * 8 for n in rough.shape)
+    blocks = rough[:rows, :cols].reshape(rows // 8, 8, cols // 8, 8).std((1, 3))
+    return float(np.clip(np.percentile(blocks, 25), 0.0, 6.0))
+
+
+def _quality_of(grey: np.ndarray) -> int | None:
+    """Steps across the columns of an 8-pixel grid against those off it."""
+    step = np.abs(np.diff(grey.astype(np.int16), axis=1)).mean(0)
+    usable = step[: len(step) // 8 * 8].reshape(-1, 8).mean(0)
+    excess = float(usable.max() / max(np.median(usable), 1e-3))
+    return 88 if excess > 1.12 else 94 if excess > 1.04 else None
+
+
+def soften(premultiplied: np.ndarray, optics: Optics) -> np.ndarray:
+    """The insert (H, W, C) with the frame's sharpness; alpha is blurred like colour."""
+    extra = math.sqrt(max(optics.blur**2 - _OWN_BLUR**2, 0.0))
+    return cv2.GaussianBlur(premultiplied, (0, 0), extra) if extra > 0.15 else premultiplied
+
+
+def grain(codes: np.ndarray, cover: np.ndarray, optics: Optics, rng: np.random.Generator) -> np.ndarray:
+    """Codes (H, W, 3) with the frame's grain where ``cover`` (H, W) says how much is new."""
+    if optics.noise <= 0.05:
+        return codes
+    raw = rng.standard_normal((*codes.shape[:2], 3), dtype=np.float32)
+    shared = cv2.GaussianBlur(
+        0.8 * raw.mean(-1, keepdims=True).repeat(3, -1) * math.sqrt(3) + 0.3 * raw, (0, 0), 0.55
+    )
+    level = np.clip(codes.mean(-1, keepdims=True) / 90, 0.4, 1.2)
+    return codes + shared * (optics.noise / max(float(shared.std()), 1e-6)) * level * cover[..., None]
+
+
+def recompress(codes: np.ndarray, quality: int | None) -> np.ndarray:
+    """(H, W, 3) float codes to uint8, through JPEG of that quality if there is one."""
+    image = np.clip(codes + 0.5, 0, 255).astype(np.uint8)
+    if quality is None:
+        return image
+    packed = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
+    decoded: Any = cv2.imdecode(packed, cv2.IMREAD_COLOR)
+    return np.ascontiguousarray(decoded[..., ::-1])

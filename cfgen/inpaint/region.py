@@ -1,0 +1,162 @@
+"""Which frames see a hazard, which of their pixels may change for it, and the crop around them."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import at_pose, centre, cropped, project
+from cfgen.geometry.frames import pose_at
+from cfgen.inpaint.protocol import Needs
+from cfgen.records import Camera, Hazard, Placement, Scene, Size
+
+#: Smallest projected box that counts as seen, pixels.
+MIN_AREA = 12.0
+#: Width over which an edit fades out inside its mask, pixels.
+FEATHER = 3
+
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One frame in which the hazard shows.
+
+    Attributes:
+        key: camera name and time, s relative to t0.
+        camera: the whole frame's calibration, for points of the ego frame at t0.
+        placement: the hazard at this frame's time, its pixels those of this camera.
+        crop: x0, y0, x1, y1 of the crop in the frame.
+        mask: (y1 - y0, x1 - x0) uint8, 255 where pixels may change.
+    """
+
+    key: tuple[str, float]
+    camera: Camera
+    placement: Placement
+    crop: Box
+    mask: np.ndarray
+
+    @property
+    def crop_camera(self) -> Camera:
+        x0, y0, x1, y1 = self.crop
+        return cropped(self.camera, x0, y0, x1 - x0, y1 - y0)
+
+    def cut(self, image: np.ndarray) -> np.ndarray:
+        """The crop of a whole frame (H, W, ...), a view of it."""
+        x0, y0, x1, y1 = self.crop
+        return image[y0:y1, x0:x1]
+
+
+def views(
+    scene: Scene,
+    keys: Iterable[tuple[str, float]],
+    hazard: Hazard,
+    placement: Placement,
+    needs: Needs,
+    mask: np.ndarray | None = None,
+) -> Iterator[View]:
+    """The frames among ``keys`` (camera name, t) that see the hazard at their own time, the front at t0 first.
+
+    ``mask`` (H, W) uint8, nonzero where pixels may change, replaces the projected one in the front frame at t0.
+    """
+    first = (scene.front.name, 0.0)
+    for key in sorted(keys, key=lambda k: (k != first, k)):
+        name, t = key
+        camera = at_pose(scene.camera(name), tuple(pose_at(scene.history, t)) if t else (0.0, 0.0, 0.0))
+        then = seen_by(camera, moved(hazard, placement, t))
+        if then is None:
+            continue
+        given = mask if key == first else None
+        allowed = given if given is not None else project_mask(camera, then, needs.shadow)
+        crop = crop_box(allowed, needs)
+        if crop is None:
+            continue
+        x0, y0, x1, y1 = crop
+        yield View(key, camera, then, crop, np.where(allowed[y0:y1, x0:x1] > 0, 255, 0).astype(np.uint8))
+
+
+def moved(hazard: Hazard, placement: Placement, t: float) -> Placement:
+    """The placement at time ``t``: constant velocity in the world."""
+    if t == 0 or hazard.motion.kind == "static":
+        return placement
+    return placement.model_copy(
+        update={"x": placement.x + placement.vx * t, "y": placement.y + placement.vy * t}
+    )
+
+
+def seen_by(camera: Camera, placement: Placement) -> Placement | None:
+    """The placement with its foot and box in this camera's pixels, or None when too little of it is in view."""
+    corners, valid = project(camera, box_corners(placement))
+    foot, foot_valid = project(camera, [(placement.x, placement.y, 0.0)])
+    if not (valid.all() and foot_valid.all()):
+        return None
+    low, high = corners.min(0), corners.max(0)
+    x0, y0 = np.clip(low, 0, (camera.width, camera.height))
+    x1, y1 = np.clip(high, 0, (camera.width, camera.height))
+    if (x1 - x0) * (y1 - y0) < MIN_AREA:
+        return None
+    box = (float(x0), float(y0), float(x1), float(y1))
+    return placement.model_copy(update={"foot_px": (float(foot[0, 0]), float(foot[0, 1])), "box_px": box})
+
+
+def box_corners(placement: Placement) -> np.ndarray:
+    """(8, 3) ego-frame corners of the hazard's box, the four on the ground first."""
+    size: Size = placement.size
+    along, across = size.length / 2, size.width / 2
+    flat = np.array([(along, across), (along, -across), (-along, -across), (-along, across)])
+    c, s = math.cos(placement.yaw), math.sin(placement.yaw)
+    ground = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
+    return np.vstack([np.column_stack([ground, np.full(4, z)]) for z in (0.0, size.height)])
+
+
+def project_mask(camera: Camera, placement: Placement, shadow: float) -> np.ndarray:
+    """(H, W) uint8: 255 in the hull of the projected box, dilated, and on the ground within the shadow's reach.
+
+    ``shadow`` is that reach beyond the box, as a multiple of the hazard's height.
+    """
+    mask = np.zeros((camera.height, camera.width), np.uint8)
+    corners, _ = project(camera, box_corners(placement))
+    height = float(np.ptp(corners[:, 1]))
+    rim = FEATHER + 2 + 0.04 * height
+    square = np.array([(-rim, -rim), (rim, -rim), (rim, rim), (-rim, rim)])
+    _fill(mask, (corners[:, None] + square).reshape(-1, 2))
+    size = placement.size
+    reach = math.hypot(size.length, size.width) / 2 + 0.15 + shadow * size.height
+    away = np.array([placement.x, placement.y]) - centre(camera)[:2]
+    reach = min(reach, 0.7 * float(np.hypot(*away)))
+    turns = np.linspace(0, 2 * math.pi, 32, endpoint=False)
+    ring = np.array([placement.x, placement.y]) + reach * np.column_stack([np.cos(turns), np.sin(turns)])
+    ground, valid = project(camera, np.column_stack([ring, np.zeros(32)]))
+    _fill(mask, ground[valid])
+    return mask
+
+
+def _fill(mask: np.ndarray, points: np.ndarray) -> None:
+    """Paint the convex hull of pixels (N, 2), which may lie outside the image."""
+    if len(points) >= 3:
+        limit = 8 * max(mask.shape)
+        hull = cv2.convexHull(np.clip(points, -limit, limit).round().astype(np.int32))
+        cv2.fillConvexPoly(mask, hull, 255)
+
+
+def crop_box(mask: np.ndarray, needs: Needs) -> Box | None:
+    """The crop that holds the mask (H, W) with the context that an inpainter needs; None for an empty mask."""
+    x, y, w, h = cv2.boundingRect(mask)
+    if not w or not h:
+        return None
+    margin = needs.context * max(w, h)
+    wide, high = max(w + 2 * margin, needs.min_side), max(h + 2 * margin, needs.min_side)
+    if needs.square:
+        wide = high = max(wide, high)
+    x0, x1 = _span(x + w / 2, wide, mask.shape[1])
+    y0, y1 = _span(y + h / 2, high, mask.shape[0])
+    return x0, y0, x1, y1
+
+
+def _span(middle: float, length: float, limit: int) -> tuple[int, int]:
+    """Start and end of an interval of about ``length`` around ``middle``, moved inside [0, limit]."""
+    size = min(math.ceil(length), limit)
+    start = min(max(round(middle - size / 2), 0), limit - size)
+    return start, start + size
