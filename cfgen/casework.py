@@ -10,7 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen import __version__
-from cfgen.errors import InputError
 from cfgen.files import png_bytes
 from cfgen.hashing import derive_seed, hash_json
 from cfgen.hazards.placement import find_placements
@@ -99,6 +98,12 @@ class Draft:
     def seed(self) -> int:
         return derive_seed(self.shop.benchmark.seed, self.planned.scene_id, self.planned.hazard_id)
 
+    @property
+    def front(self) -> tuple[str, float]:
+        """Key of the front frame at t0."""
+        frame = self.folder.front_frame()
+        return frame.camera, frame.t
+
     def job(self, number: int) -> EditJob:
         return EditJob(
             scene=self.folder.scene,
@@ -113,7 +118,7 @@ class Draft:
         if isinstance(result, EditFailure):
             self._refuse(Attempt(number=number, seed=job.seed, placement=job.placement, reason=result.reason))
             return
-        front = (self.folder.scene.front.name, 0.0)
+        front = self.front
         image, mask = result.frames[front]
         gates = run_gates(
             self.images[front], image, mask, self.folder.scene.front, job.placement, self.hazard
@@ -134,7 +139,7 @@ class Draft:
             files = self._files() if self.edit is not None else {}
             store.write_rejection(self._rejection(), files)
             return Outcome(self.planned, "refused", self.refusal)
-        copy_scene(self.folder, store.scene_dir(self.planned.scene_id), store.work)
+        copy_scene(self.folder, store.scene_dir(self.planned.scene_id))
         store.write_case(self._case(), self._files())
         return Outcome(self.planned, "accepted")
 
@@ -144,7 +149,7 @@ class Draft:
 
     def _files(self) -> dict[str, bytes]:
         assert self.edit is not None
-        front = (self.folder.scene.front.name, 0.0)
+        front = self.front
         image, mask = self.edit.frames[front]
         files = {
             "original.png": png_bytes(self.images[front]),
@@ -219,14 +224,9 @@ def _draft(shop: Workshop, planned: Planned) -> Draft:
     hazard = shop.taxonomy.get(planned.hazard_id)
     scene = folder.scene
     images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
-    front = (scene.front.name, 0.0)
-    if front not in images:
-        raise InputError(
-            f"{folder.root}: expected a frame of camera '{front[0]}' at t = 0, found none; add it"
-        )
     draft = Draft(shop, planned, folder, hazard, images, [])
     rng = np.random.default_rng(draft.seed)
-    found = find_placements(scene, images[front], hazard, rng, shop.benchmark.decel_band)
+    found = find_placements(scene, images[draft.front], hazard, rng, shop.benchmark.decel_band)
     if isinstance(found, str):
         draft.refusal = f"no placement: {found}"
     else:

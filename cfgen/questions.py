@@ -12,12 +12,9 @@ from cfgen.geometry.camera import resized
 from cfgen.hashing import derive_seed
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Needs, Observation, TimedImage, Truth
-from cfgen.records import Camera, Case, Motion
+from cfgen.records import Camera, Case, Frame, Motion
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
-
-#: A frame serves a wanted time if it is at most this much older, s.
-FRAME_AGE_S = 0.13
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Questions:
     def front(self, case: Case, arm: str) -> np.ndarray:
         """(H, W, 3) uint8 RGB: the front frame at t0 of an arm."""
         folder = self._folder(case.scene_id)
-        return self._pixels(case, arm, folder, folder.scene.front.name, 0.0)
+        return self._pixels(case, arm, folder, folder.front_frame())
 
     def front_camera(self, case: Case) -> Camera:
         return self._folder(case.scene_id).scene.front
@@ -92,32 +89,31 @@ class Questions:
             raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
         camera = scene.camera(actual)
         size = _size(camera, needs.max_pixels)
-        times = [f.t for f in scene.frames if f.camera == actual]
+        wanted = sorted(needs.frame_times)
         shown = []
-        for wanted in sorted(needs.frame_times):
-            t = max((t for t in times if wanted - FRAME_AGE_S <= t <= wanted + 1e-6), default=None)
-            if t is None:
+        for t, frame in zip(wanted, folder.frames_at(actual, wanted), strict=True):
+            if frame is None:
+                times = sorted(f.t for f in scene.frames if f.camera == actual)
                 raise InputError(
-                    f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {wanted:g} s, found frames at "
-                    f"{', '.join(f'{t:g}' for t in sorted(times))}"
+                    f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
+                    f"{', '.join(f'{t:g}' for t in times)} s"
                 )
-            shown.append(
-                TimedImage(t, _shrunk(self._pixels(question.case, question.arm, folder, actual, t), size))
-            )
+            pixels = self._pixels(question.case, question.arm, folder, frame)
+            shown.append(TimedImage(frame.t, _shrunk(pixels, size)))
         return tuple(shown), resized(camera, *size)
 
-    def _pixels(self, case: Case, arm: str, folder: SceneFolder, camera: str, t: float) -> np.ndarray:
+    def _pixels(self, case: Case, arm: str, folder: SceneFolder, frame: Frame) -> np.ndarray:
         """The arm's own frame if it changes this one, else the scene's."""
         root = self._store.case_dir(case.case_id)
-        front = camera == folder.scene.front.name and t == 0.0
-        name = frame_path(arm, camera, t)
+        front = frame == folder.front_frame()
+        name = frame_path(arm, frame.camera, frame.t)
         if arm in ("original", "rerun"):
             name = "original.png" if front else ""
         elif arm == "hazard" and front:
             name = "augmented.png"
         if name in case.files:
             return read_image(root / name)
-        return folder.image_of(camera, t)
+        return folder.image(frame)
 
 
 def _truth(case: Case, arm: str) -> Truth:

@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
@@ -236,7 +238,7 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
     """The judge's inputs for one arm against the original; both rollouts hold a plan."""
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
-    original, modified = before.plan.waypoints, after.plan.waypoints
+    original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
     return JudgeItem(
         key=f"{question.case.case_id}.{question.repeat}",
         original_image=asker.front(question.case, "original"),

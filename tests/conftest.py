@@ -25,6 +25,25 @@ def _no_network():
     patch.undo()
 
 
+def _fail_if_skipped_in_ci(report) -> None:
+    """CI installs everything, so a skip there hides a hole."""
+    if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI: {report.longrepr}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    outcome = yield
+    _fail_if_skipped_in_ci(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report():
+    outcome = yield
+    _fail_if_skipped_in_ci(outcome.get_result())
+
+
 @pytest.fixture(scope="session")
 def real() -> Path:
     """The folder of real drives: ``$CFGEN_REAL``, or ``../shared/real`` beside the clone."""
