@@ -1,0 +1,87 @@
+"""Everything a report needs from a benchmark directory, read once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cfgen.errors import InputError
+from cfgen.records import Benchmark, Case, RatingFile, Rejection, Rollout, Scene, Verdict
+from cfgen.scenes.folder import load_scene
+from cfgen.store import Store
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The content of a benchmark directory.
+
+    Attributes:
+        scenes: by scene id, for the cases only.
+        planners, judges: names, sorted; judges are those with a verdict on one of the planners.
+        rollouts: planner -> its rollouts of every arm.
+        verdicts: (judge, planner) -> verdicts of every arm.
+    """
+
+    store: Store
+    benchmark: Benchmark
+    cases: tuple[Case, ...]
+    rejections: tuple[Rejection, ...]
+    scenes: dict[str, Scene]
+    planners: tuple[str, ...]
+    judges: tuple[str, ...]
+    rollouts: dict[str, tuple[Rollout, ...]]
+    verdicts: dict[tuple[str, str], tuple[Verdict, ...]]
+    ratings: tuple[RatingFile, ...]
+
+    @property
+    def case_ids(self) -> list[str]:
+        return [case.case_id for case in self.cases]
+
+    def arms(self, planner: str) -> list[str]:
+        """Arms besides the original that the planner was asked, hazard first."""
+        found = {r.arm for r in self.rollouts[planner]} - {"original"}
+        return sorted(found, key=lambda arm: (arm != "hazard", arm))
+
+    def verdicts_of(self, judge: str, planner: str, arm: str) -> list[Verdict]:
+        return [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]
+
+
+def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
+    """Read a benchmark directory.
+
+    Args:
+        wanted: planners to report on; None takes all that were scored.
+
+    Raises:
+        InputError: a wanted planner was never scored here.
+        StoreError: a record is damaged.
+    """
+    scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
+    planners = list(dict.fromkeys(wanted)) if wanted else scored
+    unknown = [p for p in planners if p not in scored]
+    if unknown:
+        raise InputError(
+            f"planner '{unknown[0]}' was not scored in {store.root}; expected one of: "
+            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
+        )
+    cases = tuple(store.cases())
+    known = {case.case_id for case in cases}
+    verdicts = {}
+    for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
+        for planner in planners:
+            found = tuple(v for v in store.verdicts(judge, planner) if v.case_id in known)
+            if found:
+                verdicts[judge, planner] = found
+    return Gathered(
+        store=store,
+        benchmark=store.benchmark,
+        cases=cases,
+        rejections=tuple(store.rejections()),
+        scenes={
+            scene_id: load_scene(store.scene_dir(scene_id)).scene
+            for scene_id in sorted({case.scene_id for case in cases})
+        },
+        planners=tuple(planners),
+        judges=tuple(sorted({judge for judge, _ in verdicts})),
+        rollouts={p: tuple(r for r in store.rollouts(p) if r.case_id in known) for p in planners},
+        verdicts=verdicts,
+        ratings=tuple(store.ratings()),
+    )

@@ -1,0 +1,90 @@
+"""A table of words, and its four spellings: Markdown, CSV, LaTeX, HTML. Each escapes what it must."""
+
+import csv
+import html
+import io
+import re
+from dataclasses import dataclass
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{c: f"\\{c}" for c in "&%$#_{}"},
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """``columns`` name what is in ``rows``; the first ``words`` columns are text, the others figures."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: int = 1
+    note: str = ""
+
+    def markdown(self) -> str:
+        lines = [f"### {self.title}", ""]
+        lines.append("| " + " | ".join(map(_markdown, self.columns)) + " |")
+        lines.append("|" + "".join("---|" if i < self.words else "---:|" for i in range(len(self.columns))))
+        lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in self.rows]
+        return "\n".join(lines + (["", _markdown(self.note)] if self.note else [])) + "\n"
+
+    def csv(self) -> str:
+        """With a leading apostrophe where a spreadsheet would take a word for a formula."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows([_csv(v) if i < self.words else v for i, v in enumerate(row)] for row in self.rows)
+        return out.getvalue()
+
+    def latex(self) -> str:
+        """A tabular with booktabs rules."""
+        kinds = "l" * self.words + "r" * (len(self.columns) - self.words)
+        body = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows]
+        lines = [
+            f"% {self.title}".replace("\n", " "),
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            " & ".join(map(_latex, self.columns)) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        head = "".join(
+            f'<th scope="col"{_kind(i, self.words)}>{html.escape(c)}</th>' for i, c in enumerate(self.columns)
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td{_kind(i, self.words)}>{html.escape(v)}</td>" for i, v in enumerate(row))
+            + "</tr>"
+            for row in self.rows
+        )
+        note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
+        return (
+            f"<figure class='table'><figcaption>{html.escape(self.title)}</figcaption><div class='scroll'>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
+        )
+
+
+def _kind(column: int, words: int) -> str:
+    return ' class="word"' if column < words else ""
+
+
+def _markdown(text: str) -> str:
+    escaped = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
+    return " ".join(escaped.split())
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(text.split()))
+
+
+def _csv(text: str) -> str:
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and len(text) > 1 else text

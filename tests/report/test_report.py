@@ -1,0 +1,86 @@
+"""The report of a benchmark made by hand."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from cfgen.cli import main
+from cfgen.errors import InputError, StoreError
+from cfgen.report import report
+from cfgen.report_page.table import Table
+from tests.report.bench import make_bench
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bench(tmp_path_factory.mktemp("made") / "bench").root
+
+
+def test_leaderboard_counts_everything(bench: Path, tmp_path: Path):
+    written = report(bench, tmp_path / "r")
+    rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r" / "leaderboard.csv").open())}
+    # careful, 12 cases: 8 failed to plan, 10 unknown; of the other ten, 0, 3, 6, 9 keep going
+    careful = rows["careful"]
+    assert (careful["N"], careful["excluded"], careful["planner failed"]) == ("11", "1", "1")
+    assert careful["overall %"] == f"{100 * 6 / 11:.1f}"
+    assert (rows["blind"]["reasoning %"], rows["blind"]["overall %"]) == ("25.0", "0.0")
+    assert written.leaderboard.rows[0][0] == "careful", "the best comes first"
+
+
+def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):
+    out = tmp_path / "r"
+    report(bench, out)
+    page = (out / "index.html").read_text()
+    assert "http" not in re.sub(r"http://www.w3.org/\S+", "", page), "nothing is fetched from elsewhere"
+    for path in re.findall(r"(?:src|href)='([^'#]+)'", page):
+        assert (out / path).is_file(), path
+    content = json.loads((out / "report.json").read_text())
+    assert content["cases"] == 12
+    assert r"\toprule" in (out / "leaderboard.tex").read_text()
+    assert (out / "report.md").read_text().startswith("### Strict success")
+
+
+def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r")
+    report(bench, tmp_path / "r", ["blind"])
+    assert "careful" not in (tmp_path / "r" / "report.md").read_text()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    with pytest.raises(InputError, match="found other files; choose --out"):
+        report(bench, tmp_path / "mine")
+
+
+def test_mistakes_are_one_line(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(StoreError, match="expected a benchmark directory"):
+        report(tmp_path)
+    assert main(["report", str(bench), "--planners", "speedy", "--out", str(tmp_path / "r")]) == 2
+    error = capsys.readouterr().err
+    assert "planner 'speedy' was not scored" in error
+    assert "careful" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_command_prints_the_table(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["report", str(bench), "--out", str(tmp_path / "r")]) == 0
+    out = capsys.readouterr().out
+    assert "| careful |" in out
+    assert "index.html" in out
+
+
+def test_nothing_scored_yet(tmp_path: Path):
+    store = make_bench(tmp_path / "b", n=2, scripts={"none": lambda i, arm: (None, "failed")}, arms=())
+    written = report(store.root, tmp_path / "r")
+    assert written.leaderboard.rows == ()
+
+
+def test_tables_escape_what_would_break_out():
+    rude = "<script>&|_$%\\ =1"
+    table = Table("t", "T", ("name", "n"), ((rude, "1"), ("=cmd()", "-2")), note=rude)
+    assert "<script>" not in table.html()
+    assert "&lt;script&gt;&amp;" in table.html()
+    assert r"\<script\>&\|\_" in table.markdown()
+    assert r"<script>\&|\_\$\%\textbackslash{} =1 & 1 \\" in table.latex()
+    assert table.csv().splitlines()[2] == "'=cmd(),-2"
