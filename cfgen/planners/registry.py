@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cfgen.errors import CfgenError, InputError
 from cfgen.hashing import hash_bytes, hash_json
@@ -24,6 +24,10 @@ PLANNERS = Registry(
         "logged": "cfgen.planners.builtin:Logged",
     },
 )
+
+if TYPE_CHECKING:
+    from cfgen.planners.command import Command
+    from cfgen.planners.http import Server
 
 Answers = Sequence[str | Response | PlanFaultError]
 
@@ -45,7 +49,8 @@ class OpenPlanner:
 def open_planner(
     spec: str, options: Mapping[str, Any] | None = None, name: str | None = None, timeout_s: float = 120.0
 ) -> OpenPlanner:
-    """``spec``: a registered name, ``package.module:Class``, or a ``.jsonl`` file of outputs.
+    """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
+    ``.jsonl`` file of outputs.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -53,6 +58,14 @@ def open_planner(
     options = dict(options or {})
     if spec.endswith(".jsonl"):
         return _in_process(spec, _make_outputs, (spec,), name or Path(spec).stem, hash_bytes(_read(spec)))
+    if spec.startswith("cmd:"):
+        from cfgen.planners.command import Command
+
+        return _elsewhere(spec, Command(spec.removeprefix("cmd:"), timeout_s), name)
+    if spec.startswith(("http://", "https://")):
+        from cfgen.planners.http import Server
+
+        return _elsewhere(spec, Server(spec, timeout_s), name)
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
         return _isolated(spec, _make_class, (spec, options), name or spec, identity, timeout_s)
@@ -112,6 +125,13 @@ def _isolated(
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
         )
     return OpenPlanner(_identifier(name), spec, identity, planner.needs, planner.plan, close=planner.close)
+
+
+def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> OpenPlanner:
+    identity = hash_json({"spec": spec})
+    return OpenPlanner(
+        _identifier(name or spec), spec, identity, planner.needs, planner.plan, close=planner.close
+    )
 
 
 def _make_outputs(path: str) -> Planner:
