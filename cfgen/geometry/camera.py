@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cfgen.geometry.lens import Array, Mask, to_pixels, to_rays
 from cfgen.records import Camera
 
-Pose = Sequence[float]
+Pose = Sequence[float] | Array
 
 
 def project(camera: Camera, points: ArrayLike) -> tuple[Array, Mask]:

@@ -1,0 +1,79 @@
+"""``cfgen scenes``: look at, check and import driving scenes."""
+
+import argparse
+import json
+from pathlib import Path
+
+from cfgen.commands.options import positive
+from cfgen.errors import Shortfall
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser("scenes", help="list, check, show or import driving scenes")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    action = actions.add_parser("list", help="one line per scene")
+    action.add_argument("folder", type=Path)
+    action.set_defaults(func=_list)
+
+    action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
+    action.add_argument("folder", type=Path)
+    action.set_defaults(func=_check)
+
+    action = actions.add_parser("show", help="write a page with path, motion and speed of every scene")
+    action.add_argument("folder", type=Path)
+    action.add_argument("--out", type=Path, default=Path("scenes.html"), help="page (default scenes.html)")
+    action.add_argument("--limit", type=positive, help="only the first N scenes")
+    action.add_argument("--quiet", action="store_true", help="no progress")
+    action.set_defaults(func=_show)
+
+    action = actions.add_parser("schema", help="print the JSON schema of scene.json")
+    action.set_defaults(func=_schema)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.folder import find_scenes, load_scene
+
+    folders = find_scenes(arguments.folder)
+    print(f"{'scene':<32} {'km/h':>5} {'cameras':>7} {'frames':>6} {'future':>7}  camera model and source")
+    for path in folders:
+        scene = load_scene(path).scene
+        future = f"{scene.future.t[-1]:g} s" if scene.future else "none"
+        front = f"{scene.front.model} {scene.front.width}x{scene.front.height}"
+        print(
+            f"{scene.scene_id:<32} {scene.speed * 3.6:5.0f} {len(scene.cameras):7} {len(scene.frames):6} {future:>7}  "
+            f"{front}, {scene.source}"
+        )
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.check import check_folder
+
+    found = check_folder(arguments.folder)
+    for path, faults in found.items():
+        for fault in faults:
+            print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
+    broken = sum(any(fault.level == "error" for fault in faults) for faults in found.values())
+    odd = sum(bool(faults) for faults in found.values()) - broken
+    print(
+        f"{len(found)} scenes: {len(found) - broken - odd} without fault, {odd} with warnings, {broken} unusable"
+    )
+    if broken:
+        raise Shortfall(f"{broken} of {len(found)} scenes cannot be used; the faults are above")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.show import write_page
+
+    shown = write_page(arguments.folder, arguments.out, arguments.limit, arguments.quiet)
+    print(f"{shown} scenes in {arguments.out}: open it in a browser; the path should lie on the road")
+    return 0
+
+
+def _schema(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.format import json_schema
+
+    print(json.dumps(json_schema(), indent=1))
+    return 0

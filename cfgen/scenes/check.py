@@ -1,0 +1,257 @@
+"""What is wrong with a scene, in words. Errors keep a scene from being used; warnings say that it looks wrong."""
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from cfgen.errors import InputError
+from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
+from cfgen.geometry.frames import relative, whole_motion
+from cfgen.geometry.path import EgoPath
+from cfgen.records import Camera, Scene
+from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
+from cfgen.scenes.format import Extrinsics
+
+_MIN_HISTORY_S = 1.9
+_MIN_FUTURE_S = 5.9
+_SAME_PIXELS = 0.4  # mean absolute difference, grey levels: below it a moving car's frame is a repeat
+
+
+class Fault(NamedTuple):
+    level: Literal["error", "warning"]
+    #: the part of the scene, e.g. a field or an image
+    where: str
+    #: expected, found, and what to do
+    what: str
+
+
+def check_folder(folder: Path) -> dict[Path, list[Fault]]:
+    """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
+
+    Raises:
+        InputError: no scene there.
+    """
+    found: dict[Path, list[Fault]] = {}
+    first_with: dict[str, Path] = {}
+    for path in find_scenes(folder):
+        scene_id, faults = check_scene(path)
+        if scene_id and scene_id in first_with:
+            faults.append(
+                Fault("error", "scene_id", f"'{scene_id}' is also {first_with[scene_id]}'s; rename one")
+            )
+        first_with.setdefault(scene_id, path)
+        found[path] = faults
+    return found
+
+
+def check_scene(path: Path) -> tuple[str, list[Fault]]:
+    """scene_id (empty when unreadable) and faults of one scene folder; decodes every image."""
+    try:
+        folder = load_scene(path)
+    except InputError as error:
+        return "", [Fault("error", SCENE_FILE, str(error))]
+    faults = [fault for check in _CHECKS for fault in check(folder)]
+    return folder.scene.scene_id, faults
+
+
+def _images(folder: SceneFolder) -> Iterator[Fault]:
+    """Every frame decodes at its camera's size, and none is a repeat of the one before while the car moves."""
+    before: dict[str, tuple[float, np.ndarray]] = {}
+    for frame in sorted(folder.scene.frames, key=lambda f: (f.camera, f.t)):
+        try:
+            pixels = folder.image(frame)
+        except InputError as error:
+            yield Fault("error", frame.image, str(error))
+            continue
+        small = pixels[::4, ::4].astype(np.int16)
+        last = before.get(frame.camera)
+        before[frame.camera] = (frame.t, small)
+        if last and _speed_at(folder.scene, frame.t) > 1.0 and np.abs(small - last[1]).mean() < _SAME_PIXELS:
+            yield Fault(
+                "warning",
+                frame.image,
+                f"same picture at t = {last[0]:g} and {frame.t:g} s although the car moves; drop the duplicate frame",
+            )
+
+
+def _frame_order(folder: SceneFolder) -> Iterator[Fault]:
+    """Numbered file names that go against the times they are given."""
+    for camera in folder.scene.cameras:
+        own = sorted((f for f in folder.scene.frames if f.camera == camera.name), key=lambda f: f.t)
+        numbers = [(Path(f.image).parent, re.findall(r"\d+", Path(f.image).stem), f) for f in own]
+        for a, b in itertools.pairwise(numbers):
+            if a[0] == b[0] and a[1] and b[1] and len(a[1]) == len(b[1]) and _as_ints(a[1]) > _as_ints(b[1]):
+                yield Fault(
+                    "warning",
+                    "frames",
+                    f"'{a[2].image}' is at t = {a[2].t:g} s, before '{b[2].image}' at {b[2].t:g} s: "
+                    "timestamps out of order? sort images or times",
+                )
+                break
+
+
+def _history(folder: SceneFolder) -> Iterator[Fault]:
+    """Long enough, evenly sampled, with the frames a planner asks for."""
+    scene = folder.scene
+    t = np.array(scene.history.t)
+    if t[0] > -_MIN_HISTORY_S:
+        yield Fault(
+            "warning", "history", f"expected 2 s before t0, found {-t[0]:g} s; planners may need more"
+        )
+    yield from _gaps("history", t)
+    if scene.future is None:
+        yield Fault("warning", "future", "none: the path is extrapolated, and planner 'logged' cannot run")
+    else:
+        times = np.array(scene.future.t)
+        if times[-1] < _MIN_FUTURE_S:
+            yield Fault("warning", "future", f"expected 6 s after t0, found {times[-1]:g} s")
+        yield from _gaps("future", np.concatenate([[0.0], times]))
+    if not scene.motion_known:
+        yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
+    for camera in scene.cameras:
+        times = np.sort([f.t for f in scene.frames if f.camera == camera.name])
+        yield from _gaps(f"frames of camera '{camera.name}'", times)
+
+
+def _gaps(where: str, t: np.ndarray) -> Iterator[Fault]:
+    steps = np.diff(t)
+    if len(steps) >= 2 and steps.max() > 1.6 * np.median(steps):
+        i = int(steps.argmax())
+        yield Fault(
+            "warning",
+            where,
+            f"gap of {steps[i]:.2f} s at t = {t[i]:.2f} s, usual step {np.median(steps):.2f} s; add what is missing",
+        )
+
+
+def _motion(folder: SceneFolder) -> Iterator[Fault]:
+    """Speeds against poses, and headings against the direction of travel: units and axes that got mixed up."""
+    motion = whole_motion(folder.scene)
+    if len(motion.t) < 2:
+        return
+    t, v = np.array(motion.t), np.array(motion.v)
+    poses = np.array(motion.poses)
+    step = relative(poses[:-1], poses[1:])
+    distance, duration = np.hypot(step[:, 0], step[:, 1]), np.diff(t)
+    from_poses, stated = distance / duration, (v[:-1] + v[1:]) / 2
+    off = np.abs(from_poses - np.abs(stated))
+    worst = int(off.argmax())
+    if off[worst] > max(1.0, 0.15 * abs(stated[worst])):
+        yield Fault(
+            "warning",
+            "history, future: v",
+            f"speed does not match poses: at t = {t[worst]:.2f} s v is {stated[worst]:.1f} m/s, but the poses move at "
+            f"{from_poses[worst]:.1f} m/s; v is in m/s, x and y in metres, times in seconds",
+        )
+    turned = (step[:, 2] + math.pi) % (2 * math.pi) - math.pi
+    slip = np.abs(np.arctan2(step[:, 1], step[:, 0]) - turned / 2)[distance > 0.5]
+    if len(slip) and np.median(slip) > math.radians(12):
+        yield Fault(
+            "warning",
+            "history, future: theta",
+            f"the car seems to move {math.degrees(float(np.median(slip))):.0f} degrees off its heading; theta is in "
+            "radians, counter-clockwise from x (forward), y is to the left, and rows go forward in time",
+        )
+
+
+def _calibration(folder: SceneFolder) -> Iterator[Fault]:
+    """Things that no forward camera on a car has."""
+    scene = folder.scene
+    camera = scene.front
+    row = horizon_rows(camera, [camera.cx])[0]
+    if not 0 <= row < camera.height:
+        found = "nowhere in its field" if math.isnan(row) else f"at row {row:.0f}"
+        yield Fault(
+            "warning",
+            f"camera '{camera.name}'",
+            f"expected the horizon inside the frame (rows 0 to {camera.height - 1}), found it {found}; "
+            "check pitch, and whether T_cam_ego takes ego points to the camera",
+        )
+    for each in scene.cameras:
+        height = centre(each)[2]
+        if not 0.3 <= height <= 4.0:
+            yield Fault("warning", f"camera '{each.name}'", f"is {height:.2f} m above the ground; metres?")
+        yield from _polynomials(each)
+    yield from _path_in_view(scene)
+    yield from _stated_twice(folder)
+
+
+def _path_in_view(scene: Scene) -> Iterator[Fault]:
+    camera, path = scene.front, EgoPath.from_scene(scene)
+    x, y, _ = path.at(np.arange(1.0, 60.0, 0.25))
+    px, _ = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    seen = px[inside(camera, px)]
+    where = f"path in camera '{camera.name}'"
+    advice = "check yaw, pitch and the motion; 'cfgen scenes show' draws it"
+    if not len(seen):
+        yield Fault("warning", where, f"the first 60 m of the ego path are not in the frame; {advice}")
+    elif seen[0, 1] < 0.6 * camera.height or not 0.1 <= (seen[0, 0] + 0.5) / camera.width <= 0.9:
+        yield Fault(
+            "warning",
+            where,
+            f"expected the path to come in at the bottom of the frame, found its nearest point at pixel "
+            f"({seen[0, 0]:.0f}, {seen[0, 1]:.0f}) of {camera.width}x{camera.height}: off the road's bottom; {advice}",
+        )
+
+
+def _polynomials(camera: Camera) -> Iterator[Fault]:
+    """The two polynomials of an f-theta lens undo each other."""
+    if camera.model != "ftheta":
+        return
+    u, v = np.meshgrid(np.linspace(0, camera.width - 1, 9), np.linspace(0, camera.height - 1, 9))
+    px = np.column_stack([u.ravel(), v.ravel()])
+    rays, valid = unproject(camera, px)
+    at_origin = camera.model_copy(update={"T_cam_ego": tuple(map(tuple, np.eye(4).tolist()))})
+    again, ok = project(at_origin, np.nan_to_num(rays, nan=1.0))
+    both = valid & ok
+    error = np.linalg.norm(again - px, axis=1)[both].max(initial=0.0)
+    if error > 2.0 or not both.any():
+        yield Fault(
+            "warning",
+            f"camera '{camera.name}'",
+            f"fw_poly and bw_poly disagree by {error:.1f} px somewhere in the frame; one is not the other's inverse",
+        )
+
+
+def _stated_twice(folder: SceneFolder) -> Iterator[Fault]:
+    """scene.json may give the mounting as a matrix and as angles: then they have to agree."""
+    content = json.loads((folder.root / SCENE_FILE).read_text())
+    extrinsics = Extrinsics.model_validate(content["extrinsics"])
+    if extrinsics.T_cam_ego is None or extrinsics.camera_height_m is None:
+        return
+    camera = folder.scene.front
+    pitch, yaw, roll = (math.degrees(a) for a in angles(camera))
+    stated = (extrinsics.camera_height_m, extrinsics.pitch_deg, extrinsics.yaw_deg, extrinsics.roll_deg)
+    found = (float(centre(camera)[2]), pitch, yaw, roll)
+    if any(
+        abs(a - b) > tolerance for a, b, tolerance in zip(stated, found, (0.05, 0.5, 0.5, 0.5), strict=True)
+    ):
+        yield Fault(
+            "warning",
+            "extrinsics",
+            "T_cam_ego counts, and differs from the height and angles beside it: height {:.2f} m, pitch {:.1f}, "
+            "yaw {:.1f}, roll {:.1f} degrees against {:.2f}, {:.1f}, {:.1f}, {:.1f}".format(*found, *stated),
+        )
+
+
+def _speed_at(scene: Scene, t: float) -> float:
+    return float(np.interp(t, scene.history.t, scene.history.v))
+
+
+def _as_ints(parts: list[str]) -> list[int]:
+    return [int(part) for part in parts]
+
+
+_CHECKS: tuple[Callable[[SceneFolder], Iterator[Fault]], ...] = (
+    _images,
+    _frame_order,
+    _history,
+    _motion,
+    _calibration,
+)
