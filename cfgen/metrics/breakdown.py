@@ -1,0 +1,80 @@
+"""Rates by groups of cases."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from cfgen.metrics.floor import Events
+from cfgen.metrics.rates import Rate
+from cfgen.records import DIMENSIONS, Case, Verdict
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cases that share ``label``; ``order`` sorts groups along an axis where there is one."""
+
+    label: str
+    order: float
+    rate: Rate
+
+
+#: Upper ends of the bins along each measured axis.
+DISTANCE_M = (15.0, 25.0, 40.0, 60.0)
+DECEL = (2.0, 3.0, 4.0, 5.0)
+SPEED_KMH = (20.0, 40.0, 60.0, 80.0)
+
+#: case -> (label, order); ``speeds`` maps scene ids to the ego speed at t0, m/s
+Axis = Callable[[Case, Mapping[str, float]], tuple[str, float]]
+
+AXES: dict[str, Axis] = {
+    "hazard": lambda case, speeds: (case.hazard.name, 0.0),
+    "cluster": lambda case, speeds: (case.hazard.cluster, 0.0),
+    "zone": lambda case, speeds: (case.placement.zone.replace("_", " "), 0.0),
+    "distance": lambda case, speeds: bin_of(case.placement.distance_m, DISTANCE_M, "m"),
+    "required deceleration": lambda case, speeds: bin_of(case.placement.required_decel, DECEL, "m/s²"),
+    "speed": lambda case, speeds: bin_of(3.6 * speeds[case.scene_id], SPEED_KMH, "km/h"),
+    "inpainter": lambda case, speeds: (case.provenance.inpainter, 0.0),
+}
+
+
+def breakdown(axis: str, cases: Iterable[Case], events: Events, speeds: Mapping[str, float]) -> list[Group]:
+    """Rates of an event by groups along one of :data:`AXES`; measured axes in order, the others largest first."""
+    groups: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for case in cases:
+        if case.case_id in events:
+            groups[AXES[axis](case, speeds)].append(events[case.case_id])
+    found = [Group(label, order, Rate.of(sum(e), len(e))) for (label, order), e in groups.items()]
+    return sorted(found, key=lambda g: (g.order, -g.rate.n, g.label))
+
+
+def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float]:
+    """The bin that holds ``value``, with its label, and where it stands."""
+    for i, end in enumerate(ends):
+        if value < end:
+            return (f"{ends[i - 1]:g}-{end:g} {unit}" if i else f"under {end:g} {unit}"), end
+    return f"{ends[-1]:g} {unit} and more", float("inf")
+
+
+def dose_response(cases: Iterable[Case], events: Mapping[str, Events]) -> list[Group]:
+    """Rates over distance where the same hazard was placed nearer and farther.
+
+    Args:
+        events: arm -> case -> event, of the arms "hazard" and "hazard_d<factor>". The label is the factor.
+    """
+    known = {case.case_id for case in cases if case.distance_placements}
+    groups = []
+    for arm, found in events.items():
+        factor = 1.0 if arm == "hazard" else float(arm.removeprefix("hazard_d"))
+        hits = [event for case, event in found.items() if case in known]
+        groups.append(Group(f"{factor:g}x", factor, Rate.of(sum(hits), len(hits))))
+    return sorted(groups, key=lambda g: g.order)
+
+
+def partial_reasons(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
+    """Why scored cases have a 1 somewhere, most frequent first: the judge's flags, else which part fell short."""
+    reasons: Counter[str] = Counter()
+    for verdict in verdicts:
+        partial = [d for d in DIMENSIONS if verdict.scores.get(d) == 1]  # type: ignore[call-overload]
+        if partial:
+            reasons.update(verdict.flags or ["partial: " + ", ".join(partial)])
+    return reasons.most_common()
