@@ -1,12 +1,14 @@
 """From a stored case to what a planner is asked and what a judge is shown, with nothing that tells the arm."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import cv2
 import numpy as np
 
 from cfgen.casework import frame_path
-from cfgen.errors import InputError
+from cfgen.errors import InputError, StoreError
 from cfgen.files import read_image
 from cfgen.geometry.camera import resized
 from cfgen.hashing import derive_seed
@@ -24,6 +26,32 @@ class Question:
     case: Case
     arm: str
     repeat: int
+
+
+def arm_questions(store: Store, arms: Sequence[str], repeats: int) -> list[Question]:
+    """Every question of a benchmark: the original and those of ``arms`` that a case has, in the order of the cases.
+
+    Raises:
+        InputError: no case has an arm that was asked for.
+        StoreError: the benchmark holds no case.
+    """
+    cases = store.cases()
+    if not cases:
+        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
+    built = {"original", "rerun"}.union(*(c.arms for c in cases))
+    missing = sorted(set(arms) - built)
+    if missing:
+        raise InputError(
+            f"arms: expected any of {', '.join(sorted(built))}, found {', '.join(missing)}; "
+            "controls and distances come from the build (--controls, --distances)"
+        )
+    return [
+        Question(case, arm, repeat)
+        for case in cases
+        for arm in dict.fromkeys(("original", *arms))
+        if arm in ("original", "rerun", *case.arms)
+        for repeat in range(repeats)
+    ]
 
 
 class Questions:
@@ -133,8 +161,6 @@ def _size(camera: Camera, max_pixels: int | None) -> tuple[int, int]:
 
 
 def _shrunk(pixels: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    import cv2
-
     if (pixels.shape[1], pixels.shape[0]) != size:
         pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
     pixels.setflags(write=False)

@@ -7,7 +7,7 @@ asked again; a planner's fault is a recorded failure of that case and arm.
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.progress import Progress
-from cfgen.questions import Question, Questions
-from cfgen.records import Case, JudgeRun, PlannerRun, Rollout, Verdict
+from cfgen.questions import Question, Questions, arm_questions
+from cfgen.records import JudgeRun, PlannerRun, Rollout, Verdict
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
@@ -64,12 +64,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         StoreError: not a benchmark, or the planner's name is taken by another one.
     """
     store = Store(options.bench)
-    cases = store.cases()
-    if not cases:
-        raise StoreError(f"{options.bench}: holds no accepted case; run: cfgen build --out {options.bench}")
-    questions = [
-        Question(c, arm, k) for c in cases for arm in _arms(options, c) for k in range(options.repeats)
-    ]
+    questions = arm_questions(store, options.arms, options.repeats)
     asker = Questions(store, store.benchmark.seed)
     planner = open_planner(options.planner, options.planner_options, options.name, options.timeout_s)
     try:
@@ -80,12 +75,6 @@ def score(options: ScoreOptions) -> ScoreSummary:
     judge = create_judge(options.judge, **options.judge_options)
     _judge(store, asker, judge, planner.name, questions, options)
     return _summary(store, planner.name, judge.name, questions)
-
-
-def _arms(options: ScoreOptions, case: Case) -> Iterator[str]:
-    """The wanted arms that this case has."""
-    has = {"original", "rerun", *case.arms}
-    yield from dict.fromkeys(("original", *(a for a in options.arms if a in has)))
 
 
 def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None:

@@ -4,14 +4,21 @@ import argparse
 from pathlib import Path
 
 from cfgen.commands.options import add_options, names, parse_options, positive
+from cfgen.errors import InputError
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser("score", help="run a planner on a benchmark and judge its answers")
-    parser.add_argument("bench", type=Path)
+    parser.usage = "cfgen score [-h] [export-inputs] BENCH [options]"
+    parser.add_argument("bench", type=Path, nargs="+", help="benchmark directory")
+    parser.add_argument("--out", type=Path, help="export-inputs: folder to write to")
+    parser.add_argument("--cameras", type=names, default=("front",), help="export-inputs: default front")
+    parser.add_argument("--frame-times", type=_times, default=(0.0,), help="export-inputs: s, e.g. -0.5,0")
+    parser.add_argument(
+        "--max-pixels", type=positive, help="export-inputs: shrink larger images to this area"
+    )
     parser.add_argument(
         "--planner",
-        required=True,
         help="a name (cruise, logged, ...), package.module:Class, or a .jsonl file of outputs",
     )
     parser.add_argument("--name", help="name under which its answers are kept (default: from --planner)")
@@ -30,12 +37,20 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(func=_score)
 
 
+def _times(text: str) -> tuple[float, ...]:
+    return tuple(float(t) for t in text.split(","))
+
+
 def _score(arguments: argparse.Namespace) -> int:
+    if str(arguments.bench[0]) == "export-inputs":
+        return _export(arguments)
     from cfgen.score import ScoreOptions, score
 
+    if len(arguments.bench) != 1 or arguments.planner is None:
+        raise InputError("cfgen score: expected one BENCH and --planner; see: cfgen score --help")
     summary = score(
         ScoreOptions(
-            bench=arguments.bench,
+            bench=arguments.bench[0],
             planner=arguments.planner,
             name=arguments.name,
             planner_options=parse_options(arguments.planner_option, "--planner-option"),
@@ -52,5 +67,21 @@ def _score(arguments: argparse.Namespace) -> int:
         print(f"{count:>6}  {reason}")
     verdicts = ", ".join(f"{count} {status}" for status, count in sorted(summary.verdicts.items()))
     print(f"{summary.judge}: {verdicts}")
-    print(f"Next: cfgen report {arguments.bench}")
+    print(f"Next: cfgen report {arguments.bench[0]}")
+    return 0
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from cfgen.export_inputs import export_inputs
+    from cfgen.planners.protocol import Needs
+
+    if len(arguments.bench) != 2 or arguments.out is None:
+        raise InputError("cfgen score export-inputs: expected one BENCH and --out FOLDER")
+    needs = Needs(arguments.cameras, arguments.frame_times, arguments.max_pixels)
+    count = export_inputs(
+        arguments.bench[1], arguments.out, needs, arguments.arms, arguments.repeats, arguments.quiet
+    )
+    print(f"{count} questions in {arguments.out}/inputs.jsonl. Answer each with one line of JSON:")
+    print('  {"id": "<id of the question>", "text": "...", "waypoints": [[x, y, theta], ...]}')
+    print(f"then: cfgen score {arguments.bench[1]} --planner answers.jsonl")
     return 0

@@ -1,0 +1,51 @@
+"""``cfgen score export-inputs``: exactly what a planner needs, as files, for those who run it elsewhere.
+
+Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. The answers come back as a
+``.jsonl`` with the same ``id`` a line (see :mod:`cfgen.planners.outputs`).
+"""
+
+import json
+import random
+from pathlib import Path
+
+from cfgen.errors import InputError
+from cfgen.files import png_bytes, write_bytes
+from cfgen.planners.protocol import Needs
+from cfgen.planners.wire import describe
+from cfgen.progress import Progress
+from cfgen.questions import Questions, arm_questions
+from cfgen.store import Store
+
+
+def export_inputs(
+    bench: Path, out: Path, needs: Needs, arms: tuple[str, ...], repeats: int = 1, quiet: bool = False
+) -> int:
+    """Write ``out/inputs.jsonl`` and ``out/images/``; returns the number of questions.
+
+    Raises:
+        InputError: ``out`` holds files that another export wrote, or a scene lacks what ``needs`` asks for.
+        StoreError: not a benchmark, or one without cases.
+    """
+    listing = out / "inputs.jsonl"
+    if listing.exists():
+        raise InputError(f"{listing}: is there already; delete the folder or choose another --out")
+    store = Store(bench)
+    asker = Questions(store, store.benchmark.seed)
+    questions = arm_questions(store, arms, repeats)
+    random.Random(store.benchmark.seed).shuffle(questions)
+    progress = Progress("inputs", len(questions), quiet)
+    lines = []
+    for question in questions:
+        observation = asker.observation(question, needs)
+        row = describe(observation)
+        row["images"] = {}
+        for camera, images in observation.images.items():
+            row["images"][camera] = []
+            for number, image in enumerate(images):
+                name = f"images/{observation.token}.{camera}.{number}.png"
+                write_bytes(out / name, png_bytes(image.pixels))
+                row["images"][camera].append({"t": image.t, "file": name})
+        lines.append(json.dumps(row))
+        progress.step()
+    write_bytes(listing, ("\n".join(lines) + "\n").encode())
+    return len(questions)
