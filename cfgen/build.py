@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cfgen import __version__, engine
 from cfgen.casework import Outcome, Recipe, make_cases
@@ -25,6 +25,19 @@ from cfgen.progress import Progress
 from cfgen.records import Benchmark, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
+
+#: what may not change once a benchmark is begun
+FIXED = (
+    "seed",
+    "taxonomy_hash",
+    "scenes",
+    "hazards",
+    "inpainter",
+    "inpainter_options",
+    "decel_band",
+    "controls",
+    "distances",
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +53,8 @@ class BuildOptions:
     inpainter: str = "composite"
     inpainter_options: dict[str, Any] = field(default_factory=dict)
     decel_band: tuple[float, float] = (1.5, 6.0)
+    controls: tuple[Literal["null", "nuisance"], ...] = ()
+    distances: tuple[float, ...] = ()
     attempts: int = 4
     jobs: int = 0
     quiet: bool = False
@@ -123,20 +138,14 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         inpainter=options.inpainter,
         inpainter_options=options.inpainter_options,
         decel_band=options.decel_band,
+        controls=options.controls,
+        distances=tuple(d for d in options.distances if d != 1.0),
     )
     if not (options.out / MARKER).is_file():
         return Store.create(options.out, asked)
     store = Store(options.out)
     found = store.benchmark
-    for name in (
-        "seed",
-        "taxonomy_hash",
-        "scenes",
-        "hazards",
-        "inpainter",
-        "inpainter_options",
-        "decel_band",
-    ):
+    for name in FIXED:
         if getattr(found, name) != getattr(asked, name):
             raise StoreError(
                 f"{options.out}: was built with {name} = {_short(getattr(found, name))}, now asked for "

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen import __version__
+from cfgen.controls import Arms, distance_arm, nuisance_arm, null_arm
 from cfgen.files import png_bytes
 from cfgen.hashing import derive_seed, hash_json
 from cfgen.hazards.placement import find_placements
@@ -67,6 +68,10 @@ class Workshop:
             self.benchmark.inpainter, dict(self.benchmark.inpainter_options)
         )
         self._folders = dict(recipe.scenes)
+        self.nuisances = [h for h in self.taxonomy.nuisances if self.inpainter.can_draw(h)]
+
+    def edit(self, job: EditJob) -> Edit | EditFailure:
+        return make_edits([job], self.inpainter)[0]
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
@@ -93,6 +98,7 @@ class Draft:
     gates: tuple[GateResult, ...] = ()
     accepted: bool = False
     refusal: str = ""
+    arms: Arms = field(default_factory=Arms)
 
     @property
     def seed(self) -> int:
@@ -132,6 +138,16 @@ class Draft:
         else:
             self.attempts.append(attempt)
             self.accepted, self.refusal = True, ""
+            self._add_controls(job)
+
+    def _add_controls(self, job: EditJob) -> None:
+        shop, wanted = self.shop, self.shop.benchmark
+        if "null" in wanted.controls:
+            null_arm(self.arms, job, shop.taxonomy.null, shop.edit)
+        if "nuisance" in wanted.controls:
+            nuisance_arm(self.arms, job, shop.nuisances, wanted.decel_band, shop.edit)
+        for factor in wanted.distances:
+            distance_arm(self.arms, job, factor, shop.edit)
 
     def finish(self) -> Outcome:
         store = self.shop.store
@@ -160,6 +176,9 @@ class Draft:
         for key, (pixels, _) in self.edit.frames.items():
             if key != front:
                 files[frame_path("hazard", *key)] = png_bytes(pixels)
+        for arm, edit in self.arms.edits.items():
+            for key, (pixels, _) in edit.frames.items():
+                files[frame_path(arm, *key)] = png_bytes(pixels)
         return files
 
     def _case(self) -> Case:
@@ -171,6 +190,11 @@ class Draft:
             seed=self.seed,
             hazard=self.hazard,
             placement=self.placement,
+            nuisance=self.arms.nuisance,
+            nuisance_placement=self.arms.nuisance_placement,
+            arms=("hazard", *self.arms.edits),
+            arms_missing=self.arms.missing,
+            distance_placements=self.arms.distance_placements,
             attempts=tuple(self.attempts),
             gates=self.gates,
             provenance=self._provenance(self.edit.report),
@@ -226,7 +250,7 @@ def _draft(shop: Workshop, planned: Planned) -> Draft:
     images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
     draft = Draft(shop, planned, folder, hazard, images, [])
     rng = np.random.default_rng(draft.seed)
-    found = find_placements(scene, images[draft.front], hazard, rng, shop.benchmark.decel_band)
+    found = find_placements(scene, images[draft.front], hazard, rng, shop.benchmark.decel_band, images)
     if isinstance(found, str):
         draft.refusal = f"no placement: {found}"
     else:

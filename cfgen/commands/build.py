@@ -31,6 +31,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
     )
+    parser.add_argument(
+        "--controls", type=_controls, default=(), metavar="null,nuisance", help="also make these control arms"
+    )
+    parser.add_argument(
+        "--distances",
+        type=_factors,
+        default=(),
+        metavar="0.7,1.4",
+        help="also at these multiples of the distance",
+    )
     parser.add_argument("--attempts", type=positive, default=4, help="tries at a case before it is refused")
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
@@ -39,6 +49,23 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser("verify", help="re-derive every hash of a benchmark directory")
     parser.add_argument("bench", type=Path)
     parser.set_defaults(func=_verify)
+
+
+def _controls(text: str) -> tuple[str, ...]:
+    chosen = names(text)
+    if not set(chosen) <= {"null", "nuisance"}:
+        raise argparse.ArgumentTypeError(f"expected null and/or nuisance, found '{text}'")
+    return chosen
+
+
+def _factors(text: str) -> tuple[float, ...]:
+    try:
+        factors = tuple(float(part) for part in names(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers such as 0.7,1.4, found '{text}'") from None
+    if not all(0.2 <= factor <= 5 for factor in factors):
+        raise argparse.ArgumentTypeError(f"expected factors from 0.2 to 5, found '{text}'")
+    return factors
 
 
 def _build(arguments: argparse.Namespace) -> int:
@@ -55,6 +82,8 @@ def _build(arguments: argparse.Namespace) -> int:
             inpainter=arguments.inpainter,
             inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
             decel_band=arguments.decel,
+            controls=arguments.controls,
+            distances=arguments.distances,
             attempts=arguments.attempts,
             jobs=arguments.jobs,
             quiet=arguments.quiet,

@@ -54,6 +54,8 @@ class Case(Stored):
     nuisance_placement: Placement | None = None
     #: arms whose frames this case holds besides the original
     arms: tuple[Arm, ...] = ("hazard",)
+    #: wanted arms that could not be made, and why
+    arms_missing: dict[str, str] = Field(default_factory=dict)
     #: placements of the hazard_d* arms
     distance_placements: dict[str, Placement] = Field(default_factory=dict)
     attempts: tuple[Attempt, ...]

@@ -1,0 +1,110 @@
+"""The other arms of a case: the null edit, a harmless object, and the same hazard nearer and farther.
+
+They are made after the case itself is accepted. An arm that cannot be made is left out of the case and its reason
+kept, never replaced by something else.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cfgen.hashing import derive_seed
+from cfgen.hazards.placement import find_placements
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.quality.gates import run_gates
+from cfgen.records import DistancePolicy, Hazard, Placement
+
+#: harmless objects tried before the arm is given up
+NUISANCE_TRIES = 6
+#: a hazard at another distance may be this share off it
+DISTANCE_SLACK = 0.05
+
+MakeEdit = Callable[[EditJob], Edit | EditFailure]
+
+
+@dataclass
+class Arms:
+    """What came of the wanted arms: edits by arm, and the reason for each that is missing."""
+
+    edits: dict[str, Edit] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    nuisance: Hazard | None = None
+    nuisance_placement: Placement | None = None
+    distance_placements: dict[str, Placement] = field(default_factory=dict)
+
+
+def null_arm(arms: Arms, job: EditJob, null: Hazard, make: MakeEdit) -> None:
+    """The same mask through the same steps with nothing added."""
+    result = make(EditJob(job.scene, job.images, null, job.placement, job.seed, job.mask))
+    _keep(arms, "null", result)
+
+
+def nuisance_arm(
+    arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float], make: MakeEdit
+) -> None:
+    """A harmless object, drawn by the case's seed, that passes the same gates."""
+    rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
+    reasons = []
+    for index in rng.permutation(len(nuisances))[:NUISANCE_TRIES]:
+        nuisance = nuisances[index]
+        placed = _placed(job, nuisance, rng, band)
+        if isinstance(placed, str):
+            reasons.append(f"{nuisance.id}: {placed}")
+            continue
+        edit = _gated(job, nuisance, placed, make)
+        if isinstance(edit, EditFailure):
+            reasons.append(f"{nuisance.id}: {edit.reason}")
+            continue
+        arms.edits["nuisance"] = edit
+        arms.nuisance, arms.nuisance_placement = nuisance, placed
+        return
+    arms.missing["nuisance"] = "; ".join(reasons) or "no harmless object can be drawn"
+
+
+def distance_arm(arms: Arms, job: EditJob, factor: float, make: MakeEdit) -> None:
+    """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
+    arm = f"hazard_d{factor:.2f}"
+    wanted = job.placement.distance_m * factor
+    policy = DistancePolicy(
+        decel=(0.05, 100.0), min_m=wanted * (1 - DISTANCE_SLACK), max_m=wanted * (1 + DISTANCE_SLACK)
+    )
+    hazard = job.hazard.model_copy(update={"distance": policy})
+    placed = _placed(job, hazard, np.random.default_rng(derive_seed(job.seed, arm)), (0.05, 100.0))
+    if isinstance(placed, str):
+        arms.missing[arm] = placed
+        return
+    edit = _gated(job, job.hazard, placed, make)
+    _keep(arms, arm, edit)
+    if isinstance(edit, Edit):
+        arms.distance_placements[arm] = placed
+
+
+def _placed(
+    job: EditJob, hazard: Hazard, rng: np.random.Generator, band: tuple[float, float]
+) -> Placement | str:
+    found = find_placements(job.scene, job.images[_front(job)], hazard, rng, band, job.images)
+    return found if isinstance(found, str) else found[0]
+
+
+def _gated(job: EditJob, hazard: Hazard, placement: Placement, make: MakeEdit) -> Edit | EditFailure:
+    edit = make(EditJob(job.scene, job.images, hazard, placement, job.seed))
+    if isinstance(edit, EditFailure):
+        return edit
+    image, mask = edit.frames[_front(job)]
+    gates = run_gates(job.images[_front(job)], image, mask, job.scene.front, placement, hazard)
+    failed = "; ".join(f"{g.gate}: {g.reason}" for g in gates if not g.passed)
+    return EditFailure(failed) if failed else edit
+
+
+def _front(job: EditJob) -> tuple[str, float]:
+    """Key of the front frame at t0: the latest at or before it."""
+    name = job.scene.front.name
+    return name, max(t for camera, t in job.images if camera == name and t <= 1e-3)
+
+
+def _keep(arms: Arms, arm: str, result: Edit | EditFailure) -> None:
+    if isinstance(result, EditFailure):
+        arms.missing[arm] = result.reason
+    else:
+        arms.edits[arm] = result
