@@ -70,7 +70,7 @@ def _draw(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     under = to_linear(request.image)
     shade = draw_shade(sprite, request.camera, request.placement, light)
     shade = optics.soften(np.clip(shade, 0, 2) ** np.float32(light.contrast), scene.optics)
-    drawn = draw_object(sprite, request.camera, request.placement, light, _emission(light))
+    drawn = draw_object(sprite, request.camera, request.placement, light, 1 / light.day)
     over = optics.soften(_shown(drawn, light, _distance(request)), scene.optics)
     cover = np.clip(over[..., 3], 0, 1)
     mixed = _shoulder(under * shade * (1 - cover[..., None]) + over[..., :3])
@@ -111,11 +111,6 @@ def _variant(request: InpaintRequest) -> str:
 def _distance(request: InpaintRequest) -> float:
     eye = centre(request.camera)
     return float(np.hypot(eye[0] - request.placement.x, eye[1] - request.placement.y))
-
-
-def _emission(light: Light) -> float:
-    """Gain of lamps and flames: they are given against a day without sun."""
-    return 0.35 if light.sun_dir is not None else 1.0
 
 
 def _shown(drawn: np.ndarray, light: Light, distance: float) -> np.ndarray:

@@ -11,10 +11,18 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.geometry.camera import centre, ground_points, horizon_rows, project, rotation, unproject
+from cfgen.geometry.camera import (
+    centre,
+    ground_points,
+    horizon_rows,
+    inside,
+    project,
+    rotation,
+    unproject,
+)
 from cfgen.inpaint.colour import LUMA, luminance, to_linear
 from cfgen.inpaint.protocol import Setting
-from cfgen.records import Camera, Placement
+from cfgen.records import Camera
 
 #: Confidence below which a finding is not used.
 CONFIDENT = 0.5
@@ -23,6 +31,8 @@ _ASPHALT, _ASPHALT_SPREAD = 0.10, 0.40
 #: Typical camera contrast (exponent about the road), and how far it strays.
 _CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
 _WHITE_SPREAD = 0.35
+#: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
+_FAR_M, _CLEAR = 120.0, 0.0003
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +49,7 @@ class Light:
         haze: (3,) linear image RGB that distance tends to.
         haze_per_m: extinction per metre.
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
+        day: how bright the scene is against an open sky without sun, the unit of lamps and flames.
         report: JSON values: what was found and with what confidence.
     """
 
@@ -52,6 +63,7 @@ class Light:
     haze: np.ndarray
     haze_per_m: float
     floor: np.ndarray
+    day: float
     report: Mapping[str, Any]
 
 
@@ -70,13 +82,14 @@ def estimate(setting: Setting) -> Light:
     """The light at the setting's placement."""
     frame = _shrink(setting)
     road = _road_samples(frame)
-    local = _local_ground(frame, setting.placement)
+    local = _local_ground(setting)
     if local is None:
         local = np.median(road, 0)
     lit_level = float(np.percentile(luminance(road), 65))
     white = _white_level(frame)
-    albedo, contrast = _calibrate(lit_level, white)
     sunny, shade = _sunny(frame, local, max(lit_level, 1e-4), white)
+    all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
+    albedo, contrast = _calibrate(lit_level, None if all_shade else white)
     sun_dir, sure = _sun_direction(frame, setting)
     in_sun = sunny * (1 - shade)
     use_sun = in_sun >= CONFIDENT and sure >= CONFIDENT
@@ -94,6 +107,10 @@ def estimate(setting: Setting) -> Light:
         "light": "sun" if use_sun else "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast",
         "haze_per_m": round(per_m, 5),
     }
+    if (
+        shade >= CONFIDENT
+    ):  # what stands up catches more of the bright surroundings than the shaded road shows
+        local = local * np.float32(max(lit_level / float(local @ LUMA), 1.0) ** 0.2)
     return Light(
         ground=local,
         albedo=albedo,
@@ -105,6 +122,7 @@ def estimate(setting: Setting) -> Light:
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
+        day=3.0 if sunny * (1 - shade) >= CONFIDENT else 1.0,
         report=report,
     )
 
@@ -153,21 +171,23 @@ def _grid(camera: Camera, left: float, right: float, n: int) -> np.ndarray:
     return np.stack(np.meshgrid(u, v), -1).reshape(-1, 2)
 
 
-def _local_ground(frame: _Frame, placement: Placement) -> np.ndarray | None:
-    """(3,) linear RGB of the ground just before and beside the hazard's foot."""
-    eye = centre(frame.camera)[:2]
-    away = np.array([placement.x, placement.y]) - eye
+def _local_ground(setting: Setting) -> np.ndarray | None:
+    """(3,) linear RGB of the ground just before and beside the hazard's foot, without paint and cracks."""
+    placement = setting.placement
+    away = np.array([placement.x, placement.y]) - centre(setting.camera)[:2]
     away /= np.hypot(*away)
     side = np.array([-away[1], away[0]])
     reach = max(placement.size.width, placement.size.length) / 2
-    across = np.linspace(-min(reach, 1.2) - 0.4, min(reach, 1.2) + 0.4, 9)
-    along = np.linspace(-reach - 2.5, 0.3, 9)
+    across = np.linspace(-min(reach, 1.2) - 0.4, min(reach, 1.2) + 0.4, 13)
+    along = np.linspace(-min(reach, 2.0) - 1.2, 0.3, 9)
     spots = np.array([placement.x, placement.y]) + (
         along[:, None, None] * away + across[None, :, None] * side
     ).reshape(-1, 2)
-    samples = _sample(frame, spots)
-    if len(samples) < 5:
+    px, valid = project(setting.camera, np.column_stack([spots, np.zeros(len(spots))]))
+    at = px[valid & inside(setting.camera, px)].round().astype(int)
+    if len(at) < 5:
         return None
+    samples = to_linear(setting.image[at[:, 1], at[:, 0]][None])[0]
     lum = luminance(samples)
     low, high = np.percentile(lum, [15, 75])
     return np.median(samples[(lum >= low) & (lum <= high)], 0).astype(np.float32)
@@ -184,11 +204,13 @@ def _white_level(frame: _Frame) -> float:
     return float(np.percentile(frame.lum[band & _below_horizon(frame)], 98.5)) / 0.55
 
 
-def _calibrate(road: float, white: float) -> tuple[float, float]:
-    """Most plausible (albedo of the road, contrast), given that a white card shows ``white``.
+def _calibrate(road: float, white: float | None) -> tuple[float, float]:
+    """Most plausible (albedo of the road, contrast), given that a white card shows ``white`` in the road's light.
 
     road * (1 / albedo) ** contrast = white is fitted with Gaussian priors on log albedo, contrast and log white.
     """
+    if white is None:
+        return _ASPHALT, _CONTRAST
     rho = np.linspace(math.log(0.05), math.log(0.40), 60)[:, None]
     power = np.linspace(0.95, 1.30, 15)[None, :]
     miss = math.log(max(road, 1e-4)) - power * rho - math.log(max(white, 1e-3))
@@ -332,7 +354,9 @@ def _air(frame: _Frame) -> tuple[np.ndarray, float, np.ndarray]:
     dark_far = float(np.percentile(frame.lum[far], 4))
     dark_near = float(np.percentile(frame.lum[below], 0.5))
     light = max(float(haze @ LUMA), 1e-3)
-    through = 1 - min(max(dark_far - dark_near, 0.0) / light, 0.9)
-    per_m = -math.log(through) / 120.0
+    lifted = max(dark_far - dark_near, 0.0) / light
+    per_m = (
+        -math.log(1 - lifted) / _FAR_M if lifted < 0.6 else _CLEAR
+    )  # else nothing dark stands there to tell
     floor = haze / light * min(dark_near, 0.02) * 0.7
     return haze, per_m, floor.astype(np.float32)

@@ -37,14 +37,16 @@ _MIN_SUN = math.sin(math.radians(7.0))  # lower suns cast shadows as if they sto
 
 @dataclass(frozen=True)
 class View:
-    """One lit view. rgba: HxWx4 float32, premultiplied linear RGB; foot: (u, v) pixel of the model's origin;
-    ppm: pixels per metre in the upright plane through the origin."""
+    """One lit view. rgba: HxWx4 float32, premultiplied linear RGB; foot: (u, v) of the model's origin, pixels from
+    the top-left corner; ppm: pixels per metre in the upright plane through the origin; points: model-frame
+    positions of what is seen, (H/2)x(W/2)x3 float32, meaningless where alpha is 0."""
 
     rgba: Floats
     foot: tuple[float, float]
     ppm: float
     azimuth: float
     elevation: float
+    points: Floats
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,15 @@ class Sprite:
         layers = self._layers(chosen)
         rgba = relight(layers, light, sky, sun, emission, self._hull_shadow(light))
         foot_u, foot_v = chosen["foot"]
-        at = math.radians(chosen["azimuth_deg"]) + turn
+        at, points = math.radians(chosen["azimuth_deg"]) + turn, layers.position
+        if turn:
+            c, s = math.cos(turn), math.sin(turn)
+            points = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]], np.float32)
         if flip:
             rgba, foot_u, at = np.ascontiguousarray(rgba[:, ::-1]), rgba.shape[1] - foot_u, -at
-        return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, math.radians(chosen["elevation_deg"]))
+            points = points[:, ::-1] * np.array([1, -1, 1], np.float32)
+        rise = math.radians(chosen["elevation_deg"])
+        return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
 
     def shadow_map(
         self, sun_dir: Sequence[float] | None = None, sky: ArrayLike = _WHITE, sun: ArrayLike = _WHITE
