@@ -17,6 +17,7 @@ class Needs:
         cameras: names of the cameras it wants.
         frame_times: seconds relative to t0 at which it wants images of each camera; 0.0 is "now".
         max_pixels: images larger than this are shrunk, keeping their aspect; None keeps them.
+        input_pixels: area to which it shrinks images itself, if it does; hazards too small there are reported.
         batch_size: observations per ``plan`` call.
         deterministic: same observation and seed, same answer.
         truth: scripted responders only: they are told what was added where (known-answer probes).
@@ -25,6 +26,7 @@ class Needs:
     cameras: tuple[str, ...] = ("front",)
     frame_times: tuple[float, ...] = (0.0,)
     max_pixels: int | None = None
+    input_pixels: int | None = None
     batch_size: int = 1
     deterministic: bool = True
     truth: bool = False

@@ -20,10 +20,15 @@ PLANNERS = Registry(
     "planner",
     "cfgen.planners",
     {
+        "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
         "cruise": "cfgen.planners.builtin:Cruise",
         "logged": "cfgen.planners.builtin:Logged",
+        "navsim": "cfgen.planners.navsim:Navsim",
     },
 )
+
+#: modules of planners that are quick and cannot hang: they run in this process
+WEIGHTLESS = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
 
 if TYPE_CHECKING:
     from cfgen.planners.command import Command
@@ -75,7 +80,7 @@ def open_planner(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
             "or a .jsonl file of outputs"
         )
-    if getattr(PLANNERS.get(spec), "__module__", "").startswith("cfgen.planners."):
+    if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name or spec, identity, options)
     return _isolated(spec, _make_registered, (spec, options), name or spec, identity, timeout_s)
 

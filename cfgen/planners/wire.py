@@ -14,7 +14,14 @@ from cfgen.files import png_bytes
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Needs, Observation, Response
 
-_NEEDS = {"cameras": tuple, "frame_times": tuple, "max_pixels": int, "batch_size": int, "deterministic": bool}
+_NEEDS = {
+    "cameras": tuple,
+    "frame_times": tuple,
+    "max_pixels": int,
+    "input_pixels": int,
+    "batch_size": int,
+    "deterministic": bool,
+}
 
 
 def encode(observation: Observation) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""Alpamayo R1 and 1.5 through their public packages (``alpamayo_r1``, ``alpamayo1_5``).
+
+Four frames of each camera at 10 Hz up to t0, 16 history poses at 10 Hz in the frame at t0; the model answers with 64
+points at 10 Hz, which cfgen resamples, and a chain of causation, which becomes the trace.
+"""
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cfgen.errors import InputError
+from cfgen.geometry.frames import pose_at
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.records import Motion
+
+#: variant -> package, module of the model, class, default weights
+VARIANTS = {
+    "r1": ("alpamayo_r1", "models.alpamayo_r1", "AlpamayoR1", "nvidia/Alpamayo-R1-10B"),
+    "1.5": ("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5", "nvidia/Alpamayo-1.5-10B"),
+}
+#: the packages' camera slots and their indices
+SLOTS = {"cross_left": 0, "front_wide": 1, "cross_right": 2, "front_tele": 6}
+HISTORY_STEPS, STEP_S = 16, 0.1
+#: the package's processor shrinks each image to at most this area
+INPUT_PIXELS = 196_608
+
+
+class Alpamayo:
+    """A planner from weights.
+
+    Args:
+        variant: "r1" or "1.5".
+        cameras: slot -> camera name in the scenes. R1 wants all four slots; 1.5 takes any of them.
+        weights: hub name or folder; default by variant.
+        device, dtype: where and in which floating-point type it runs.
+        top_p, temperature, max_tokens: of the reasoning.
+
+    Raises:
+        InputError: unknown variant or slot, or the package is not installed.
+    """
+
+    def __init__(
+        self,
+        variant: str = "1.5",
+        cameras: dict[str, str] | None = None,
+        weights: str | None = None,
+        device: str = "cuda",
+        dtype: str = "bfloat16",
+        top_p: float = 0.98,
+        temperature: float = 0.6,
+        max_tokens: int = 256,
+    ) -> None:
+        variant = str(variant)
+        if variant not in VARIANTS:
+            raise InputError(f"alpamayo: variant: expected one of {', '.join(VARIANTS)}, found '{variant}'")
+        slots = cameras or {slot: slot for slot in SLOTS}
+        unknown = sorted(set(slots) - set(SLOTS))
+        if unknown or (variant == "r1" and len(slots) != len(SLOTS)):
+            raise InputError(
+                f"alpamayo: cameras: expected slots {', '.join(SLOTS)}, found {', '.join(slots)}"
+            )
+        self._slots = sorted(slots.items(), key=lambda slot: SLOTS[slot[0]])
+        self._variant, self._device = variant, device
+        self._sampling = {"top_p": top_p, "temperature": temperature, "max_generation_length": max_tokens}
+        self._load(weights, dtype)
+        self.needs = Needs(
+            cameras=tuple(name for _, name in self._slots),
+            frame_times=(-0.3, -0.2, -0.1, 0.0),
+            input_pixels=INPUT_PIXELS,
+            deterministic=False,
+        )
+
+    def plan(self, observations: Sequence[Observation]) -> list[Response]:
+        return [self._one(observation) for observation in observations]
+
+    def _load(self, weights: str | None, dtype: str) -> None:
+        package, module, name, default = VARIANTS[self._variant]
+        try:
+            import torch
+
+            self._helper = importlib.import_module(f"{package}.helper")
+            model_class = getattr(importlib.import_module(f"{package}.{module}"), name)
+        except ImportError as error:
+            raise MissingExtraError(
+                f"planner alpamayo {self._variant} (package {package})", "local", error
+            ) from error
+        self._torch = torch
+        self._dtype = getattr(torch, dtype)
+        self._model = model_class.from_pretrained(weights or default, dtype=self._dtype).to(self._device)
+        self._processor = self._helper.get_processor(self._model.tokenizer)
+
+    def _one(self, observation: Observation) -> Response:
+        torch = self._torch
+        messages = self._helper.create_message(self._frames(observation), **self._extras(observation))
+        tokens = self._processor.apply_chat_template(
+            messages,
+            tokenize=True,
+            add_generation_prompt=False,
+            continue_final_message=True,
+            return_dict=True,
+            return_tensors="pt",
+        )
+        xyz, rot = history_arrays(observation.history)
+        data = {
+            "tokenized_data": tokens,
+            "ego_history_xyz": torch.from_numpy(xyz),
+            "ego_history_rot": torch.from_numpy(rot),
+        }
+        torch.manual_seed(observation.seed)
+        with torch.no_grad(), torch.autocast(self._device.split(":")[0], dtype=self._dtype):
+            points, rotations, extra = self._model.sample_trajectories_from_data_with_vlm_rollout(
+                data=self._helper.to_device(data, self._device),
+                num_traj_samples=1,
+                return_extra=True,
+                **self._sampling,
+            )
+        path = points[0, 0, 0, :, :2].float().cpu().numpy()
+        turn = rotations[0, 0, 0].float().cpu().numpy()
+        theta = np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
+        t = STEP_S * np.arange(1, len(path) + 1)
+        return Response(_first_text(extra["cot"]), np.column_stack([path, theta]), t)
+
+    def _frames(self, observation: Observation) -> Any:
+        """(cameras x 4, 3, H, W) uint8, cameras in the order of their slots, oldest frame first."""
+        stacks = [np.stack([i.pixels for i in observation.images[name]]) for _, name in self._slots]
+        shapes = {stack.shape for stack in stacks}
+        if len(shapes) != 1:
+            raise PlanFaultError(f"alpamayo: expected cameras of one image size, found {sorted(shapes)}")
+        return self._torch.from_numpy(np.concatenate(stacks)).permute(0, 3, 1, 2)
+
+    def _extras(self, observation: Observation) -> dict[str, Any]:
+        """What 1.5 takes besides the frames."""
+        if self._variant == "r1":
+            return {}
+        indices = self._torch.tensor([SLOTS[slot] for slot, _ in self._slots])
+        navigation = {"nav_text": observation.instruction} if observation.instruction else {}
+        return {"camera_indices": indices, **navigation}
+
+
+def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
+    """(1, 1, 16, 3) positions in m and (1, 1, 16, 3, 3) rotations, float32, at 10 Hz up to t0, in the frame at t0."""
+    poses = np.array([pose_at(history, -STEP_S * k) for k in reversed(range(HISTORY_STEPS))])
+    xyz = np.column_stack([poses[:, :2], np.zeros(HISTORY_STEPS)])
+    cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    rot = np.zeros((HISTORY_STEPS, 3, 3))
+    rot[:, 0, 0], rot[:, 0, 1], rot[:, 1, 0], rot[:, 1, 1], rot[:, 2, 2] = cos, -sin, sin, cos, 1.0
+    return xyz[None, None].astype(np.float32), rot[None, None].astype(np.float32)
+
+
+def _first_text(words: Any) -> str:
+    """The first string in the nested arrays that the packages return."""
+    while not isinstance(words, str):
+        words = words[0]
+    return words

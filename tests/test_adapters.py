@@ -1,0 +1,255 @@
+"""Adapters against stand-ins that have the public packages' call signatures and shapes."""
+
+import sys
+import types
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.planners.alpamayo import Alpamayo, history_arrays
+from cfgen.planners.answer import to_plan
+from cfgen.planners.navsim import Navsim, driving_command
+from cfgen.planners.protocol import Observation, TimedImage
+from cfgen.records import Camera, Motion
+
+EYE = ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, -1.2), (0, 0, 0, 1))
+T = tuple(np.round(np.arange(-20, 1) * 0.1, 3))
+HISTORY = Motion(t=T, poses=tuple((8.0 * t, 0.0, 0.0) for t in T), v=(8.0,) * len(T))
+
+
+def question(names, times, instruction="") -> Observation:
+    camera = Camera(width=6, height=4, fx=5, fy=5, cx=3, cy=2, T_cam_ego=EYE)
+    images = {
+        name: tuple(TimedImage(t, np.full((4, 6, 3), 10 * i + j, np.uint8)) for j, t in enumerate(times))
+        for i, name in enumerate(names)
+    }
+    return Observation("a", 5, images, dict.fromkeys(names, camera), HISTORY, instruction)
+
+
+def test_history_is_16_poses_at_10_hz_that_end_at_the_origin():
+    xyz, rot = history_arrays(HISTORY)
+    assert (xyz.shape, rot.shape) == ((1, 1, 16, 3), (1, 1, 16, 3, 3))
+    assert xyz.dtype == rot.dtype == np.float32
+    np.testing.assert_allclose(xyz[0, 0, :, 0], 8.0 * 0.1 * np.arange(-15, 1), atol=1e-5)
+    np.testing.assert_allclose(rot[0, 0, -1], np.eye(3), atol=1e-6)
+
+
+class FakeTensor(np.ndarray):
+    """As much of a tensor as the adapter touches."""
+
+    def permute(self, *axes):
+        return self.transpose(*axes)
+
+    def float(self):
+        return self.astype(np.float32)
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return np.asarray(self)
+
+
+class FakeModel:
+    seen: ClassVar[dict[str, Any]] = {}
+    tokenizer = "tokenizer"
+
+    @classmethod
+    def from_pretrained(cls, weights, dtype):
+        cls.seen = {"weights": weights, "dtype": dtype}
+        return cls()
+
+    def to(self, device):
+        self.seen["device"] = device
+        return self
+
+    def sample_trajectories_from_data_with_vlm_rollout(
+        self, data, top_p, temperature, num_traj_samples, max_generation_length, return_extra
+    ):
+        self.seen.update(data=data, top_p=top_p, samples=num_traj_samples)
+        points = np.zeros((1, 1, 1, 64, 3)).view(FakeTensor)
+        points[..., 0] = 0.7 * np.arange(1, 65)
+        rotations = np.broadcast_to(np.eye(3), (1, 1, 1, 64, 3, 3)).copy().view(FakeTensor)
+        return points, rotations, {"cot": np.array([[["Yield to the cyclist ahead."]]], dtype=object)}
+
+
+class FakeTorch(types.ModuleType):
+    bfloat16 = "bf16"
+
+    @staticmethod
+    def from_numpy(array):
+        return array.view(FakeTensor)
+
+    @staticmethod
+    def tensor(values):
+        return np.array(values).view(FakeTensor)
+
+    @staticmethod
+    def manual_seed(seed):
+        FakeModel.seen["seed"] = seed
+
+    @staticmethod
+    def autocast(device, dtype):
+        return _Block()
+
+    @staticmethod
+    def no_grad():
+        return _Block()
+
+
+class _Block:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+class FakeProcessor:
+    def apply_chat_template(self, messages, **options):
+        assert options["continue_final_message"]
+        return {"input_ids": messages}
+
+
+@pytest.fixture
+def alpamayo_package(monkeypatch):
+    def install(package: str, module: str, name: str) -> None:
+        helper = types.ModuleType(f"{package}.helper")
+        helper.__dict__["get_processor"] = lambda tokenizer: FakeProcessor()
+        helper.__dict__["to_device"] = lambda data, device: data
+        helper.__dict__["create_message"] = lambda frames, **extras: (frames, extras)
+        model = types.ModuleType(f"{package}.{module}")
+        setattr(model, name, FakeModel)
+        for key, value in {
+            package: types.ModuleType(package),
+            f"{package}.models": types.ModuleType(f"{package}.models"),
+            f"{package}.helper": helper,
+            f"{package}.{module}": model,
+            "torch": FakeTorch("torch"),
+        }.items():
+            monkeypatch.setitem(sys.modules, key, value)
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("variant", "package", "module", "name"),
+    [
+        ("r1", "alpamayo_r1", "models.alpamayo_r1", "AlpamayoR1"),
+        ("1.5", "alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5"),
+    ],
+)
+def test_alpamayo_gets_its_four_cameras_and_answers_on_our_grid(
+    alpamayo_package, variant, package, module, name
+):
+    alpamayo_package(package, module, name)
+    planner = Alpamayo(variant)
+    assert planner.needs.frame_times == (-0.3, -0.2, -0.1, 0.0)
+    asked = question(planner.needs.cameras, planner.needs.frame_times, "Turn left in 30m")
+    text, plan = to_plan(planner.plan([asked])[0])
+    assert text == plan.trace.justification == "Yield to the cyclist ahead."
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], 7.0 * 0.25 * np.arange(1, 25), atol=1e-4)
+    frames, extras = FakeModel.seen["data"]["tokenized_data"]["input_ids"]
+    assert frames.shape == (16, 3, 4, 6)
+    assert [int(f[0, 0, 0]) for f in frames[::4]] == [0, 10, 20, 30]
+    assert ("nav_text" in extras) == (variant == "1.5")
+    assert FakeModel.seen["seed"] == 5
+
+
+def test_alpamayo_1_5_runs_on_one_camera_and_r1_does_not(alpamayo_package):
+    alpamayo_package("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5")
+    planner = Alpamayo("1.5", cameras={"front_wide": "front"})
+    planner.plan([question(("front",), planner.needs.frame_times)])
+    _, extras = FakeModel.seen["data"]["tokenized_data"]["input_ids"]
+    assert extras["camera_indices"].tolist() == [1]
+    with pytest.raises(InputError, match="expected slots"):
+        Alpamayo("r1", cameras={"front_wide": "front"})
+    with pytest.raises(InputError, match=r"variant: expected one of r1, 1\.5"):
+        Alpamayo("2")
+
+
+@dataclass
+class FakeSampling:
+    interval_length: float = 0.5
+
+
+@dataclass
+class FakeTrajectory:
+    poses: np.ndarray
+    trajectory_sampling: FakeSampling = field(default_factory=FakeSampling)
+
+
+class FakeAgent:
+    initialized = False
+
+    def __init__(self, speed: float = 1.0) -> None:
+        self.speed = speed
+
+    def initialize(self) -> None:
+        self.initialized = True
+
+    def compute_trajectory(self, agent_input) -> FakeTrajectory:
+        assert self.initialized
+        FakeAgent.seen = agent_input
+        t = 0.5 * np.arange(1, 9)
+        return FakeTrajectory(np.column_stack([self.speed * t, 0 * t, 0 * t]))
+
+
+def _record(name: str, *fields: str):
+    def make(self, *values, **named):
+        self.__dict__.update(dict(zip(fields, values, strict=False)), **named)
+
+    return type(name, (), {"__init__": make})
+
+
+@pytest.fixture
+def navsim_package(monkeypatch):
+    module = types.ModuleType("navsim.common.dataclasses")
+    for name in ("Camera", "Cameras", "Lidar", "EgoStatus"):
+        setattr(module, name, _record(name))
+    setattr(module, "AgentInput", _record("AgentInput", "ego_statuses", "cameras", "lidars"))  # noqa: B010
+    agents = types.ModuleType("my_agents")
+    agents.__dict__["build"] = FakeAgent
+    agents.__dict__["broken"] = object
+    for key, value in {
+        "navsim": types.ModuleType("navsim"),
+        "navsim.common": types.ModuleType("navsim.common"),
+        "navsim.common.dataclasses": module,
+        "my_agents": agents,
+    }.items():
+        monkeypatch.setitem(sys.modules, key, value)
+
+
+@pytest.mark.usefixtures("navsim_package")
+def test_a_navsim_agent_gets_an_agent_input_and_its_4_s_reach_6():
+    planner = Navsim("my_agents:build", {"speed": 6.0})
+    asked = question(("front",), planner.needs.frame_times, "turn right")
+    _, plan = to_plan(planner.plan([asked])[0])
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], 6.0 * 0.25 * np.arange(1, 25), atol=1e-4)
+    seen = FakeAgent.seen
+    assert [len(x) for x in (seen.ego_statuses, seen.cameras, seen.lidars)] == [4, 4, 4]
+    assert seen.ego_statuses[0].ego_pose == pytest.approx([-12.0, 0.0, 0.0], abs=1e-4)
+    assert seen.ego_statuses[-1].driving_command.tolist() == [0, 0, 1, 0]
+    assert seen.cameras[-1].cam_f0.image.shape == (4, 6, 3)
+    np.testing.assert_allclose(seen.cameras[0].cam_f0.sensor2lidar_translation, [1.2, 0.0, 1.5], atol=1e-9)
+    assert not hasattr(seen.cameras[0].cam_l0, "image")
+
+
+@pytest.mark.usefixtures("navsim_package")
+@pytest.mark.parametrize("agent", ["my_agents:nobody", "no_agents:build", "my_agents", "my_agents:broken"])
+def test_what_is_no_navsim_agent_is_named(agent: str):
+    with pytest.raises(InputError, match="navsim: agent"):
+        Navsim(agent)
+
+
+def test_commands_follow_the_instruction():
+    assert [int(driving_command(w).argmax()) for w in ("Turn left", "", "keep right")] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("make", [lambda: Alpamayo("r1"), lambda: Navsim("x:y")])
+def test_a_missing_package_says_how_to_get_it(make):
+    with pytest.raises(InputError, match="is not installed; install .* from its public repository"):
+        make()
