@@ -251,5 +251,5 @@ def test_commands_follow_the_instruction():
 
 @pytest.mark.parametrize("make", [lambda: Alpamayo("r1"), lambda: Navsim("x:y")])
 def test_a_missing_package_says_how_to_get_it(make):
-    with pytest.raises(InputError, match="is not installed; install .* from its public repository"):
+    with pytest.raises(InputError, match=r"is not installed; install .* from its public repository"):
         make()

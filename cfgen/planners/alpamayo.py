@@ -84,8 +84,9 @@ class Alpamayo:
             self._helper = importlib.import_module(f"{package}.helper")
             model_class = getattr(importlib.import_module(f"{package}.{module}"), name)
         except ImportError as error:
-            raise MissingExtraError(
-                f"planner alpamayo {self._variant} (package {package})", "local", error
+            raise InputError(
+                f"planner alpamayo {self._variant}: needs the package '{error.name}', which is not installed; "
+                f"install {package} from its public repository, as its README says"
             ) from error
         self._torch = torch
         self._dtype = getattr(torch, dtype)
