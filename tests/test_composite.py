@@ -10,7 +10,7 @@ from cfgen.geometry.camera import at_pose, centre, mounted, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint import sprites
 from cfgen.inpaint.composite import Composite
-from cfgen.inpaint.draw import draw_object, draw_shade
+from cfgen.inpaint.draw import draw, draw_object
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.light import Light, estimate
 from cfgen.inpaint.optics import measure
@@ -114,7 +114,7 @@ def test_height_within_3_percent_and_foot_within_2_pixels(camera, model, x, y):
     fine = camera.model_copy(
         update={k: getattr(camera, k) * 8 for k in ("width", "height", "fx", "fy", "cx", "cy")}
     )
-    alpha = draw_object(sprite, fine, placement, make_light(), 1.0)[..., 3]
+    alpha = draw_object(sprite, fine, placement, make_light())[..., 3]
     rows = np.flatnonzero((alpha >= 0.5).any(1))
     reach = sprite.size[0] / 2
     near = (x + reach * math.cos(facing), y + reach * math.sin(facing), 0.0)
@@ -149,14 +149,14 @@ def test_the_ground_darkens_under_it_and_the_sun_casts_the_shadow_away():
     hazard = make_hazard("drum")
     placement = make_placement(hazard, 10.0, 0.0)
     sprite = sprites.load("drum", "a")
-    overcast = draw_shade(sprite, PINHOLE, placement, make_light())
+    overcast = draw(sprite, PINHOLE, placement, make_light()).shade
     assert overcast.min() < 0.8
     assert overcast.max() <= 1.0 + 1e-3
     left = np.array([0.0, math.cos(0.6), math.sin(0.6)])
     sunny = make_light(sun_dir=left, sky=np.full(3, 0.2, np.float32), sun=np.full(3, 1.4, np.float32))
-    shade = draw_shade(sprite, PINHOLE, placement, sunny)[..., 1]
+    drawing = draw(sprite, PINHOLE, placement, sunny)
     (foot,), _ = project(PINHOLE, [(10.0, 0.0, 0.0)])
-    dark = np.argwhere(shade < 0.5)[:, 1]
+    dark = drawing.box[0] + np.argwhere(drawing.shade[..., 1] < 0.5)[:, 1]
     assert dark.mean() > foot[0] + 15, "sun on the left, shadow on the right"
 
 

@@ -219,7 +219,7 @@ def test_the_feather_stays_inside_and_the_crop_border_is_no_edge():
 def test_layers_explain_any_change(seed):
     rng = np.random.default_rng(seed)
     original, result = rng.integers(0, 256, (2, 8, 8, 3), dtype=np.uint8)
-    layer = layer_of(original, result, rng.random((8, 8), dtype=np.float32))
+    layer = layer_of(original, result, 0.01 + 0.99 * rng.random((8, 8), dtype=np.float32))
     share = layer[..., 3:].astype(np.float32) / 255
     assert np.abs(original + (layer[..., :3].astype(np.float32) - original) * share - result).max() <= 1.0
 

@@ -11,7 +11,7 @@ from cfgen.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre
 from cfgen.inpaint import optics, sprites
 from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
-from cfgen.inpaint.draw import draw_object, draw_shade
+from cfgen.inpaint.draw import Drawing, draw
 from cfgen.inpaint.light import Light, estimate
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.records import Hazard
@@ -61,28 +61,19 @@ def _read(setting: Setting) -> _Scene:
 
 
 def _draw(request: InpaintRequest, scene: _Scene) -> InpaintResult:
-    rng = np.random.default_rng([request.seed % 2**63, round((request.t + 1e4) * 1000)])
     if request.hazard.kind == "null":
-        return _draw_nothing(request, scene, rng)
+        return _draw_nothing(request, scene)
     variant = _variant(request)
-    sprite = sprites.load(str(request.hazard.model), variant)
-    light = scene.light
-    under = to_linear(request.image)
-    shade = draw_shade(sprite, request.camera, request.placement, light)
-    shade = optics.soften(np.clip(shade, 0, 2) ** np.float32(light.contrast), scene.optics)
-    drawn = draw_object(sprite, request.camera, request.placement, light, 1 / light.day)
-    over = optics.soften(_shown(drawn, light, _distance(request)), scene.optics)
-    cover = np.clip(over[..., 3], 0, 1)
-    mixed = _shoulder(under * shade * (1 - cover[..., None]) + over[..., :3])
-    # the knee is for what was added: ground that was bright before stays as it was
-    mixed = np.where((cover > 0)[..., None], mixed, under * shade)
-    codes = optics.grain(to_code(mixed), cover, scene.optics, rng)
-    image = optics.recompress(codes, scene.optics.quality)
-    alpha = 1 - (1 - cover) * np.clip(shade.min(-1), 0, 1)
-    alpha = np.where(alpha < 1 / 255, 0, alpha).astype(np.float32)
+    drawing = draw(
+        sprites.load(str(request.hazard.model), variant), request.camera, request.placement, scene.light
+    )
+    image, alpha = request.image.copy(), np.zeros(request.mask.shape, np.float32)
+    if drawing is not None:
+        x0, y0, x1, y1 = drawing.box
+        image[y0:y1, x0:x1], alpha[y0:y1, x0:x1] = _set_in(image[y0:y1, x0:x1], drawing, request, scene)
     report = {
         "sprite": f"{request.hazard.model}/{variant}",
-        "light": dict(light.report),
+        "light": dict(scene.light.report),
         "blur_px": round(scene.optics.blur, 2),
         "noise": round(scene.optics.noise, 2),
         "jpeg": scene.optics.quality,
@@ -90,12 +81,44 @@ def _draw(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     return InpaintResult(image, alpha, report)
 
 
-def _draw_nothing(request: InpaintRequest, scene: _Scene, rng: np.random.Generator) -> InpaintResult:
+def _set_in(
+    under: np.ndarray, drawing: Drawing, request: InpaintRequest, scene: _Scene
+) -> tuple[np.ndarray, np.ndarray]:
+    """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
+    light = scene.light
+    shade = optics.soften(np.clip(drawing.shade, 0, 2) ** np.float32(light.contrast), scene.optics)
+    over = optics.soften(_shown(drawing.rgba, light, _distance(request)), scene.optics)
+    cover = np.clip(over[..., 3], 0, 1)
+    ground = to_linear(under) * shade
+    through = (1 - cover)[..., None]
+    # the shoulder is for what was added: a bright background keeps its level where it shows through
+    mixed = _shoulder(ground * through + over[..., :3]) + through * (ground - _shoulder(ground))
+    codes = optics.grain(to_code(mixed), cover, scene.optics, _random(request))
+    alpha = 1 - (1 - cover) * np.clip(_least(shade), 0, 1)
+    return optics.recompress(codes, scene.optics.quality), np.where(alpha < 1 / 255, 0, alpha)
+
+
+def _random(request: InpaintRequest) -> np.random.Generator:
+    """Grain of its own for each frame, the same each time."""
+    return np.random.default_rng([request.seed % 2**63, round((request.t + 1e4) * 1000)])
+
+
+def _least(rgb: np.ndarray) -> np.ndarray:
+    return np.minimum(np.minimum(rgb[..., 0], rgb[..., 1]), rgb[..., 2])
+
+
+def _most(rgb: np.ndarray) -> np.ndarray:
+    return np.maximum(np.maximum(rgb[..., 0], rgb[..., 1]), rgb[..., 2])
+
+
+def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     """The null edit: grain and compression as for an object that fills the mask, but no object."""
     cover = (request.mask > 0).astype(np.float32)
     codes = to_code(to_linear(request.image))
     smooth = cv2.GaussianBlur(codes, (0, 0), 0.5)
-    image = optics.recompress(optics.grain(smooth, cover, scene.optics, rng), scene.optics.quality)
+    image = optics.recompress(
+        optics.grain(smooth, cover, scene.optics, _random(request)), scene.optics.quality
+    )
     return InpaintResult(image, None, {"light": dict(scene.light.report)})
 
 
@@ -117,17 +140,21 @@ def _shown(drawn: np.ndarray, light: Light, distance: float) -> np.ndarray:
     """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
     alpha = drawn[..., 3:]
     colour = drawn[..., :3] / np.maximum(alpha, 1e-3)
-    lum = np.maximum(luminance(colour), 1e-5)[..., None]
-    level = float(light.ground @ LUMA) * (lum / light.albedo) ** light.contrast
-    shown = colour * (level / lum) * light.tint
+    lum = np.maximum(luminance(colour), 1e-5)
+    level = float(light.ground @ LUMA) / light.albedo**light.contrast * lum ** np.float32(light.contrast - 1)
     through = np.float32(np.exp(-light.haze_per_m * distance))
-    shown = shown * through + light.haze * (1 - through) + light.floor
-    return np.dstack([shown * alpha, alpha]).astype(np.float32)
+    shown = colour * level[..., None] * (light.tint * through)
+    shown += light.haze * (1 - through) + light.floor
+    return np.concatenate([shown * alpha, alpha], -1, dtype=np.float32)
 
 
 def _shoulder(linear: np.ndarray) -> np.ndarray:
     """Bright things bend towards white instead of clipping channel by channel."""
-    top = linear.max(-1, keepdims=True)
+    top = _most(linear)[..., None]
+    if float(top.max(initial=0.0)) <= _KNEE:
+        return linear
     fade = np.clip((top - 1) / 4, 0, 0.75)
-    eased = linear * (1 - fade) + top * fade
-    return np.where(eased > _KNEE, _KNEE + (1 - _KNEE) * (1 - np.exp(-(eased - _KNEE) / (1 - _KNEE))), eased)
+    eased = linear + (top - linear) * fade
+    span = np.float32(1 - _KNEE)
+    bent = _KNEE + span * (1 - np.exp((_KNEE - np.maximum(eased, _KNEE)) / span))
+    return np.where(eased > _KNEE, bent, eased)

@@ -1,26 +1,71 @@
 """A sprite as one camera sees it at one place: the lit object, and what it does to the light on the ground."""
 
 import math
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from cfgen.geometry.camera import centre, project
+from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.light import Light
 from cfgen.inpaint.propagate import board, magnification
+from cfgen.inpaint.region import box_corners
 from cfgen.inpaint.sprites import GroundMap, Sprite, View
-from cfgen.records import Camera, Placement
+from cfgen.records import Camera, Placement, Size
 
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
 _ACROSS, _DOWN = 2, 4
 
 
-def draw_object(
-    sprite: Sprite, camera: Camera, placement: Placement, light: Light, emission: float
-) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A sprite in a part of an image.
+
+    Attributes:
+        box: x0, y0, x1, y1 of that part, outside of which nothing changes.
+        rgba: (h, w, 4) float32 premultiplied linear RGBA of the object, in sprite light units.
+        shade: (h, w, 3) float32, light on the ground with the object ÷ without it.
+    """
+
+    box: tuple[int, int, int, int]
+    rgba: np.ndarray
+    shade: np.ndarray
+
+
+def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
+    """The sprite as the camera sees it, or None when it touches no pixel."""
+    shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+    x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement)
+    if x1 <= x0 or y1 <= y0:
+        return None
+    part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
+    shade = _on_ground(shadow, part, placement, np.ones(3))
+    return Drawing((x0, y0, x1, y1), draw_object(sprite, part, placement, light), shade)
+
+
+def _touched(
+    sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement
+) -> tuple[int, int, int, int]:
+    """x0, y0, x1, y1 of the pixels that the object's box or its shadow's map can reach, inside the image."""
+    length, width, height = sprite.size
+    box = placement.model_copy(update={"size": Size(length=length, width=width, height=max(height, 0.01))})
+    corners, valid = project(camera, box_corners(box))
+    rows, cols = shadow.values.shape[:2]
+    edge = np.array([[(-0.5, -0.5), (cols, -0.5), (cols, rows), (-0.5, rows)]], np.float32)
+    eye = centre(camera)[:2]
+    reach = 0.6 * math.hypot(eye[0] - placement.x, eye[1] - placement.y)
+    on_ground = np.clip(_mapped(shadow.to_model, edge), -reach, reach)
+    px = np.vstack([corners[valid], _mapped(ground_homography(camera, placement), on_ground)[0]])
+    margin = 4 + 0.03 * np.ptp(px, axis=0)
+    low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
+    high = np.ceil(px.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
+    return int(low[0]), int(low[1]), int(high[0]), int(high[1])
+
+
+def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> np.ndarray:
     """(H, W, 4) float32 premultiplied linear RGBA of the lit sprite in the camera's image, sprite light units."""
     if sprite.is_decal:
-        decal = sprite.decal(_in_model(light.sun_dir, placement), light.sky, light.sun, emission)
+        decal = sprite.decal(_in_model(light.sun_dir, placement), light.sky, light.sun, 1 / light.day)
         return _on_ground(decal, camera, placement, np.zeros(4))
     eye = centre(camera)
     dx, dy = eye[0] - placement.x, eye[1] - placement.y
@@ -30,7 +75,7 @@ def draw_object(
         sun_dir=_in_model(light.sun_dir, placement),
         sky=light.sky,
         sun=light.sun,
-        emission=emission,
+        emission=1 / light.day,
     )
     return _reproject(view, camera, placement)
 
@@ -104,12 +149,6 @@ def _looked_up(picture: np.ndarray, at: np.ndarray, border: int) -> np.ndarray:
 def _mapped(warp: np.ndarray, pixels: np.ndarray) -> np.ndarray:
     """Pixels (h, w, 2) float32 through a homography (3, 3)."""
     return cv2.perspectiveTransform(pixels, warp)
-
-
-def draw_shade(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> np.ndarray:
-    """(H, W, 3) float32: light on the ground with the object ÷ without it, 1 away from it."""
-    shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
-    return _on_ground(shadow, camera, placement, np.ones(3))
 
 
 def _in_model(direction: np.ndarray | None, placement: Placement) -> tuple[float, float, float] | None:

@@ -77,12 +77,11 @@ def grain(codes: np.ndarray, cover: np.ndarray, optics: Optics, rng: np.random.G
     """Codes (H, W, 3) with the frame's grain where ``cover`` (H, W) says how much is new."""
     if optics.noise <= 0.05:
         return codes
-    raw = rng.standard_normal((*codes.shape[:2], 3), dtype=np.float32)
-    shared = cv2.GaussianBlur(
-        0.8 * raw.mean(-1, keepdims=True).repeat(3, -1) * math.sqrt(3) + 0.3 * raw, (0, 0), 0.55
-    )
-    level = np.clip(codes.mean(-1, keepdims=True) / 90, 0.4, 1.2)
-    return codes + shared * (optics.noise / max(float(shared.std()), 1e-6)) * level * cover[..., None]
+    size = codes.shape[:2]
+    shared = cv2.GaussianBlur(rng.standard_normal(size, dtype=np.float32), (0, 0), 0.55)
+    own = rng.standard_normal((*size, 3), dtype=np.float32)
+    strength = (optics.noise / max(float(shared.std()), 1e-6)) * cover * np.clip(codes[..., 1] / 90, 0.4, 1.2)
+    return codes + (0.95 * shared[..., None] + 0.12 * own) * strength[..., None]
 
 
 def recompress(codes: np.ndarray, quality: int | None) -> np.ndarray:

@@ -39,16 +39,21 @@ def blend(under: np.ndarray, over: np.ndarray, weight: np.ndarray) -> np.ndarray
 def layer_of(original: np.ndarray, result: np.ndarray, coverage: np.ndarray) -> np.ndarray:
     """(H, W, 4) uint8, straight alpha: drawn over ``original`` it gives ``result``, both (H, W, 3) uint8.
 
-    Colour is solved for from ``coverage`` (H, W) in [0, 1]; where that cannot explain the change (too dark or
-    too bright for its coverage), alpha is raised until it can.
+    They differ only where ``coverage`` (H, W) in [0, 1] is not 0. Colour is solved for from it; where it cannot
+    explain the change (too dark or too bright for so little cover), alpha is raised until it can.
     """
-    change = result.astype(np.float32) - original
-    room = np.where(change > 0, 255.0 - original, original.astype(np.float32))
-    needed = (np.abs(change) / np.maximum(room, 1.0)).max(-1)
-    alpha = np.ceil(np.clip(np.maximum(coverage, needed), 0, 1) * 255)
-    share = np.maximum(alpha, 1.0)[..., None] / 255
-    colour = np.clip(np.rint(original + change / share), 0, 255)
-    return np.dstack([np.where(alpha[..., None] > 0, colour, 0), alpha]).astype(np.uint8)
+    layer = np.zeros((*coverage.shape, 4), np.uint8)
+    x, y, w, h = cv2.boundingRect((coverage > 0).astype(np.uint8))
+    part = np.s_[y : y + h, x : x + w]
+    base = original[part].astype(np.float32)
+    change = result[part] - base
+    room = np.maximum(np.where(change > 0, 255 - base, base), 1)
+    needed = np.abs(change) / room
+    needed = np.maximum(np.maximum(needed[..., 0], needed[..., 1]), needed[..., 2])
+    alpha = np.ceil(np.clip(np.maximum(coverage[part], needed), 0, 1) * 255)
+    colour = np.clip(np.rint(base + change * (255 / np.maximum(alpha, 1))[..., None]), 0, 255)
+    layer[part] = np.dstack([np.where(alpha[..., None] > 0, colour, 0), alpha])
+    return layer
 
 
 def spread(crop_values: np.ndarray, crop: Box, height: int, width: int) -> np.ndarray:
