@@ -1,6 +1,6 @@
 """What can be added to a scene, and where it stands."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -69,6 +69,10 @@ class Placement(Record):
     #: world velocity in the ego frame at t0, m/s
     vx: float = 0.0
     vy: float = 0.0
+    #: s relative to t0: it stood still before, e.g. waited at the kerb; None: it was moving all along
+    moving_since: float | None = Field(default=None, le=0)
+    #: s relative to t0: something real hid it before; None: it shows whenever it is in view
+    visible_since: float | None = Field(default=None, le=0)
     size: Size
     #: arc length along the ego path and signed offset to its left, m
     distance_m: float
@@ -79,3 +83,14 @@ class Placement(Record):
     foot_px: tuple[float, float]
     #: x0, y0, x1, y1 of the projected box, pixels, clipped to the frame
     box_px: tuple[float, float, float, float]
+
+    def at(self, t: float) -> Self:
+        """The placement at time ``t``, s relative to t0: constant velocity once it moves. Pixels stay those of t0."""
+        if self.vx == self.vy == 0:
+            return self
+        moved = t if self.moving_since is None else max(t, self.moving_since)
+        return self.model_copy(update={"x": self.x + self.vx * moved, "y": self.y + self.vy * moved})
+
+    def hidden_at(self, t: float) -> bool:
+        """Whether something real hides it at time ``t``."""
+        return self.visible_since is not None and t < self.visible_since

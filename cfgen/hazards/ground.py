@@ -1,0 +1,213 @@
+"""Where in a picture there is clear road: an image-only test of ground appearance, from the car outwards.
+
+The road ahead is unrolled along the ego path, so that a row is one distance and a column one lateral offset; there
+lane paint and cracks have a known width and are removed. A cell looks like ground when its colour stays near that
+of the road in front of the car (brightness may change: shadows) and its neighbourhood is not full of edges (cars,
+hedges). Back in the picture, ground ends in each column at the first object that is tall enough to be one.
+"""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import ground_points, horizon_rows, project
+from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.records import Camera
+
+#: Half width of the unrolled road and its step, m.
+HALF_WIDTH_M = 8.0
+STEP_M = 0.1
+#: Nearest and farthest ground looked at, m along the path.
+NEAR_M, FAR_M = 5.0, 90.0
+#: The road in front of the car that shows what road looks like here, m.
+SEED_LENGTH_M, SEED_HALF_M = 6.0, 1.2
+#: An object is at least this tall, m; flatter differences are shadows, patches or paint.
+OBJECT_HEIGHT_M = 0.4
+#: Wider than any lane paint, m; thinner bright or dark lines are ignored.
+PAINT_M = 0.7
+#: Share of strong edges around a cell that says: not road.
+EDGE_DENSITY = 0.45
+#: Least contrast of a strong edge, in log brightness; and as a multiple of the road's own.
+EDGE, EDGE_OVER_ROAD = 0.05, 4.0
+#: Tolerated change of log green against red and blue, and of log blue against red (shade is bluer than sun).
+GREEN, GREEN_OVER_ROAD, BLUE = 0.10, 4.0, 0.75
+#: Added to 8-bit brightness before the logarithm: below it noise rules.
+_DARK = 12.0
+_MAP_STRIDE = 8
+
+
+@dataclass(frozen=True)
+class ClearGround:
+    """Clear road in one picture.
+
+    Attributes:
+        free: (h, w) bool at 1 / ``stride`` of the picture: visible ground with nothing nearer in its column.
+        stride: picture pixels per cell.
+        brightness: median 8-bit value of the road in front of the car, None when it is out of view.
+    """
+
+    free: np.ndarray
+    stride: int
+    brightness: float | None
+
+    def share(self, polygon: Array) -> float:
+        """Share of a convex polygon (N, 2), picture pixels, that is clear; what lies outside the frame does not count.
+
+        0 when the polygon is wholly outside. Widened by a cell, so that it never vanishes.
+        """
+        points = np.round(np.clip(polygon / self.stride, -1e4, 1e4)).astype(np.int32)
+        low = np.maximum(points.min(0) - 1, 0)
+        high = np.minimum(points.max(0) + 2, self.free.shape[::-1])
+        if (high <= low).any():
+            return 0.0
+        part = np.zeros((high - low)[::-1], np.uint8)
+        hull = cv2.convexHull(points - low.astype(np.int32))
+        cv2.fillConvexPoly(part, hull, 1)
+        cv2.polylines(part, [hull], True, 1)
+        count = int(part.sum())
+        return (
+            float((self.free[low[1] : high[1], low[0] : high[0]] & (part > 0)).sum() / count)
+            if count
+            else 0.0
+        )
+
+
+def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> ClearGround:
+    """Clear road in ``image`` (H, W, 3) uint8 RGB as ``camera`` sees it at t0."""
+    stride = max(1, round(camera.width / 320))
+    shape = (-(-camera.height // stride), -(-camera.width // stride))
+    rolled = _unroll(image, camera, path)
+    if rolled is None:
+        return ClearGround(np.zeros(shape, bool), stride, None)
+    strangeness, brightness = _strangeness(rolled)
+    rows, cols = _cells_of_pixels(camera, path, rolled)
+    seen = cv2.remap(
+        strangeness, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=np.nan
+    )
+    seen = cv2.resize(seen, shape[::-1], interpolation=cv2.INTER_LINEAR)
+    return ClearGround(_from_below(seen, camera, stride), stride, brightness)
+
+
+# --- the unrolled road ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rolled:
+    """Row i is at arc length s[i], near to far; column j at lateral[j]; ``valid``: inside the frame."""
+
+    pixels: np.ndarray
+    valid: np.ndarray
+    s: Array
+    lateral: Array
+
+
+def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
+    """The road as seen along the path, one row a picture row; None when no road is in view."""
+    s = np.arange(NEAR_M, FAR_M, 0.25)
+    x, y, _ = path.at(s)
+    px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    valid &= np.where(valid, px[:, 1] < camera.height - 1, False)
+    if valid.sum() < 8:
+        return None
+    s, v = s[valid], px[valid, 1]
+    descending = np.minimum.accumulate(v)
+    rows = np.arange(np.floor(descending[0]), np.ceil(descending[-1]), -1.0)
+    if len(rows) < 8:
+        return None
+    s = np.interp(-rows, -descending, s)
+    lateral = np.arange(-HALF_WIDTH_M, HALF_WIDTH_M + STEP_M / 2, STEP_M)
+    coarse = np.append(np.arange(0, len(lateral) - 1, 10), len(lateral) - 1)
+    x, y, _ = path.at(np.repeat(s, len(coarse)), np.tile(lateral[coarse], len(s)))
+    px, _ = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    grid = np.nan_to_num(px, nan=-1e4).reshape(len(s), len(coarse), 2).astype(np.float32)
+    # straight lines stay nearly straight between samples 1 m apart
+    place = np.interp(np.arange(len(lateral)), coarse, np.arange(len(coarse))).astype(np.float32)
+    at = np.meshgrid(place, np.arange(len(s), dtype=np.float32))
+    u, v = (cv2.remap(np.ascontiguousarray(grid[..., i]), *at, cv2.INTER_LINEAR) for i in (0, 1))
+    valid = (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
+    pixels = cv2.remap(image, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return _Rolled(pixels, valid, s, lateral)
+
+
+def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
+    """(R, C) float32: above 1 where a cell does not look like the road in front of the car; that road's brightness."""
+    width = round(PAINT_M / STEP_M) | 1
+    plain = cv2.morphologyEx(rolled.pixels, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
+    plain = cv2.morphologyEx(plain, cv2.MORPH_CLOSE, np.ones((1, width), np.uint8))
+    logs = np.log(cv2.GaussianBlur(plain, (3, 3), 0.8).astype(np.float32) + _DARK)
+    bright = logs.mean(2)
+    green = logs[..., 1] - (logs[..., 0] + logs[..., 2]) / 2
+    blue = logs[..., 2] - logs[..., 0]
+    slope = np.hypot(cv2.Sobel(bright, -1, 1, 0, ksize=3), cv2.Sobel(bright, -1, 0, 1, ksize=3)) / 8
+
+    near = rolled.s[0]
+    seed = rolled.valid & np.outer(rolled.s < near + SEED_LENGTH_M, np.abs(rolled.lateral) < SEED_HALF_M)
+    if seed.sum() < 20:
+        seed = rolled.valid
+    road_green = float(np.median(green[seed]))
+    spread = 1.48 * float(np.median(np.abs(green[seed] - road_green))) + 0.01
+    edge = slope > max(EDGE, EDGE_OVER_ROAD * float(np.median(slope[seed])))
+    density = cv2.blur(edge.astype(np.float32), (9, 7))
+    off_green = cv2.blur(np.abs(green - road_green), (5, 5)) / max(GREEN, GREEN_OVER_ROAD * spread)
+    off_blue = np.abs(cv2.blur(blue, (5, 5)) - float(np.median(blue[seed]))) / BLUE
+    strange = np.maximum(np.maximum(density / EDGE_DENSITY, off_green), off_blue)
+    strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
+    strange[~rolled.valid] = np.nan
+    return strange, float(np.median(rolled.pixels[seed]))
+
+
+# --- back in the picture ----------------------------------------------------------------------------------
+
+
+def _cells_of_pixels(camera: Camera, path: EgoPath, rolled: _Rolled) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column in the unrolled road of every _MAP_STRIDE-th pixel (h, w) float32; -9 where there is none."""
+    u = np.arange(_MAP_STRIDE / 2 - 0.5, camera.width, _MAP_STRIDE)
+    v = np.arange(_MAP_STRIDE / 2 - 0.5, camera.height, _MAP_STRIDE)
+    grid = np.stack(np.meshgrid(u, v), -1).reshape(-1, 2)
+    rows, cols = np.full(len(grid), -9.0), np.full(len(grid), -9.0)
+    top = np.nanmin(np.append(horizon_rows(camera, u[[0, len(u) // 2, -1]]), camera.height))
+    below = np.flatnonzero(grid[:, 1] > top)
+    xy, valid = ground_points(camera, grid[below])
+    near = valid & (np.where(valid, np.abs(xy).max(1), np.inf) < 2 * FAR_M)
+    coarse = EgoPath(path.s[::4], path.xy[::4], path.heading[::4], path.known_m)
+    s, lateral = coarse.locate(xy[near])
+    inside = (s >= rolled.s[0]) & (s <= rolled.s[-1]) & (np.abs(lateral) <= HALF_WIDTH_M)
+    index = below[near][inside]
+    rows[index] = np.interp(s[inside], rolled.s, np.arange(len(rolled.s)))
+    cols[index] = (lateral[inside] + HALF_WIDTH_M) / STEP_M
+    shape = (len(v), len(u))
+    return rows.reshape(shape).astype(np.float32), cols.reshape(shape).astype(np.float32)
+
+
+def _from_below(seen: np.ndarray, camera: Camera, stride: int) -> np.ndarray:
+    """(h, w) bool: ground up to the first object in each column; unknown cells (NaN) are not ground."""
+    free = np.zeros(seen.shape, bool)
+    tall = _object_rows(camera, seen.shape[0], stride)
+    strange = seen > 1
+    known = ~np.isnan(seen)
+    run = np.zeros(seen.shape[1], int)
+    ended = np.zeros(seen.shape[1], bool)
+    columns = np.arange(seen.shape[1])
+    for row in range(seen.shape[0] - 1, -1, -1):
+        if tall[row] == 0:
+            break
+        run = np.where(strange[row], run + 1, 0)
+        ends = (run >= tall[row]) & ~ended
+        for back in range(int(run[ends].max(initial=0))):
+            covered = ends & (run > back)
+            free[row + back, columns[covered]] = False
+        ended |= ends
+        free[row] = known[row] & ~ended
+    return free
+
+
+def _object_rows(camera: Camera, rows: int, stride: int) -> np.ndarray:
+    """(rows,) cells that an object of OBJECT_HEIGHT_M covers which stands on the ground at each row; 0: no ground."""
+    v = np.arange(rows) * stride + stride / 2
+    base, valid = ground_points(camera, np.column_stack([np.full(rows, camera.cx), v]))
+    top, top_valid = project(camera, np.column_stack([np.nan_to_num(base), np.full(rows, OBJECT_HEIGHT_M)]))
+    ok = valid & top_valid
+    height = np.where(ok, v - top[:, 1], 0)
+    return np.where(ok, np.maximum(np.rint(height / stride), 2), 0).astype(int)

@@ -1,0 +1,215 @@
+"""Where a hazard can be in a scene, in metres on the road: near enough to matter, far enough to respond to, in view,
+on clear road, and plausible in the 2 s before."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
+from cfgen.geometry.camera import at_pose, inside, project
+from cfgen.geometry.frames import pose_at
+from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.hazards.ground import ClearGround, find_clear_ground
+from cfgen.hazards.hood import hood_row
+from cfgen.hazards.zones import Pose, poses_to_try, velocity
+from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
+
+#: Planners shrink a frame to at most this many pixels; there a box must cover MIN_AREA_PX.
+PLANNER_PIXELS = 196_608
+MIN_AREA_PX = 120.0
+#: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
+INSIDE, INSIDE_ENTERING = 0.9, 0.6
+#: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
+CLEAR, CLEAR_HARMLESS = 0.88, 0.5
+#: Road darker than this (8 bit) shows nothing that is put on it.
+MIN_BRIGHTNESS = 7.0
+#: A mover may appear from behind something real only while its box is smaller than this at the planner's size.
+MAX_POP_PX = 150.0
+#: Times at which a mover may have set off, s relative to t0; None: it was moving all along.
+_STARTS = (None, -1.5, -1.0, -0.6, -0.3)
+_HISTORY = (-2.0, -1.5, -1.0, -0.5)
+CANDIDATES = 8
+
+
+def find_placements(
+    scene: Scene,
+    image: np.ndarray,
+    hazard: Hazard,
+    rng: np.random.Generator,
+    decel_band: tuple[float, float] = (1.5, 6.0),
+    frames: Mapping[tuple[str, float], np.ndarray] | None = None,
+) -> list[Placement] | str:
+    """Placements of the hazard, best first, at most CANDIDATES; or the reason why there is none.
+
+    Args:
+        image: (H, W, 3) uint8 RGB, the front frame at t0. frames: by camera and time, all frames of the scene; those
+            of the front camera's past show which rows are the car's own hood.
+        rng: draws poses; the same state gives the same placements.
+        decel_band: m/s^2, where the hazard has no band of its own.
+    """
+    poses = poses_to_try(scene, hazard, rng, decel_band)
+    if not poses:
+        return (
+            f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
+            "needs a deceleration within the band"
+        )
+    path = EgoPath.from_scene(scene)
+    ground = find_clear_ground(image, scene.front, path)
+    if ground.brightness is None:
+        return "no road in view"
+    if ground.brightness < MIN_BRIGHTNESS:
+        return f"the road is too dark to see anything on it (brightness {ground.brightness:.0f} of 255)"
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames))
+    return search.run(poses) or search.why_not(len(poses))
+
+
+@dataclass
+class _Search:
+    scene: Scene
+    hazard: Hazard
+    path: EgoPath
+    ground: ClearGround
+    hood: float
+
+    def __post_init__(self) -> None:
+        self.refused: Counter[str] = Counter()
+        self.camera = self.scene.front
+
+    @cached_property
+    def _cameras_before(self) -> dict[float, Camera]:
+        poses = {t: pose_at(self.scene.history, t) for t in _HISTORY if t >= self.scene.history.t[0]}
+        return {t: at_pose(self.camera, tuple(pose)) for t, pose in poses.items()}
+
+    def why_not(self, tried: int) -> str:
+        counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
+        return f"none of {tried} places works: {counts}"
+
+    def run(self, poses: Sequence[Pose]) -> list[Placement]:
+        """The placements that work, best first, each well away from the better ones."""
+        kept: list[Placement] = []
+        for placement in self._visible(poses):
+            if any(_near(placement, other) for other in kept):
+                continue
+            with_past = self._with_past(placement)
+            if with_past is None:
+                self.refused["without a plausible past"] += 1
+                continue
+            kept.append(with_past)
+            if len(kept) == CANDIDATES:
+                break
+        return kept
+
+    def _visible(self, poses: Sequence[Pose]) -> list[Placement]:
+        """Those that hold at t0, best first."""
+        s = np.array([p.s for p in poses])
+        x, y, heading = self.path.at(s, np.array([p.lateral for p in poses]))
+        corners = box_corners(x, y, heading + [p.yaw for p in poses], self.hazard.size)
+        boxes, in_view = boxes_px(self.camera, corners)
+        feet, feet_valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
+        clipped = clip_boxes(self.camera, np.nan_to_num(boxes))
+        scored: list[tuple[float, int]] = []
+        for i, pose in enumerate(poses):
+            seen = bool(in_view[i] and feet_valid[i])
+            fault = self._fault(feet[i], boxes[i], clipped[i]) if seen else "out of view"
+            clear = 0.0 if fault else self._clear_share(corners[i])
+            if not fault and clear < self._clear_needed:
+                fault = "not on clear road"
+            if fault:
+                self.refused[fault] += 1
+            else:
+                scored.append((self._score(pose, clipped[i], clear), i))
+        return [
+            self._placement(poses[i], x[i], y[i], heading[i], feet[i], clipped[i])
+            for _, i in sorted(scored, key=lambda f: (-f[0], f[1]))
+        ]
+
+    def _placement(
+        self, pose: Pose, x: float, y: float, heading: float, foot: Array, box: Array
+    ) -> Placement:
+        vx, vy = velocity(self.hazard, pose, float(heading))
+        return Placement(
+            zone=pose.zone,
+            x=float(x),
+            y=float(y),
+            yaw=wrap_angle(float(heading) + pose.yaw),
+            vx=vx,
+            vy=vy,
+            size=self.hazard.size,
+            distance_m=pose.s,
+            lateral_m=pose.lateral,
+            required_decel=pose.required_decel,
+            foot_px=(float(foot[0]), float(foot[1])),
+            box_px=(float(box[0]), float(box[1]), float(box[2]), float(box[3])),
+        )
+
+    # --- what must hold at t0 ---
+
+    @property
+    def _clear_needed(self) -> float:
+        return CLEAR_HARMLESS if self.hazard.kind == "nuisance" else CLEAR
+
+    def _fault(self, foot: Array, box: Array, clipped: Array) -> str:
+        entering = self.hazard.motion.kind == "crossing" or self.hazard.size.width > 4
+        share = areas(clipped[None])[0] / max(areas(box[None])[0], 1e-6)
+        if share < (INSIDE_ENTERING if entering else INSIDE):
+            return "cut off by the frame"
+        if clipped[3] > self.hood:
+            return "behind the car's own hood"
+        if areas(clipped[None])[0] * _shrink(self.camera) < MIN_AREA_PX:
+            return "too small at the planner's size"
+        return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
+
+    def _clear_share(self, corners: Array) -> float:
+        px, valid = project(self.camera, corners[:4])
+        return self.ground.share(px) if valid.all() else 0.0
+
+    # --- what must hold before t0 ---
+
+    def _with_past(self, placement: Placement) -> Placement | None:
+        """The placement with the start of its motion chosen so that its past is plausible; None when none is."""
+        if placement.vx == placement.vy == 0:
+            return placement
+        starts = _STARTS if self.hazard.motion.kind == "crossing" else (None,)
+        for start in starts:
+            moving = placement.model_copy(update={"moving_since": start})
+            shown = {t: self._shown(moving, t, camera) for t, camera in self._cameras_before.items()}
+            if "pops in" not in shown.values():
+                hidden = [t for t, how in shown.items() if how == "hidden"]
+                since = max(hidden) + 0.25 if hidden else None
+                return moving.model_copy(update={"visible_since": since})
+        return None
+
+    def _shown(self, placement: Placement, t: float, camera: Camera) -> str:
+        """How it shows at time ``t``: "outside" the view, "visible", "hidden" behind something, or it "pops in"."""
+        then = placement.at(t)
+        corners = box_corners(then.x, then.y, then.yaw, then.size)
+        boxes, valid = boxes_px(camera, corners)
+        if not valid.all():
+            return "outside"
+        area = areas(clip_boxes(camera, boxes))[0] * _shrink(camera)
+        if area < 1:
+            return "outside"
+        # the ground is the world's: what is clear road at t0 was clear road then
+        if self._clear_share(corners[0]) >= self._clear_needed - 0.15:
+            return "visible"
+        return "hidden" if area < MAX_POP_PX else "pops in"
+
+    def _score(self, pose: Pose, box: Array, clear: float) -> float:
+        """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
+        size = min(math.log(areas(box[None])[0] * _shrink(self.camera) / MIN_AREA_PX) / 4, 1)
+        middle = math.exp(-(math.log(pose.required_decel / 3.5) ** 2))
+        return size + 0.6 * middle + 2 * clear - 0.1 * abs(pose.lateral)
+
+
+def _shrink(camera: Camera) -> float:
+    """Factor on areas when the frame is shrunk to the planner's size."""
+    return min(1.0, PLANNER_PIXELS / (camera.width * camera.height))
+
+
+def _near(a: Placement, b: Placement) -> bool:
+    return math.hypot(a.x - b.x, a.y - b.y) < 1.0 + 0.04 * b.distance_m

@@ -1,0 +1,152 @@
+"""Poses to try: where a hazard may stand relative to the ego path, which way it faces, how it moves."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cfgen.records import Hazard, Scene, Zone
+
+#: Width of a lane where the scene does not say, m (``extra: lane_width_m``).
+LANE_WIDTH_M = 3.5
+#: From the ego origin to where a stopped car should keep clear: its own bonnet and a short gap, m.
+STOP_MARGIN_M = 4.0
+#: Poses tried for each zone.
+TRIES = 48
+#: Slower objects ahead are only in the way below this share of the ego speed.
+_SLOWER = 0.7
+#: Objects longer than this, m, cannot stand at any angle in a lane.
+_LONG_M = 3.0
+
+
+@dataclass(frozen=True)
+class Pose:
+    """One pose to try: s along the path and offset to its left, m; yaw relative to the path, rad; speed, m/s,
+    along its own front, towards the side it faces."""
+
+    zone: Zone
+    s: float
+    lateral: float
+    yaw: float
+    speed: float
+    required_decel: float
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """What the scene says about the road: half a lane's width, m, and the kerb's side: -1 right, +1 left."""
+
+    half: float
+    kerb: int
+
+    @classmethod
+    def of(cls, scene: Scene) -> "Lanes":
+        width = float(scene.extra.get("lane_width_m", LANE_WIDTH_M))
+        return cls(width / 2, 1 if scene.extra.get("drive_on") == "left" else -1)
+
+
+def poses_to_try(
+    scene: Scene, hazard: Hazard, rng: np.random.Generator, decel_band: tuple[float, float]
+) -> list[Pose]:
+    """Poses in every zone of the hazard whose required deceleration lies in the band; empty when speed allows none."""
+    lanes = Lanes.of(scene)
+    poses: list[Pose] = []
+    for zone in hazard.zones:
+        for number in range(TRIES):
+            speed = float(rng.uniform(*hazard.motion.speed))
+            lateral, yaw = _stand(zone, hazard, lanes, rng)
+            near, far = distances(hazard, scene.speed, speed, yaw, decel_band)
+            # even over the whole range, so that the nearest clear place is found too
+            share = (number + float(rng.uniform())) / TRIES
+            if near < far:
+                s = near * (far / near) ** share
+                poses.append(
+                    Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))
+                )
+    return poses
+
+
+def required_decel(hazard: Hazard, ego_speed: float, speed: float, yaw: float, s: float) -> float:
+    """Constant deceleration, m/s^2, that keeps the ego car clear of the hazard at ``s``, m along the path.
+
+    Standing or crossing: stop in the gap, v^2 / 2g. Moving ahead at u: fall to its speed, (v - u)^2 / 2g. Coming
+    towards the car: stop before they meet, (v^2 + 2 v u) / 2g.
+    """
+    gap = max(s - STOP_MARGIN_M - half_extents(hazard, yaw)[0], 0.1)
+    return _work(hazard, ego_speed, speed) / (2 * gap)
+
+
+def distances(
+    hazard: Hazard, ego_speed: float, speed: float, yaw: float, decel_band: tuple[float, float]
+) -> tuple[float, float]:
+    """Nearest and farthest s, m, with a required deceleration in the band; empty (near >= far) when there is none."""
+    low, high = hazard.distance.decel or decel_band
+    work = _work(hazard, ego_speed, speed)
+    clear = STOP_MARGIN_M + half_extents(hazard, yaw)[0]
+    near, far = clear + work / (2 * high), clear + work / (2 * low)
+    return max(near, hazard.distance.min_m), min(far, hazard.distance.max_m) if work > 0 else 0.0
+
+
+def half_extents(hazard: Hazard, yaw: float) -> tuple[float, float]:
+    """Half of what the object takes up along and across the path, m."""
+    c, s = abs(math.cos(yaw)), abs(math.sin(yaw))
+    length, width = hazard.size.length, hazard.size.width
+    return (c * length + s * width) / 2, (s * length + c * width) / 2
+
+
+def velocity(hazard: Hazard, pose: Pose, heading: float) -> tuple[float, float]:
+    """World velocity in the ego frame, m/s; ``heading``: that of the path at the pose."""
+    if hazard.motion.kind == "static":
+        return 0.0, 0.0
+    direction = heading + pose.yaw
+    if hazard.motion.kind == "contraflow":
+        direction = heading + math.pi
+    return pose.speed * math.cos(direction), pose.speed * math.sin(direction)
+
+
+def _work(hazard: Hazard, v: float, u: float) -> float:
+    """Twice the deceleration times the gap, m^2/s^2."""
+    if hazard.motion.kind == "along":
+        return (v - u) ** 2 if u < _SLOWER * v else 0.0
+    if hazard.motion.kind == "contraflow":
+        return v * v + 2 * v * u
+    return v * v
+
+
+def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -> tuple[float, float]:
+    """Offset to the left of the path, m, and yaw relative to it, rad."""
+    side = lanes.kerb if rng.uniform() < 0.5 else -lanes.kerb
+    yaw = _yaw(hazard, side, rng)
+    across = half_extents(hazard, yaw)[1]
+    if hazard.kind == "nuisance":
+        # beside the road: past the kerb, or past the lane of oncoming traffic
+        lane = lanes.half if side == lanes.kerb else 3 * lanes.half
+        return side * (lane + across + float(rng.uniform(0.1, 2.2))), yaw
+    if hazard.motion.kind == "crossing":
+        # its front has just entered the lane, or has come past the middle
+        return side * float(rng.uniform(0, max(across + 0.8, 1.6))), yaw
+    if zone == "oncoming":
+        return -lanes.kerb * float(rng.uniform(0.4, lanes.half)), yaw
+    if zone in ("adjacent", "shoulder"):
+        reach = 0.75 * 2 * across if zone == "adjacent" else 0.4
+        inwards = float(rng.uniform(0.3, max(reach, 0.5)))
+        side = lanes.kerb if hazard.motion.kind == "static" else side
+        turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
+        return side * (lanes.half + across - inwards), yaw + turn
+    room = max(lanes.half - across, 0.25)
+    return float(rng.uniform(-1, 1)) * min(room, 0.7), yaw
+
+
+def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:
+    jitter = float(rng.uniform(-0.12, 0.12))
+    if hazard.motion.kind == "crossing":
+        return -side * math.pi / 2 + jitter
+    if hazard.heading == "across":
+        return float(rng.choice([-1, 1])) * math.pi / 2 + jitter
+    if hazard.heading == "facing":
+        return math.pi + jitter
+    if hazard.heading == "along":
+        return jitter
+    if hazard.size.length > _LONG_M:
+        return float(rng.choice([0, math.pi])) + 3 * jitter
+    return float(rng.uniform(-math.pi, math.pi))
