@@ -131,9 +131,11 @@ def test_the_mask_covers_the_box_and_the_foot_in_each_frame_at_its_own_time():
     assert edit.placements["front", -2.0].foot_px[0] > edit.placements[FRONT].foot_px[0]
 
 
-def test_a_static_hazard_ignores_velocity():
-    edit = make_edits([make_job(placement=make_placement(vy=1.5))], Painter(every_frame=True))[0]
+def test_what_waited_before_it_moved_and_was_hidden_before_that():
+    waiting = make_placement(vy=1.5).model_copy(update={"moving_since": 0.0, "visible_since": -1.5})
+    edit = make_edits([make_job(placement=waiting)], Painter(every_frame=True))[0]
     assert {p.y for p in edit.placements.values()} == {-0.5}
+    assert min(t for _, t in edit.placements) >= -1.5
 
 
 def test_frames_that_do_not_see_the_hazard_are_left_out():

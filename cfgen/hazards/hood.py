@@ -27,7 +27,7 @@ def hood_row(camera: Camera, frames: Mapping[tuple[str, float], np.ndarray] | No
         return FALLBACK * camera.height
     small = [_small(frames[camera.name, t]) for t in times]
     change = np.mean([np.abs(a - b).mean(1) for a, b in itertools.pairwise(small)], 0)
-    if np.median(change) < STILL:
+    if change.max() < 2 * STILL:
         return FALLBACK * camera.height
     still = 0
     while still < len(change) and change[-1 - still] < STILL:

@@ -96,7 +96,7 @@ def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]
             f"scene '{job.scene.scene_id}': the frame of camera '{first[0]}' at t = 0 is missing"
         )
     keys = job.images if inpainter.needs.every_frame else [first]
-    found = list(views(job.scene, keys, job.hazard, job.placement, inpainter.needs, job.mask))
+    found = list(views(job.scene, keys, job.placement, inpainter.needs, job.mask))
     if not found or found[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")
     setting = Setting(job.images[first], job.scene.front, found[0].placement, job.scene.extra)
@@ -164,7 +164,7 @@ def _add(edit: Edit, view: View, image: np.ndarray) -> None:
 def _carry_over(job: EditJob, inpainter: Inpainter, edit: Edit, source: View, layer: np.ndarray) -> None:
     """Draw the layer of t0 into every other frame that sees the hazard."""
     others = [key for key in job.images if key != source.key]
-    for view in views(job.scene, others, job.hazard, job.placement, inpainter.needs):
+    for view in views(job.scene, others, job.placement, inpainter.needs):
         moved = carry(layer, source, view)
         image = job.images[view.key]
         weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))

@@ -10,7 +10,7 @@ import numpy as np
 from cfgen.geometry.camera import at_pose, centre, cropped, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.protocol import Needs
-from cfgen.records import Camera, Hazard, Placement, Scene, Size
+from cfgen.records import Camera, Placement, Scene, Size
 
 #: Smallest projected box that counts as seen, pixels.
 MIN_AREA = 12.0
@@ -52,7 +52,6 @@ class View:
 def views(
     scene: Scene,
     keys: Iterable[tuple[str, float]],
-    hazard: Hazard,
     placement: Placement,
     needs: Needs,
     mask: np.ndarray | None = None,
@@ -65,7 +64,7 @@ def views(
     for key in sorted(keys, key=lambda k: (k != first, k)):
         name, t = key
         camera = at_pose(scene.camera(name), tuple(pose_at(scene.history, t)) if t else (0.0, 0.0, 0.0))
-        then = seen_by(camera, moved(hazard, placement, t))
+        then = None if placement.hidden_at(t) else seen_by(camera, placement.at(t))
         if then is None:
             continue
         given = mask if key == first else None
@@ -75,15 +74,6 @@ def views(
             continue
         x0, y0, x1, y1 = crop
         yield View(key, camera, then, crop, np.where(allowed[y0:y1, x0:x1] > 0, 255, 0).astype(np.uint8))
-
-
-def moved(hazard: Hazard, placement: Placement, t: float) -> Placement:
-    """The placement at time ``t``: constant velocity in the world."""
-    if t == 0 or hazard.motion.kind == "static":
-        return placement
-    return placement.model_copy(
-        update={"x": placement.x + placement.vx * t, "y": placement.y + placement.vy * t}
-    )
 
 
 def seen_by(camera: Camera, placement: Placement) -> Placement | None:

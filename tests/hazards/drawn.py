@@ -77,8 +77,8 @@ def put(
     return out
 
 
-def put_many(image: np.ndarray, x: float, offsets, size: Size) -> np.ndarray:
+def put_many(image: np.ndarray, x: float, offsets, size: Size, colour) -> np.ndarray:
     """Cars side by side."""
     for y in offsets:
-        image = put(image, x, y, size)
+        image = put(image, x, y, size, colour)
     return image

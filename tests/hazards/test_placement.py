@@ -132,7 +132,7 @@ def test_a_placement_at_a_time_stands_still_before_it_moves():
         (13.0, np.full((400, 640, 3), 3, np.uint8), "too dark"),
         (
             13.0,
-            drawn.put_many(drawn.road(), 13.0, (-3.6, -1.8, 0.0, 1.8, 3.6), CAR),
+            drawn.put_many(drawn.road(), 13.0, (-3.6, -1.8, 0.0, 1.8, 3.6), CAR, (140, 20, 25)),
             "not on clear road",
         ),
     ],
@@ -157,7 +157,7 @@ def test_nothing_stands_behind_the_hood():
     rng = np.random.default_rng(0)
     frames = {("front", -t / 4): rng.integers(0, 255, (400, 640, 3), dtype=np.uint8) for t in range(4)}
     for frame in frames.values():
-        frame[192:] = 60
+        frame[176:] = 60
     found = place("car_stopped", image=drawn.road(), frames=frames)
     assert isinstance(found, str)
     assert "hood" in found
