@@ -24,6 +24,7 @@ PLANNERS = Registry(
         "cruise": "cfgen.planners.builtin:Cruise",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
+        "reactive": "cfgen.planners.reactive:Reactive",
     },
 )
 

@@ -1,0 +1,153 @@
+"""A planner without weights that looks: brakes for what stands on its path and does not look like road.
+
+It follows its own arc over the ground from near to far, keeps a running idea of what road looks like there, and takes
+the first stretch that stays different for an obstacle. It sees one frame, knows no classes, and mistakes strong
+shadows and paint for obstacles at times: a baseline to compare with, not a detector.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import project
+from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.protocol import Needs, Observation
+from cfgen.records import PLAN_DT, PLAN_STEPS, Camera
+
+#: ground samples along and across the path, m
+ALONG = np.arange(4.0, 70.0, 0.5)
+ACROSS = np.linspace(-1.0, 1.0, 17)
+#: a cell differs from road beyond this many spreads; a row is blocked when this share of its cells differ
+DIFFERENT, BLOCKED_SHARE = 4.0, 0.3
+#: an obstacle hides the ground behind it: this much of the path ahead must stay blocked, m
+HIDDEN_M = 6.0
+#: stop this far before it; brake no harder than this, m/s^2
+MARGIN_M, MAX_BRAKE = 4.0, 7.0
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """``distance`` along the path in m; ``offset`` to its left in m (mean of what is blocked)."""
+
+    distance: float
+    offset: float
+
+
+class Reactive:
+    """Constant speed and yaw rate, or braking to stop before the first obstacle on the path."""
+
+    needs = Needs(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
+
+    def plan(self, observations: Sequence[Observation]) -> list[str]:
+        return [self._one(o) for o in observations]
+
+    def _one(self, observation: Observation) -> str:
+        yaw_rate = recent_yaw_rate(observation)
+        curvature = yaw_rate / max(observation.speed, 1.0)
+        image = observation.images["front"][-1].pixels
+        obstacle = find_obstacle(image, observation.cameras["front"], curvature)
+        if obstacle is None:
+            return write_text(
+                "The lane ahead looks clear.",
+                "Nothing stands on the path, so the vehicle keeps its speed and lane.",
+                "set speed tracking",
+                "lane keeping",
+                constant_turn(observation.speed, yaw_rate),
+            )
+        side = (
+            "on the left of"
+            if obstacle.offset > 0.5
+            else "on the right of"
+            if obstacle.offset < -0.5
+            else "in"
+        )
+        path = stopping_path(observation.speed, curvature, obstacle.distance - MARGIN_M)
+        return write_text(
+            f"There is an obstacle {side} the ego lane about {obstacle.distance:.0f} m ahead.",
+            f"The obstacle {side} the lane blocks the path, so the vehicle brakes to stop before it.",
+            "stop",
+            "lane keeping",
+            path,
+        )
+
+
+def recent_yaw_rate(observation: Observation) -> float:
+    """rad/s over the last second of history."""
+    history = observation.history
+    first = next(i for i, t in enumerate(history.t) if t >= -1.0 - 1e-6)
+    duration = history.t[-1] - history.t[first]
+    return (history.poses[-1][2] - history.poses[first][2]) / duration if duration > 0 else 0.0
+
+
+def find_obstacle(image: np.ndarray, camera: Camera, curvature: float) -> Obstacle | None:
+    """The first stretch of the path that does not look like the road before it.
+
+    Args:
+        image: (H, W, 3) uint8 RGB. curvature: of the path, 1/m, positive to the left.
+    """
+    cells, seen = _sample(image, camera, curvature)
+    usable = np.flatnonzero(seen.mean(axis=1) > 0.8)
+    if len(usable) < 12:
+        return None
+    near = usable[:8]
+    road = cells[near][seen[near]]
+    centre, spread = np.median(road, axis=0), _spread(road)
+    blocked = np.zeros(seen.shape, bool)
+    for row in usable:
+        off = np.abs(cells[row] - centre) / spread
+        blocked[row] = seen[row] & (
+            (off[:, 1:3].max(axis=1) > DIFFERENT) | (off[:, [0, 3]].min(axis=1) > DIFFERENT)
+        )
+        if blocked[row].mean() < BLOCKED_SHARE:
+            clear = cells[row][seen[row] & ~blocked[row]]
+            if len(clear):
+                centre = 0.85 * centre + 0.15 * np.median(clear, axis=0)
+    share = blocked.mean(axis=1)
+    depth = int(HIDDEN_M / (ALONG[1] - ALONG[0]))
+    for row in usable[2:]:
+        ahead = share[row : row + depth]
+        if len(ahead) == depth and ahead.min() >= 0.15 and np.median(ahead) >= BLOCKED_SHARE:
+            columns = blocked[row : row + depth].mean(axis=0)
+            return Obstacle(float(ALONG[row]), float((columns * ACROSS).sum() / columns.sum()))
+    return None
+
+
+def stopping_path(speed: float, curvature: float, distance: float) -> np.ndarray:
+    """(24, 3) x, y, theta: constant deceleration along the arc to stand after ``distance`` m."""
+    brake = min(MAX_BRAKE, speed**2 / (2 * max(distance, 0.5)))
+    t = np.arange(1, PLAN_STEPS + 1) * PLAN_DT
+    t = np.minimum(t, speed / max(brake, 1e-6))
+    s = speed * t - brake * t**2 / 2
+    theta = curvature * s
+    x = s * np.sinc(theta / np.pi)
+    y = s * np.sinc(theta / 2 / np.pi) * np.sin(theta / 2)
+    return np.column_stack([x, y, theta])
+
+
+def _sample(image: np.ndarray, camera: Camera, curvature: float) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, columns, 4) lightness, a, b and local contrast on the path's grid, and where it is in the frame."""
+    theta = curvature * ALONG
+    x = ALONG * np.sinc(theta / np.pi)
+    y = ALONG * np.sinc(theta / 2 / np.pi) * np.sin(theta / 2)
+    px_x = x[:, None] - ACROSS * np.sin(theta)[:, None]
+    px_y = y[:, None] + ACROSS * np.cos(theta)[:, None]
+    points = np.stack([px_x, px_y, np.zeros_like(px_x)], axis=-1).reshape(-1, 3)
+    px, valid = project(camera, points)
+    lab = cv2.cvtColor(image, cv2.COLOR_RGB2LAB).astype(np.float32)
+    lightness = lab[..., 0]
+    contrast = cv2.magnitude(cv2.Sobel(lightness, cv2.CV_32F, 1, 0), cv2.Sobel(lightness, cv2.CV_32F, 0, 1))
+    features = cv2.GaussianBlur(np.dstack([lab, np.log1p(contrast)]), (0, 0), 1.2)
+    size = np.array([image.shape[1], image.shape[0]])
+    inside = valid & np.all((px >= 0) & (px <= size - 1), axis=1)
+    px = np.where(inside[:, None], px, 0).astype(np.float32)
+    sampled = cv2.remap(features, px[:, 0], px[:, 1], cv2.INTER_LINEAR)
+    shape = (len(ALONG), len(ACROSS))
+    return sampled.reshape(*shape, 4), inside.reshape(shape)
+
+
+def _spread(cells: np.ndarray) -> np.ndarray:
+    """Robust standard deviation per feature, with a floor."""
+    deviation = 1.48 * np.median(np.abs(cells - np.median(cells, axis=0)), axis=0)
+    return np.maximum(deviation, [4.0, 1.5, 1.5, 0.25])
