@@ -1,0 +1,72 @@
+"""Someone dressed: who they are, what they wear, and the parts it takes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from body.anatomy import hair, hand, head
+from body.clothes import Cut, arms, legs, shoe, skirt, top, trousers, zip_line
+from body.gear import gear
+from body.parts import Part, Rgb
+from body.skeleton import Pose, Skeleton
+
+SKINS: tuple[Rgb, ...] = ((0.52, 0.32, 0.23), (0.42, 0.24, 0.15), (0.27, 0.145, 0.085), (0.11, 0.06, 0.04))
+HAIRS: dict[str, Rgb] = {
+    "black": (0.014, 0.011, 0.009),
+    "brown": (0.045, 0.025, 0.014),
+    "fair": (0.24, 0.15, 0.07),
+    "grey": (0.36, 0.35, 0.34),
+    "red": (0.14, 0.05, 0.02),
+}
+
+
+JACKET = Cut(ease=0.02, hem=-0.15, collar=0.03, fold=0.01)
+
+
+@dataclass(frozen=True)
+class Outfit:
+    """Who it is and what they wear; colours are linear."""
+
+    woman: bool = False
+    height: float = 1.76
+    child: float = 0.0
+    skin: int = 0
+    hair: str = "brown"
+    style: str = "short"
+    top: Rgb = (0.05, 0.06, 0.09)
+    cut: Cut = JACKET
+    zip: Rgb | None = None
+    bottom: Rgb = (0.05, 0.065, 0.11)
+    kind: str = "trousers"
+    loose: float = 0.01
+    ankle: float = 0.066
+    shoes: Rgb = (0.06, 0.05, 0.045)
+    sole: Rgb = (0.4, 0.4, 0.38)
+    gear: Sequence[tuple[str, dict]] = field(default=())
+
+
+def person(pose: Pose, wear: Outfit, seed: int = 0, bare_head: bool = True) -> tuple[Skeleton, list[Part]]:
+    """The parts of a dressed person in a pose, and the skeleton they hang on."""
+    s = Skeleton(pose, wear.height, wear.child, 0.15 if wear.woman else 0.168 - 0.02 * wear.child)
+    skin, tint = SKINS[wear.skin], HAIRS[wear.hair]
+    parts = [head(s, skin, tint, wear.woman, wear.child, seed)]
+    parts += hair(s, wear.style if bare_head else "crop", tint, seed)
+    parts += [hand(arm, s.k, skin, side, seed) for side, arm in s.arms.items()]
+    upper = top(s, wear.top, wear.cut, wear.woman, seed)
+    parts.append(zip_line(upper, s, wear.zip) if wear.zip else upper)
+    if wear.cut.sleeve < 1:
+        parts.append(arms(s, skin, seed))
+    if wear.kind == "skirt":
+        parts += [legs(s, skin, seed), skirt(s, wear.bottom, 0.42, 0.05, seed)]
+    elif wear.kind == "shorts":
+        parts += [
+            legs(s, skin, seed),
+            trousers(s, wear.bottom, wear.woman, seed, wear.loose, wear.ankle, 0.46),
+        ]
+    else:
+        parts.append(trousers(s, wear.bottom, wear.woman, seed, wear.loose, wear.ankle, belly=wear.cut.belly))
+    if wear.kind == "coat":
+        parts.append(skirt(s, wear.top, 0.36, 0.05, seed + 3))
+    parts += [shoe(leg, s.k, wear.shoes, wear.sole, seed) for leg in s.legs.values()]
+    for name, options in wear.gear:
+        parts += gear(s, name, **options)
+    return s, parts
