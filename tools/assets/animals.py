@@ -213,4 +213,6 @@ def deer(seed: int = 0, alert: bool = True, antlers: bool = False) -> Objects:
     return build(_deer(alert, antlers, seed))
 
 
-MODELS = {"deer": Model(deer, {"doe": {}, "stag": {"antlers": True}, "grazing": {"alert": False}})}
+MODELS = {
+    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}, "grazing": {"alert": False}}, samples=12)
+}

@@ -2,7 +2,7 @@
 
 import numpy as np
 from body.clothes import Cut
-from body.parts import Part, Rgb, build, moved, pipe, shell
+from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import Outfit, person
 from body.poses import LYING, SITTING
 from body.sdf import Solid, cone, ellipsoid, loft
@@ -28,7 +28,7 @@ def wheel(x: float, radius: float, tyre: float, spokes: int = 32, turned: float 
 
     parts = [pipe(rim(radius - tyre), tyre, (0.02, 0.02, 0.02), "rubber", True)]
     parts.append(pipe(rim(radius - tyre * 2.3), tyre * 0.62, (0.3, 0.3, 0.31), "metal", True))
-    parts.append(pipe([[*hub, 0, -0.05, 0], [*hub, 0, 0.05, 0]], 0.02, STEEL, "metal"))
+    parts.append(pipe([np.add(hub, (0, -0.05, 0)), np.add(hub, (0, 0.05, 0))], 0.02, STEEL, "metal"))
     for i in range(spokes):
         t, side = 2 * np.pi * i / spokes, 0.028 * (-1) ** i
         root = rim(0.02, side, np.array([t + 1.2 * (-1) ** (i // 2)]))[0]
@@ -51,10 +51,10 @@ def bicycle(
     parts = wheel(-0.5, 0.34, 0.014 if drop else 0.02)
     for a, b, r in ((BB, SEAT, 0.016), (BB, FORK, 0.021), (SEAT, TOP, 0.016)):
         parts.append(pipe([a, b], r, rgb, "gloss"))
-    parts.append(pipe([SEAT, [*SEAT, -0.03, 0, 0.13]], 0.013, STEEL, "metal"))
+    parts.append(pipe([SEAT, np.add(SEAT, (-0.03, 0, 0.13))], 0.013, STEEL, "metal"))
     for y in (0.06, -0.06):
-        parts.append(pipe([[*BB, 0, y * 0.5, 0], [-0.5, y, 0.34]], 0.009, rgb, "gloss"))
-        parts.append(pipe([[*SEAT, 0, y * 0.3, -0.02], [-0.5, y, 0.34]], 0.008, rgb, "gloss"))
+        parts.append(pipe([np.add(BB, (0, y * 0.5, 0)), [-0.5, y, 0.34]], 0.009, rgb, "gloss"))
+        parts.append(pipe([np.add(SEAT, (0, y * 0.3, -0.02)), [-0.5, y, 0.34]], 0.008, rgb, "gloss"))
     saddle = [cone((-0.33, y, 0.95), 0.045, (-0.1, 0.0, 0.955), 0.022) for y in (0.045, -0.045)]
     parts.append(shell(Solid().add(*saddle).clip((0, 0, 0.93), (0, 0, -1)), BLACK, "leather"))
     parts.append(_lamp((-0.235, 0, 0.84), (0.02, 0.025, 0.032)))
@@ -79,7 +79,7 @@ def _front(rgb: Rgb, drop: bool, basket: bool) -> list[Part]:
     for y in (0.06, -0.06):
         parts.append(
             pipe(
-                [[*FORK, 0, y * 0.7, -0.01], [0.44, y, 0.64], [0.53, y, 0.34]],
+                [np.add(FORK, (0, y * 0.7, -0.01)), [0.44, y, 0.64], [0.53, y, 0.34]],
                 [0.014, 0.013, 0.009],
                 rgb,
                 "gloss",
@@ -144,28 +144,37 @@ def _bars(drop: bool) -> list[Part]:
 
 def _pedal(crank: float, side: int) -> np.ndarray:
     a = np.radians(crank + (0 if side > 0 else 180))
-    return [*BB, CRANK * np.cos(a), 0.13 * side, CRANK * np.sin(a)]
+    return np.add(BB, (CRANK * np.cos(a), 0.13 * side, CRANK * np.sin(a)))
 
 
 def _drive(crank: float) -> list[Part]:
     ring = [
-        [*BB, 0.095 * np.cos(a), -0.05, 0.095 * np.sin(a)]
+        np.add(BB, (0.095 * np.cos(a), -0.05, 0.095 * np.sin(a)))
         for a in np.linspace(0, 2 * np.pi, 32, endpoint=False)
     ]
     parts = [pipe(ring, 0.006, STEEL, "metal", True)]
     for z in (1, -1):
         parts.append(
             pipe(
-                [[*BB, 0, -0.05, 0.095 * z], [-0.5, -0.05, 0.34 + 0.035 * z]], 0.004, BLACK, "metal", sides=5
+                [np.add(BB, (0, -0.05, 0.095 * z)), [-0.5, -0.05, 0.34 + 0.035 * z]],
+                0.004,
+                BLACK,
+                "metal",
+                sides=5,
             )
         )
     for side in (1, -1):
         p = _pedal(crank, side)
-        parts.append(pipe([[*BB, 0, 0.06 * side, 0], p - [0, 0.05 * side, 0]], 0.011, STEEL, "metal"))
+        parts.append(pipe([np.add(BB, (0, 0.06 * side, 0)), p - [0, 0.05 * side, 0]], 0.011, STEEL, "metal"))
         parts.append(
             shell(
                 Solid().add(
-                    loft([p - [0.05, 0, 0], [*p, 0.05, 0, 0]], [(0.012, 0.04)] * 2, front=(0, 0, 1), power=5)
+                    loft(
+                        [p - [0.05, 0, 0], np.add(p, (0.05, 0, 0))],
+                        [(0.012, 0.04)] * 2,
+                        front=(0, 0, 1),
+                        power=5,
+                    )
                 ),
                 BLACK,
                 "rubber",
@@ -181,12 +190,8 @@ def riding(crank: float, k: float, drop: bool = False) -> Pose:
         p = _pedal(crank, side)
         tip = 12.0 + 14 * np.sin(np.radians(crank + (0 if side > 0 else 180)))
         t = np.radians(tip)
-        ankle = [
-            *p,
-            -0.12 * np.cos(t) + 0.07 * np.sin(t),
-            -0.015 * side,
-            0.12 * np.sin(t) + 0.095 * np.cos(t),
-        ]
+        back, rise = 0.07 * np.sin(t) - 0.12 * np.cos(t), 0.12 * np.sin(t) + 0.095 * np.cos(t)
+        ankle = np.add(p, (back, -0.015 * side, rise))
         return Foot(tuple(ankle / k), pitch=tip, yaw=4, knee=(1, 0.1, 0.4))
 
     wrist, fingers, palm = (
@@ -288,10 +293,12 @@ def fallen_cyclist(seed: int = 0, who: str = "commuter", sitting: bool = False) 
     bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 72)) @ turn((76, 3, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
     bike = moved(bike, np.eye(3), (0.75, -0.2, -0.012 - low))
-    return build([*moved(parts, turn((0, 0, 90)), (-0.45, 0, 0)), *bike])
+    return build(settle([*moved(parts, turn((0, 0, 90)), (-0.45, 0, 0)), *bike]))
 
 
 MODELS = {
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=12),
-    "fallen_cyclist": Model(fallen_cyclist, {"lying": {}, "sitting": {"who": "commuter", "sitting": True}}),
+    "fallen_cyclist": Model(
+        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=12
+    ),
 }

@@ -274,7 +274,7 @@ def skirt(s: Skeleton, rgb: Rgb, drop: float, flare: float, seed: int) -> Part:
     swing = sum(leg.mid - leg.root for leg in legs_.values()) / 2
     aim = swing / np.linalg.norm(swing) * 0.5 + down * 0.5
     stride = abs(float((legs_[1].mid - legs_[-1].mid) @ s.p[:, 0]))
-    c = [trunk_point(s, 0.12), [*mid, 0, 0, 0.02], mid + aim * drop * 0.5 * k, mid + aim * drop * k]
+    c = [trunk_point(s, 0.12), np.add(mid, (0, 0, 0.02)), mid + aim * drop * 0.5 * k, mid + aim * drop * k]
     r = [
         (0.1 * k, 0.135 * k),
         (0.13 * k, 0.185 * k),

@@ -58,7 +58,7 @@ def shoulder_bag(s: Skeleton, rgb: Rgb = (0.16, 0.075, 0.03)) -> list[Part]:
     bag = s.pelvis + s.p @ (np.array([-0.02, -0.25, 0.0]) * k)
     b = Solid().add(
         loft(
-            [[*bag, 0, 0, -0.13 * k], bag, [*bag, 0, 0, 0.1 * k]],
+            [np.add(bag, (0, 0, -0.13 * k)), bag, np.add(bag, (0, 0, 0.1 * k))],
             [(0.15 * k, 0.05 * k), (0.15 * k, 0.06 * k), (0.12 * k, 0.02 * k)],
             s.p[:, 0],
             3.5,

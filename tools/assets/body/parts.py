@@ -113,6 +113,11 @@ def moved(parts: Iterable[Part], turn: ArrayLike, to: ArrayLike = (0, 0, 0)) -> 
     return [p._replace(v=p.v @ m.T + t) for p in parts]
 
 
+def settle(parts: Iterable[Part]) -> list[Part]:
+    """Parts flattened against the ground where they reach below it."""
+    return [p._replace(v=np.column_stack([p.v[:, :2], np.maximum(p.v[:, 2], 0.003)])) for p in parts]
+
+
 def strands(
     v: Array, flow: Array, length: Array, width: float, rgb: Array, kind: str, sag: float = 0.3
 ) -> Part:

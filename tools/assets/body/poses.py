@@ -47,7 +47,7 @@ LYING = Pose(
     Foot((-0.78, 0.2, 0.06), pitch=70, knee=(0.2, -0.6, 0.0), roll=60),
     Hand((0.62, 0.42, 0.05), world=True, elbow=(0.2, 1, 0)),
     Hand((0.3, 0.42, 0.06), world=True, elbow=(-0.6, 0.6, 0.4)),
-    pelvis=(0, 0, 0.145),
+    pelvis=(0, 0, 0.165),
     pelvis_turn=(75, 84, 0),
     chest_turn=(55, 84, 12),
     head_turn=(40, 78, 10),
