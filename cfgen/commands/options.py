@@ -44,6 +44,17 @@ def positive(text: str) -> int:
     return value
 
 
+def seconds(text: str) -> float:
+    """``3`` or ``3s``, above 0."""
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected seconds like 3s, found '{text}'") from None
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"expected more than 0 s, found '{text}'")
+    return value
+
+
 def band(text: str) -> tuple[float, float]:
     """``LOW,HIGH`` with 0 < LOW < HIGH."""
     try:

@@ -1,10 +1,12 @@
 """``cfgen scenes``: look at, check and import driving scenes."""
 
 import argparse
+import inspect
 import json
+import textwrap
 from pathlib import Path
 
-from cfgen.commands.options import positive
+from cfgen.commands.options import add_options, parse_options, positive, seconds
 from cfgen.errors import Shortfall
 
 
@@ -26,6 +28,22 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     action.add_argument("--limit", type=positive, help="only the first N scenes")
     action.add_argument("--quiet", action="store_true", help="no progress")
     action.set_defaults(func=_show)
+
+    action = actions.add_parser("import", help="cut scenes out of recorded drives, into the folder format")
+    action.add_argument("reader", help="see 'cfgen scenes readers'")
+    action.add_argument("source", type=Path)
+    action.add_argument(
+        "--out", type=Path, required=True, help="folder for the scenes; what is there is kept"
+    )
+    action.add_argument("--every", type=seconds, default=3.0, metavar="3s", help="a scene every so often")
+    action.add_argument("--limit", type=positive, help="at most N scenes, spread evenly over the source")
+    action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
+    add_options(action, "--option", "reader")
+    action.add_argument("--quiet", action="store_true", help="no progress")
+    action.set_defaults(func=_import)
+
+    action = actions.add_parser("readers", help="what can be imported, with each reader's options")
+    action.set_defaults(func=_readers)
 
     action = actions.add_parser("schema", help="print the JSON schema of scene.json")
     action.set_defaults(func=_schema)
@@ -69,6 +87,31 @@ def _show(arguments: argparse.Namespace) -> int:
 
     shown = write_page(arguments.folder, arguments.out, arguments.limit, arguments.quiet)
     print(f"{shown} scenes in {arguments.out}: open it in a browser; the path should lie on the road")
+    return 0
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.importing import import_scenes, open_reader
+
+    options = parse_options(arguments.option, "--option")
+    reader = open_reader(arguments.reader, arguments.source, options)
+    summary = import_scenes(
+        reader, arguments.out, arguments.every, arguments.limit, arguments.lossless, arguments.quiet
+    )
+    for name, reason in summary.failed.items():
+        print(f"left out: {name}: {reason}")
+    print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
+    if summary.failed:
+        raise Shortfall(f"{len(summary.failed)} could not be read; the reasons are above")
+    print(f"Next: cfgen scenes check {arguments.out}, and look at cfgen scenes show {arguments.out}")
+    return 0
+
+
+def _readers(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.importing import READERS
+
+    for name in READERS.names():
+        print(f"{name}\n{textwrap.indent(inspect.getdoc(READERS.get(name)) or '', '    ')}\n")
     return 0
 
 

@@ -84,7 +84,7 @@ def _frame_order(folder: SceneFolder) -> Iterator[Fault]:
     """Numbered file names that go against the times they are given."""
     for camera in folder.scene.cameras:
         own = sorted((f for f in folder.scene.frames if f.camera == camera.name), key=lambda f: f.t)
-        numbers = [(Path(f.image).parent, re.findall(r"\d+", Path(f.image).stem), f) for f in own]
+        numbers = [(Path(f.image).parent, re.findall(r"(?<=@)-\d+|\d+", Path(f.image).stem), f) for f in own]
         for a, b in itertools.pairwise(numbers):
             if a[0] == b[0] and a[1] and b[1] and len(a[1]) == len(b[1]) and _as_ints(a[1]) > _as_ints(b[1]):
                 yield Fault(
@@ -112,6 +112,8 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         if times[-1] < _MIN_FUTURE_S:
             yield Fault("warning", "future", f"expected 6 s after t0, found {times[-1]:g} s")
         yield from _gaps("future", np.concatenate([[0.0], times]))
+    if scene.extra.get("history_extrapolated"):
+        yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
     if not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
     for camera in scene.cameras:

@@ -31,11 +31,12 @@ def path_overlay(camera: Camera, path: EgoPath, marks: bool = True) -> str:
             parts.append(
                 _line(_along(camera, path, 0.0, known, side), f'stroke="#fff" stroke-width="{unit}"')
             )
+    parts.append(_polygon(_corridor(camera, path, known, path.length_m), 'fill="#ffd84d" fill-opacity=".16"'))
     for side in (-CORRIDOR_HALF_WIDTH_M, CORRIDOR_HALF_WIDTH_M):
         dash = f'stroke="#ffd84d" stroke-width="{unit}" stroke-dasharray="{5 * unit}"'
         parts.append(_line(_along(camera, path, known, path.length_m, side), dash))
     if marks:
-        parts.extend(_mark(camera, path, s, unit) for s in _MARKS_M if s <= path.length_m)
+        parts.append(_marks(camera, path, unit))
     return "".join(parts) + "</svg>"
 
 
@@ -117,15 +118,21 @@ def _corridor(camera: Camera, path: EgoPath, start: float, end: float) -> np.nda
     return np.vstack([left, right[::-1]])
 
 
-def _mark(camera: Camera, path: EgoPath, s: float, unit: float) -> str:
-    """A short line across the path, and the distance beside it."""
-    x, y, _ = path.at(np.full(2, s), np.array([CORRIDOR_HALF_WIDTH_M, -CORRIDOR_HALF_WIDTH_M]))
-    px, valid = project(camera, np.column_stack([x, y, np.zeros(2)]))
-    if not valid.all():
-        return ""
-    u, v = px[1]
-    bar = _line(px, f'stroke="#fff" stroke-width="{1.5 * unit}"')
-    return f'{bar}<text x="{u + 4 * unit:.1f}" y="{v:.1f}" class="mark" font-size="{11 * unit:.1f}">{s:g} m</text>'
+def _marks(camera: Camera, path: EgoPath, unit: float) -> str:
+    """Short lines across the path with the distance beside them, as long as there is room for the words."""
+    parts, last = [], math.inf
+    for s in _MARKS_M:
+        x, y, _ = path.at(np.full(2, s), np.array([CORRIDOR_HALF_WIDTH_M, -CORRIDOR_HALF_WIDTH_M]))
+        px, valid = project(camera, np.column_stack([x, y, np.zeros(2)]))
+        if s > path.length_m or not valid.all():
+            continue
+        u, v = px[1]
+        parts.append(_line(px, f'stroke="#fff" stroke-width="{1.5 * unit}"'))
+        if abs(last - v) > 11 * unit:
+            place = f'x="{u + 4 * unit:.1f}" y="{v:.1f}" font-size="{11 * unit:.1f}"'
+            parts.append(f'<text class="mark" {place}>{s:g} m</text>')
+            last = v
+    return "".join(parts)
 
 
 def _horizon(camera: Camera, unit: float) -> str:

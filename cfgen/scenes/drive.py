@@ -1,0 +1,239 @@
+"""A recorded drive as every reader gives it, and the scenes that are cut out of it."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.errors import InputError
+from cfgen.geometry.frames import compose, interpolate, relative
+from cfgen.records import Camera, Frame, Motion, Scene
+from cfgen.scenes.folder import Image
+
+HISTORY_S, FUTURE_S, STEP_S = 2.0, 6.0, 0.25
+#: A frame counts for a time when it is at most this much older, s.
+_FRESH_S = 0.15
+
+Array = NDArray[np.float64]
+
+
+class Cuttable(Protocol):
+    """A scene that can be made."""
+
+    @property
+    def scene_id(self) -> str: ...
+
+    def cut(self) -> tuple[Scene, dict[str, Image | Path]]:
+        """The scene and its images, as :func:`cfgen.scenes.folder.write_scene` takes them.
+
+        Raises:
+            InputError: an image or pose cannot be read; names the file.
+        """
+        ...
+
+
+class Recording(Protocol):
+    """Something that scenes can be cut from: usually a :class:`Drive`."""
+
+    def moments(self, every_s: float) -> Sequence[Cuttable]: ...
+
+
+class Reader(Protocol):
+    """Opened on a source; built-in and third-party ones alike. Options are its keyword arguments."""
+
+    def recordings(self) -> Iterable[Callable[[], Recording]]:
+        """One opener per recording, in a fixed order. Opening is cheap: images are read when a scene is cut.
+
+        Raises (also the openers):
+            InputError: names the file, what was expected and found.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One camera's frames: ``times`` (F,) s, increasing, on the drive's clock; ``read`` gives the i-th image as pixels,
+    or as a file to copy byte by byte."""
+
+    camera: Camera
+    times: Array
+    read: Callable[[int], Image | Path]
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A stretch of driving on one clock.
+
+    Attributes:
+        name: unique within the source. streams: front camera first.
+        t: (T,) s, increasing. poses: (T, 4, 4) world from ego (x forward, y left, z up, origin on the ground), in any
+            world frame. v: (T,) m/s.
+        epoch: seconds to add to ``t`` for UTC since 1970; None when unknown.
+        motion_known: False when poses or speeds are guesses.
+    """
+
+    name: str
+    source: str
+    license: str
+    streams: tuple[Stream, ...]
+    t: Array
+    poses: Array
+    v: Array
+    epoch: float | None = None
+    motion_known: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def moments(self, every_s: float) -> list["Moment"]:
+        """Front frames ``every_s`` apart that have 2 s of motion before and 6 s after them.
+
+        A drive too short for that gives its one best moment; what is missing is marked in the scene.
+        """
+        times = self.streams[0].times
+        if not len(times):
+            raise InputError(
+                f"drive '{self.name}': its front camera has no frame; check the source's image folder"
+            )
+        first, last = self.t[0] + HISTORY_S, self.t[-1] - FUTURE_S
+        chosen: list[Moment] = []
+        due = -math.inf
+        for i, time in enumerate(times):
+            if first - 1e-3 <= time <= last + 1e-3 and time >= due - 1e-3:
+                chosen.append(Moment(self, i))
+                due = time + every_s
+        if chosen:
+            return chosen
+        middle = min(max(first, times[0]), times[-1])
+        return [Moment(self, int(np.abs(times - middle).argmin()))]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A scene that can be cut: t0 is the time of the front camera's frame ``index``."""
+
+    drive: Drive
+    index: int
+
+    @property
+    def t0(self) -> float:
+        return float(self.drive.streams[0].times[self.index])
+
+    @property
+    def scene_id(self) -> str:
+        since = self.t0 - float(self.drive.streams[0].times[0])
+        return f"{identifier(self.drive.name)}_{round(since * 1000):06d}"
+
+    def cut(self) -> tuple[Scene, dict[str, Image | Path]]:
+        """The scene at a moment and its images: every camera's frames closest before t0, t0 - 0.25 ... t0 - 2 s."""
+        drive, t0 = self.drive, self.t0
+        history, future, guessed = _motion(drive, t0)
+        frames: list[Frame] = []
+        images: dict[str, Image | Path] = {}
+        for stream in drive.streams:
+            for index in sorted(_frame_indices(stream.times, t0)):  # forwards: videos are decoded that way
+                dt = min(0.0, round(float(stream.times[index]) - t0, 4))
+                image = stream.read(index)
+                suffix = image.suffix.lower() if isinstance(image, Path) else ".jpg"
+                name = f"frames/{stream.camera.name}@{round(dt * 1000)}{suffix}"
+                frames.append(Frame(camera=stream.camera.name, t=dt, image=name))
+                images[name] = image
+        extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
+        scene = Scene(
+            scene_id=self.scene_id,
+            source=drive.source,
+            license=drive.license,
+            timestamp="" if drive.epoch is None else _utc(drive.epoch + t0),
+            cameras=tuple(s.camera for s in drive.streams if any(f.camera == s.camera.name for f in frames)),
+            frames=tuple(frames),
+            history=history,
+            future=future,
+            motion_known=drive.motion_known,
+            extra=extra
+            | {"drive": drive.name, "t0_in_drive_s": round(t0 - float(drive.streams[0].times[0]), 4)},
+        )
+        return scene, images
+
+
+def identifier(name: str) -> str:
+    """``name`` in the characters that an identifier may have."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[-100:] or "drive"
+
+
+def _frame_indices(times: Array, t0: float) -> list[int]:
+    """t0's frame first, then back in time; each frame once."""
+    found: list[int] = []
+    for back in np.arange(0.0, HISTORY_S + 1e-6, STEP_S):
+        index = int(np.searchsorted(times, t0 - back + 1e-4, side="right")) - 1
+        if index >= 0 and times[index] >= t0 - back - _FRESH_S and index not in found:
+            found.append(index)
+    return found
+
+
+def _motion(drive: Drive, t0: float) -> tuple[Motion, Motion | None, bool]:
+    """History and future in the ego frame at t0; whether part of the history is a guess at constant speed."""
+    near = np.flatnonzero((drive.t >= t0 - HISTORY_S - 1.0) & (drive.t <= t0 + FUTURE_S + 1.0))
+    if not len(near):
+        raise InputError(
+            f"drive '{drive.name}': no pose near its frame at {t0:.3f} s; poses cover {drive.t[0]:.3f} to "
+            f"{drive.t[-1]:.3f} s: are both on one clock?"
+        )
+    t, v = drive.t[near], drive.v[near]
+    flat = flatten(drive.poses[near], int(np.abs(t - t0).argmin()))
+    flat = relative(interpolate(t, flat, [t0])[0], flat)
+    speed = float(np.interp(t0, t, v))
+    guessed = bool(t[0] > t0 - HISTORY_S + 0.05)
+    if guessed:
+        reach = t[0] - (t0 - HISTORY_S)
+        t, v = np.append(t0 - HISTORY_S, t), np.append(v[0], v)
+        flat = np.vstack([compose(flat[0], (-v[0] * reach, 0.0, 0.0)), flat])
+    back = np.round(np.arange(-HISTORY_S, 1e-9, STEP_S), 6)
+    ahead = np.round(np.arange(STEP_S, FUTURE_S + 1e-9, STEP_S), 6)
+    ahead = ahead[t0 + ahead <= t[-1] + 0.02]
+    history = _sampled(t, flat, v, t0, back)
+    history = history.model_copy(
+        update={"poses": (*history.poses[:-1], (0.0, 0.0, 0.0)), "v": (*history.v[:-1], round(speed, 4))}
+    )
+    return history, _sampled(t, flat, v, t0, ahead) if len(ahead) else None, guessed
+
+
+def _sampled(t: Array, flat: Array, v: Array, t0: float, at: Array) -> Motion:
+    poses = np.round(interpolate(t, flat, t0 + at), 5) + 0.0
+    speeds = np.round(np.interp(t0 + at, t, v), 4)
+    return Motion(
+        t=tuple(at.tolist()),
+        poses=tuple((float(x), float(y), float(a)) for x, y, a in poses),
+        v=tuple(speeds.tolist()),
+    )
+
+
+def flatten(poses: Array, reference: int) -> Array:
+    """Poses (T, 4, 4) seen from one of them as x, y, theta (T, 3), theta unwrapped."""
+    seen = np.linalg.inv(poses[reference]) @ poses
+    theta = np.unwrap(np.arctan2(seen[:, 1, 0], seen[:, 0, 0]))
+    return np.column_stack([seen[:, 0, 3], seen[:, 1, 3], theta])
+
+
+def raised(poses: Array) -> Array:
+    """x, y, theta (T, 3) as (T, 4, 4): the opposite of :func:`flatten`."""
+    out = np.tile(np.eye(4), (len(poses), 1, 1))
+    c, s = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    out[:, 0, 0], out[:, 0, 1], out[:, 1, 0], out[:, 1, 1] = c, -s, s, c
+    out[:, :2, 3] = poses[:, :2]
+    return out
+
+
+def speeds_of(t: Array, poses: Array) -> Array:
+    """Forward speed (T,) m/s of poses (T, 4, 4), by central differences."""
+    if len(t) < 2:
+        return np.zeros(len(t))
+    velocity = np.gradient(poses[:, :3, 3], t, axis=0)
+    return np.einsum("ti,ti->t", velocity, poses[:, :3, 0])
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,150 @@
+"""comma2k19 (commaai): minute-long highway segments with video, global pose and CAN logs."""
+
+import math
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from cfgen.errors import InputError
+from cfgen.geometry.camera import mounted
+from cfgen.records import Camera
+from cfgen.scenes.drive import Drive, Stream
+from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.frames import VideoFrames
+
+Array = NDArray[np.float64]
+_WIDTH, _HEIGHT, _FOCAL = 1164, 874, 910.0
+#: columns: camera axes (right, down, forward) in the device frame (forward, right, down)
+_DEVICE_FROM_CAMERA = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+#: GPS time starts on 1980-01-06 and is ahead of UTC by the leap seconds of 2017 to now
+_GPS_EPOCH, _WEEK_S, _LEAP_S = 315964800, 604800, 18
+_MOVING_MPS = 3.0
+
+
+class Comma2k19:
+    """A segment folder (with global_pose/), or any folder above segments.
+
+    Frames come from video.hevc, or else from preview.png, which is the first frame. Pitch and yaw of the device on the
+    car follow from its direction of travel; its roll cannot be told from the road's camber and is taken as 0.
+
+    Options: camera_height_m (1.22), source_name.
+    """
+
+    def __init__(self, source: Path, camera_height_m: float = 1.22, source_name: str = "comma2k19") -> None:
+        found = sorted(p.parent.parent for p in source.rglob("global_pose/frame_positions"))
+        if not found:
+            raise InputError(
+                f"{source}: expected comma2k19 segments (global_pose/frame_positions), found none; unpack a Chunk"
+            )
+        self._segments, self._height, self._source = found, float(camera_height_m), source_name
+
+    def recordings(self) -> Iterable[Callable[[], Drive]]:
+        return [lambda folder=folder: self._drive(folder) for folder in self._segments]  # type: ignore[misc]
+
+    def _drive(self, folder: Path) -> Drive:
+        pose = folder / "global_pose"
+        t = _array(pose / "frame_times", 1)
+        positions = _array(pose / "frame_positions", 2, len(t))
+        orientations = _array(pose / "frame_orientations", 2, len(t))
+        velocities = _array(pose / "frame_velocities", 2, len(t))
+        world_from_device = Rotation.from_quat(orientations[:, [1, 2, 3, 0]])
+        speed = np.linalg.norm(velocities, axis=1)
+        camera = _camera(world_from_device.inv().apply(velocities), speed, self._height, folder)
+        world_from_camera = np.tile(np.eye(4), (len(t), 1, 1))
+        world_from_camera[:, :3, :3] = world_from_device.as_matrix() @ _DEVICE_FROM_CAMERA
+        world_from_camera[:, :3, 3] = positions
+        frame_count, read = _frames(folder, len(t))
+        return Drive(
+            name=_name(folder),
+            source=f"{self._source} {_name(folder)}",
+            license="MIT",
+            streams=(Stream(camera, t[:frame_count], read),),
+            t=t,
+            poses=world_from_camera @ np.array(camera.T_cam_ego),
+            v=_can_speed(folder, t, speed),
+            epoch=_epoch(pose / "frame_gps_times", float(t[0])),
+        )
+
+
+def _camera(in_device: Array, speed: Array, height: float, folder: Path) -> Camera:
+    """Mounting from the mean direction of travel in the device frame (forward, right, down)."""
+    moving = speed > _MOVING_MPS
+    pitch = yaw = 0.0
+    if moving.any():
+        forward, right, down = in_device[moving].sum(axis=0)
+        yaw, pitch = math.atan2(right, math.hypot(forward, down)), math.atan2(-down, forward)
+    if max(abs(yaw), abs(pitch)) > math.radians(20):
+        raise InputError(
+            f"{folder}: the car seems to move {math.degrees(yaw):.0f} degrees beside the camera's axis; "
+            "frame_orientations and frame_velocities do not belong together"
+        )
+    return Camera(
+        width=_WIDTH,
+        height=_HEIGHT,
+        fx=_FOCAL,
+        fy=_FOCAL,
+        cx=_WIDTH / 2,
+        cy=_HEIGHT / 2,
+        T_cam_ego=mounted(height, pitch, yaw),
+    )
+
+
+def _frames(folder: Path, count: int) -> tuple[int, Callable[[int], Image | Path]]:
+    video, preview = folder / "video.hevc", folder / "preview.png"
+    if video.is_file():
+        frames = VideoFrames(video)
+        return count, lambda index: _sized(frames.read(index), video)
+    if preview.is_file():
+        return 1, lambda _: preview
+    raise InputError(f"{folder}: expected video.hevc or preview.png, found neither; unpack the whole segment")
+
+
+def _sized(pixels: Image, video: Path) -> Image:
+    if pixels.shape[:2] == (_HEIGHT, _WIDTH):
+        return pixels
+    if abs(pixels.shape[1] / pixels.shape[0] - _WIDTH / _HEIGHT) > 0.02:
+        raise InputError(
+            f"{video}: expected frames of {_WIDTH}x{_HEIGHT} or that shape, found {pixels.shape[1]}x{pixels.shape[0]}"
+        )
+    return np.asarray(cv2.resize(pixels, (_WIDTH, _HEIGHT), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def _can_speed(folder: Path, t: Array, fallback: Array) -> Array:
+    """Speed of the car's own bus at times ``t`` where it is logged, else of the pose."""
+    for can in (folder / "processed_log" / "CAN" / "speed", folder / "CAN" / "speed"):
+        if (can / "t").is_file() and (can / "value").is_file():
+            times = _array(can / "t", 1)
+            return np.interp(t, times, _array(can / "value", None, len(times)).reshape(len(times), -1)[:, 0])
+    return fallback
+
+
+def _epoch(path: Path, first: float) -> float | None:
+    if not path.is_file():
+        return None
+    week, second = _array(path, 2)[0]
+    return _GPS_EPOCH + week * _WEEK_S + second - _LEAP_S - first
+
+
+def _array(path: Path, dimensions: int | None, length: int | None = None) -> Array:
+    try:
+        found = np.asarray(np.load(path, allow_pickle=False), float)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: expected a NumPy array, found {error}; unpack the segment again"
+        ) from error
+    wrong_length = length is not None and len(found) != length
+    if wrong_length or (dimensions is not None and found.ndim != dimensions) or not np.isfinite(found).all():
+        raise InputError(
+            f"{path}: expected {length or 'any number of'} finite rows, found shape {found.shape}"
+            f"{'' if np.isfinite(found).all() else ' with NaN'}; unpack the segment again"
+        )
+    return found
+
+
+def _name(folder: Path) -> str:
+    """Segments are numbered folders below their route."""
+    return f"{folder.parent.name}_{folder.name}" if folder.name.isdigit() else folder.name

@@ -1,0 +1,129 @@
+"""Dashcam footage: a video or an image sequence with a speed and a camera guess."""
+
+import csv
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.errors import InputError
+from cfgen.files import read_image
+from cfgen.scenes.drive import Drive, Stream, raised
+from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.frames import VideoFrames, image_files
+from cfgen.scenes.readers.guess import camera_for
+
+Array = NDArray[np.float64]
+_CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
+
+
+class VideoReader:
+    """A video file, or a folder of numbered images (then fps is needed).
+
+    Options: speed (m/s, or a CSV file with columns t and speed or speed_kmh, and yaw_rate in rad/s if known),
+    fps (of the video), fov_deg (70), camera_height_m (1.4), horizon_row (px), camera (JSON file), license.
+    """
+
+    def __init__(
+        self,
+        source: Path,
+        speed: float | str = 10.0,
+        fps: float | None = None,
+        fov_deg: float = 70.0,
+        camera_height_m: float = 1.4,
+        horizon_row: float | None = None,
+        camera: str | None = None,
+        license: str = "",  # noqa: A002 - the option's name
+    ) -> None:
+        self._source, self._speed, self._fps, self._license = source, speed, fps, license
+        self._camera = (camera, fov_deg, camera_height_m, horizon_row)
+
+    def recordings(self) -> Iterable[Callable[[], Drive]]:
+        return [self._drive]
+
+    def _drive(self) -> Drive:
+        read, count, fps = self._frames()
+        if fps <= 0:
+            raise InputError(f"{self._source}: its frame rate is unknown; give it with --option fps=30")
+        height, width = _pixels(read(0)).shape[:2]
+        camera = camera_for(width, height, *self._camera)
+        times = np.arange(count) / fps
+        t, v, yaw_rate, known = self._motion(times)
+        return Drive(
+            name=self._source.stem,
+            source=f"video {self._source.name}",
+            license=self._license,
+            streams=(Stream(camera, times, read),),
+            t=t,
+            poses=raised(integrated(t, v, yaw_rate)),
+            v=v,
+            motion_known=known,
+        )
+
+    def _frames(self) -> tuple[Callable[[int], Image | Path], int, float]:
+        if self._source.is_dir():
+            files = image_files(self._source)
+            return files.__getitem__, len(files), float(self._fps or 0)
+        video = VideoFrames(self._source)
+        if not video.count:
+            raise InputError(
+                f"{self._source}: does not say how many frames it has; convert it to mp4 (H.264)"
+            )
+        return video.read, video.count, float(self._fps or video.fps)
+
+    def _motion(self, times: Array) -> tuple[Array, Array, Array, bool]:
+        if isinstance(self._speed, (int, float)):
+            t = np.arange(times[0], times[-1] + 0.1, 0.1)
+            return t, np.full(len(t), float(self._speed)), np.zeros(len(t)), False
+        t, v, yaw_rate = read_speed_csv(Path(self._speed))
+        if t[0] > times[0] + 0.5 or t[-1] < times[-1] - 0.5:
+            raise InputError(
+                f"{self._speed}: expected speeds from {times[0]:g} to {times[-1]:g} s, the video's length, "
+                f"found {t[0]:g} to {t[-1]:g} s; t counts from the first frame"
+            )
+        known = yaw_rate is not None
+        return t, v, np.zeros(len(t)) if yaw_rate is None else yaw_rate, known
+
+
+def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
+    """t (s), v (m/s) and yaw rate (rad/s, or None) of a CSV with a header.
+
+    Raises:
+        InputError: missing file or column, or a value that is not a number.
+    """
+    try:
+        with path.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise InputError(f"{path}: cannot read the speeds ({error.strerror}); check the path") from error
+    columns = list(rows[0]) if rows else []
+    speed = next((name for name in _CSV_SPEEDS if name in columns), None)
+    if "t" not in columns or speed is None or len(rows) < 2:
+        raise InputError(
+            f"{path}: expected a header with t and one of {', '.join(_CSV_SPEEDS)}, and 2 rows or more, "
+            f"found columns {columns} and {len(rows)} rows"
+        )
+    wanted = ["t", speed] + (["yaw_rate"] if "yaw_rate" in columns else [])
+    try:
+        values = np.array([[float(row[name]) for name in wanted] for row in rows])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{path}: expected numbers in {wanted}: {error}") from error
+    if not np.isfinite(values).all() or (np.diff(values[:, 0]) <= 0).any():
+        raise InputError(f"{path}: expected finite numbers and t that increases; sort the rows, drop repeats")
+    return values[:, 0], values[:, 1] * _CSV_SPEEDS[speed], values[:, 2] if len(wanted) > 2 else None
+
+
+def integrated(t: Array, v: Array, yaw_rate: Array) -> Array:
+    """x, y, theta (T, 3) of a car with speeds ``v`` and yaw rates (T,), from the origin; trapezoids."""
+    dt = np.diff(t)
+    theta = np.concatenate([[0.0], np.cumsum((yaw_rate[1:] + yaw_rate[:-1]) / 2 * dt)])
+    mid = (theta[1:] + theta[:-1]) / 2
+    chord = (v[1:] + v[:-1]) / 2 * dt * np.sinc(np.diff(theta) / 2 / np.pi)
+    x = np.concatenate([[0.0], np.cumsum(chord * np.cos(mid))])
+    y = np.concatenate([[0.0], np.cumsum(chord * np.sin(mid))])
+    return np.column_stack([x, y, theta])
+
+
+def _pixels(image: Image | Path) -> Image:
+    return read_image(image) if isinstance(image, Path) else image
