@@ -86,6 +86,7 @@ def make_light(**more):
         "sky": np.ones(3, np.float32),
         "sun": np.zeros(3, np.float32),
         "sun_dir": None,
+        "stray": 0.0,
         "haze": grey,
         "haze_per_m": 0.0,
         "floor": np.zeros(3, np.float32),
@@ -158,6 +159,19 @@ def test_the_ground_darkens_under_it_and_the_sun_casts_the_shadow_away():
     (foot,), _ = project(PINHOLE, [(10.0, 0.0, 0.0)])
     dark = drawing.box[0] + np.argwhere(drawing.shade[..., 1] < 0.5)[:, 1]
     assert dark.mean() > foot[0] + 15, "sun on the left, shadow on the right"
+
+
+def test_a_sun_of_unknown_direction_darkens_all_around_and_no_side_more():
+    hazard = make_hazard("drum")
+    placement = make_placement(hazard, 10.0, 0.0)
+    sprite = sprites.load("drum", "a")
+    overcast = draw(sprite, PINHOLE, placement, make_light())
+    stray = draw(sprite, PINHOLE, placement, make_light(stray=0.7))
+    lost = (1 - stray.shade[..., 1]).sum(0)
+    assert lost.sum() > 1.3 * (1 - overcast.shade[..., 1]).sum()
+    (foot,), _ = project(PINHOLE, [(10.0, 0.0, 0.0)])
+    middle = stray.box[0] + (lost * np.arange(len(lost))).sum() / lost.sum()
+    assert middle == pytest.approx(foot[0], abs=1.5)
 
 
 def test_same_request_same_bytes_other_seed_other_grain():

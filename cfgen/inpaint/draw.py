@@ -2,19 +2,22 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
 
+from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.light import Light
 from cfgen.inpaint.propagate import board, magnification
-from cfgen.inpaint.region import box_corners
 from cfgen.inpaint.sprites import GroundMap, Sprite, View
 from cfgen.records import Camera, Placement, Size
 
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
 _ACROSS, _DOWN = 2, 4
+#: Height of a sun of unknown direction: 50 degrees.
+_STRAY_RISE, _STRAY_FLAT = math.sin(math.radians(50)), math.cos(math.radians(50))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +37,7 @@ class Drawing:
 
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
     """The sprite as the camera sees it, or None when it touches no pixel."""
-    shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+    shadow = _shadow(sprite, placement, light)
     x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement)
     if x1 <= x0 or y1 <= y0:
         return None
@@ -43,18 +46,48 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     return Drawing((x0, y0, x1, y1), draw_object(sprite, part, placement, light), shade)
 
 
+def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
+    if light.stray:
+        return _stray_shadow(sprite, light.stray)
+    return sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+
+
+@lru_cache(maxsize=64)
+def _stray_shadow(sprite: Sprite, share: float) -> GroundMap:
+    """What a sun of unknown direction leaves on the ground: the mean over all sides, ``share`` of the light."""
+    sky, sun = (1 - share,) * 3, (share / _STRAY_RISE,) * 3
+    turns = np.linspace(0, 2 * math.pi, 12, endpoint=False)
+    suns = [(_STRAY_FLAT * math.cos(a), _STRAY_FLAT * math.sin(a), _STRAY_RISE) for a in turns]
+    maps = [sprite.shadow_map(towards, sky, sun) for towards in suns]
+    reach = max(float(np.abs(_mapped(m.to_model, _edge(m))).max()) for m in maps)
+    step = max(reach / 100, float(np.abs(maps[0].to_model[:2, :2]).max()))
+    cells = math.ceil(2 * reach / step)
+    frame = np.array([[0, -step, reach - step / 2], [-step, 0, reach - step / 2], [0, 0, 1]])
+    total = np.zeros((cells, cells, 3), np.float32)
+    for one in maps:
+        move = np.linalg.inv(frame) @ one.to_model
+        total += cv2.warpAffine(
+            one.values, move[:2], (cells, cells), flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1)
+        )
+    return GroundMap(total / len(maps), frame)
+
+
+def _edge(picture: GroundMap) -> np.ndarray:
+    """(1, 4, 2) corners of a ground picture, pixels."""
+    rows, cols = picture.values.shape[:2]
+    return np.array([[(-0.5, -0.5), (cols, -0.5), (cols, rows), (-0.5, rows)]], np.float32)
+
+
 def _touched(
     sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement
 ) -> tuple[int, int, int, int]:
     """x0, y0, x1, y1 of the pixels that the object's box or its shadow's map can reach, inside the image."""
     length, width, height = sprite.size
-    box = placement.model_copy(update={"size": Size(length=length, width=width, height=max(height, 0.01))})
-    corners, valid = project(camera, box_corners(box))
-    rows, cols = shadow.values.shape[:2]
-    edge = np.array([[(-0.5, -0.5), (cols, -0.5), (cols, rows), (-0.5, rows)]], np.float32)
+    size = Size(length=length, width=width, height=max(height, 0.01))
+    corners, valid = project(camera, box_corners(placement.x, placement.y, placement.yaw, size)[0])
     eye = centre(camera)[:2]
     reach = 0.6 * math.hypot(eye[0] - placement.x, eye[1] - placement.y)
-    on_ground = np.clip(_mapped(shadow.to_model, edge), -reach, reach)
+    on_ground = np.clip(_mapped(shadow.to_model, _edge(shadow)), -reach, reach)
     px = np.vstack([corners[valid], _mapped(ground_homography(camera, placement), on_ground)[0]])
     margin = 4 + 0.03 * np.ptp(px, axis=0)
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)

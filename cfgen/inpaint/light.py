@@ -31,6 +31,8 @@ _ASPHALT, _ASPHALT_SPREAD = 0.10, 0.40
 #: Typical camera contrast (exponent about the road), and how far it strays.
 _CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
 _WHITE_SPREAD = 0.35
+#: Share of direct light on ground in the sun, where its direction is unknown.
+_STRAY = 0.7
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
 _FAR_M, _CLEAR = 120.0, 0.0003
 
@@ -45,7 +47,8 @@ class Light:
         contrast: exponent of the camera's tone curve about the ground.
         tint: (3,) white balance, luminance 1: what a neutral card shows.
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
-        sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast, or in shade.
+        sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast, in shade, or unknown.
+        stray: share of the ground's light that comes from a sun of unknown direction; 0 otherwise.
         haze: (3,) linear image RGB that distance tends to.
         haze_per_m: extinction per metre.
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
@@ -60,6 +63,7 @@ class Light:
     sky: np.ndarray
     sun: np.ndarray
     sun_dir: np.ndarray | None
+    stray: float
     haze: np.ndarray
     haze_per_m: float
     floor: np.ndarray
@@ -119,6 +123,7 @@ def estimate(setting: Setting) -> Light:
         sky=sky,
         sun=sun,
         sun_dir=sun_dir if use_sun else None,
+        stray=_STRAY if in_sun >= CONFIDENT and not use_sun else 0.0,
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
@@ -350,13 +355,14 @@ def _air(frame: _Frame) -> tuple[np.ndarray, float, np.ndarray]:
     rows = np.arange(height)[:, None] - frame.horizon[None, :]
     far = (rows > -0.12 * height) & (rows < 0.01 * height)
     below = (rows > 0.02 * height) & (rows < 0.35 * height)
-    haze = np.percentile(frame.linear[far].reshape(-1, 3), 75, axis=0).astype(np.float32)
+    sky = far & _sky(frame)
+    haze = np.median(frame.linear[sky if sky.mean() > 0.005 else far], 0).astype(np.float32)
     dark_far = float(np.percentile(frame.lum[far], 4))
     dark_near = float(np.percentile(frame.lum[below], 0.5))
-    light = max(float(haze @ LUMA), 1e-3)
-    lifted = max(dark_far - dark_near, 0.0) / light
+    lifted = max(dark_far - dark_near, 0.0) / max(float(haze @ LUMA), 1e-3)
     per_m = (
         -math.log(1 - lifted) / _FAR_M if lifted < 0.6 else _CLEAR
     )  # else nothing dark stands there to tell
-    floor = haze / light * min(dark_near, 0.02) * 0.7
+    darkest = frame.linear[below & (frame.lum <= dark_near)].mean(0)
+    floor = darkest * (0.7 * min(0.015 / max(dark_near, 1e-6), 1.0))
     return haze, per_m, floor.astype(np.float32)

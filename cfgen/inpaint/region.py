@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import at_pose, centre, cropped, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.protocol import Needs
-from cfgen.records import Camera, Placement, Scene, Size
+from cfgen.records import Camera, Placement, Scene
 
 #: Smallest projected box that counts as seen, pixels.
 MIN_AREA = 12.0
@@ -78,7 +79,7 @@ def views(
 
 def seen_by(camera: Camera, placement: Placement) -> Placement | None:
     """The placement with its foot and box in this camera's pixels, or None when too little of it is in view."""
-    corners, valid = project(camera, box_corners(placement))
+    corners, valid = project(camera, box_of(placement))
     foot, foot_valid = project(camera, [(placement.x, placement.y, 0.0)])
     if not (valid.all() and foot_valid.all()):
         return None
@@ -91,14 +92,9 @@ def seen_by(camera: Camera, placement: Placement) -> Placement | None:
     return placement.model_copy(update={"foot_px": (float(foot[0, 0]), float(foot[0, 1])), "box_px": box})
 
 
-def box_corners(placement: Placement) -> np.ndarray:
+def box_of(placement: Placement) -> np.ndarray:
     """(8, 3) ego-frame corners of the hazard's box, the four on the ground first."""
-    size: Size = placement.size
-    along, across = size.length / 2, size.width / 2
-    flat = np.array([(along, across), (along, -across), (-along, -across), (-along, across)])
-    c, s = math.cos(placement.yaw), math.sin(placement.yaw)
-    ground = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
-    return np.vstack([np.column_stack([ground, np.full(4, z)]) for z in (0.0, size.height)])
+    return box_corners(placement.x, placement.y, placement.yaw, placement.size)[0]
 
 
 def project_mask(camera: Camera, placement: Placement, shadow: float) -> np.ndarray:
@@ -107,7 +103,7 @@ def project_mask(camera: Camera, placement: Placement, shadow: float) -> np.ndar
     ``shadow`` is that reach beyond the box, as a multiple of the hazard's height.
     """
     mask = np.zeros((camera.height, camera.width), np.uint8)
-    corners, _ = project(camera, box_corners(placement))
+    corners, _ = project(camera, box_of(placement))
     height = float(np.ptp(corners[:, 1]))
     rim = FEATHER + 2 + 0.04 * height
     square = np.array([(-rim, -rim), (rim, -rim), (rim, rim), (-rim, rim)])

@@ -67,7 +67,7 @@ class _Layers:
     emission: Floats | None  # HxWx3
 
 
-@dataclass
+@dataclass(eq=False)
 class Sprite:
     """One variant of one model; pictures are read when first asked for and kept."""
 
