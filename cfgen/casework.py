@@ -70,6 +70,14 @@ class Workshop:
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if self.inpainter.can_draw(h)]
 
+    def sized(self, hazard: Hazard, seed: int) -> Hazard:
+        """The hazard in one of the sizes that the inpainter has of it."""
+        sizes = self.inpainter.sizes(hazard)
+        if not sizes:
+            return hazard
+        chosen = sizes[derive_seed(seed, "size") % len(sizes)]
+        return hazard.model_copy(update={"size": chosen})
+
     def edit(self, job: EditJob) -> Edit | EditFailure:
         return make_edits([job], self.inpainter)[0]
 
@@ -145,7 +153,13 @@ class Draft:
         if "null" in wanted.controls:
             null_arm(self.arms, job, shop.taxonomy.null, shop.edit)
         if "nuisance" in wanted.controls:
-            nuisance_arm(self.arms, job, shop.nuisances, wanted.decel_band, shop.edit)
+            nuisance_arm(
+                self.arms,
+                job,
+                [shop.sized(n, self.seed) for n in shop.nuisances],
+                wanted.decel_band,
+                shop.edit,
+            )
         for factor in wanted.distances:
             distance_arm(self.arms, job, factor, shop.edit)
 
@@ -250,7 +264,9 @@ def _draft(shop: Workshop, planned: Planned) -> Draft:
     images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
     draft = Draft(shop, planned, folder, hazard, images, [])
     rng = np.random.default_rng(draft.seed)
-    found = find_placements(scene, images[draft.front], hazard, rng, shop.benchmark.decel_band, images)
+    found = find_placements(
+        scene, images[draft.front], shop.sized(hazard, draft.seed), rng, shop.benchmark.decel_band, images
+    )
     if isinstance(found, str):
         draft.refusal = f"no placement: {found}"
     else:

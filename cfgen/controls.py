@@ -69,7 +69,7 @@ def distance_arm(arms: Arms, job: EditJob, factor: float, make: MakeEdit) -> Non
     policy = DistancePolicy(
         decel=(0.05, 100.0), min_m=wanted * (1 - DISTANCE_SLACK), max_m=wanted * (1 + DISTANCE_SLACK)
     )
-    hazard = job.hazard.model_copy(update={"distance": policy})
+    hazard = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
     placed = _placed(job, hazard, np.random.default_rng(derive_seed(job.seed, arm)), (0.05, 100.0))
     if isinstance(placed, str):
         arms.missing[arm] = placed

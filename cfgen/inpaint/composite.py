@@ -14,7 +14,7 @@ from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
 from cfgen.inpaint.draw import Drawing, draw
 from cfgen.inpaint.light import Light, estimate
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
-from cfgen.records import Hazard
+from cfgen.records import Hazard, Size
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
@@ -44,6 +44,11 @@ class Composite:
 
     def can_draw(self, hazard: Hazard) -> bool:
         return hazard.kind == "null" or bool(hazard.model and sprites.list_variants(hazard.model))
+
+    def sizes(self, hazard: Hazard) -> list[Size]:
+        if hazard.model is None:
+            return []
+        return _sizes(hazard.model, sprites.list_variants(hazard.model))
 
     def inpaint(self, requests: Sequence[InpaintRequest]) -> list[InpaintResult | InpaintRefusedError]:
         known: dict[int, _Scene] = {}
@@ -122,13 +127,25 @@ def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     return InpaintResult(image, None, {"light": dict(scene.light.report)})
 
 
+def _sizes(model: str, names: Sequence[str]) -> list[Size]:
+    return [
+        Size(length=size[0], width=size[1], height=size[2])
+        for size in (sprites.load(model, name).size for name in names)
+    ]
+
+
 def _variant(request: InpaintRequest) -> str:
-    names = sprites.list_variants(str(request.hazard.model))
+    """One of the sprites whose size is that of the placement."""
+    model = str(request.hazard.model)
+    names = sprites.list_variants(model)
     if not names:
         raise InpaintRefusedError(
             f"no sprite for hazard '{request.hazard.id}' (model {request.hazard.model})"
         )
-    return names[int(np.random.default_rng(request.seed % 2**63).integers(len(names)))]
+    wanted = np.array(list(request.placement.size.model_dump().values()))
+    off = [np.abs(np.array(list(s.model_dump().values())) - wanted).max() for s in _sizes(model, names)]
+    fitting = [name for name, error in zip(names, off, strict=True) if error <= min(off) + 1e-3]
+    return fitting[int(np.random.default_rng(request.seed % 2**63).integers(len(fitting)))]
 
 
 def _distance(request: InpaintRequest) -> float:

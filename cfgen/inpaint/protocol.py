@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cfgen.errors import InpaintRefusedError
-from cfgen.records import Camera, Hazard, Placement
+from cfgen.records import Camera, Hazard, Placement, Size
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +110,10 @@ class Inpainter(Protocol):
     needs: Needs
 
     def can_draw(self, hazard: Hazard) -> bool: ...
+
+    def sizes(self, hazard: Hazard) -> Sequence[Size]:
+        """The metric sizes it has of this hazard, one of which a placement must have; empty when any will do."""
+        ...
 
     def inpaint(
         self, requests: Sequence[InpaintRequest]
