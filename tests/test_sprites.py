@@ -97,17 +97,17 @@ def test_sun_behind_lights_little_and_sun_below_nothing(drum: Sprite) -> None:
 
 
 def test_mirrored_views_mirror_their_light() -> None:
-    barricade = load("barricade", "a")
-    left = barricade.view(0.7, sun_dir=(0.5, 0.6, 0.62))
-    right = barricade.view(-0.7, sun_dir=(0.5, -0.6, 0.62))
+    barrier = load("barrier", "a")
+    left = barrier.view(0.7, sun_dir=(0.5, 0.6, 0.62))
+    right = barrier.view(-0.7, sun_dir=(0.5, -0.6, 0.62))
     np.testing.assert_allclose(right.rgba, left.rgba[:, ::-1], atol=1e-6)
     assert right.foot[0] == pytest.approx(left.rgba.shape[1] - left.foot[0])
 
 
 def test_lamps_shine_without_any_sky() -> None:
-    lit = load("barricade", "a").view(0.0, sky=(0, 0, 0)).rgba
+    lit = load("barrier", "a").view(0.0, sky=(0, 0, 0)).rgba
     assert lit[..., 0].max() > 0.5
-    assert load("barricade", "a").view(0.0, sky=(0, 0, 0), emission=0).rgba[..., :3].max() == 0
+    assert load("barrier", "a").view(0.0, sky=(0, 0, 0), emission=0).rgba[..., :3].max() == 0
 
 
 def test_cast_shadow_reaches_as_far_as_the_sun_says(drum: Sprite) -> None:

@@ -397,14 +397,14 @@ def build_plastic_bag(seed: int, color: tuple[float, float, float] = (0.7, 0.7, 
 LOW = {"elevations": (3.0, 8.0), "step": 20}
 MODELS = {
     "tyre": Model(build_tyre, {"lying": {}, "standing": {"lying": False}}, pixels=150, **LOW),
-    "tyres": Model(build_tyres, {"a": {}}, pixels=190, **LOW),
+    "debris_tyres": Model(build_tyres, {"a": {}}, pixels=190, **LOW),
     "carton": Model(
         build_carton,
         {"open": {}, "taped": {"opened": False, "seed": 3, "size": (0.5, 0.42, 0.38)}},
         pixels=150,
         **LOW,
     ),
-    "cartons": Model(build_cartons, {"a": {"seed": 2}}, pixels=300, **LOW),
+    "debris_cartons": Model(build_cartons, {"a": {"seed": 2}}, pixels=300, **LOW),
     "mattress": Model(build_mattress, {"a": {}}, pixels=240, **LOW),
     "suitcase": Model(
         build_suitcase, {"navy": {}, "red": {"color": (0.32, 0.02, 0.025), "seed": 2}}, pixels=130, **LOW
@@ -415,7 +415,7 @@ MODELS = {
         pixels=180,
         **LOW,
     ),
-    "stones": Model(build_stones, {"a": {"seed": 1}}, pixels=260, **LOW),
+    "rocks": Model(build_stones, {"a": {"seed": 1}}, pixels=260, **LOW),
     "concrete_block": Model(build_concrete_block, {"a": {}}, pixels=220, **LOW),
     "lumber": Model(build_lumber, {"a": {}}, pixels=260, **LOW),
     "ladder": Model(build_ladder, {"a": {}}, pixels=260, **LOW),

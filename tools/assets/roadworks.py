@@ -173,9 +173,9 @@ MODELS = {
         pixels=200,
     ),
     "cone_fallen": Model(build_cone, {"a": {"fallen": True}}, pixels=140, step=20, elevations=(3.0, 8.0)),
-    "cone_row": Model(build_cone_row, {"a": {}}, pixels=300),
+    "cones": Model(build_cone_row, {"a": {}}, pixels=300),
     "drum": Model(build_drum, {"a": {}, "worn": {"dirt": 0.4}}, symmetry="round", pixels=200),
-    "barricade": Model(
+    "barrier": Model(
         build_barricade, {"a": {}, "plain": {"lamps": False, "width": 1.5}}, symmetry="mirror", pixels=260
     ),
     "sawhorse": Model(build_sawhorse, {"a": {}}, symmetry="mirror", pixels=220),
