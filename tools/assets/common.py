@@ -57,59 +57,79 @@ def reset_scene() -> None:
 # ---------------------------------------------------------------- materials
 
 
-def material(
-    name: str,
-    color: Color,
-    rough: float = 0.6,
-    *,
-    metal: float = 0.0,
-    spec: float = 0.4,
-    coat: float = 0.0,
-    emit: float = 0.0,
-    dark: Color | None = None,
-    vary: float = 0.0,
-    vary_scale: float = 8.0,
-    bump: float = 0.0,
-    bump_scale: float = 30.0,
-) -> bpy.types.Material:
-    """Principled material. Colours are linear albedo; `dark`/`vary` mottle it; `emit` is its radiance.
+@dataclass(frozen=True)
+class Look:
+    """How a surface looks, in Principled terms. Colours are linear albedo; `dark`/`vary` mottle it.
 
-    Radiance is in units of a white card lying under the open sky by day: headlights 20-40, lit signs 2-6.
+    `emit` is its radiance, in units of a white card lying under the open sky by day: headlights 20-40, lit signs
+    2-6, indicators 3-5. `lining` is the albedo of its back side where the mesh has no thickness.
     """
+
+    color: Color
+    rough: float = 0.6
+    metal: float = 0.0
+    spec: float = 0.4
+    coat: float = 0.0
+    emit: float = 0.0
+    dark: Color | None = None
+    vary: float = 0.0
+    vary_scale: float = 8.0
+    bump: float = 0.0
+    bump_scale: float = 30.0
+    lining: float | None = None
+
+
+def material(name: str, color: Color, rough: float = 0.6, **look: Any) -> bpy.types.Material:
+    """A material of one look; `look` takes the other fields of Look."""
     made = bpy.data.materials.new(name)
     made.use_nodes = True
     tree = made.node_tree
-    shader = tree.nodes["Principled BSDF"]
-    values = {
-        "Roughness": rough,
-        "Metallic": metal,
-        "Specular IOR Level": spec,
-        "Coat Weight": coat,
-        "Coat Roughness": 0.05,
-    }
+    tree.nodes.clear()
+    out = tree.nodes.new("ShaderNodeOutputMaterial")
+    tree.links.new(surface(tree, Look(color, rough, **look)), out.inputs["Surface"])
+    return made
+
+
+def surface(tree: bpy.types.NodeTree, look: Look) -> bpy.types.NodeSocket:
+    """The shader of a look inside a node tree, for materials that blend several."""
+    shader = tree.nodes.new("ShaderNodeBsdfPrincipled")
+    values = {"Roughness": look.rough, "Metallic": look.metal, "Specular IOR Level": look.spec}
+    values |= {"Coat Weight": look.coat, "Coat Roughness": 0.05, "Base Color": (*look.color, 1)}
+    if look.emit:
+        values |= {"Emission Color": (*look.color, 1), "Emission Strength": look.emit}
     for key, value in values.items():
         shader.inputs[key].default_value = value
-    shader.inputs["Base Color"].default_value = (*color, 1)
-    if emit:
-        shader.inputs["Emission Color"].default_value = (*color, 1)
-        shader.inputs["Emission Strength"].default_value = emit
-    if vary or dark:
-        noise = _noise(tree, vary_scale, 6)
+    if look.vary or look.dark:
+        noise = _noise(tree, look.vary_scale, 6)
         ramp = tree.nodes.new("ShaderNodeValToRGB")
         low, high = ramp.color_ramp.elements
         low.position, high.position = 0.35, 0.65
-        low.color = (*(dark or tuple(c * (1 - vary) for c in color)), 1)
-        high.color = (*(color if dark else tuple(min(1.0, c * (1 + vary)) for c in color)), 1)
+        low.color = (*(look.dark or tuple(c * (1 - look.vary) for c in look.color)), 1)
+        high.color = (
+            *(look.color if look.dark else tuple(min(1.0, c * (1 + look.vary)) for c in look.color)),
+            1,
+        )
         tree.links.new(noise.outputs["Fac"], ramp.inputs["Fac"])
         tree.links.new(ramp.outputs["Color"], shader.inputs["Base Color"])
-    if bump:
-        noise = _noise(tree, bump_scale, 4)
+    if look.bump:
+        noise = _noise(tree, look.bump_scale, 4)
         bumps = tree.nodes.new("ShaderNodeBump")
-        bumps.inputs["Strength"].default_value = bump
+        bumps.inputs["Strength"].default_value = look.bump
         bumps.inputs["Distance"].default_value = 0.03
         tree.links.new(noise.outputs["Fac"], bumps.inputs["Height"])
         tree.links.new(bumps.outputs["Normal"], shader.inputs["Normal"])
-    return made
+    return shader.outputs[0] if look.lining is None else _lined(tree, shader.outputs[0], look.lining)
+
+
+def _lined(tree: bpy.types.NodeTree, outside: bpy.types.NodeSocket, albedo: float) -> bpy.types.NodeSocket:
+    """`outside` seen from the front, plain grey from behind."""
+    side, inner = tree.nodes.new("ShaderNodeNewGeometry"), tree.nodes.new("ShaderNodeBsdfDiffuse")
+    mix = tree.nodes.new("ShaderNodeMixShader")
+    inner.inputs["Color"].default_value = (albedo, albedo, albedo, 1)
+    tree.links.new(side.outputs["Backfacing"], mix.inputs["Fac"])
+    tree.links.new(outside, mix.inputs[1])
+    tree.links.new(inner.outputs[0], mix.inputs[2])
+    return mix.outputs[0]
 
 
 def _noise(tree: bpy.types.NodeTree, scale: float, detail: float) -> bpy.types.Node:

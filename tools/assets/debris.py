@@ -394,7 +394,7 @@ def build_plastic_bag(seed: int, color: tuple[float, float, float] = (0.7, 0.7, 
     ]
 
 
-LOW = {"elevations": (3.0, 8.0), "step": 20}
+LOW = {"elevations": (5.0,), "step": 20, "samples": 12}
 MODELS = {
     "tyre": Model(build_tyre, {"lying": {}, "standing": {"lying": False}}, pixels=150, **LOW),
     "debris_tyres": Model(build_tyres, {"a": {}}, pixels=190, **LOW),

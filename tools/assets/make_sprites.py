@@ -19,7 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE.parents[1] / "scenarios" / "assets"
 FORMAT = 1  # raise it when render.py or pack.py change what every sprite looks like
-TOOLS = {"common", "render", "pack", "make_sprites", "sheet"}
+TOOLS = {"make_sprites", "render", "pack", "sheet"}
 Jobs = dict[tuple[str, str], tuple[Any, dict[str, Any], str]]
 
 
@@ -30,7 +30,7 @@ def find_models() -> Jobs:
         if path.stem in TOOLS:
             continue
         module = importlib.import_module(path.stem)
-        for name, model in module.MODELS.items():
+        for name, model in getattr(module, "MODELS", {}).items():
             for variant, params in model.variants.items():
                 jobs[name, variant] = (model, params, recipe_hash(model, params))
     return jobs
@@ -156,12 +156,12 @@ def main() -> int:
     parser.add_argument("--sheet", type=Path, help="draw the named (or all) sprites to this PNG")
     args = parser.parse_args()
     jobs = find_models()
-    unknown = [n for n in args.names if not any(n in (m, f"{m}/{v}") for m, v in jobs)]
-    if unknown:
-        parser.error(
-            f"no such model: {', '.join(unknown)}; there are {', '.join(sorted({m for m, _ in jobs}))}"
-        )
-    chosen = [key for key in jobs if not args.names or key[0] in args.names or "/".join(key) in args.names]
+    chosen = list(jobs) if not args.names else []
+    for name in args.names:
+        found = [key for key in jobs if name in (key[0], "/".join(key))]
+        if not found:
+            parser.error(f"no such model: {name}; there are {', '.join(sorted({m for m, _ in jobs}))}")
+        chosen += [key for key in found if key not in chosen]
     for name, variant in chosen:
         model, params, recipe = jobs[name, variant]
         folder = args.out / name
