@@ -1,0 +1,55 @@
+"""A frame at a glance: small, in linear light, with its horizon. What the light is read from."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import horizon_rows
+from cfgen.inpaint.colour import luminance, to_linear
+from cfgen.records import Camera
+
+
+@dataclass(frozen=True, eq=False)
+class Glance:
+    """A frame made small.
+
+    Attributes:
+        linear: (h, w, 3) float32 linear RGB. lum: (h, w) its luminance.
+        scale: small pixels per frame pixel.
+        horizon: (w,) row of the horizon in each column.
+        camera: calibration of the whole frame.
+    """
+
+    linear: np.ndarray
+    lum: np.ndarray
+    scale: float
+    horizon: np.ndarray
+    camera: Camera
+
+    @property
+    def height(self) -> int:
+        return int(self.lum.shape[0])
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(h, w): rows below the horizon, negative above it."""
+        return np.arange(self.height)[:, None] - self.horizon[None, :]
+
+    def sky(self) -> np.ndarray:
+        """(h, w) bool: bright and not yellowish above the horizon; empty when that is too little to be the sky."""
+        found = (self.rows < -2) & (self.lum > 0.06)
+        found &= self.linear[..., 2] >= 0.95 * self.linear[..., 0]
+        return found if found.mean() > 0.02 else np.zeros_like(found)
+
+
+def glance(image: np.ndarray, camera: Camera) -> Glance:
+    """A frame (H, W, 3) uint8 about 320 pixels wide."""
+    height, width = image.shape[:2]
+    scale = min(1.0, 320 / width)
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    linear = to_linear(small)
+    rows = horizon_rows(camera, np.linspace(0, width - 1, 9))
+    rows = np.where(np.isfinite(rows), rows, 0.45 * height) * scale
+    columns = np.interp(np.arange(linear.shape[1]), np.linspace(0, linear.shape[1] - 1, 9), rows)
+    return Glance(linear, luminance(linear), scale, columns, camera)
