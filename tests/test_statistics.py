@@ -48,6 +48,12 @@ def test_an_indifferent_planner_has_nothing_above_the_floor():
     assert floor.d_prime["null"] == 0
 
 
+def test_a_planner_that_never_reacts_is_not_known_exactly():
+    found = difference(events(0, 66), [events(0, 66)])
+    assert found.value == 0
+    assert found.high == -found.low == pytest.approx(Rate.of(0, 66).high)
+
+
 def test_without_controls_there_is_no_headline_difference():
     floor = above_floor(events(3, 10), {})
     assert (floor.headline.value, floor.worst, floor.hazard.n) == (None, "", 10)
@@ -104,9 +110,9 @@ def test_power_by_hand():
 
 
 def test_bins_hold_every_value():
-    assert bin_of(3, DISTANCE_M, "m") == ("under 15 m", 15)
+    assert bin_of(3, DISTANCE_M, "m") == ("<15 m", 15)
     assert bin_of(15, DISTANCE_M, "m") == ("15-25 m", 25)
-    assert bin_of(500, DISTANCE_M, "m") == ("60 m and more", float("inf"))
+    assert bin_of(500, DISTANCE_M, "m") == ("60+ m", float("inf"))
 
 
 def test_partial_scores_by_reason():

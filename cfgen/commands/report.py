@@ -13,15 +13,28 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--out", type=Path, help="report folder (default: BENCH-report, beside the benchmark)"
     )
     parser.add_argument("--planners", type=names, metavar="A,B", help="only these planners (default: all)")
+    parser.add_argument(
+        "--panels", type=_count, default=4, metavar="N", help="case panels per planner, or 'all' (default 4)"
+    )
     parser.set_defaults(func=_report)
+
+
+def _count(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a whole number or 'all', found '{text}'")
+    return int(text)
 
 
 def _report(arguments: argparse.Namespace) -> int:
     from cfgen.report import report
 
-    written = report(arguments.bench, arguments.out, arguments.planners)
+    written = report(arguments.bench, arguments.out, arguments.planners, arguments.panels)
     print(written.leaderboard.markdown())
+    for words in written.headline:
+        print(words)
     print(
-        f"{written.cases} cases. Open {written.out / 'index.html'}; tables are beside it as .md, .csv, .json, .tex"
+        f"\n{written.cases} cases. Open {written.out / 'index.html'}; tables, plots and panels are beside it."
     )
     return 0

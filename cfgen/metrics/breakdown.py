@@ -51,8 +51,8 @@ def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float
     """The bin that holds ``value``, with its label, and where it stands."""
     for i, end in enumerate(ends):
         if value < end:
-            return (f"{ends[i - 1]:g}-{end:g} {unit}" if i else f"under {end:g} {unit}"), end
-    return f"{ends[-1]:g} {unit} and more", float("inf")
+            return (f"{ends[i - 1]:g}-{end:g} {unit}" if i else f"<{end:g} {unit}"), end
+    return f"{ends[-1]:g}+ {unit}", float("inf")
 
 
 def dose_response(cases: Iterable[Case], events: Mapping[str, Events]) -> list[Group]:

@@ -83,7 +83,11 @@ def above_floor(
 
 
 def difference(hazard: Events, controls: list[Events], seed: int = 0, resamples: int = 4000) -> Difference:
-    """Mean of ``hazard`` minus the largest of the controls' means, with a 95% bootstrap interval over cases."""
+    """Mean of ``hazard`` minus the largest of the controls' means, with a 95% bootstrap interval over cases.
+
+    Where every case shows the same there is nothing to resample: then the interval is as wide as Wilson's for no
+    exception in so many cases.
+    """
     cases = sorted(set(hazard).intersection(*controls))
     if not cases or not controls:
         return Difference(0, None, None, None)
@@ -91,8 +95,12 @@ def difference(hazard: Events, controls: list[Events], seed: int = 0, resamples:
     picks = np.random.default_rng(seed).integers(0, len(cases), (resamples, len(cases)))
     drawn = np.stack([row[picks].mean(axis=1) for row in table])
     means = table.mean(axis=1)
+    value = float(means[0] - means[1:].max())
+    if (table == table[:, :1]).all():
+        half = Rate.of(0, len(cases)).high or 0.0
+        return Difference(len(cases), value, max(-1.0, value - half), min(1.0, value + half))
     low, high = np.percentile(drawn[0] - drawn[1:].max(axis=0), [2.5, 97.5])
-    return Difference(len(cases), float(means[0] - means[1:].max()), float(low), float(high))
+    return Difference(len(cases), value, float(low), float(high))
 
 
 def d_prime(hit: Rate, false_alarm: Rate) -> float:

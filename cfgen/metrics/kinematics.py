@@ -54,23 +54,20 @@ def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
     """Measure ``plan`` (24, 3), m and rad in the ego frame at t0, against a hazard."""
     poses = np.vstack([np.zeros(3), plan])
     v = speeds(plan)
-    at = _hazard_centres(placement)
-    gaps = np.array([_gap(pose, centre, placement) for pose, centre in zip(poses, at, strict=True)])
-    beside = np.array([_beside(pose, centre, placement) for pose, centre in zip(poses, at, strict=True)])
+    gaps, (ahead, room) = _gaps(poses, placement), _beside(poses, placement)
     accel = np.gradient(v, PLAN_DT)
-    jerk = np.abs(np.gradient(accel, PLAN_DT)).max()
-    lateral = np.abs(v * np.gradient(np.unwrap(poses[:, 2]), PLAN_DT)).max()
-    passing = beside[:, 0] <= 0
-    stands = v[-1] < STOPPED and not passing.any()
+    jerk = float(np.abs(np.gradient(accel, PLAN_DT)).max())
+    lateral = float(np.abs(v * np.gradient(np.unwrap(poses[:, 2]), PLAN_DT)).max())
+    passing = ahead <= 0
     return Encounter(
         min_gap_m=float(gaps.min()),
-        ttc_s=_time_to_contact(beside, v, placement),
+        ttc_s=_time_to_contact(ahead, room, v, placement),
         required_decel=placement.required_decel,
         planned_decel=float(max(-accel.min(), 0.0)),
-        stops_short=bool(stands and gaps.min() > 0),
-        lateral_clearance_m=float(beside[passing, 1].min()) if passing.any() else None,
-        lateral_accel=float(lateral),
-        jerk=float(jerk),
+        stops_short=bool(v[-1] < STOPPED and not passing.any() and gaps.min() > 0),
+        lateral_clearance_m=float(room[passing].min()) if passing.any() else None,
+        lateral_accel=lateral,
+        jerk=jerk,
         comfortable=bool(
             -accel.min() <= COMFORT_DECEL and lateral <= COMFORT_LATERAL and jerk <= COMFORT_JERK
         ),
@@ -83,16 +80,16 @@ def responds(original: np.ndarray, modified: np.ndarray, placement: Placement) -
     It is held back against the original by the time the original gets there (or at 6 s), or it leaves more room.
     The same question can be asked of every control arm, where nothing stands there.
     """
-    poses = np.vstack([np.zeros(3), original])
-    centres = _hazard_centres(placement)
-    beside = [_beside(pose, centre, placement)[0] for pose, centre in zip(poses, centres, strict=True)]
-    reached = np.flatnonzero(np.array(beside) <= 0)
+    plans = [np.vstack([np.zeros(3), plan]) for plan in (original, modified)]
+    (ahead, room), (ahead_now, room_now) = (_beside(poses, placement) for poses in plans)
+    reached = np.flatnonzero(ahead <= 0)
     until = max(4, int(reached[0])) if len(reached) else PLAN_STEPS
-    a, b = (_travelled(plan)[until] for plan in (original, modified))
+    a, b = (_travelled(poses)[until] for poses in plans)
     if a - b >= max(HELD_BACK_M, 0.1 * a):
         return True
-    room = [encounter(plan, placement).lateral_clearance_m for plan in (original, modified)]
-    return room[0] is not None and room[1] is not None and room[1] - room[0] >= MORE_ROOM_M
+    if not len(reached) or not (ahead_now <= 0).any():
+        return False
+    return bool(room_now[ahead_now <= 0].min() - room[ahead <= 0].min() >= MORE_ROOM_M)
 
 
 def displacement_errors(plan: np.ndarray, logged: Motion) -> tuple[float, float] | None:
@@ -105,71 +102,71 @@ def displacement_errors(plan: np.ndarray, logged: Motion) -> tuple[float, float]
     return float(error.mean()), float(error[-1])
 
 
-def _travelled(plan: np.ndarray) -> np.ndarray:
+def _travelled(poses: np.ndarray) -> np.ndarray:
     """(25,) m along the plan at 0, 0.25 ... 6 s."""
-    steps = np.diff(np.vstack([[0.0, 0.0], plan[:, :2]]), axis=0)
+    steps = np.diff(poses[:, :2], axis=0)
     return np.concatenate([[0.0], np.cumsum(np.hypot(*steps.T))])
 
 
-def _hazard_centres(placement: Placement) -> np.ndarray:
-    """(25, 2) m."""
-    t = PLAN_DT * np.arange(PLAN_STEPS + 1)[:, None]
-    return np.array([placement.x, placement.y]) + t * np.array([placement.vx, placement.vy])
+def _boxes(poses: np.ndarray, rear: float, front: float, half: float) -> np.ndarray:
+    """(T, 4, 2) corners in order of boxes at ``poses`` (T, 3)."""
+    local = np.array([[-rear, -half], [front, -half], [front, half], [-rear, half]])
+    c, s = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    turn = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], axis=1)
+    return poses[:, None, :2] + local @ turn
 
 
-def _box(x: float, y: float, yaw: float, ends: tuple[float, float], half: float) -> np.ndarray:
-    """(4, 2) corners in order."""
-    local = np.array([[ends[0], -half], [ends[1], -half], [ends[1], half], [ends[0], half]])
-    c, s = np.cos(yaw), np.sin(yaw)
-    return np.array([x, y]) + local @ np.array([[c, s], [-s, c]])
+def _hazard_boxes(placement: Placement) -> np.ndarray:
+    """(25, 4, 2) corners at 0, 0.25 ... 6 s."""
+    t = PLAN_DT * np.arange(PLAN_STEPS + 1)
+    x, y = placement.x + placement.vx * t, placement.y + placement.vy * t
+    poses = np.stack([x, y, np.full_like(t, placement.yaw)], axis=1)
+    half = placement.size.length / 2
+    return _boxes(poses, half, half, placement.size.width / 2)
 
 
-def _hazard_box(centre: np.ndarray, placement: Placement) -> np.ndarray:
-    length, width = placement.size.length, placement.size.width
-    return _box(float(centre[0]), float(centre[1]), placement.yaw, (-length / 2, length / 2), width / 2)
+def _beside(poses: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """(25,) m ahead of the ego's nose to the hazard's near end and (25,) m between their sides, in the ego's axes.
 
-
-def _beside(pose: np.ndarray, centre: np.ndarray, placement: Placement) -> np.ndarray:
-    """m ahead of the ego's nose to the hazard's near end, and m between their sides, in the ego's own axes.
-
-    The first is 0 or less while the ego is alongside; it is infinite once the ego has passed.
+    The first is 0 or less while the ego is alongside, and infinite once it has passed.
     """
-    corners = _hazard_box(centre, placement) - pose[:2]
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    ahead, left = corners @ np.array([c, s]), corners @ np.array([-s, c])
-    room = max(left.min() - HALF_WIDTH_M, -left.max() - HALF_WIDTH_M)
-    return np.array([np.inf if ahead.max() < -REAR_M else ahead.min() - FRONT_M, room])
+    corners = _hazard_boxes(placement) - poses[:, None, :2]
+    c, s = np.cos(poses[:, 2])[:, None], np.sin(poses[:, 2])[:, None]
+    ahead = c * corners[..., 0] + s * corners[..., 1]
+    left = c * corners[..., 1] - s * corners[..., 0]
+    room = np.maximum(left.min(axis=1), -left.max(axis=1)) - HALF_WIDTH_M
+    return np.where(ahead.max(axis=1) < -REAR_M, np.inf, ahead.min(axis=1) - FRONT_M), room
 
 
-def _time_to_contact(beside: np.ndarray, v: np.ndarray, placement: Placement) -> float | None:
+def _time_to_contact(
+    ahead: np.ndarray, room: np.ndarray, v: np.ndarray, placement: Placement
+) -> float | None:
     """Smallest gap over closing speed while the hazard is in the ego's track ahead."""
     closing = v - placement.vx
-    on_course = (beside[:, 1] < 0) & (closing > 0.1) & np.isfinite(beside[:, 0])
+    on_course = (room < 0) & (closing > 0.1) & np.isfinite(ahead)
     if not on_course.any():
         return None
-    return float((np.maximum(beside[on_course, 0], 0.0) / closing[on_course]).min())
+    return float((np.maximum(ahead[on_course], 0.0) / closing[on_course]).min())
 
 
-def _gap(pose: np.ndarray, centre: np.ndarray, placement: Placement) -> float:
-    """m between the two boxes, 0 when they overlap."""
-    ego = _box(float(pose[0]), float(pose[1]), float(pose[2]), (-REAR_M, FRONT_M), HALF_WIDTH_M)
-    other = _hazard_box(centre, placement)
-    if _overlap(ego, other):
-        return 0.0
-    return float(min(_corners_to_edges(ego, other), _corners_to_edges(other, ego)))
+def _gaps(poses: np.ndarray, placement: Placement) -> np.ndarray:
+    """(25,) m between the two boxes, 0 where they overlap."""
+    ego, other = _boxes(poses, REAR_M, FRONT_M, HALF_WIDTH_M), _hazard_boxes(placement)
+    apart = np.minimum(_corners_to_edges(ego, other), _corners_to_edges(other, ego))
+    return np.where(_overlap(ego, other), 0.0, apart)
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
-    """Separating axes of two rectangles."""
-    for axis in (a[1] - a[0], a[2] - a[1], b[1] - b[0], b[2] - b[1]):
-        p, q = a @ axis, b @ axis
-        if p.max() < q.min() or q.max() < p.min():
-            return False
-    return True
+def _overlap(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(T,) separating axes of two rectangles (T, 4, 2)."""
+    axes = np.stack([box[:, i + 1] - box[:, i] for box in (a, b) for i in (0, 1)], axis=1)
+    p, q = (np.einsum("tic,tkc->tki", box, axes) for box in (a, b))
+    separate = (p.max(axis=2) < q.min(axis=2)) | (q.max(axis=2) < p.min(axis=2))
+    return ~separate.any(axis=1)
 
 
-def _corners_to_edges(points: np.ndarray, box: np.ndarray) -> float:
-    start, edge = box[None], np.roll(box, -1, axis=0)[None] - box[None]
-    offset = points[:, None] - start
+def _corners_to_edges(points: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """(T,) smallest distance of the corners (T, 4, 2) to the other box's edges."""
+    edge = (np.roll(box, -1, axis=1) - box)[:, None]
+    offset = points[:, :, None] - box[:, None]
     along = np.clip((offset * edge).sum(-1) / (edge**2).sum(-1), 0.0, 1.0)
-    return float(np.linalg.norm(offset - along[..., None] * edge, axis=-1).min())
+    return np.linalg.norm(offset - along[..., None] * edge, axis=-1).min(axis=(1, 2))

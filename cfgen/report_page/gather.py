@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from cfgen.errors import InputError
+from cfgen.metrics.success import successes
 from cfgen.records import Benchmark, Case, RatingFile, Rejection, Rollout, Scene, Verdict
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
@@ -39,6 +43,33 @@ class Gathered:
         """Arms besides the original that the planner was asked, hazard first."""
         found = {r.arm for r in self.rollouts[planner]} - {"original"}
         return sorted(found, key=lambda arm: (arm != "hazard", arm))
+
+    @property
+    def main_judge(self) -> str:
+        """The judge with the most verdicts, one that reads pictures before the offline stand-in; "" without any."""
+
+        def weight(judge: str) -> tuple[int, bool]:
+            return sum(len(v) for (j, _), v in self.verdicts.items() if j == judge), judge != "offline"
+
+        return max(self.judges, key=weight, default="")
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """Planners, the one with the most overall success under the main judge first."""
+
+        def success(planner: str) -> float:
+            found = successes(self.verdicts_of(self.main_judge, planner, "hazard"), "overall").values()
+            return sum(found) / len(found) if found else -1.0
+
+        return tuple(sorted(self.planners, key=success, reverse=True))
+
+    def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
+        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, or None where the planner failed."""
+        return {
+            (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
+            for r in self.rollouts[planner]
+            if r.arm == arm
+        }
 
     def verdicts_of(self, judge: str, planner: str, arm: str) -> list[Verdict]:
         return [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]

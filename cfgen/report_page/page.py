@@ -1,52 +1,139 @@
-"""The page: opens from its folder without a network."""
+"""The page: one file to open, and beside it the frames and the data of its cases. Needs no network and no server."""
 
 import html
+import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import cv2
 
 from cfgen.files import read_image, write_bytes
-from cfgen.records import Case
+from cfgen.records import DIMENSIONS, Case
+from cfgen.report_page.casefile import CaseFiles
 from cfgen.report_page.gather import Gathered
-from cfgen.report_page.table import Table
+from cfgen.report_page.section import NARROW, WIDE, Plot, Section
 
-_STYLE = (Path(__file__).parent / "page.css").read_text
-_VIEW_WIDTH = 960
+_ASSETS = Path(__file__).parent / "assets"
+_VIEW_WIDTH, _THUMB_WIDTH = 960, 320
 
 
-def write_page(out: Path, data: Gathered, tables: list[Table]) -> None:
-    """``index.html`` and the frames it shows, under ``out``."""
-    for case in data.cases:
-        for name in ("original", "augmented"):
-            _write_view(data.store.case_dir(case.case_id) / f"{name}.png", out / _view(case, name))
-    body = "".join(table.html() for table in tables) + "".join(map(_figure, data.cases))
-    page = (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        f"<title>cfgen report</title><style>{_STYLE()}</style></head>"
-        f"<body><h1>cfgen: {len(data.cases)} cases</h1>{body}</body></html>\n"
+def write_page(out: Path, data: Gathered, sections: list[Section]) -> None:
+    """``index.html``, ``assets/``, ``frames/`` and ``data/`` under ``out``."""
+    for asset in sorted(_ASSETS.iterdir()):
+        if asset.suffix in (".css", ".js"):
+            write_bytes(out / "assets" / asset.name, asset.read_bytes())
+    files = CaseFiles(data)
+    with ThreadPoolExecutor(2) as pool:
+        views = list(pool.map(lambda case: _write_views(data, case, out), data.cases))
+    for case, shown in zip(data.cases, views, strict=True):
+        _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
+    index = {
+        "planners": data.ranked,
+        "judges": data.judges,
+        "judge": data.main_judge,
+        "scores": DIMENSIONS,
+        "cases": [files.entry(case) for case in data.cases],
+    }
+    _write_js(out / "data" / "index.js", "cfgenIndex", index)
+    template = (_ASSETS / "page.html").read_text()
+    for mark, value in {
+        "TITLE": html.escape(data.store.root.resolve().name),
+        "FACTS": html.escape(_facts(data)),
+        "NAV": "".join(f'<a href="#{s.id}">{html.escape(s.title)}</a>' for s in sections if not s.empty),
+        "SECTIONS": "".join(_section(s) for s in sections if not s.empty),
+    }.items():
+        template = template.replace(f"<!--{mark}-->", value)
+    write_bytes(out / "index.html", template.encode())
+
+
+def _facts(data: Gathered) -> str:
+    made = data.benchmark
+    judges = ", ".join(data.judges) or "none yet"
+    return (
+        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections)} refused. "
+        f"Inpainter {made.inpainter}, seed {made.seed}, cfgen {made.cfgen_version}. Judges: {judges}."
     )
-    write_bytes(out / "index.html", page.encode())
 
 
-def _view(case: Case, name: str) -> str:
-    return f"frames/{case.case_id}-{name}.webp"
+# --- sections -------------------------------------------------------------------------------------------
 
 
-def _write_view(source: Path, target: Path) -> None:
+def _section(section: Section) -> str:
+    headline = "".join(
+        f'<div class="headline"><b>{html.escape(value)}<small>{html.escape(unit)}</small></b>'
+        f"<p>{html.escape(words)}</p></div>"
+        for value, unit, words in section.headline
+    )
+    lead = "".join(f"<li>{html.escape(words)}</li>" for words in section.lead)
+    long = [t for t in section.tables if len(t.rows) > 12]
+    short = [t for t in section.tables if len(t.rows) <= 12 and t.rows]
+    return (
+        f'<section id="{section.id}"><h2>{html.escape(section.title)}</h2>{headline}'
+        f"{f'<ul class=lead>{lead}</ul>' if lead else ''}{_plots(section.plots)}"
+        f"{''.join(t.html() for t in short)}"
+        + "".join(f"<details><summary>{html.escape(t.title)}</summary>{t.html()}</details>" for t in long)
+        + "</section>"
+    )
+
+
+def _plots(plots: tuple[Plot, ...]) -> str:
+    """Plots of one group share a figure with a choice above it."""
+    groups: dict[str, list[Plot]] = {}
+    for plot in plots:
+        groups.setdefault(plot.group or plot.name, []).append(plot)
+    return '<div class="plots">' + "".join(map(_figure, groups.values())) + "</div>" if groups else ""
+
+
+def _figure(plots: list[Plot]) -> str:
+    choices = "".join(
+        f'<button type="button" data-show="{plot.name}">{html.escape(plot.choice)}</button>'
+        for plot in plots
+        if plot.choice
+    )
+    chosen = next((p for p in plots if p.choice.endswith("overall")), plots[0])
+    panes = "".join(
+        f'<div class="pane" id="{plot.name}"{"" if plot is chosen else " hidden"}>'
+        f'<div class="wide">{plot.draw(WIDE).svg()}</div><div class="narrow">{plot.draw(NARROW).svg()}</div></div>'
+        for plot in plots
+    )
+    title = f"<figcaption>{html.escape(plots[0].title)}</figcaption>"
+    return f"<figure>{title}{f'<div class=choice>{choices}</div>' if choices else ''}{panes}</figure>"
+
+
+# --- data and frames ------------------------------------------------------------------------------------
+
+
+def _write_js(path: Path, function: str, content: dict[str, Any]) -> None:
+    """A script that hands its content to a function of the page: the way to load data without a server."""
+    text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    write_bytes(path, f"{function}({text});\n".encode())
+
+
+def _write_views(data: Gathered, case: Case, out: Path) -> dict[str, str]:
+    """Frames of every arm, and a thumbnail of the hazard's; arm -> path relative to ``out``."""
+    folder = data.store.case_dir(case.case_id)
+    front = data.scenes[case.scene_id].front.name
+    sources = {"original": folder / "original.png", "hazard": folder / "augmented.png"}
+    sources |= {arm: folder / "frames" / arm / f"{front}@0.png" for arm in case.arms if arm != "hazard"}
+    shown = {}
+    for arm, source in sources.items():
+        if source.is_file():
+            shown[arm] = f"frames/{case.case_id}-{arm}.webp"
+            _shrink(source, out / shown[arm], _VIEW_WIDTH, 85)
+    _shrink(sources["hazard"], out / "frames" / f"{case.case_id}-thumb.webp", _THUMB_WIDTH, 75)
+    return shown
+
+
+def _shrink(source: Path, target: Path, width: int, quality: int) -> None:
+    """A WebP no wider than ``width``; one that is newer than its source is kept."""
+    if target.is_file() and target.stat().st_mtime >= source.stat().st_mtime:
+        return
     image = read_image(source)
-    scale = min(1.0, _VIEW_WIDTH / image.shape[1])
-    size = (round(image.shape[1] * scale), round(image.shape[0] * scale))
-    shown = cv2.resize(image, size, interpolation=cv2.INTER_AREA) if scale < 1 else image
-    done, encoded = cv2.imencode(".webp", shown[:, :, ::-1], [cv2.IMWRITE_WEBP_QUALITY, 85])
+    scale = min(1.0, width / image.shape[1])
+    if scale < 1:
+        size = (width, round(image.shape[0] * scale))
+        image = cv2.resize(image, size, interpolation=cv2.INTER_AREA)
+    done, encoded = cv2.imencode(".webp", image[:, :, ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality])
     assert done
     write_bytes(target, encoded.tobytes())
-
-
-def _figure(case: Case) -> str:
-    words = f"{case.hazard.name}, {case.placement.distance_m:.0f} m ahead, {case.placement.zone.replace('_', ' ')}"
-    images = "".join(
-        f"<img loading='lazy' src='{_view(case, name)}' alt='{name} frame'>"
-        for name in ("original", "augmented")
-    )
-    return f"<figure class='case'>{images}<figcaption>{html.escape(words)}</figcaption></figure>"

@@ -21,7 +21,9 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_leaderboard_counts_everything(bench: Path, tmp_path: Path):
     written = report(bench, tmp_path / "r")
-    rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r" / "leaderboard.csv").open())}
+    rows = {
+        row["planner"]: row for row in csv.DictReader((tmp_path / "r" / "tables" / "leaderboard.csv").open())
+    }
     # careful, 12 cases: 8 failed to plan, 10 unknown; of the other ten, 0, 3, 6, 9 keep going
     careful = rows["careful"]
     assert (careful["N"], careful["excluded"], careful["planner failed"]) == ("11", "1", "1")
@@ -39,8 +41,8 @@ def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):
         assert (out / path).is_file(), path
     content = json.loads((out / "report.json").read_text())
     assert content["cases"] == 12
-    assert r"\toprule" in (out / "leaderboard.tex").read_text()
-    assert (out / "report.md").read_text().startswith("### Strict success")
+    assert r"\toprule" in (out / "tables" / "leaderboard.tex").read_text()
+    assert (out / "report.md").read_text().startswith("## Response to the hazard")
 
 
 def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: Path):

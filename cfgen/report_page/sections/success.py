@@ -1,9 +1,29 @@
 """The table of the paper's Table 5: strict success with everything that was left out in the same row."""
 
+from dataclasses import asdict
+from functools import partial
+
 from cfgen.metrics.success import SuccessRow, success_row
 from cfgen.records import DIMENSIONS
+from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.gather import Gathered
+from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
+
+
+def success_section(data: Gathered) -> Section:
+    rows = success_rows(data)
+    ranked = _ranked(rows)
+    names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]
+    series = [Series(d, [row.rates[d] for row in ranked]) for d in DIMENSIONS]
+    chart = partial(rows_chart, "Strict success by planner", names, series)
+    return Section(
+        id="leaderboard",
+        title="Leaderboard",
+        tables=(leaderboard(ranked),),
+        plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
+        figures={"success": [asdict(row) for row in rows]},
+    )
 
 
 def success_rows(data: Gathered) -> list[SuccessRow]:
@@ -17,17 +37,15 @@ def success_rows(data: Gathered) -> list[SuccessRow]:
     ]
 
 
-def leaderboard(rows: list[SuccessRow]) -> Table:
+def _ranked(rows: list[SuccessRow]) -> list[SuccessRow]:
     """The hazard arm, best overall first."""
-    ranked = sorted(
+    return sorted(
         (row for row in rows if row.arm == "hazard"),
-        key=lambda r: (
-            r.judge,
-            -(r.rates["overall"].value or 0),
-            -(r.rates["waypoints"].value or 0),
-            r.planner,
-        ),
+        key=lambda r: (r.judge, *(-(r.rates[d].value or 0) for d in reversed(DIMENSIONS)), r.planner),
     )
+
+
+def leaderboard(ranked: list[SuccessRow]) -> Table:
     columns = ["planner", "judge"]
     for name in DIMENSIONS:
         columns += [f"{name} %", "95% interval"]

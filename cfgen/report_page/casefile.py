@@ -1,0 +1,189 @@
+"""What the page shows of one case, as JSON: a short entry for the list, a long one for the case itself."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cfgen.geometry.trajectory import deltas, speeds
+from cfgen.metrics.kinematics import encounter
+from cfgen.records import DIMENSIONS, Case, Rollout, Scene, Verdict, Vote
+from cfgen.report_page.gather import Gathered
+from cfgen.report_page.sections.people import people_scores
+
+
+class CaseFiles:
+    """Entries of every case; what belongs together is looked up once."""
+
+    def __init__(self, data: Gathered) -> None:
+        self.data = data
+        self._rollouts = {
+            (r.case_id, p, r.arm, r.repeat): r for p, found in data.rollouts.items() for r in found
+        }
+        self._verdicts = {
+            (v.case_id, p, judge, v.arm, v.repeat): v
+            for (judge, p), found in data.verdicts.items()
+            for v in found
+        }
+        self._repeats: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for case_id, planner, arm, repeat in sorted(self._rollouts):
+            self._repeats[case_id, planner, arm].append(repeat)
+        self._people = {d: people_scores(data, d) for d in DIMENSIONS}
+
+    def entry(self, case: Case) -> dict[str, Any]:
+        """For the list: what is filtered by."""
+        speed = self.data.scenes[case.scene_id].speed
+        return {
+            "id": case.case_id,
+            "hazard": case.hazard.name,
+            "cluster": case.hazard.cluster,
+            "zone": case.placement.zone.replace("_", " "),
+            "distance": round(case.placement.distance_m, 1),
+            "decel": round(case.placement.required_decel, 2),
+            "speed": round(3.6 * speed, 1),
+            "scores": {
+                p: {
+                    j: _outcome(self._verdicts.get((case.case_id, p, j, "hazard", 0)))
+                    for j in self.data.judges
+                }
+                for p in self.data.planners
+            },
+            "people": {
+                p: scores
+                for p, scores in ((p, self._rated(case.case_id, p)) for p in self.data.planners)
+                if any(score is not None for score in scores)
+            },
+        }
+
+    def _rated(self, case_id: str, planner: str) -> list[int | None]:
+        return [self._people[d].get((planner, case_id)) for d in DIMENSIONS]
+
+    def detail(self, case: Case, views: dict[str, str]) -> dict[str, Any]:
+        """For the case's own view; ``views`` maps arms to image paths."""
+        scene = self.data.scenes[case.scene_id]
+        return {
+            **self.entry(case),
+            "views": views,
+            "answers": {
+                planner: {
+                    arm: self._answer(case, planner, arm) for arm in ["original", *self.data.arms(planner)]
+                }
+                for planner in self.data.planners
+            },
+            "ratings": [
+                {"rater": r.rater, "planner": r.planner, **r.history[-1].model_dump(mode="json")}
+                for r in self.data.ratings
+                if r.case_id == case.case_id and r.history
+            ],
+            "provenance": _provenance(case, scene),
+        }
+
+    def _answer(self, case: Case, planner: str, arm: str) -> list[dict[str, Any]]:
+        """One entry per repeat."""
+        return [self._one(case, planner, arm, k) for k in self._repeats[case.case_id, planner, arm]]
+
+    def _one(self, case: Case, planner: str, arm: str, repeat: int) -> dict[str, Any]:
+        rollout = self._rollouts[case.case_id, planner, arm, repeat]
+        base = self._rollouts.get((case.case_id, planner, "original", repeat)) or self._rollouts.get(
+            (case.case_id, planner, "original", 0)
+        )
+        verdicts = {
+            judge: _verdict(v)
+            for judge in self.data.judges
+            if (v := self._verdicts.get((case.case_id, planner, judge, arm, repeat)))
+        }
+        return {**_motion(case, rollout, base), **_said(rollout), "verdicts": verdicts}
+
+
+def _outcome(judged: Verdict | Vote | None) -> list[int | None] | str:
+    """Three scores, or the word for why there are none."""
+    if judged is None:
+        return "missing"
+    scores: Mapping[Any, int | None] = judged.scores
+    return [scores.get(d) for d in DIMENSIONS] if judged.status == "scored" else judged.status
+
+
+def _said(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "repeat": rollout.repeat,
+        "status": rollout.status,
+        "reason": rollout.reason,
+        "text": rollout.text,
+        "trace": rollout.plan.trace.model_dump() if rollout.plan else {},
+        "faults": rollout.plan.faults if rollout.plan else (),
+        "seconds": round(rollout.latency_s, 3),
+    }
+
+
+def _motion(case: Case, rollout: Rollout, base: Rollout | None) -> dict[str, Any]:
+    """Waypoints in cm, speeds in km/h, what changed, and the encounter with the hazard."""
+    if rollout.plan is None:
+        return {}
+    plan = np.array(rollout.plan.waypoints)
+    found: dict[str, Any] = {
+        "path": np.round(plan[:, :2], 2).tolist(),
+        "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
+    }
+    if rollout.arm.startswith("hazard"):
+        met = encounter(plan, case.distance_placements.get(rollout.arm, case.placement))
+        found["encounter"] = {
+            "smallest gap": f"{met.min_gap_m:.1f} m",
+            "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
+            "stops short": "yes" if met.stops_short else "no",
+            "braking": f"{met.planned_decel:.1f} m/s², {met.required_decel:.1f} required",
+        }
+    if base is not None and base.plan is not None and rollout.arm != "original":
+        rows = deltas(np.array(base.plan.waypoints), plan)
+        found["deltas"] = [[r.t, round(r.dx, 2), round(r.dy, 2), round(r.dspeed_kmh, 1)] for r in rows]
+    return found
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "outcome": _outcome(verdict),
+        "element": ", ".join(w for w in (verdict.element_type, verdict.element_position) if w),
+        "explanation": verdict.explanation or verdict.reason,
+        "flags": verdict.flags,
+        "votes": [
+            {
+                "model": vote.model,
+                "outcome": _outcome(vote),
+                "explanation": vote.explanation or vote.reason,
+                "raw": vote.raw[:20_000],
+            }
+            for vote in verdict.votes
+        ],
+    }
+
+
+def _provenance(case: Case, scene: Scene) -> list[list[str]]:
+    """Name and value, in reading order."""
+    place = case.placement
+    rows = [
+        ("case", case.case_id),
+        ("scene", case.scene_id),
+        ("source", scene.source),
+        ("licence", scene.license),
+        ("hazard", f"{case.hazard.name} ({case.hazard.id})"),
+        ("why it matters", case.hazard.why),
+        (
+            "place",
+            f"{place.distance_m:.1f} m ahead, {place.lateral_m:+.1f} m to the left, {place.zone.replace('_', ' ')}",
+        ),
+        ("size", f"{place.size.length:g} x {place.size.width:g} x {place.size.height:g} m"),
+        ("seed", str(case.seed)),
+        ("attempts", str(len(case.attempts))),
+        ("inpainter", f"{case.provenance.inpainter} {case.provenance.inpainter_version}"),
+        ("scene hash", case.provenance.scene_hash),
+        ("hazard hash", case.provenance.hazard_hash),
+        ("cfgen", case.provenance.cfgen_version),
+    ]
+    gates = [
+        (
+            f"gate {g.gate}",
+            f"{'-' if g.value is None else f'{g.value:.3g}'} {g.bound} {'' if g.passed else 'FAILED'}",
+        )
+        for g in case.gates
+    ]
+    return [[name, value.strip()] for name, value in (*rows, *gates) if value.strip()]

@@ -1,0 +1,37 @@
+"""Events by case: what the judge credits, and what the trajectories show."""
+
+from collections import defaultdict
+
+from cfgen.metrics.floor import judged_events
+from cfgen.metrics.kinematics import responds
+from cfgen.records import Case, Placement
+from cfgen.report_page.gather import Gathered
+
+
+def judged(data: Gathered, planner: str, arm: str, dimension: str) -> dict[str, float]:
+    """case -> strict success under the main judge."""
+    verdicts = data.verdicts_of(data.main_judge, planner, arm)
+    return judged_events(verdicts, dimension, control=not arm.startswith("hazard"))
+
+
+def measured(data: Gathered, planner: str, arm: str) -> dict[str, float]:
+    """case -> share of repeats whose trajectory reacts, measured against the original's of the same repeat.
+
+    In the hazard arm a planner's failure is no reaction; elsewhere the repeat is left out.
+    """
+    originals, answers = data.plans(planner, "original"), data.plans(planner, arm)
+    cases = {case.case_id: case for case in data.cases}
+    found: dict[str, list[bool]] = defaultdict(list)
+    for (case_id, repeat), plan in answers.items():
+        original = originals.get((case_id, repeat), originals.get((case_id, 0)))
+        if plan is not None and original is not None:
+            found[case_id].append(responds(original, plan, _place(cases[case_id], arm)))
+        elif arm.startswith("hazard"):
+            found[case_id].append(False)
+    return {case_id: sum(hits) / len(hits) for case_id, hits in found.items()}
+
+
+def _place(case: Case, arm: str) -> Placement:
+    if arm == "nuisance" and case.nuisance_placement:
+        return case.nuisance_placement
+    return case.distance_placements.get(arm, case.placement)

@@ -1,0 +1,71 @@
+"""Case panels as PNG, for papers and talks."""
+
+from pathlib import Path
+
+import numpy as np
+
+from cfgen.files import png_bytes, read_image, write_bytes
+from cfgen.records import Case, Rollout, Verdict
+from cfgen.render.panel import PanelItem, case_panel
+from cfgen.report_page.gather import Gathered
+
+
+def write_panels(out: Path, data: Gathered, per_planner: int | None) -> int:
+    """``panels/<planner>/<case>.png`` of the hazard arm.
+
+    Args:
+        per_planner: how many, taking turns over the overall scores 2, 1, 0 and no score; None writes all.
+
+    Returns:
+        How many were written.
+    """
+    cases = {case.case_id: case for case in data.cases}
+    written = 0
+    for planner in data.planners:
+        rollouts = {(r.arm, r.case_id): r for r in data.rollouts[planner] if r.repeat == 0}
+        verdicts = {
+            v.case_id: v for v in data.verdicts_of(data.main_judge, planner, "hazard") if v.repeat == 0
+        }
+        asked = sorted(case_id for arm, case_id in rollouts if arm == "hazard")
+        for case_id in _varied(asked, verdicts)[:per_planner]:
+            item = _item(data, cases[case_id], rollouts, verdicts.get(case_id))
+            write_bytes(out / "panels" / planner / f"{case_id}.png", png_bytes(case_panel(item)))
+            written += 1
+    return written
+
+
+def _varied(case_ids: list[str], verdicts: dict[str, Verdict]) -> list[str]:
+    """In turns over the overall scores, so that the first few show every kind."""
+    queues: dict[int | None, list[str]] = {2: [], 1: [], 0: [], None: []}
+    for case_id in case_ids:
+        verdict = verdicts.get(case_id)
+        queues[verdict.scores.get("overall") if verdict else None].append(case_id)
+    turns = max(map(len, queues.values()))
+    return [queue[i] for i in range(turns) for queue in queues.values() if i < len(queue)]
+
+
+def _item(
+    data: Gathered, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+) -> PanelItem:
+    folder = data.store.case_dir(case.case_id)
+    original, modified = (rollouts.get((arm, case.case_id)) for arm in ("original", "hazard"))
+    return PanelItem(
+        original_image=read_image(folder / "original.png"),
+        modified_image=read_image(folder / "augmented.png"),
+        original_plan=_plan(original),
+        modified_plan=_plan(modified),
+        original_text=_words(original),
+        modified_text=_words(modified),
+        scores={str(name): score for name, score in verdict.scores.items()} if verdict else {},
+        explanation=(verdict.explanation or verdict.reason) if verdict else "not judged",
+    )
+
+
+def _plan(rollout: Rollout | None) -> np.ndarray | None:
+    return np.array(rollout.plan.waypoints) if rollout and rollout.plan else None
+
+
+def _words(rollout: Rollout | None) -> str:
+    if rollout is None:
+        return "not asked"
+    return rollout.text if rollout.status == "ok" else f"failed: {rollout.reason}\n{rollout.text}"

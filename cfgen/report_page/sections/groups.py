@@ -1,0 +1,140 @@
+"""Where success comes from: by hazard, place, distance, and so on."""
+
+from dataclasses import asdict
+from functools import partial
+
+from cfgen.metrics.breakdown import AXES, Group, breakdown, dose_response, partial_reasons
+from cfgen.metrics.rates import Rate
+from cfgen.records import DIMENSIONS
+from cfgen.report_page.charts import Series, curve_chart, rows_chart
+from cfgen.report_page.events import judged
+from cfgen.report_page.gather import Gathered
+from cfgen.report_page.section import Plot, Section
+from cfgen.report_page.table import Table
+from cfgen.report_page.vector import Drawing
+
+_MEASURED = ("distance", "required deceleration", "speed")
+#: A group needs this many cases to be drawn; the tables hold all.
+_LEAST_CASES, _MOST_ROWS = 3, 24
+
+
+def groups_section(data: Gathered) -> Section:
+    speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
+    plots, tables, figures = [], [], {}
+    for axis in AXES:
+        found = {
+            (p, d): breakdown(axis, data.cases, judged(data, p, "hazard", d), speeds)
+            for p in data.planners
+            for d in DIMENSIONS
+        }
+        labels = _labels(found)
+        if len(labels) < 2:
+            continue
+        name = axis.replace(" ", "-")
+        if axis in _MEASURED or len(_large(labels, found)) > 1:
+            plots += [
+                Plot(f"by-{name}-{d}", f"By {axis}", partial(_chart, axis, labels, found, d), f"by-{name}", d)
+                for d in DIMENSIONS
+            ]
+        tables.append(_table(axis, name, labels, found))
+        figures[axis] = [
+            {"planner": p, "score": d, "groups": [_plain(g) for g in groups]}
+            for (p, d), groups in found.items()
+        ]
+    return Section(
+        id="breakdown",
+        title="Breakdown",
+        plots=(*_dose_plots(data), *plots),
+        tables=(*tables, _partial_table(data)),
+        figures={"breakdown": figures},
+    )
+
+
+def _labels(found: dict[tuple[str, str], list[Group]]) -> list[str]:
+    """All labels in the order of the groups, largest first where they have no order of their own."""
+    groups = [g for one in found.values() for g in one]
+    order: dict[str, tuple[float, int]] = {}
+    for group in groups:
+        n = max(group.rate.n, -order.get(group.label, (0.0, 0))[1])
+        order[group.label] = (group.order, -n)
+    return sorted(order, key=lambda label: (*order[label], label))
+
+
+def _large(labels: list[str], found: dict[tuple[str, str], list[Group]]) -> list[str]:
+    large = {g.label for one in found.values() for g in one if g.rate.n >= _LEAST_CASES}
+    return [label for label in labels if label in large][:_MOST_ROWS]
+
+
+def _rates(
+    found: dict[tuple[str, str], list[Group]], planner: str, score: str, labels: list[str]
+) -> list[Rate | None]:
+    by_label = {g.label: g.rate for g in found[planner, score]}
+    return [by_label.get(label) for label in labels]
+
+
+def _chart(
+    axis: str, labels: list[str], found: dict[tuple[str, str], list[Group]], score: str, width: float
+) -> Drawing:
+    shown = labels if axis in _MEASURED else _large(labels, found)
+    planners = list(dict.fromkeys(p for p, _ in found))
+    series = [Series(p, _rates(found, p, score, shown)) for p in planners]
+    title = f"Strict success by {axis}, {score}"
+    if axis in _MEASURED:
+        return curve_chart(title, axis, shown, series, width)
+    return rows_chart(title, shown, series, width)
+
+
+def _table(axis: str, name: str, labels: list[str], found: dict[tuple[str, str], list[Group]]) -> Table:
+    rows = []
+    for planner in dict.fromkeys(p for p, _ in found):
+        rates = {d: _rates(found, planner, d, labels) for d in DIMENSIONS}
+        for i, label in enumerate(labels):
+            overall = rates["overall"][i]
+            if overall is not None:
+                shares = [r.percent() if (r := rates[d][i]) else "-" for d in DIMENSIONS]
+                rows.append((label, planner, *shares, overall.interval(), str(overall.n)))
+    return Table(
+        name=f"by-{name}",
+        title=f"Strict success by {axis}",
+        columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (overall)", "N"),
+        rows=tuple(rows),
+        words=2,
+    )
+
+
+def _dose_plots(data: Gathered) -> list[Plot]:
+    """The same hazards nearer and farther, where the build made them."""
+    arms = sorted({a for p in data.planners for a in data.arms(p) if a.startswith("hazard")})
+    if len(arms) < 2:
+        return []
+    plots = []
+    for score in DIMENSIONS:
+        curves = {
+            p: dose_response(data.cases, {arm: judged(data, p, arm, score) for arm in arms})
+            for p in data.planners
+        }
+        ticks = [g.label for g in next(iter(curves.values()))]
+        series = [Series(p, [g.rate for g in groups]) for p, groups in curves.items()]
+        axis = "distance to the hazard, relative to the case's own"
+        chart = partial(curve_chart, f"Dose-response, {score}", axis, ticks, series)
+        plots.append(Plot(f"dose-{score}", "The same hazard nearer and farther", chart, "dose", score))
+    return plots
+
+
+def _partial_table(data: Gathered) -> Table:
+    rows = [
+        (planner, reason, str(count))
+        for planner in data.planners
+        for reason, count in partial_reasons(data.verdicts_of(data.main_judge, planner, "hazard"))[:20]
+    ]
+    return Table(
+        name="partial",
+        title="Cases with a score of 1, by reason",
+        columns=("planner", "reason", "cases"),
+        rows=tuple(rows),
+        words=2,
+    )
+
+
+def _plain(group: Group) -> dict[str, object]:
+    return {"label": group.label, **asdict(group.rate)}

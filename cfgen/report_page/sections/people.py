@@ -1,0 +1,91 @@
+"""How far judges agree with people and with each other."""
+
+from dataclasses import asdict
+
+from cfgen.metrics.agreement import Agreement, agreement, consensus
+from cfgen.records import DIMENSIONS
+from cfgen.report_page.gather import Gathered
+from cfgen.report_page.section import Section
+from cfgen.report_page.table import Table
+
+#: (planner, case) -> score
+Scores = dict[tuple[str, str], int]
+
+
+def people_section(data: Gathered) -> Section:
+    """Every pair of judges, and every judge against the majority of the people, on the hazard arm's first repeat."""
+    rows, figures = [], []
+    for dimension in DIMENSIONS:
+        raters = {judge: _judge_scores(data, judge, dimension) for judge in data.judges}
+        people = people_scores(data, dimension)
+        references = ([("people", people)] if people else []) + list(raters.items())
+        for i, (first, a) in enumerate(references):
+            for second, b in references[i + 1 :]:
+                shared = sorted(set(a) & set(b))
+                if shared:
+                    found = agreement([a[k] for k in shared], [b[k] for k in shared])
+                    rows.append((first, second, dimension, *_words(found)))
+                    figures.append({"reference": first, "other": second, "score": dimension, **asdict(found)})
+    return Section(
+        id="agreement",
+        title="Agreement",
+        tables=(_table(rows),) if rows else (),
+        figures={"agreement": figures},
+    )
+
+
+def people_scores(data: Gathered, dimension: str) -> Scores:
+    """The majority of the raters' last scores; ties and UNKNOWN are left out."""
+    raters = sorted({r.rater for r in data.ratings})
+    last = {
+        (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)  # type: ignore[call-overload]
+        for r in data.ratings
+        if r.arm == "hazard" and r.history
+    }
+    items = sorted({(planner, case) for _, planner, case in last})
+    votes = consensus([[last.get((rater, *item)) for item in items] for rater in raters]) if raters else []
+    return {item: score for item, score in zip(items, votes, strict=True) if score is not None}
+
+
+def _judge_scores(data: Gathered, judge: str, dimension: str) -> Scores:
+    return {
+        (planner, v.case_id): v.scores[dimension]  # type: ignore[index, misc]
+        for planner in data.planners
+        for v in data.verdicts_of(judge, planner, "hazard")
+        if v.status == "scored" and v.repeat == 0
+    }
+
+
+def _words(found: Agreement) -> tuple[str, ...]:
+    def value(number: float | None, interval: tuple[float, float] | None) -> str:
+        if number is None:
+            return "undefined"
+        return f"{number:.2f}" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
+
+    recall = ["-" if r is None else f"{100 * r:.0f}" for r in found.recall]
+    accuracy = "-" if found.accuracy is None else f"{100 * found.accuracy:.1f}"
+    kappas = value(found.kappa, found.kappa_interval), value(found.quadratic, found.quadratic_interval)
+    return (accuracy, *kappas, *recall, str(found.n))
+
+
+def _table(rows: list[tuple[str, ...]]) -> Table:
+    return Table(
+        name="agreement",
+        title="Judges and people on the same answers",
+        columns=(
+            "reference",
+            "other",
+            "score",
+            "same %",
+            "kappa",
+            "quadratic kappa",
+            "finds 0 %",
+            "finds 1 %",
+            "finds 2 %",
+            "N",
+        ),
+        rows=tuple(rows),
+        words=3,
+        note="Cohen's kappa with 95% bootstrap intervals; undefined where both give one and the same score throughout. "
+        "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters.",
+    )

@@ -1,0 +1,93 @@
+"""Planner against planner, and how many cases it takes to see a difference."""
+
+from dataclasses import asdict
+
+from cfgen.metrics.compare import Pair, cases_needed, compare_all
+from cfgen.records import DIMENSIONS
+from cfgen.report_page.events import judged
+from cfgen.report_page.gather import Gathered
+from cfgen.report_page.section import Section
+from cfgen.report_page.table import Table
+
+_GAPS = (0.05, 0.10, 0.20)
+_DISCORDANT = (0.1, 0.2, 0.3, 0.4)
+
+
+def versus_section(data: Gathered) -> Section:
+    if len(data.planners) < 2:
+        return Section("versus", "Planner against planner")
+    pairs = {d: compare_all({p: judged(data, p, "hazard", d) for p in data.planners}) for d in DIMENSIONS}
+    return Section(
+        id="versus",
+        title="Planner against planner",
+        lead=tuple(pair.sentence() for pair in pairs["overall"][:12]),
+        tables=(_table(pairs), _power_table(pairs["overall"])),
+        figures={"pairs": {d: [asdict(pair) for pair in found] for d, found in pairs.items()}},
+    )
+
+
+def _table(pairs: dict[str, list[Pair]]) -> Table:
+    rows = [
+        (
+            pair.first,
+            pair.second,
+            dimension,
+            "-" if pair.difference.value is None else f"{100 * pair.difference.value:+.1f}",
+            _interval(pair),
+            str(pair.first_only),
+            str(pair.second_only),
+            f"{pair.p:.3f}",
+            f"{pair.p_holm:.3f}",
+            str(pair.difference.n),
+        )
+        for dimension, found in pairs.items()
+        for pair in found
+    ]
+    return Table(
+        name="pairs",
+        title="Differences in strict success on shared cases",
+        columns=(
+            "first",
+            "second",
+            "score",
+            "points",
+            "95% interval",
+            "only first",
+            "only second",
+            "p",
+            "p (Holm)",
+            "N",
+        ),
+        rows=tuple(rows),
+        words=3,
+        note="Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
+        "one score. Intervals: paired bootstrap.",
+    )
+
+
+def _interval(pair: Pair) -> str:
+    low, high = pair.difference.low, pair.difference.high
+    return "-" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}"
+
+
+def _power_table(pairs: list[Pair]) -> Table:
+    """The observed share of discordant cases, where there is one, comes first."""
+    seen = [(p.first_only + p.second_only) / p.difference.n for p in pairs if p.difference.n]
+    observed = sorted(seen)[len(seen) // 2] if any(seen) else None
+    shares = ([("as observed", observed)] if observed else []) + [("assumed", share) for share in _DISCORDANT]
+    rows = [
+        (
+            name,
+            f"{100 * share:.0f}",
+            *(str(cases_needed(gap, share)) if share >= gap else "-" for gap in _GAPS),
+        )
+        for name, share in shares
+    ]
+    return Table(
+        name="power",
+        title="Cases needed to see a difference, 80% power at the 5% level",
+        columns=("discordant cases", "% of all", *(f"{100 * gap:.0f} points" for gap in _GAPS)),
+        rows=tuple(rows),
+        note="Discordant: only one of the two planners succeeds; a difference cannot be larger than their share. "
+        "As observed: the median over the pairs of this report, overall score.",
+    )
