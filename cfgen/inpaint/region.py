@@ -18,6 +18,9 @@ MIN_AREA = 12.0
 #: Width over which an edit fades out inside its mask, pixels.
 FEATHER = 3
 
+#: Ground nearer to the camera than this is left alone: the car's own hood hides it, m.
+HOOD_M = 5.0
+
 Box = tuple[int, int, int, int]
 
 
@@ -111,7 +114,7 @@ def project_mask(camera: Camera, placement: Placement, shadow: float) -> np.ndar
     size = placement.size
     reach = math.hypot(size.length, size.width) / 2 + 0.15 + shadow * size.height
     away = np.array([placement.x, placement.y]) - centre(camera)[:2]
-    reach = min(reach, 0.7 * float(np.hypot(*away)))
+    reach = min(reach, max(float(np.hypot(*away)) - HOOD_M, 1.0))
     turns = np.linspace(0, 2 * math.pi, 32, endpoint=False)
     ring = np.array([placement.x, placement.y]) + reach * np.column_stack([np.cos(turns), np.sin(turns)])
     ground, valid = project(camera, np.column_stack([ring, np.zeros(32)]))
