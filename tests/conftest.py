@@ -51,3 +51,14 @@ def real() -> Path:
     if not folder.is_dir():
         pytest.skip("no real drives here: put them in ../shared/real or set CFGEN_REAL")
     return folder
+
+
+@pytest.fixture(scope="session")
+def bench(real: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small benchmark of real scenes, built once; copy it before changing it."""
+    from tests.benches import build_arguments, run
+
+    out = tmp_path_factory.mktemp("bench") / "b"
+    code, _, err = run(*build_arguments(real, out))
+    assert code == 0, err
+    return out

@@ -1,0 +1,61 @@
+"""Small real benchmarks for the tests."""
+
+import contextlib
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cfgen.cli import main
+
+HAZARDS = "cone_line,work_barrier"
+
+
+def build_arguments(real: Path, out: Path, n: int = 5, *more: str) -> list[str]:
+    scenes = str(real / "udacity_hmb3" / "scenes")
+    fixed = ["build", "--n", str(n), "--scenes", scenes, "--seed", "7", "--out", str(out), "--quiet"]
+    return [*fixed, "--hazards", HAZARDS, *more]
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of one command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(a) for a in arguments])
+    return code, out.getvalue(), err.getvalue()
+
+
+def kill_when(arguments: list[str], ready) -> None:
+    """Start a command in its own session and ``kill -9`` all of it as soon as ``ready()``."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cfgen", *arguments],
+        cwd=Path(__file__).resolve().parents[1],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 120
+    while not ready() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def tree(root: Path, *patterns: str) -> dict[str, bytes]:
+    """Content by path of the files under ``root`` that match."""
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for pattern in patterns
+        for path in sorted(root.glob(pattern))
+        if path.is_file()
+    }
+
+
+def copy(bench: Path, to: Path) -> Path:
+    shutil.copytree(bench, to)
+    return to
