@@ -41,6 +41,15 @@ class VerdictKey:
     repeat: int
 
 
+@dataclass(frozen=True)
+class RubricId:
+    """Which wording judged: ``hash`` covers every word and the answer's schema."""
+
+    name: str
+    version: str
+    hash: str
+
+
 class Judge(Protocol):
     """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready.
 

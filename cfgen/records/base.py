@@ -11,7 +11,8 @@ SCHEMA_VERSION: Literal[1] = 1
 PLAN_STEPS = 24
 PLAN_DT = 0.25
 
-DIMENSIONS = ("reasoning", "waypoints", "overall")
+Dimension = Literal["reasoning", "waypoints", "overall"]
+DIMENSIONS: tuple[Dimension, ...] = ("reasoning", "waypoints", "overall")
 
 LONGITUDINAL = (
     "stop",

@@ -1,0 +1,110 @@
+"""From votes to a verdict, in code: no model adds up scores."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median_low
+from typing import Literal
+
+from cfgen.judge.protocol import RubricId, VerdictKey
+from cfgen.records import DIMENSIONS, Dimension, Score, Verdict, Vote
+
+Scores = dict[Dimension, Score | None]
+
+#: A vote with this flag was answered again and does not count.
+SUPERSEDED = "superseded: asked again"
+
+
+def overall_range(reasoning: Score, waypoints: Score) -> tuple[Score, Score]:
+    """Lowest and highest overall score that the rubric allows given the other two.
+
+    2 asks for both to be 2; 0 says that neither reacts. Two full scores may still contradict each other: 1.
+    """
+    if reasoning == waypoints == 2:
+        return 1, 2
+    if reasoning == waypoints == 0:
+        return 0, 0
+    return 0, 1
+
+
+def inconsistency(scores: Scores) -> str:
+    """Why the three scores cannot stand together, or ""."""
+    reasoning, waypoints, overall = (scores.get(d) for d in DIMENSIONS)
+    if reasoning is None or waypoints is None or overall is None:
+        return ""
+    low, high = overall_range(reasoning, waypoints)
+    if low <= overall <= high:
+        return ""
+    allowed = str(low) if low == high else f"{low} or {high}"
+    return f"inconsistent: overall {overall} with reasoning {reasoning}, waypoints {waypoints} (allows {allowed})"
+
+
+def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote], input_hash: str) -> Verdict:
+    """Majority per dimension; ties go to the middle of the tied scores, rounded down, and are flagged.
+
+    A verdict is unknown when most usable votes say so, and failed when fewer than half of the votes are usable.
+    """
+    counted = [v for v in votes if SUPERSEDED not in v.flags]
+    usable = [v for v in counted if v.status != "failed"]
+    scored = [v for v in usable if v.status == "scored"]
+    flags = list(dict.fromkeys(f for v in counted for f in v.flags))
+    status: Literal["scored", "unknown", "failed"] = "scored"
+    reason = ""
+    if 2 * len(usable) < len(counted) or not usable:
+        status = "failed"
+        reason = "; ".join(dict.fromkeys(v.reason for v in counted if v.status == "failed"))
+    elif 2 * len(scored) <= len(usable):
+        status = "unknown"
+        reason = next((v.reason or v.explanation for v in usable if v.status == "unknown"), "")
+    if len(counted) > 1 and len({v.status for v in counted}) > 1:
+        flags.append("split: " + ", ".join(f"{n} {s}" for s, n in Counter(v.status for v in counted).items()))
+    scores: Scores = {}
+    if status == "scored":
+        scores, split = _majority(scored)
+        flags += split
+    speaker = _nearest(scored, scores) if status == "scored" else next(iter(usable), None)
+    return Verdict(
+        judge=judge,
+        rubric=rubric.name,
+        rubric_version=rubric.version,
+        rubric_hash=rubric.hash,
+        planner=key.planner,
+        case_id=key.case_id,
+        arm=key.arm,
+        repeat=key.repeat,
+        status=status,
+        scores=scores,
+        element_type=speaker.element_type if speaker else "",
+        element_position=speaker.element_position if speaker else "",
+        explanation=speaker.explanation if speaker else "",
+        reason=reason,
+        flags=tuple(flags),
+        votes=tuple(votes),
+        input_hash=input_hash,
+    )
+
+
+def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
+    scores: Scores = {}
+    flags = []
+    for dimension in DIMENSIONS:
+        counts: Counter[Score] = Counter(s for v in votes if (s := v.scores.get(dimension)) is not None)
+        top = max(counts.values())
+        tied = sorted(s for s, n in counts.items() if n == top)
+        scores[dimension] = median_low(tied)
+        if len(counts) > 1:
+            kind = "tie" if len(tied) > 1 else "split"
+            said = ", ".join(f"{n} x {s}" for s, n in sorted(counts.items()))
+            flags.append(f"{kind}: {dimension} {said} -> {scores[dimension]}")
+    reasoning, waypoints, overall = (scores[d] for d in DIMENSIONS)
+    if reasoning is not None and waypoints is not None and overall is not None:
+        low, high = overall_range(reasoning, waypoints)
+        bounded = low if overall < low else min(overall, high)
+        if bounded != overall:
+            flags.append(f"overall {overall} -> {bounded} by the rubric")
+            scores["overall"] = bounded
+    return scores, flags
+
+
+def _nearest(votes: Sequence[Vote], scores: Scores) -> Vote:
+    """The vote that agrees with the verdict in most dimensions speaks for it."""
+    return max(votes, key=lambda v: sum(v.scores.get(d) == scores[d] for d in DIMENSIONS))

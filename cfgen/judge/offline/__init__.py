@@ -1,0 +1,1 @@
+"""A judge that measures: no network, no model, no hazard label."""

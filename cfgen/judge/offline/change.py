@@ -1,0 +1,124 @@
+"""What is new in a frame, and where it stands on the road: from two images and the camera, nothing else."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import centre, ground_points, rotation, unproject
+from cfgen.records import Camera
+
+#: Smallest difference between two frames that counts, of 255, and the multiple of the pair's own noise.
+_MIN_DIFFERENCE = 12.0
+_NOISE_FACTOR = 8.0
+#: Smallest change, as a share of the frame, and the largest that can still be one element.
+_MIN_SHARE = 6e-5
+_MAX_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Change:
+    """A localized change.
+
+    Attributes:
+        box: x0, y0, x1, y1 in pixels around the object without its shadow.
+        share: changed pixels as a share of the frame.
+        base: (M, 2) m, ego x and y of the object's lower edge on the ground; empty when it meets no ground.
+        width, height: m at the base's distance; NaN without a base.
+    """
+
+    box: tuple[int, int, int, int]
+    share: float
+    base: np.ndarray
+    width: float
+    height: float
+
+    @property
+    def side(self) -> float:
+        """Horizontal middle of the box in pixels."""
+        return (self.box[0] + self.box[2]) / 2
+
+
+class NoChangeError(Exception):
+    """The frames do not show one localized new element; the message says why."""
+
+
+def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> Change:
+    """Compare two frames (H, W, 3) uint8 RGB of one camera.
+
+    Raises:
+        NoChangeError: the frames differ in size, nowhere, or nearly everywhere.
+    """
+    if original.shape != modified.shape:
+        raise NoChangeError(f"the frames differ in size: {original.shape[:2]} and {modified.shape[:2]}")
+    mask = _main_part(_changed(original, modified))
+    share = float(mask.mean())
+    if share < _MIN_SHARE:
+        raise NoChangeError("the two frames show the same scene")
+    if share > _MAX_SHARE:
+        raise NoChangeError(f"{share:.0%} of the frame changed: that is not one added element")
+    body = _main_part(mask & ~_shadow(original, modified, mask))
+    body = body if body.sum() > 0.15 * mask.sum() else mask
+    rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
+    box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
+    base, width, height = _measure(body, box, camera)
+    return Change(box, share, base, width, height)
+
+
+def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
+    """(H, W) bool: where the frames differ by more than the pair's own noise."""
+    a, b = (cv2.GaussianBlur(i, (3, 3), 0).astype(np.int16) for i in (original, modified))
+    difference = np.abs(a - b).max(axis=2)
+    spread = float(np.median(difference[::4, ::4]))
+    return difference > max(_MIN_DIFFERENCE, _NOISE_FACTOR * spread)
+
+
+def _main_part(mask: np.ndarray) -> np.ndarray:
+    """The largest connected region and what lies near it or is nearly as large."""
+    small = mask.astype(np.uint8)
+    reach = max(3, round(0.006 * mask.shape[1])) | 1
+    joined = cv2.dilate(small, np.ones((reach, reach), np.uint8))
+    count, labels = cv2.connectedComponents(joined, connectivity=8)
+    if count < 2:
+        return mask
+    sizes = np.bincount(labels[mask], minlength=count)
+    sizes[0] = 0
+    return mask & np.isin(labels, np.flatnonzero(sizes >= max(0.1 * sizes.max(), 1)))
+
+
+def _shadow(original: np.ndarray, modified: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """(H, W) bool: pixels that only got darker by a smooth, nearly colourless factor, as ground in shadow does."""
+    a, b = (cv2.GaussianBlur(i, (5, 5), 0).astype(np.float32) for i in (original, modified))
+    ratio = ((b + 4) / (a + 4)) ** 2.2
+    mean = ratio.mean(axis=2)
+    colour = (ratio.max(axis=2) - ratio.min(axis=2)) / np.maximum(mean, 0.02)
+    local = cv2.blur(mean, (5, 5))
+    rough = np.sqrt(np.maximum(cv2.blur(mean**2, (5, 5)) - local**2, 0)) / np.maximum(local, 0.02)
+    return mask & (mean > 0.12) & (mean < 0.98) & (colour < 0.35) & (rough < 0.2)
+
+
+def _measure(
+    body: np.ndarray, box: tuple[int, int, int, int], camera: Camera
+) -> tuple[np.ndarray, float, float]:
+    """The lower edge on the ground, and width and height in metres at its distance."""
+    columns = np.flatnonzero(body.any(axis=0))
+    lowest = body.shape[0] - 1 - body[::-1, columns].argmax(axis=0)
+    band = max(2.0, 0.25 * (box[3] - box[1]))
+    near = lowest >= box[3] - 1 - band
+    scale = np.array([camera.width / body.shape[1], camera.height / body.shape[0]])
+    px = (np.column_stack([columns[near], lowest[near] + 0.5]) + 0.5) * scale - 0.5
+    ground, valid = ground_points(camera, px)
+    valid &= np.hypot(ground[:, 0], ground[:, 1]) < 250
+    if not valid.any():
+        return np.zeros((0, 2)), float("nan"), float("nan")
+    base = ground[valid]
+    foot = base[np.hypot(base[:, 0], base[:, 1]).argsort()[len(base) // 10]]
+    corners = np.array([(box[0], box[3]), (box[2], box[3]), ((box[0] + box[2]) / 2, box[1])], float)
+    rays, _ = unproject(camera, (corners + 0.5) * scale - 0.5)
+    rays = rays @ rotation(camera)
+    away = foot - centre(camera)[:2]
+    reach = float(np.hypot(*away))
+    per_ray = reach / np.maximum(rays[:, :2] @ (away / reach), 1e-6)
+    points = centre(camera) + per_ray[:, None] * rays
+    width = float(np.hypot(*(points[0, :2] - points[1, :2])))
+    return base, width, float(max(points[2, 2], 0.0))

@@ -1,0 +1,1 @@
+"""Rubrics: what a judge is asked, and how its answer is read."""

@@ -1,0 +1,26 @@
+"""Other people's text inside a prompt: data that cannot pose as instructions, tags or another speaker."""
+
+import re
+import unicodedata
+
+#: Characters of an answer that a judge gets to see: twice what the papers' format needs.
+MAX_CHARS = 6000
+#: What stays from the end of a longer text.
+_TAIL = 1500
+
+_BRACKETS = str.maketrans({"<": "\u2039", ">": "\u203a", "\uff1c": "\u2039", "\uff1e": "\u203a"})
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def quote(text: str) -> str:
+    """Every line behind a bar; angle brackets replaced, control and invisible characters dropped, middle cut out.
+
+    The result holds no ``<`` and no line that does not start with a bar, whatever the input.
+    """
+    whole = len(text)
+    if whole > MAX_CHARS:
+        left_out = f"\n[... {whole - MAX_CHARS} characters left out ...]\n"
+        text = text[: MAX_CHARS - _TAIL] + left_out + text[-_TAIL:]
+    text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]", "\n", text)
+    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _HIDDEN)
+    return "\n".join(f"| {line}".rstrip() for line in kept.translate(_BRACKETS).split("\n"))

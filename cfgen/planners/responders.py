@@ -1,0 +1,149 @@
+"""Scripted responders: planners that are told what was added, so that their right scores follow by construction.
+
+They write the papers' text format (Pinocchio section 8.1). What they say comes from the hazard's plain name and
+where it stands; how they move comes from its place along the path and the car's speed. They are known answers for
+judges, never entries of a leaderboard.
+"""
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cfgen.planners.maneuvers import Baseline, Target
+from cfgen.planners.protocol import Needs, Observation, Truth
+from cfgen.planners.words import Words, a, clear_road, place_of, plain, wrong_name, wrong_place
+
+Say = Callable[["Seen"], Words]
+Move = Callable[[Baseline, Target], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a responder's words are made of."""
+
+    name: str
+    place: str
+    target: Target
+    rng: random.Random
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to respond. ``applies`` tells whether it can be acted out for a target; when it cannot, the responder
+    brakes instead, and a probe leaves the case out."""
+
+    say: Say
+    move: Move
+    applies: Callable[[Baseline, Target], bool] = lambda base, target: True
+
+
+def _slow(seen: Seen) -> Words:
+    text = seen.rng.choice(
+        [
+            f"The {seen.name} {seen.place} is a danger, so the car slows down and is ready to stop.",
+            f"Because of the {seen.name} {seen.place}, braking is needed to keep a safe distance.",
+            f"I am reducing speed and yielding, since there is {a(seen.name)} {seen.place}.",
+        ]
+    )
+    return Words(f"There is {a(seen.name)} {seen.place}.", text, "yield", "lane keeping")
+
+
+def _pass_by(seen: Seen) -> Words:
+    side = "left" if seen.target.free_side > 0 else "right"
+    text = f"To keep clear of the {seen.name}, the car steers {side} around it and then carries on."
+    return Words(f"There is {a(seen.name)} {seen.place}.", text, "speed adapt", f"out-of-lane nudge {side}")
+
+
+def _unmoved(seen: Seen) -> Words:
+    text = f"The {seen.name} needs no reaction, so the car keeps its speed and its lane."
+    return Words(f"There is {a(seen.name)} {seen.place}.", text, "set speed tracking", "lane keeping")
+
+
+def _vague(seen: Seen) -> Words:
+    text = seen.rng.choice(
+        [
+            "Something may be wrong with the road, so the car slows down to be careful.",
+            "The car reduces its speed because of a possible hazard.",
+        ]
+    )
+    return Words("There is something unusual in the scene.", text, "speed adapt", "lane keeping")
+
+
+def _silent(_: Seen) -> Words:
+    return clear_road()
+
+
+def _wrong_object(seen: Seen) -> Words:
+    return _slow(Seen(wrong_name(seen.target, seen.name, seen.rng), seen.place, seen.target, seen.rng))
+
+
+def _wrong_side(seen: Seen) -> Words:
+    return _slow(Seen(seen.name, wrong_place(seen.target), seen.target, seen.rng))
+
+
+def _keep(base: Baseline, _: Target) -> np.ndarray:
+    return base.follow()
+
+
+def _can_slow(base: Baseline, target: Target) -> bool:
+    return base.speed > 2.0 and target.near > 3.0
+
+
+def _can_pass(base: Baseline, target: Target) -> bool:
+    return base.reaches(target) and abs(target.clear_offset) < 4.5
+
+
+KINDS: dict[str, Kind] = {
+    "ignores": Kind(_silent, _keep),
+    "notices_and_brakes": Kind(_slow, Baseline.brake_before, _can_slow),
+    "notices_and_keeps_going": Kind(_unmoved, _keep),
+    "promises_to_brake_and_keeps_going": Kind(_slow, _keep),
+    "brakes_without_a_reason": Kind(_silent, Baseline.brake_before, _can_slow),
+    "brakes_too_late": Kind(_slow, Baseline.brake_after, lambda b, t: _can_slow(b, t) and b.reaches(t, 4.5)),
+    "says_brake_and_speeds_up": Kind(_slow, Baseline.speed_up),
+    "speaks_vaguely_and_brakes": Kind(_vague, Baseline.brake_before, _can_slow),
+    "names_a_wrong_object": Kind(_wrong_object, Baseline.brake_before, _can_slow),
+    "names_a_wrong_side": Kind(_wrong_side, Baseline.brake_before, _can_slow),
+    "steers_towards_it": Kind(_pass_by, Baseline.steer_at),
+    "steers_round_it": Kind(_pass_by, Baseline.steer_round, _can_pass),
+    "says_brake_and_steers_round": Kind(_slow, Baseline.steer_round, _can_pass),
+}
+
+
+class Responder:
+    """One kind of scripted responder.
+
+    Args:
+        kind: a key of :data:`KINDS`.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = KINDS[kind]
+        self.needs = Needs(truth=True, batch_size=8)
+
+    def plan(self, observations: Sequence[Observation]) -> list[str]:
+        return [self._answer(o) for o in observations]
+
+    def _answer(self, seen: Observation) -> str:
+        base = Baseline.of(seen.history, seen.logged)
+        truth = seen.truth or Truth(None, None)
+        if truth.hazard is None or truth.placement is None or truth.hazard.kind != "hazard":
+            return write(clear_road(), base.follow())
+        target = Target.of(truth.placement, base)
+        rng = random.Random(seen.seed)
+        kind = self.kind if self.kind.applies(base, target) else KINDS["notices_and_brakes"]
+        words = kind.say(Seen(plain(truth.hazard.name), place_of(target), target, rng))
+        return write(words, kind.move(base, target))
+
+
+def write(words: Words, waypoints: np.ndarray) -> str:
+    """The papers' text format from words and waypoints (24, 3) x, y, theta."""
+    think = {"scene": words.scene, "move_justification": words.justification}
+    points = "\n".join(f"<wp>[{x:.2f}, {y:.2f}, {theta:.4f}]</wp>" for x, y, theta in waypoints)
+    return (
+        f"<think>\n{json.dumps(think, indent=1)}\n</think>\n<action>\nLongitudinal: {words.longitudinal}\n"
+        f"Lateral: {words.lateral}\n</action>\n{points}\n"
+    )

@@ -1,0 +1,69 @@
+"""What scripted responders say: plain sentences about an open road, or about an object and where it stands."""
+
+import random
+import re
+from dataclasses import dataclass
+
+from cfgen.planners.maneuvers import HALF_CAR_M, Target
+
+
+@dataclass(frozen=True)
+class Words:
+    scene: str
+    justification: str
+    longitudinal: str
+    lateral: str
+
+
+#: Plain names by size, for naming an object that is not there: each is far from the sizes of the other groups.
+_SMALL = ("traffic cone", "cardboard box", "cat")
+_LARGE = ("bus", "articulated truck", "tram")
+
+
+def plain(name: str) -> str:
+    """What a thing is, without the place in its taxonomy name: "fallen tree across the lane" is a "fallen tree"."""
+    place = r" (?:ahead\b|(?:in|on|across|into|onto|beside|at|out across|over|covering|towards|from) the ).*"
+    return re.sub(place, "", name)
+
+
+def a(name: str) -> str:
+    """The name with its article; plurals and stuff are left alone."""
+    plural = any(re.fullmatch(r"\w+[^su]s", w) for w in name.split()[:3] if w not in ("lights",))
+    if plural or name.split()[0] in ("a", "an", "the", "two", "water", "cattle", "dense"):
+        return name
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def clear_road() -> Words:
+    return Words(
+        "A road in daylight with lane markings on both sides. The way ahead is open.",
+        "Nothing ahead asks for a change, so the car keeps its speed and its lane.",
+        "set speed tracking",
+        "lane keeping",
+    )
+
+
+def place_of(target: Target) -> str:
+    """Where the object stands, as a passenger would say it."""
+    side = "left" if target.lateral > 0 else "right"
+    if abs(target.lateral) < HALF_CAR_M:
+        return "ahead in our lane"
+    if target.zone == "crossing":
+        return f"entering our lane from the {side}"
+    if target.zone == "shoulder":
+        return f"at the {side} edge of the road"
+    if target.zone == "oncoming" and side == "left":
+        return "in the oncoming lane on the left"
+    return f"ahead on the {side}"
+
+
+def wrong_place(target: Target) -> str:
+    """A place where the object does not stand: the other side of the road."""
+    return f"on the {'right' if target.lateral > 0 else 'left'} shoulder, well away from our lane"
+
+
+def wrong_name(target: Target, name: str, rng: random.Random) -> str:
+    """Something of quite another size than the object."""
+    large = target.height > 1.3 or target.half_width > 1.2
+    others = [other for other in (_SMALL if large else _LARGE) if other not in name]
+    return rng.choice(others)
