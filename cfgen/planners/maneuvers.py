@@ -91,7 +91,8 @@ class Baseline:
     def follow(self, s: np.ndarray | None = None, lateral: np.ndarray | float = 0.0) -> np.ndarray:
         """Waypoints (24, 3) at ``s`` (25,) along the path and ``lateral`` beside it."""
         x, y, _ = self.path.at(self.s if s is None else s, lateral)
-        return np.column_stack([x, y, headings(np.column_stack([x, y])[1:])[1:]])[1:]
+        xy = np.column_stack([x, y])
+        return np.column_stack([xy, headings(xy)])[1:]
 
     def brake_before(self, target: Target) -> np.ndarray:
         """Stop short of it with constant deceleration."""

@@ -25,6 +25,7 @@ PLANNERS = Registry(
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
         "reactive": "cfgen.planners.reactive:Reactive",
+        "scripted": "cfgen.planners.responders:Responder",
     },
 )
 
@@ -82,7 +83,7 @@ def open_planner(
             "or a .jsonl file of outputs"
         )
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
-        return _in_process(spec, PLANNERS.get(spec), (), name or spec, identity, options)
+        return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
     return _isolated(spec, _make_registered, (spec, options), name or spec, identity, timeout_s)
 
 
@@ -90,7 +91,7 @@ def _in_process(
     spec: str,
     factory: Callable[..., Planner],
     arguments: tuple[Any, ...],
-    name: str,
+    name: str | None,
     identity: str,
     options: Mapping[str, Any] | None = None,
 ) -> OpenPlanner:
@@ -103,6 +104,7 @@ def _in_process(
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_guarded(planner, one) for one in observations]
 
+    name = name or getattr(planner, "name", spec)
     return OpenPlanner(_identifier(name), spec, identity, planner.needs, ask, replays)
 
 

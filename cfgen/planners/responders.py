@@ -5,13 +5,14 @@ where it stands; how they move comes from its place along the path and the car's
 judges, never entries of a leaderboard.
 """
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.errors import InputError
+from cfgen.planners.builtin import write_text
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Needs, Observation, Truth
 from cfgen.planners.words import Words, a, clear_road, place_of, plain, wrong_name, wrong_place
@@ -118,11 +119,19 @@ class Responder:
 
     Args:
         kind: a key of :data:`KINDS`.
+
+    Raises:
+        InputError: there is no such kind.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str = "notices_and_brakes") -> None:
+        if kind not in KINDS:
+            raise InputError(
+                f"scripted responder: kind '{kind}' is not known; expected one of: {', '.join(KINDS)}"
+            )
+        self.name = f"scripted-{kind}"
         self.kind = KINDS[kind]
-        self.needs = Needs(truth=True, batch_size=8)
+        self.needs = Needs(cameras=(), frame_times=(), truth=True)
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
         return [self._answer(o) for o in observations]
@@ -131,19 +140,13 @@ class Responder:
         base = Baseline.of(seen.history, seen.logged)
         truth = seen.truth or Truth(None, None)
         if truth.hazard is None or truth.placement is None or truth.hazard.kind != "hazard":
-            return write(clear_road(), base.follow())
+            return _write(clear_road(), base.follow())
         target = Target.of(truth.placement, base)
         rng = random.Random(seen.seed)
         kind = self.kind if self.kind.applies(base, target) else KINDS["notices_and_brakes"]
         words = kind.say(Seen(plain(truth.hazard.name), place_of(target), target, rng))
-        return write(words, kind.move(base, target))
+        return _write(words, kind.move(base, target))
 
 
-def write(words: Words, waypoints: np.ndarray) -> str:
-    """The papers' text format from words and waypoints (24, 3) x, y, theta."""
-    think = {"scene": words.scene, "move_justification": words.justification}
-    points = "\n".join(f"<wp>[{x:.2f}, {y:.2f}, {theta:.4f}]</wp>" for x, y, theta in waypoints)
-    return (
-        f"<think>\n{json.dumps(think, indent=1)}\n</think>\n<action>\nLongitudinal: {words.longitudinal}\n"
-        f"Lateral: {words.lateral}\n</action>\n{points}\n"
-    )
+def _write(words: Words, waypoints: np.ndarray) -> str:
+    return write_text(words.scene, words.justification, words.longitudinal, words.lateral, waypoints)

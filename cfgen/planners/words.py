@@ -16,7 +16,7 @@ class Words:
 
 
 #: Plain names by size, for naming an object that is not there: each is far from the sizes of the other groups.
-_SMALL = ("traffic cone", "cardboard box", "cat")
+_SMALL = ("cat", "football", "rabbit")
 _LARGE = ("bus", "articulated truck", "tram")
 
 

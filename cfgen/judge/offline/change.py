@@ -1,5 +1,6 @@
 """What is new in a frame, and where it stands on the road: from two images and the camera, nothing else."""
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -14,6 +15,8 @@ _NOISE_FACTOR = 8.0
 #: Smallest change, as a share of the frame, and the largest that can still be one element.
 _MIN_SHARE = 6e-5
 _MAX_SHARE = 0.5
+#: Beyond this a pixel row spans too much road to place anything, m.
+_FARTHEST_M = 150.0
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,14 @@ class Change:
     Attributes:
         box: x0, y0, x1, y1 in pixels around the object without its shadow.
         share: changed pixels as a share of the frame.
-        base: (M, 2) m, ego x and y of the object's lower edge on the ground; empty when it meets no ground.
+        cut: the box touches the frame's edge: the object may be larger.
+        base: (M, 2) m, ego x and y of the object's foot on the ground; empty when it meets no ground in view.
         width, height: m at the base's distance; NaN without a base.
     """
 
     box: tuple[int, int, int, int]
     share: float
+    cut: bool
     base: np.ndarray
     width: float
     height: float
@@ -57,18 +62,23 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
         raise NoChangeError("the two frames show the same scene")
     if share > _MAX_SHARE:
         raise NoChangeError(f"{share:.0%} of the frame changed: that is not one added element")
-    body = _main_part(mask & ~_shadow(original, modified, mask))
+    window = _window(mask)
+    body = mask.copy()
+    body[window] &= ~_shadow(original[window], modified[window])
+    body = _main_part(body)
     body = body if body.sum() > 0.15 * mask.sum() else mask
     rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
-    return Change(box, share, base, width, height)
+    cut = box[0] == 0 or box[1] == 0 or box[2] == mask.shape[1] or box[3] == mask.shape[0]
+    return Change(box, share, cut, base, width, height)
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     """(H, W) bool: where the frames differ by more than the pair's own noise."""
-    a, b = (cv2.GaussianBlur(i, (3, 3), 0).astype(np.int16) for i in (original, modified))
-    difference = np.abs(a - b).max(axis=2)
+    a, b = (cv2.GaussianBlur(i, (3, 3), 0) for i in (original, modified))
+    red, green, blue = cv2.split(cv2.absdiff(a, b))
+    difference = cv2.max(cv2.max(red, green), blue)
     spread = float(np.median(difference[::4, ::4]))
     return difference > max(_MIN_DIFFERENCE, _NOISE_FACTOR * spread)
 
@@ -86,7 +96,16 @@ def _main_part(mask: np.ndarray) -> np.ndarray:
     return mask & np.isin(labels, np.flatnonzero(sizes >= max(0.1 * sizes.max(), 1)))
 
 
-def _shadow(original: np.ndarray, modified: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def _window(mask: np.ndarray, margin: int = 8) -> tuple[slice, slice]:
+    """Rows and columns around what is set in a mask."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return (
+        slice(max(rows[0] - margin, 0), rows[-1] + 1 + margin),
+        slice(max(columns[0] - margin, 0), columns[-1] + 1 + margin),
+    )
+
+
+def _shadow(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     """(H, W) bool: pixels that only got darker by a smooth, nearly colourless factor, as ground in shadow does."""
     a, b = (cv2.GaussianBlur(i, (5, 5), 0).astype(np.float32) for i in (original, modified))
     ratio = ((b + 4) / (a + 4)) ** 2.2
@@ -94,29 +113,29 @@ def _shadow(original: np.ndarray, modified: np.ndarray, mask: np.ndarray) -> np.
     colour = (ratio.max(axis=2) - ratio.min(axis=2)) / np.maximum(mean, 0.02)
     local = cv2.blur(mean, (5, 5))
     rough = np.sqrt(np.maximum(cv2.blur(mean**2, (5, 5)) - local**2, 0)) / np.maximum(local, 0.02)
-    return mask & (mean > 0.12) & (mean < 0.98) & (colour < 0.35) & (rough < 0.2)
+    return (mean > 0.12) & (mean < 0.98) & (colour < 0.35) & (rough < 0.2)
 
 
 def _measure(
     body: np.ndarray, box: tuple[int, int, int, int], camera: Camera
 ) -> tuple[np.ndarray, float, float]:
-    """The lower edge on the ground, and width and height in metres at its distance."""
-    columns = np.flatnonzero(body.any(axis=0))
-    lowest = body.shape[0] - 1 - body[::-1, columns].argmax(axis=0)
-    band = max(2.0, 0.25 * (box[3] - box[1]))
-    near = lowest >= box[3] - 1 - band
+    """The foot on the ground, and width and height in metres at its distance.
+
+    What stands upright meets the ground in one row; a pixel above that row would be placed too far away.
+    """
+    x0, y0, x1, y1 = box
+    columns = np.flatnonzero(body[(y0 + y1) // 2 :].any(axis=0))
     scale = np.array([camera.width / body.shape[1], camera.height / body.shape[0]])
-    px = (np.column_stack([columns[near], lowest[near] + 0.5]) + 0.5) * scale - 0.5
-    ground, valid = ground_points(camera, px)
-    valid &= np.hypot(ground[:, 0], ground[:, 1]) < 250
+    feet = np.column_stack([columns, np.full(len(columns), y1 - 0.5)])
+    ground, valid = ground_points(camera, (feet + 0.5) * scale - 0.5)
+    valid &= np.hypot(ground[:, 0], ground[:, 1]) < _FARTHEST_M
     if not valid.any():
-        return np.zeros((0, 2)), float("nan"), float("nan")
+        return np.zeros((0, 2)), math.nan, math.nan
     base = ground[valid]
-    foot = base[np.hypot(base[:, 0], base[:, 1]).argsort()[len(base) // 10]]
-    corners = np.array([(box[0], box[3]), (box[2], box[3]), ((box[0] + box[2]) / 2, box[1])], float)
+    corners = np.array([(x0 - 0.5, y1 - 0.5), (x1 - 0.5, y1 - 0.5), ((x0 + x1) / 2, y0)])
     rays, _ = unproject(camera, (corners + 0.5) * scale - 0.5)
     rays = rays @ rotation(camera)
-    away = foot - centre(camera)[:2]
+    away = base.mean(axis=0) - centre(camera)[:2]
     reach = float(np.hypot(*away))
     per_ray = reach / np.maximum(rays[:, :2] @ (away / reach), 1e-6)
     points = centre(camera) + per_ray[:, None] * rays

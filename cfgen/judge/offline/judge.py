@@ -20,7 +20,7 @@ from cfgen.judge.offline.reading import Reading, read
 from cfgen.judge.offline.vocabulary import class_of
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.records import Plan, Score, Verdict, Vote
+from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
 
 #: What a measured size may differ from a thing's usual sizes: shadows, blur and cut edges.
 _SIZE_SLACK = 1.35
@@ -34,6 +34,15 @@ class OfflineJudge:
     def __init__(self, name: str = "offline") -> None:
         self.name = name
         self.rubric = HAZARD.id
+
+    def run_record(self) -> JudgeRun:
+        return JudgeRun(
+            judge=self.name,
+            spec="offline",
+            rubric=self.rubric.name,
+            rubric_version=self.rubric.version,
+            rubric_hash=self.rubric.hash,
+        )
 
     def judge(
         self, items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]], done: Callable[[Verdict], None]
@@ -135,7 +144,7 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
     if not fitting:
         return 1, f"The reasoning newly names '{words.named[0]}', which does not fit the size of the change."
     wrong = [s for s in sorted(words.sides) if not place.allows(s)]
-    if wrong or (words.off_road and not words.in_lane and max(map(abs, place.beside)) < _OFF_ROAD_M):
+    if wrong or (words.off_road and not words.in_lane and abs(place.lateral) < _OFF_ROAD_M):
         return 1, f"The reasoning newly names '{fitting[0]}' but puts it where the change is not."
     if not words.reacts:
         return 1, f"The reasoning newly names '{fitting[0]}' but intends nothing about it."

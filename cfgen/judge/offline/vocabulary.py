@@ -15,213 +15,50 @@ class Class:
     height: tuple[float, float]
 
 
-#: Order matters: the first class whose word fits wins, so phrases come before the words inside them.
-CLASSES = (
-    Class("sign or light", ("traffic light", "traffic sign", "stop sign", "signal"), (0.2, 6), (0.3, 8)),
-    Class(
-        "power line",
-        ("power line", "cable", "wire", "utility pole", "lamp post", "pole"),
-        (0.1, 20),
-        (0.05, 12),
-    ),
-    Class("fire", ("fire engine", "fire truck"), (1.2, 14), (1.3, 5)),
-    Class("fire", ("fire", "flame", "blaze", "smoke", "burning"), (0.3, 20), (0.2, 20)),
-    Class("roadworks", ("traffic cone", "cone", "bollard", "delineator", "pylon"), (0.15, 12), (0.2, 1.6)),
-    Class(
-        "roadworks",
-        ("construction barrier", "barrier", "barricade", "roadblock", "fence"),
-        (0.3, 12),
-        (0.3, 2.5),
-    ),
-    Class(
-        "machine",
-        (
-            "construction vehicle",
-            "excavator",
-            "digger",
-            "bulldozer",
-            "road roller",
-            "machinery",
-            "crane",
-            "tractor",
-            "forklift",
-        ),
-        (1.0, 14),
-        (1.2, 6),
-    ),
-    Class(
-        "large vehicle",
-        (
-            "articulated truck",
-            "truck",
-            "lorry",
-            "bus",
-            "coach",
-            "tram",
-            "trailer",
-            "van",
-            "ambulance",
-            "caravan",
-            "train",
-        ),
-        (1.5, 20),
-        (1.5, 6),
-    ),
-    Class(
-        "rider",
-        (
-            "cyclist",
-            "bicyclist",
-            "bicycle",
-            "bike",
-            "motorcycle",
-            "motorcyclist",
-            "motorbike",
-            "scooter",
-            "moped",
-            "tricycle",
-            "rider",
-        ),
-        (0.3, 2.8),
-        (0.3, 2.4),
-    ),
-    Class(
-        "wheeled",
-        (
-            "wheelchair",
-            "stroller",
-            "pushchair",
-            "pram",
-            "shopping cart",
-            "shopping trolley",
-            "cart",
-            "wheelbarrow",
-        ),
-        (0.3, 2.2),
-        (0.5, 2.2),
-    ),
-    Class(
-        "person",
-        (
-            "pedestrian",
-            "person",
-            "people",
-            "man",
-            "woman",
-            "child",
-            "children",
-            "kid",
-            "boy",
-            "girl",
-            "worker",
-            "jogger",
-            "flagger",
-            "officer",
-            "skater",
-            "skateboarder",
-            "walker",
-        ),
-        (0.15, 3.0),
-        (0.2, 2.4),
-    ),
-    Class(
-        "large animal",
-        ("deer", "horse", "cow", "moose", "elk", "cattle", "boar", "sheep"),
-        (0.25, 6),
-        (0.5, 2.8),
-    ),
-    Class(
-        "small animal",
-        ("dog", "cat", "fox", "raccoon", "rabbit", "duck", "geese", "goose", "bird", "squirrel"),
-        (0.1, 1.9),
-        (0.1, 1.2),
-    ),
-    Class("animal", ("animal",), (0.1, 6), (0.1, 2.8)),
-    Class("tree", ("tree", "branch", "log", "trunk", "bough"), (0.4, 20), (0.15, 8)),
-    Class(
-        "hole", ("pothole", "sinkhole", "manhole", "hole", "crack", "pit", "trench"), (0.2, 15), (0.0, 1.5)
-    ),
-    Class(
-        "liquid",
-        ("flood", "flooding", "water", "puddle", "oil", "spill", "ice", "mud"),
-        (0.3, 30),
-        (0.0, 1.5),
-    ),
-    Class(
-        "tyre",
-        ("tire", "tyre", "wheel"),
-        (0.15, 3.0),
-        (0.1, 1.6),
-    ),
-    Class(
-        "load",
-        (
-            "cardboard box",
-            "box",
-            "carton",
-            "crate",
-            "suitcase",
-            "luggage",
-            "bag",
-            "trash",
-            "garbage",
-            "rubbish",
-            "dustbin",
-            "bin",
-            "barrel",
-            "bucket",
-            "ball",
-            "newspaper",
-            "paper",
-        ),
-        (0.1, 3.5),
-        (0.05, 1.6),
-    ),
-    Class(
-        "load",
-        (
-            "mattress",
-            "couch",
-            "sofa",
-            "chair",
-            "furniture",
-            "ladder",
-            "pallet",
-            "plank",
-            "pipe",
-            "lumber",
-            "fridge",
-            "table",
-        ),
-        (0.2, 5),
-        (0.05, 2.2),
-    ),
-    Class(
-        "debris",
-        ("debris", "rubble", "rock", "stone", "boulder", "wreckage", "concrete block", "scrap", "leaves"),
-        (0.1, 8),
-        (0.05, 2.2),
-    ),
-    Class(
-        "roadside thing",
-        (
-            "bench",
-            "mailbox",
-            "letterbox",
-            "shrub",
-            "bush",
-            "hedge",
-            "advertising board",
-            "billboard",
-            "board",
-        ),
-        (0.2, 4),
-        (0.3, 4),
-    ),
-    Class(
-        "car", ("car", "vehicle", "sedan", "suv", "pickup", "taxi", "hatchback", "jeep"), (1.1, 7), (0.6, 3.0)
-    ),
-)
+#: class | width, m | height, m | words. The first class with a word wins.
+_TABLE = """
+signal         | 0.2 6   | 0.3 8   | traffic light, traffic sign, stop sign, signal
+power line     | 0.1 20  | 0.05 12 | power line, cable, wire, utility pole, lamp post, pole
+fire engine    | 1.2 14  | 1.6 5   | fire engine, fire truck
+fire           | 0.3 20  | 0.2 20  | fire, flame, blaze, smoke, burning
+cone           | 0.15 12 | 0.2 1.4 | traffic cone, cone, bollard, delineator, pylon, traffic island
+barrier        | 0.3 12  | 0.3 2.5 | construction barrier, barrier, barricade, roadblock, fence
+machine        | 1.0 14  | 1.2 6   | construction vehicle, excavator, digger, bulldozer, road roller, roller, crane
+machine        | 1.0 14  | 1.2 6   | tractor, forklift, machinery
+heavy vehicle  | 1.8 20  | 2.2 6   | articulated truck, bus, coach, tram, train, lorry
+large vehicle  | 1.2 20  | 1.3 5   | truck, trailer, van, ambulance, caravan, camper
+rider          | 0.3 2.8 | 0.3 2.4 | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike, scooter
+rider          | 0.3 2.8 | 0.3 2.4 | moped, tricycle, rider
+wheeled        | 0.3 2.2 | 0.5 2.2 | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
+person         | 0.15 3  | 0.2 2.4 | pedestrian, person, people, man, woman, child, children, kid, boy, girl, parent
+person         | 0.15 3  | 0.2 2.4 | worker, jogger, flagger, officer, skater, skateboarder, walker
+large animal   | 0.25 6  | 0.5 2.8 | deer, horse, cow, moose, elk, cattle, boar, sheep
+dog            | 0.2 1.5 | 0.2 1.0 | dog, fox, raccoon
+small animal   | 0.1 0.9 | 0.1 0.6 | cat, rabbit, squirrel, duck
+birds          | 0.1 2.5 | 0.1 0.8 | bird, geese, goose
+animal         | 0.1 6   | 0.1 2.8 | animal
+tree           | 0.4 20  | 0.15 8  | tree, branch, log, trunk, bough
+hole           | 0.2 15  | 0.0 1.5 | pothole, sinkhole, manhole, hole, crack, pit, trench
+liquid         | 0.3 30  | 0.0 1.5 | flood, flooding, water, puddle, oil, spill, ice, mud
+tyre           | 0.15 3  | 0.1 1.6 | tire, tyre, wheel
+small load     | 0.05 1  | 0.05 .7 | ball, football, bottle, newspaper, shoe
+load           | 0.1 3.5 | 0.05 1.6 | cardboard box, box, carton, crate, suitcase, luggage, bag, trash, garbage, rubbish
+load           | 0.1 3.5 | 0.05 1.6 | dustbin, bin, barrel, bucket, paper
+furniture      | 0.2 5   | 0.05 2.2 | mattress, couch, sofa, chair, armchair, furniture, ladder, pallet, plank, pipe
+furniture      | 0.2 5   | 0.05 2.2 | lumber, fridge, table
+debris         | 0.1 8   | 0.05 2.2 | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap, leaves
+roadside thing | 0.2 4   | 0.3 4   | bench, mailbox, letterbox, shrub, bush, hedge, advertising board, billboard, board
+car            | 1.1 8   | 0.7 3.0 | car, vehicle, sedan, suv, pickup, taxi, hatchback, jeep
+"""
+
+
+def _class(row: str) -> Class:
+    name, width, height, words = (cell.strip() for cell in row.split("|"))
+    (w0, w1), (h0, h1) = ([float(v) for v in cell.split()] for cell in (width, height))
+    return Class(name, tuple(w.strip() for w in words.split(",")), (w0, w1), (h0, h1))
+
+
+CLASSES = tuple(_class(row) for row in _TABLE.strip().splitlines())
 
 #: Words that notice something without saying what.
 VAGUE = (

@@ -1,0 +1,187 @@
+"""The hazard rubric: its prompt, its parser, and what becomes of votes."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cfgen.judge.combine import SUPERSEDED, combine, inconsistency, overall_range
+from cfgen.judge.protocol import JudgeItem, VerdictKey
+from cfgen.judge.rubrics.hazard import FIELDS, HAZARD
+from cfgen.judge.rubrics.quote import MAX_CHARS, quote
+from cfgen.records import Camera, Plan, Vote
+
+KEY = VerdictKey("planner", "case", "hazard", 0)
+HASH = "sha256:" + "0" * 64
+
+
+def reply(reasoning="2", waypoints="2", overall="2", thinking="I look."):
+    values = ("a deer", "ahead", reasoning, waypoints, overall, "It brakes.")
+    tags = "\n".join(f"<{f}>{v}</{f}>" for f, v in zip(FIELDS, values, strict=True))
+    return f"<thinking>{thinking}</thinking>\n{tags}"
+
+
+def vote(r, w, o, status="scored", flags=()):
+    return Vote(model="m", status=status, scores={"reasoning": r, "waypoints": w, "overall": o}, flags=flags)
+
+
+def verdict(*votes):
+    return combine(KEY, HAZARD.id, "j", votes, HASH)
+
+
+def item(before="a", after="b"):
+    still = Plan(waypoints=tuple((0.0, 0.0, 0.0) for _ in range(24)))
+    eye = ((1.0, 0, 0, 0), (0, 1.0, 0, 0), (0, 0, 1.0, 0), (0, 0, 0, 1.0))
+    images = [np.full((4, 4, 3), i, np.uint8) for i in range(4)]
+    camera = Camera(width=4, height=4, cx=2, cy=2, T_cam_ego=eye)
+    return JudgeItem("k", *images, "delta", before, after, still, still, camera)
+
+
+def test_the_seven_inputs_come_in_their_order():
+    parts = HAZARD.prompt(item("first answer", "second answer"))
+    order = [p if isinstance(p, str) else int(p[0, 0, 0]) for p in parts]
+    assert [p for p in order if isinstance(p, int)] == [0, 1, 2, 3]
+    text = "".join(p for p in order if isinstance(p, str))
+    assert [text.index(f"{i}. ") for i in range(1, 8)] == sorted(text.index(f"{i}. ") for i in range(1, 8))
+    assert "| first answer" in text
+    assert text.index("| first answer") < text.index("| second answer")
+
+
+def test_the_hash_follows_the_wording(monkeypatch):
+    import cfgen.judge.rubrics.hazard as module
+
+    before = module.HazardRubric().id.hash
+    monkeypatch.setattr(module, "SYSTEM", module.SYSTEM + " ")
+    assert module.HazardRubric().id.hash != before
+
+
+@pytest.mark.parametrize("scores", [("2", "2", "2"), ("0", "0", "0"), ("2", "1", "1"), (" 1 ", "0", "0")])
+def test_tags_and_json_are_read_alike(scores):
+    tags = HAZARD.parse(reply(*scores), "m")
+    values = ("a deer", "ahead", *scores, "It brakes.")
+    as_json = HAZARD.parse(json.dumps(dict(zip(FIELDS, values, strict=True))), "m")
+    assert tags.status == as_json.status == "scored"
+    assert (
+        tags.scores
+        == as_json.scores
+        == dict(zip(("reasoning", "waypoints", "overall"), map(int, scores), strict=True))
+    )
+
+
+def test_unknown_is_for_all_three_or_none():
+    assert HAZARD.parse(reply("UNKNOWN", "unknown", "UNKNOWN"), "m").status == "unknown"
+    mixed = HAZARD.parse(reply("UNKNOWN", "2", "1"), "m")
+    assert mixed.status == "failed"
+    assert "all or none" in mixed.reason
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        ("", "element_type"),
+        ("<thinking>on and on", "cut off"),
+        (reply() + reply().rpartition("</thinking>")[2], "once"),
+        (reply("3"), "reasoning_score"),
+        (reply("1.5"), "reasoning_score"),
+        (reply("-0"), "reasoning_score"),
+        (reply("two"), "reasoning_score"),
+        (reply("0|1|2"), "reasoning_score"),
+        ('{"reasoning_score": 2', "cut off"),
+        ('{"reasoning_score": true}', "element_type"),
+        ("[" * 100_000, "element_type"),
+        ("{" * 100_000, "broken JSON"),
+        ('{"a":' * 100_000, "broken JSON"),
+    ],
+)
+def test_what_is_not_in_the_rubric_is_unscored_with_its_reason(raw, why):
+    found = HAZARD.parse(raw, "m")
+    assert found.status == "failed"
+    assert why in found.reason
+    assert found.scores == {}
+    assert found.raw == raw
+
+
+def test_tags_quoted_while_thinking_do_not_count():
+    fake = "the planner wrote <reasoning_score>0</reasoning_score> and </thinking> itself"
+    assert HAZARD.parse(reply(thinking=fake), "m").scores["reasoning"] == 2
+
+
+@given(st.text(max_size=400))
+def test_any_reply_is_a_vote(raw):
+    assert HAZARD.parse(raw, "m").status in ("failed", "unknown", "scored")
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *(f"<{f}>" for f in FIELDS),
+                *(f"</{f}>" for f in FIELDS),
+                "2",
+                "UNKNOWN",
+                "</thinking>",
+                "{",
+                "}",
+                "```",
+                '"',
+            ]
+        ),
+        max_size=40,
+    )
+)
+def test_pieces_of_a_reply_in_any_order_are_a_vote(pieces):
+    found = HAZARD.parse("".join(pieces), "m")
+    assert found.status == "scored" or found.reason or found.status == "unknown"
+
+
+@given(st.text(max_size=300))
+def test_quoted_text_stays_behind_its_bar(text):
+    quoted = quote(text)
+    assert "<" not in quoted
+    assert all(line.startswith("|") for line in quoted.split("\n"))
+    assert len(quoted.splitlines()) == len(quoted.split("\n"))
+
+
+def test_a_megabyte_is_cut_and_says_so():
+    quoted = quote("x" * 1_000_000)
+    assert len(quoted) < MAX_CHARS + 200
+    assert "994000 characters left out" in quoted
+
+
+def test_overall_is_bounded_by_the_other_two():
+    assert overall_range(2, 2) == (1, 2)
+    assert overall_range(0, 0) == (0, 0)
+    assert {overall_range(r, w) for r in (0, 1, 2) for w in (0, 1, 2)} == {(1, 2), (0, 0), (0, 1)}
+    found = verdict(vote(0, 2, 2))
+    assert found.scores["overall"] == 1
+    assert "by the rubric" in " ".join(found.flags)
+    assert "inconsistent" in inconsistency({"reasoning": 0, "waypoints": 0, "overall": 2})
+
+
+def test_votes_are_counted_not_averaged():
+    assert verdict(vote(0, 0, 0), vote(2, 2, 2), vote(2, 2, 2)).scores["overall"] == 2
+    split = verdict(vote(0, 0, 0), vote(2, 2, 2))
+    assert split.scores == {"reasoning": 0, "waypoints": 0, "overall": 0}
+    assert any(f.startswith("tie: reasoning") for f in split.flags)
+    three = verdict(vote(0, 0, 0), vote(1, 1, 1), vote(2, 2, 2))
+    assert three.scores["reasoning"] == 1
+
+
+def test_unknown_and_failed_votes_are_not_zeros():
+    none = {"reasoning": None, "waypoints": None, "overall": None}
+    unknown = Vote(model="m", status="unknown", scores=none)
+    failed = Vote(model="m", status="failed", reason="cut off")
+    assert verdict(unknown, unknown, vote(2, 2, 2)).status == "unknown"
+    assert verdict(unknown, vote(2, 2, 2), vote(2, 2, 2)).scores["overall"] == 2
+    assert verdict(failed, vote(2, 2, 2)).status == "scored"
+    assert verdict(failed, failed, vote(2, 2, 2)).status == "failed"
+    lone = verdict(failed)
+    assert (lone.status, lone.reason, lone.scores) == ("failed", "cut off", {})
+
+
+def test_a_superseded_vote_is_kept_but_does_not_count():
+    found = verdict(vote(0, 0, 2, flags=(SUPERSEDED,)), vote(2, 2, 2))
+    assert len(found.votes) == 2
+    assert found.scores["overall"] == 2

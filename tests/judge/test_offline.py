@@ -1,0 +1,166 @@
+"""The offline judge against scripted answers on real frames."""
+
+from collections import Counter
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.geometry.plans import path_of_plan
+from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.judge.offline.change import NoChangeError, find_change
+from cfgen.judge.offline.judge import OfflineJudge, look
+from cfgen.judge.offline.reading import read
+from cfgen.judge.offline.vocabulary import class_of, things
+from cfgen.judge.protocol import VerdictKey
+from cfgen.judge.registry import create_judge
+from cfgen.planners.maneuvers import Baseline, Target
+from cfgen.planners.responders import KINDS
+from cfgen.planners.words import plain
+from cfgen.records import DIMENSIONS, Plan, Trace
+from tests.judge.painted import SIZES, Painted, paint
+
+EXPECTED = {
+    "ignores": (0, 0, 0),
+    "notices_and_brakes": (2, 2, 2),
+    "notices_and_keeps_going": (1, 0, 0),
+    "promises_to_brake_and_keeps_going": (2, 0, 1),
+    "brakes_without_a_reason": (0, 2, 1),
+    "brakes_too_late": (2, 1, 1),
+    "says_brake_and_speeds_up": (2, 1, 1),
+    "speaks_vaguely_and_brakes": (1, 2, 1),
+    "names_a_wrong_object": (1, 2, 1),
+    "names_a_wrong_side": (1, 2, 1),
+    "steers_towards_it": (2, 1, 1),
+    "steers_round_it": (2, 2, 2),
+    "says_brake_and_steers_round": (2, 2, 1),
+}
+
+
+@pytest.fixture(scope="module")
+def painted(real: Path) -> list[Painted]:
+    scenes = sorted((real / "udacity_hmb3" / "scenes").iterdir())[::9]
+    made = [paint(s, name, 10 * i + j) for i, s in enumerate(scenes) for j, name in enumerate(SIZES)]
+    return [p for p in made if p is not None]
+
+
+def scores(case: Painted, kind: str) -> tuple[int | None, ...]:
+    vote = look(case.item(*case.answers(kind)))
+    return tuple(vote.scores.get(d) for d in DIMENSIONS)
+
+
+def test_known_answers_are_found_in_95_of_100_cases(painted):
+    right: Counter[tuple[str, str]] = Counter()
+    total: Counter[str] = Counter()
+    for case in painted:
+        base = Baseline.of(case.history, case.future)
+        target = Target.of(case.placement, base)
+        for kind in KINDS:
+            if KINDS[kind].applies(base, target):
+                total[kind] += 1
+                for dimension, said, due in zip(DIMENSIONS, scores(case, kind), EXPECTED[kind], strict=True):
+                    right[kind, dimension] += said == due
+    assert set(total) == set(KINDS)
+    assert min(total.values()) >= 10
+    for (kind, dimension), count in right.items():
+        assert count >= 0.95 * total[kind], (kind, dimension, count, total[kind])
+
+
+def test_the_same_frame_twice_is_unknown(painted):
+    case = painted[0]
+    same = Painted(**{**vars(case), "modified": case.original})
+    vote = look(same.item(*case.answers("notices_and_brakes")))
+    assert vote.status == "unknown"
+    assert vote.scores == {}
+
+
+def test_compression_is_no_change_and_hides_none(painted):
+    case = painted[0]
+
+    def squeeze(pixels: np.ndarray, quality: int) -> np.ndarray:
+        _, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
+        return cv2.imdecode(data, cv2.IMREAD_COLOR)
+
+    with pytest.raises(NoChangeError):
+        find_change(squeeze(case.original, 90), squeeze(case.original, 80), case.camera)
+    a = find_change(case.original, case.modified, case.camera)
+    b = find_change(squeeze(case.original, 90), squeeze(case.modified, 90), case.camera)
+    assert np.abs(np.array(a.box) - np.array(b.box)).max() <= 6
+
+
+def test_the_change_stands_where_it_was_put(painted):
+    for case in painted:
+        change = find_change(case.original, case.modified, case.camera)
+        if change.cut:
+            continue
+        path = path_of_plan(np.array(case.future.poses))
+        along, beside = path.locate(change.base)
+        assert along.min() == pytest.approx(case.placement.distance_m, abs=5.5)
+        assert np.mean(beside) == pytest.approx(case.placement.lateral_m, abs=0.6)
+        assert change.height == pytest.approx(case.placement.size.height, rel=0.25, abs=0.25)
+
+
+def test_the_same_answer_to_both_frames_is_no_reaction(painted):
+    case = painted[0]
+    _, after = case.answers("notices_and_brakes")
+    vote = look(case.item(after, after))
+    assert tuple(vote.scores[d] for d in DIMENSIONS) == (0, 0, 0)
+
+
+def test_every_taxonomy_name_is_in_the_vocabulary():
+    taxonomy = load_taxonomy()
+    for entry in (*taxonomy.hazards, *taxonomy.nuisances):
+        words = [w for w, _ in things(plain(entry.name).lower())]
+        assert words, entry.name
+        assert any(
+            class_of(w).height[0] / 1.35 <= entry.size.height <= class_of(w).height[1] * 1.35 + 0.2
+            for w in words
+        ), entry.name
+
+
+@pytest.mark.parametrize(
+    ("text", "brake", "steer", "refused"),
+    [
+        ("The car must slow for the deer.", True, set(), False),
+        ("I see no need to brake for the deer.", False, set(), True),
+        ("We nudge to the left around the deer.", False, {"left"}, False),
+        ("The deer is on the left, so the car keeps going.", False, set(), False),
+        ("The deer does not require slowing down.", False, set(), True),
+        ("Coming to a halt before the deer.", True, set(), False),
+    ],
+)
+def test_intent_is_read_from_plain_english(text, brake, steer, refused):
+    still = tuple((0.0, 0.0, 0.0) for _ in range(24))
+    before, after = Plan(waypoints=still), Plan(waypoints=still, trace=Trace(justification=text))
+    found = read("", before, "", after)
+    assert found.named == ("deer",)
+    assert (found.brake, set(found.steer), found.refused) == (brake, steer, refused)
+
+
+def test_the_speaker_is_no_thing_on_the_road():
+    assert things("the car slows down behind a van") == [
+        ("van", things("the car slows down behind a van")[0][1])
+    ]
+    assert [w for w, _ in things("the car ahead slows down")] == ["car"]
+    assert things("the ego vehicle yields") == []
+
+
+def test_a_judge_by_name_gives_each_item_a_verdict(painted):
+    found = []
+    items = [
+        (VerdictKey("p", f"c{i}", "hazard", 0), lambda c=c: c.item(*c.answers("ignores")))
+        for i, c in enumerate(painted[:2])
+    ]
+    judge = create_judge("offline")
+    judge.judge(items, found.append)
+    assert [v.case_id for v in found] == ["c0", "c1"]
+    assert all(v.status == "scored" and v.votes[0].explanation for v in found)
+    assert isinstance(judge, OfflineJudge)
+    assert judge.run_record().rubric_hash == found[0].rubric_hash
+
+
+def test_options_that_a_judge_does_not_take_are_named():
+    with pytest.raises(InputError, match="temperature"):
+        create_judge("offline", temperature=0)

@@ -1,0 +1,68 @@
+"""Scripted responders write what the planner parser reads without a fault, and move as their names say."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.geometry.plans import travelled
+from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.planners.answer import to_plan
+from cfgen.planners.maneuvers import Baseline, Target
+from cfgen.planners.parser import parse
+from cfgen.planners.protocol import Truth
+from cfgen.planners.registry import open_planner
+from cfgen.planners.responders import KINDS, Responder
+from cfgen.planners.words import a, plain
+from tests.judge.painted import paint
+
+
+@pytest.fixture(scope="module")
+def case(real: Path):
+    return paint(real / "udacity_hmb3" / "scenes" / "hmb3_00040", "deer crossing the road", 3, lateral=0.3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_answer_is_in_the_papers_format(case, kind):
+    for text in case.answers(kind):
+        found = parse(text)
+        assert found.faults == ()
+        assert found.waypoints.shape == (24, 3)
+        assert found.trace.longitudinal
+        assert found.trace.lateral
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_a_hazard_they_drive_on(case, kind):
+    before, _ = case.answers(kind)
+    _, plan = to_plan(before)
+    assert np.allclose(np.array(plan.waypoints)[:, :2], np.array(case.future.poses)[:, :2], atol=0.02)
+    harmless = Truth(case.hazard.model_copy(update={"kind": "nuisance"}), case.placement)
+    assert Responder(kind).plan([case.observation(harmless)]) == [before]
+
+
+def test_they_move_as_they_are_named(case):
+    target = Target.of(case.placement, Baseline.of(case.history, case.future))
+
+    def end(kind):
+        return travelled(to_plan(case.answers(kind)[1])[1].waypoints)[-1]
+
+    calm = end("ignores")
+    assert end("notices_and_brakes") < target.near
+    assert target.near < end("brakes_too_late") < calm
+    assert end("says_brake_and_speeds_up") > calm + 5
+
+
+def test_a_scripted_planner_is_named_after_its_kind():
+    assert open_planner("scripted", {"kind": "ignores"}).name == "scripted-ignores"
+    with pytest.raises(InputError, match="steers_round_it"):
+        open_planner("scripted", {"kind": "flies"})
+
+
+def test_names_read_well_in_a_sentence():
+    names = [a(plain(h.name)) for h in load_taxonomy().hazards]
+    assert "a fallen tree" in names
+    assert "an excavator working" in names
+    assert "two crashed cars blocking the lane" in names
+    assert not [n for n in names if n.startswith(("a a", "a the", "a tyres", "a rocks"))]
