@@ -104,8 +104,8 @@ def _in_process(
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_guarded(planner, one) for one in observations]
 
-    name = name or getattr(planner, "name", spec)
-    return OpenPlanner(_identifier(name), spec, identity, planner.needs, ask, replays)
+    own_name = str(getattr(planner, "name", spec))
+    return OpenPlanner(_identifier(name or own_name), spec, identity, planner.needs, ask, replays)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
