@@ -132,16 +132,18 @@ class Moment:
         """The scene at a moment and its images: every camera's frames closest before t0, t0 - 0.25 ... t0 - 2 s."""
         drive, t0 = self.drive, self.t0
         history, future, guessed = _motion(drive, t0)
-        frames: list[Frame] = []
+        frames: list[Frame] = []  # front camera first, t0 first and then back in time
         images: dict[str, Image | Path] = {}
         for stream in drive.streams:
+            own: list[Frame] = []
             for index in sorted(_frame_indices(stream.times, t0)):  # forwards: videos are decoded that way
                 dt = min(0.0, round(float(stream.times[index]) - t0, 4))
                 image = stream.read(index)
                 suffix = image.suffix.lower() if isinstance(image, Path) else ".jpg"
                 name = f"frames/{stream.camera.name}@{round(dt * 1000)}{suffix}"
-                frames.append(Frame(camera=stream.camera.name, t=dt, image=name))
+                own.append(Frame(camera=stream.camera.name, t=dt, image=name))
                 images[name] = image
+            frames.extend(reversed(own))
         extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
         scene = Scene(
             scene_id=self.scene_id,

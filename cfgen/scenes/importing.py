@@ -17,14 +17,14 @@ from cfgen.scenes.drive import Cuttable, Reader
 from cfgen.scenes.folder import SCENE_FILE, write_scene
 
 _READERS = {
-    # "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
+    "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
     "comma2k19": "cfgen.scenes.readers.comma2k19:Comma2k19",
     "folder": "cfgen.scenes.readers.folder:FolderReader",
     "image": "cfgen.scenes.readers.image:ImageReader",
-    # "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
-    # "navsim": "cfgen.scenes.readers.navsim:Navsim",
-    # "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
-    # "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
+    "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
+    "navsim": "cfgen.scenes.readers.navsim:Navsim",
+    "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
+    "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
     "video": "cfgen.scenes.readers.video:VideoReader",
 }
 

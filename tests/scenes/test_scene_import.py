@@ -222,6 +222,23 @@ def test_unknown_reader_and_missing_source(tmp_path):
         next(iter(open_reader("video", tmp_path / "x.mp4", {}).recordings()))()
 
 
+def test_a_third_partys_reader_is_found_by_its_entry_point(tmp_path, monkeypatch):
+    """An installed package with one entry-point line, as pip leaves it on disk."""
+    site = tmp_path / "site"
+    info = site / "their_logs-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-logs\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[cfgen.scenes]\ntheirs = their_logs:Reader\n")
+    (site / "their_logs.py").write_text(
+        "class Reader:\n    def __init__(self, source, pace: float = 1.0):\n        self.pace = pace\n"
+        "    def recordings(self):\n        return []\n"
+    )
+    monkeypatch.syspath_prepend(str(site))
+    reader = open_reader("theirs", tmp_path, {"pace": 2})
+    assert reader.pace == 2.0
+    assert import_scenes(reader, tmp_path / "out", quiet=True).written == 0
+
+
 # --- folder, comma2k19 --------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,111 @@
+"""Argoverse 2 sensor data set: Feather tables and JPEG frames."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.errors import InputError, MissingExtraError
+from cfgen.records import Camera
+from cfgen.scenes.drive import Drive, Stream, speeds_of
+from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
+
+_FRONT = "ring_front_center"
+
+Column = NDArray[np.generic]
+
+
+class Argoverse2:
+    """A log folder (with city_SE3_egovehicle.feather), or a split or folder above logs.
+
+    Images are undistorted already. The data set's ego origin is the middle of the rear axle; axle_height_m brings it
+    down to the road.
+
+    Options: axle_height_m (0.33), cameras (all ring cameras; else like ring_front_center,ring_front_left).
+    """
+
+    def __init__(self, source: Path, axle_height_m: float = 0.33, cameras: str = "") -> None:
+        self._logs = sorted(p.parent for p in source.rglob("city_SE3_egovehicle.feather"))
+        if not self._logs:
+            raise InputError(
+                f"{source}: expected Argoverse 2 logs (city_SE3_egovehicle.feather), found none; "
+                "point to a log, a split or the sensor folder"
+            )
+        self._axle, self._cameras = float(axle_height_m), cameras
+
+    def recordings(self) -> Iterable[Callable[[], Drive]]:
+        return [lambda folder=folder: self._drive(folder) for folder in self._logs]  # type: ignore[misc]
+
+    def _drive(self, folder: Path) -> Drive:
+        table = _feather(folder / "city_SE3_egovehicle.feather")
+        stamps, first = np.unique(table["timestamp_ns"].astype(np.int64), return_index=True)
+        t = (stamps - stamps[0]) / 1e9
+        poses = _transforms(table)[first] @ lowered(self._axle)
+        names = [name.strip() for name in self._cameras.split(",") if name.strip()] or [
+            str(name) for name in _feather(folder / "calibration" / "intrinsics.feather")["sensor_name"]
+            if str(name).startswith("ring_")
+        ]  # fmt: skip
+        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        return Drive(
+            name=folder.name,
+            source=f"Argoverse 2 sensor {folder.name}",
+            license="CC BY-NC-SA 4.0",
+            streams=tuple(self._stream(folder, name, int(stamps[0])) for name in names),
+            t=t,
+            poses=poses,
+            v=speeds_of(t, poses),
+        )
+
+    def _stream(self, folder: Path, name: str, start: int) -> Stream:
+        files = sorted((folder / "sensors" / "cameras" / name).glob("*.jpg"), key=lambda path: int(path.stem))
+        if not files:
+            raise InputError(
+                f"{folder / 'sensors' / 'cameras' / name}: expected frames <timestamp_ns>.jpg, found none; "
+                "download the camera, or leave it out with --option cameras=..."
+            )
+        intrinsics = _row(folder / "calibration" / "intrinsics.feather", name)
+        mounting = _row(folder / "calibration" / "egovehicle_SE3_sensor.feather", name)
+        vehicle_from_camera = _transforms({key: np.array([value]) for key, value in mounting.items()})[0]
+        camera = Camera(
+            name=name,
+            width=int(intrinsics["width_px"]),
+            height=int(intrinsics["height_px"]),
+            fx=intrinsics["fx_px"],
+            fy=intrinsics["fy_px"],
+            cx=intrinsics["cx_px"],
+            cy=intrinsics["cy_px"],
+            T_cam_ego=camera_matrix(np.linalg.inv(vehicle_from_camera) @ lowered(self._axle)),
+        )
+        times = (np.array([int(path.stem) for path in files]) - start) / 1e9
+        return Stream(camera, times, files.__getitem__)
+
+
+def _feather(path: Path) -> dict[str, Column]:
+    try:
+        from pyarrow import ArrowInvalid, feather
+    except ImportError as error:
+        raise MissingExtraError("reader 'argoverse2'", "argoverse2", error) from error
+    try:
+        table = feather.read_table(path)
+    except (OSError, ArrowInvalid) as error:
+        raise InputError(
+            f"{path}: expected a Feather table, found {error}; download the log again"
+        ) from error
+    return {name: table[name].to_numpy() for name in table.column_names}
+
+
+def _row(path: Path, sensor: str) -> dict[str, float]:
+    table = _feather(path)
+    index = np.flatnonzero(table["sensor_name"] == sensor)
+    if not len(index):
+        raise InputError(f"{path}: no sensor '{sensor}'; it has {', '.join(map(str, table['sensor_name']))}")
+    return {key: float(values[index[0]]) for key, values in table.items() if key != "sensor_name"}
+
+
+def _transforms(table: dict[str, Column]) -> NDArray[np.float64]:
+    """(N, 4, 4) of the columns qw qx qy qz tx_m ty_m tz_m."""
+    return from_quaternion(
+        np.column_stack([table[key] for key in ("qw", "qx", "qy", "qz")]),
+        np.column_stack([table[key] for key in ("tx_m", "ty_m", "tz_m")]),
+    )

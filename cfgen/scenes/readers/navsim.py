@@ -1,0 +1,169 @@
+"""NAVSIM and OpenScene logs: pickled frame lists at 2 Hz and the nuPlan camera images."""
+
+import io
+import itertools
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.errors import InputError
+from cfgen.files import read_image
+from cfgen.records import Camera
+from cfgen.scenes.drive import Drive, Moment, Recording, Stream
+from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
+
+_FRONT = "CAM_F0"
+_MAX_GAP_S = 1.0
+#: NumPy's own pickles and nothing else: a log is data, not a program
+_ALLOWED = {"_reconstruct", "ndarray", "dtype", "scalar", "_frombuffer"}
+
+FrameInfo = dict[str, Any]
+
+
+class Navsim:
+    """A log (.pkl) or a folder of logs (navsim_logs/<split>, meta_datas/<split>).
+
+    The data set's ego origin is the middle of the rear axle; axle_height_m brings it down to the road. Frames carry one
+    time for all cameras.
+
+    Options: images (folder that data_path is relative to, e.g. sensor_blobs/<split>; looked for beside the logs),
+    axle_height_m (0.37), cameras (all; else like CAM_F0,CAM_L0,CAM_R0).
+    """
+
+    def __init__(
+        self, source: Path, images: str = "", axle_height_m: float = 0.37, cameras: str = ""
+    ) -> None:
+        self._logs = [source] if source.is_file() else sorted(source.rglob("*.pkl"))
+        if not self._logs:
+            raise InputError(
+                f"{source}: expected NAVSIM logs (.pkl), found none; point to navsim_logs/<split>"
+            )
+        self._images = Path(images) if images else None
+        self._axle, self._cameras = float(axle_height_m), cameras
+
+    def recordings(self) -> Iterable[Callable[[], Recording]]:
+        return [lambda log=log: self._log(log) for log in self._logs]  # type: ignore[misc]
+
+    def _log(self, log: Path) -> Recording:
+        return _Stretches([self._drive(log, i, frames) for i, frames in enumerate(_stretches(_frames(log)))])
+
+    def _drive(self, log: Path, number: int, frames: list[FrameInfo]) -> Drive:
+        root = self._image_root(log, frames[0])
+        start = int(frames[0]["timestamp"])
+        t = np.array([(int(frame["timestamp"]) - start) / 1e6 for frame in frames])
+        names = [name.strip() for name in self._cameras.split(",") if name.strip()] or list(frames[0]["cams"])
+        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        return Drive(
+            name=f"{log.stem}_{number}" if number else log.stem,
+            source=f"NAVSIM/OpenScene {log.stem}",
+            license="CC BY-NC-SA 4.0 (nuPlan)",
+            streams=tuple(self._stream(root, name, frames, t) for name in names),
+            t=t,
+            poses=np.array([_pose(frame) for frame in frames]) @ lowered(self._axle),
+            v=np.array([float(frame["ego_dynamic_state"][0]) for frame in frames]),
+            epoch=start / 1e6,
+            extra={"map": str(frames[0].get("map_location", ""))},
+        )
+
+    def _image_root(self, log: Path, frame: FrameInfo) -> Path:
+        relative = frame["cams"][_FRONT]["data_path"]
+        near = [log.parent, *log.parents[1:4]]
+        split = log.parent.name
+        candidates = [self._images] if self._images else [
+            root for base in near for root in (base, base / "sensor_blobs", base / "sensor_blobs" / split)
+        ]  # fmt: skip
+        for root in candidates:
+            if (root / relative).is_file():
+                return root
+        raise InputError(
+            f"{log}: its image '{relative}' is not below {candidates[0]}"
+            + ("" if self._images else " nor in sensor_blobs beside it")
+            + "; give --option images=.../sensor_blobs/<split>"
+        )
+
+    def _stream(self, root: Path, name: str, frames: list[FrameInfo], t: np.ndarray) -> Stream:
+        there = [
+            i
+            for i, f in enumerate(frames)
+            if (root / f["cams"].get(name, {}).get("data_path", "?")).is_file()
+        ]
+        if not there:
+            raise InputError(
+                f"{root}: no image of camera {name}; download it, or leave it out with --option cameras="
+            )
+        info = frames[there[0]]["cams"][name]
+        intrinsic = np.asarray(info["cam_intrinsic"], float)
+        height, width = read_image(root / info["data_path"]).shape[:2]
+        camera = Camera(
+            name=name,
+            model="opencv",
+            width=width,
+            height=height,
+            fx=intrinsic[0, 0],
+            fy=intrinsic[1, 1],
+            cx=intrinsic[0, 2],
+            cy=intrinsic[1, 2],
+            distortion=tuple(float(k) for k in np.ravel(info["distortion"])),
+            T_cam_ego=camera_matrix(
+                np.linalg.inv(_ego_from_camera(frames[there[0]], info)) @ lowered(self._axle)
+            ),
+        )
+        return Stream(camera, t[there], lambda index: root / frames[there[index]]["cams"][name]["data_path"])
+
+
+class _Stretches:
+    """The drives of one log."""
+
+    def __init__(self, drives: list[Drive]) -> None:
+        self._drives = drives
+
+    def moments(self, every_s: float) -> list[Moment]:
+        return [moment for drive in self._drives for moment in drive.moments(every_s)]
+
+
+def _pose(frame: FrameInfo) -> np.ndarray:
+    if "ego2global" in frame:
+        return np.asarray(frame["ego2global"], float)
+    return from_quaternion(frame["ego2global_rotation"], frame["ego2global_translation"])
+
+
+def _ego_from_camera(frame: FrameInfo, info: FrameInfo) -> np.ndarray:
+    lidar = from_rotation(info["sensor2lidar_rotation"], info["sensor2lidar_translation"])
+    if "lidar2ego" in frame:
+        return np.asarray(frame["lidar2ego"], float) @ lidar
+    return from_quaternion(frame["lidar2ego_rotation"], frame["lidar2ego_translation"]) @ lidar
+
+
+def _stretches(frames: list[FrameInfo]) -> Iterable[list[FrameInfo]]:
+    """Frames in order, cut where the log has a gap."""
+    frames = sorted(frames, key=lambda frame: frame["timestamp"])
+    gaps = [
+        i + 1
+        for i, (a, b) in enumerate(itertools.pairwise(frames))
+        if b["timestamp"] - a["timestamp"] > _MAX_GAP_S * 1e6
+    ]
+    for start, end in itertools.pairwise([0, *gaps, len(frames)]):
+        yield frames[start:end]
+
+
+def _frames(path: Path) -> list[FrameInfo]:
+    try:
+        frames = _NumPyOnly(io.BytesIO(path.read_bytes())).load()
+    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
+        raise InputError(f"{path}: expected a NAVSIM log, found {error}; download it again") from error
+    needed = {"timestamp", "cams", "ego_dynamic_state"}
+    if not isinstance(frames, list) or not frames or not needed <= set(frames[0]):
+        raise InputError(
+            f"{path}: expected a list of frames with {sorted(needed)}; is it a NAVSIM or OpenScene log?"
+        )
+    return frames
+
+
+class _NumPyOnly(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module.split(".")[0] == "numpy" and name in _ALLOWED:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"a pickle that wants to run {module}.{name}")

@@ -1,0 +1,138 @@
+"""PhysicalAI-Autonomous-Vehicles (NVIDIA), through its own package and from a local copy."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.errors import InputError, MissingExtraError
+from cfgen.records import Camera
+from cfgen.scenes.drive import Drive, Stream, speeds_of
+from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.rigid import camera_matrix
+
+_FRONT = "camera_front_wide_120fov"
+_DEFAULT = (_FRONT, "camera_cross_left_120fov", "camera_cross_right_120fov", "camera_front_tele_30fov")
+
+
+class PhysicalAIAV:
+    """A local copy: the folder with features.csv and clip_index.parquet, or a Hugging Face cache above it.
+
+    Nothing is downloaded and nothing is asked. Clips whose egomotion, calibration or front camera is not there are left
+    out. The licence forbids passing on images made from it: share a benchmark as a recipe.
+
+    Options: cameras (front wide, cross left and right, front tele, those that are there), clips (ids; else all local).
+    """
+
+    def __init__(self, source: Path, cameras: str = "", clips: str = "") -> None:
+        self._data = _local_interface(_root(source))
+        self._cameras = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
+        asked = [clip.strip() for clip in clips.split(",") if clip.strip()]
+        known = set(self._data.clip_index.index)
+        if set(asked) - known:
+            raise InputError(f"{source}: clip '{sorted(set(asked) - known)[0]}' is not in clip_index.parquet")
+        needed = (_FRONT, "egomotion", "camera_intrinsics", "sensor_extrinsics")
+        self._clips = [
+            clip
+            for clip in asked or sorted(known)
+            if all(self._is_local(clip, feature) for feature in needed)
+        ]
+        if not self._clips:
+            raise InputError(
+                f"{source}: expected clips with {', '.join(needed)}, found none complete; "
+                "download their chunks with the physical_ai_av package first"
+            )
+
+    def recordings(self) -> Iterable[Callable[[], Drive]]:
+        return [lambda clip=clip: self._drive(clip) for clip in self._clips]  # type: ignore[misc]
+
+    def _drive(self, clip: str) -> Drive:
+        motion = self._data.get_clip_feature(clip, "egomotion")
+        t = np.asarray(motion.timestamps, float) / 1e6
+        poses = np.asarray(motion.values.pose.as_matrix())
+        velocity = np.linalg.norm(np.asarray(motion.values.velocity), axis=1)
+        intrinsics = self._data.get_clip_feature(clip, "camera_intrinsics").camera_models
+        extrinsics = self._data.get_clip_feature(clip, "sensor_extrinsics").sensor_poses
+        names = [name for name in self._cameras if name in intrinsics and self._is_local(clip, name)]
+        streams = [self._stream(clip, name, intrinsics[name], extrinsics[name]) for name in names]
+        return Drive(
+            name=clip,
+            source=f"PhysicalAI-Autonomous-Vehicles {clip}",
+            license="NVIDIA Autonomous Vehicle Dataset License",
+            streams=tuple(sorted(streams, key=lambda stream: stream.camera.name != _FRONT)),
+            t=t,
+            poses=poses,
+            v=np.where(speeds_of(t, poses) < -0.1, -velocity, velocity),
+        )
+
+    def _stream(self, clip: str, name: str, lens: Any, pose: Any) -> Stream:
+        reader = self._data.get_clip_feature(clip, name)
+        camera = Camera(
+            name=name,
+            model="ftheta",
+            width=lens.width,
+            height=lens.height,
+            cx=float(lens.principal_point[0]),
+            cy=float(lens.principal_point[1]),
+            fw_poly=tuple(float(c) for c in lens.th2r.coef),
+            bw_poly=tuple(float(c) for c in lens.r2th.coef),
+            T_cam_ego=camera_matrix(np.linalg.inv(np.asarray(pose.as_matrix()))),
+        )
+
+        def read(index: int) -> Image:
+            pixels: NDArray[np.uint8] = reader.decode_images_from_frame_indices(np.array([index], np.int64))[
+                0
+            ]
+            return pixels
+
+        return Stream(camera, np.asarray(reader.timestamps, float) / 1e6, read)
+
+    def _is_local(self, clip: str, feature: str) -> bool:
+        if feature not in self._data.features.ALL:
+            return False
+        name = self._data.features.get_chunk_feature_filename(self._data.get_clip_chunk(clip), feature)
+        return bool(self._data.is_file_cached(name))
+
+
+def _root(source: Path) -> Path:
+    found = sorted(path.parent for path in source.rglob("features.csv"))
+    if not found:
+        raise InputError(
+            f"{source}: expected a copy of PhysicalAI-Autonomous-Vehicles (features.csv), found none; "
+            "download its metadata and some chunks with the physical_ai_av package first"
+        )
+    return found[-1]
+
+
+def _local_interface(root: Path) -> Any:
+    """The package's interface with every file looked up in ``root``: it neither connects nor prompts."""
+    try:
+        from physical_ai_av import PhysicalAIAVDatasetInterface
+    except ImportError as error:
+        raise MissingExtraError("reader 'physical-ai-av'", "physical-ai-av", error) from error
+
+    class Local(PhysicalAIAVDatasetInterface):
+        @property
+        def is_offline_mode(self) -> bool:
+            return True
+
+        @is_offline_mode.setter
+        def is_offline_mode(self, value: bool) -> None:
+            """Offline whatever the environment says."""
+
+        def is_file_cached(self, filename: str) -> bool:
+            return (root / filename).is_file()
+
+        def _get_cached_path(self, filename: str) -> str | None:
+            return str(root / filename) if self.is_file_cached(filename) else None
+
+        def download_file(self, filename: str, **_: Any) -> str:
+            if not self.is_file_cached(filename):
+                raise InputError(
+                    f"{root / filename}: expected the file, found none; download it with the physical_ai_av package"
+                )
+            return str(root / filename)
+
+    return Local(revision="local", token=False)
