@@ -1,0 +1,140 @@
+"""Drawn hazards set into frames: toned by the ground, veiled by the air, as sharp and grainy as the frame.
+
+What every inpainter that draws for itself shares; how the hazard is drawn is its own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cfgen.errors import InpaintRefusedError
+from cfgen.geometry.camera import centre
+from cfgen.inpaint import optics
+from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
+from cfgen.inpaint.draw import Drawing
+from cfgen.inpaint.light import Light, estimate
+from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
+
+#: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
+_KNEE = 0.7
+
+#: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
+Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Scene:
+    """What is found once a case."""
+
+    light: Light
+    optics: optics.Optics
+
+
+def insert(requests: Sequence[InpaintRequest], draw: Draw) -> list[InpaintResult | InpaintRefusedError]:
+    """The requests' hazards drawn by ``draw`` and set into their crops; a refusal takes its request's place."""
+    known: dict[int, _Scene] = {}
+    results: list[InpaintResult | InpaintRefusedError] = []
+    for request in requests:
+        key = id(request.setting)
+        if key not in known:
+            known[key] = _read(request.setting)
+        try:
+            results.append(_insert(request, known[key], draw))
+        except InpaintRefusedError as refusal:
+            results.append(refusal)
+    return results
+
+
+def _read(setting: Setting) -> _Scene:
+    return _Scene(estimate(setting), optics.measure(setting.image))
+
+
+def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult:
+    if request.hazard.kind == "null":
+        return _draw_nothing(request, scene)
+    drawing, drawn = draw(request, scene.light)
+    image, alpha = request.image.copy(), np.zeros(request.mask.shape, np.float32)
+    if drawing is not None:
+        x0, y0, x1, y1 = drawing.box
+        image[y0:y1, x0:x1], alpha[y0:y1, x0:x1] = _set_in(image[y0:y1, x0:x1], drawing, request, scene)
+    report = {
+        **drawn,
+        "light": dict(scene.light.report),
+        "blur_px": round(scene.optics.blur, 2),
+        "noise": round(scene.optics.noise, 2),
+        "jpeg": scene.optics.quality,
+    }
+    return InpaintResult(image, alpha, report)
+
+
+def _set_in(
+    under: np.ndarray, drawing: Drawing, request: InpaintRequest, scene: _Scene
+) -> tuple[np.ndarray, np.ndarray]:
+    """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
+    light = scene.light
+    shade = optics.soften(np.clip(drawing.shade, 0, 2) ** np.float32(light.contrast), scene.optics)
+    over = optics.soften(_shown(drawing.rgba, light, _distance(request)), scene.optics)
+    cover = np.clip(over[..., 3], 0, 1)
+    ground = to_linear(under) * shade
+    through = (1 - cover)[..., None]
+    # the shoulder is for what was added: a bright background keeps its level where it shows through
+    mixed = _shoulder(ground * through + over[..., :3]) + through * (ground - _shoulder(ground))
+    codes = optics.grain(to_code(mixed), cover, scene.optics, _random(request))
+    alpha = 1 - (1 - cover) * np.clip(_least(shade), 0, 1)
+    return optics.recompress(codes, scene.optics.quality), np.where(alpha < 1 / 255, 0, alpha)
+
+
+def _random(request: InpaintRequest) -> np.random.Generator:
+    """Grain of its own for each frame, the same each time."""
+    return np.random.default_rng([request.seed % 2**63, round((request.t + 1e4) * 1000)])
+
+
+def _least(rgb: np.ndarray) -> np.ndarray:
+    return np.minimum(np.minimum(rgb[..., 0], rgb[..., 1]), rgb[..., 2])
+
+
+def _most(rgb: np.ndarray) -> np.ndarray:
+    return np.maximum(np.maximum(rgb[..., 0], rgb[..., 1]), rgb[..., 2])
+
+
+def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
+    """The null edit: grain and compression as for an object that fills the mask, but no object."""
+    cover = (request.mask > 0).astype(np.float32)
+    codes = to_code(to_linear(request.image))
+    smooth = cv2.GaussianBlur(codes, (0, 0), 0.5)
+    image = optics.recompress(
+        optics.grain(smooth, cover, scene.optics, _random(request)), scene.optics.quality
+    )
+    return InpaintResult(image, None, {"light": dict(scene.light.report)})
+
+
+def _distance(request: InpaintRequest) -> float:
+    eye = centre(request.camera)
+    return float(np.hypot(eye[0] - request.placement.x, eye[1] - request.placement.y))
+
+
+def _shown(drawn: np.ndarray, light: Light, distance: float) -> np.ndarray:
+    """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
+    alpha = drawn[..., 3:]
+    colour = drawn[..., :3] / np.maximum(alpha, 1e-3)
+    lum = np.maximum(luminance(colour), 1e-5)
+    level = float(light.ground @ LUMA) / light.albedo**light.contrast * lum ** np.float32(light.contrast - 1)
+    through = np.float32(np.exp(-light.haze_per_m * distance))
+    shown = colour * level[..., None] * (light.tint * through)
+    shown += light.haze * (1 - through) + light.floor
+    return np.concatenate([shown * alpha, alpha], -1, dtype=np.float32)
+
+
+def _shoulder(linear: np.ndarray) -> np.ndarray:
+    """Bright things bend towards white instead of clipping channel by channel."""
+    top = _most(linear)[..., None]
+    if float(top.max(initial=0.0)) <= _KNEE:
+        return linear
+    fade = np.clip((top - 1) / 4, 0, 0.75)
+    eased = linear + (top - linear) * fade
+    span = np.float32(1 - _KNEE)
+    bent = _KNEE + span * (1 - np.exp((_KNEE - np.maximum(eased, _KNEE)) / span))
+    return np.where(eased > _KNEE, bent, eased)
