@@ -103,7 +103,7 @@ def edit_of(hazard, placement, scene=None, images=None, seed=4):
 
 
 @pytest.mark.parametrize("camera", [PINHOLE, OPENCV, FISHEYE], ids=lambda c: c.model)
-@pytest.mark.parametrize("model", ["cone", "drum", "barricade"])
+@pytest.mark.parametrize("model", ["cone", "drum", "barrier"])
 @pytest.mark.parametrize(("x", "y"), [(9.0, 0.0), (14.0, -2.5), (30.0, 2.0), (55.0, 0.0)])
 def test_height_within_3_percent_and_foot_within_2_pixels(camera, model, x, y):
     hazard = make_hazard(model)
