@@ -97,7 +97,9 @@ def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[s
     unusable: dict[str, str] = {}
     for path in find_scenes(source):
         try:
-            scene_id = load_scene(path).scene.scene_id
+            folder = load_scene(path)
+            folder.image()
+            scene_id = folder.scene.scene_id
             if scene_id in folders:
                 raise InputError(
                     f"{path}: scene_id '{scene_id}' is also that of {folders[scene_id]}; rename one"

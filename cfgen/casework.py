@@ -11,6 +11,7 @@ import numpy as np
 
 from cfgen import __version__
 from cfgen.controls import Arms, distance_arm, nuisance_arm, null_arm
+from cfgen.errors import InputError
 from cfgen.files import png_bytes
 from cfgen.hashing import derive_seed, hash_json
 from cfgen.hazards.placement import find_placements
@@ -261,8 +262,13 @@ def _draft(shop: Workshop, planned: Planned) -> Draft:
     folder = shop.scene(planned.scene_id)
     hazard = shop.taxonomy.get(planned.hazard_id)
     scene = folder.scene
-    images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
-    draft = Draft(shop, planned, folder, hazard, images, [])
+    draft = Draft(shop, planned, folder, hazard, {}, [])
+    try:
+        images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
+    except InputError as error:
+        draft.refusal = f"damaged scene: {error}"
+        return draft
+    draft.images = images
     rng = np.random.default_rng(draft.seed)
     found = find_placements(
         scene, images[draft.front], shop.sized(hazard, draft.seed), rng, shop.benchmark.decel_band, images

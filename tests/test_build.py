@@ -127,7 +127,7 @@ def test_a_damaged_scene_is_left_out_and_named(real: Path, tmp_path: Path):
         (("--hazards", "cone_lime"), "cone_lime"),
         (("--inpainter", "magic"), "inpainter 'magic' is not known; expected one of"),
         (("--inpainter-option", "sparkle=1"), "sparkle"),
-        (("--taxonomy", "{typo}"), "{typo}"),
+        (("--taxonomy", "{typo}"), "nmae"),
         (("--out", "{empty}/file"), "expected a new or empty folder"),
     ],
 )
@@ -136,7 +136,7 @@ def test_bad_input_is_one_clear_line(real: Path, tmp_path: Path, arguments, mess
     (empty / "file").mkdir(parents=True)
     (empty / "file" / "x").touch()
     typo.mkdir()
-    (typo / "a.yaml").write_text("hazards:\n  - id: dog\n    nmae: dog\n")
+    (typo / "a.yaml").write_text("hazards:\n  dog:\n    nmae: dog\n")
     places = {"empty": empty, "typo": typo}
     if "{empty}" in arguments[1] and arguments[0] == "--scenes":
         (empty / "file" / "x").unlink()
