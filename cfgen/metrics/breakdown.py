@@ -74,7 +74,7 @@ def partial_reasons(verdicts: Iterable[Verdict]) -> list[tuple[str, int]]:
     """Why scored cases have a 1 somewhere, most frequent first: the judge's flags, else which part fell short."""
     reasons: Counter[str] = Counter()
     for verdict in verdicts:
-        partial = [d for d in DIMENSIONS if verdict.scores.get(d) == 1]  # type: ignore[call-overload]
+        partial = [d for d in DIMENSIONS if verdict.scores.get(d) == 1]
         if partial:
             reasons.update(verdict.flags or ["partial: " + ", ".join(partial)])
     return reasons.most_common()
