@@ -1,0 +1,186 @@
+"""The score story on real drives: resumable, blind, and clear about planners that fail."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfgen.planners.protocol import Needs
+from cfgen.questions import Questions, arm_questions
+from cfgen.store import Store
+from tests.benches import copy, kill_when, run, tree
+
+
+@pytest.fixture
+def out(bench: Path, tmp_path: Path) -> Path:
+    return copy(bench, tmp_path / "b")
+
+
+def score(out: Path, planner: str, *more: str) -> tuple[int, str, str]:
+    return run("score", out, "--planner", planner, "--quiet", *more)
+
+
+def test_cruise_is_scored_and_never_succeeds(out: Path):
+    code, text, _ = score(out, "cruise")
+    assert code == 0
+    assert "cruise: 10 answers, 0 failed" in text
+    assert f"Next: cfgen report {out}" in text
+    verdicts = Store(out).verdicts("offline", "cruise")
+    assert len(verdicts) == 5
+    assert all(v.arm == "hazard" for v in verdicts)
+    assert all(v.scores["waypoints"] == 0 for v in verdicts if v.status == "scored")
+    assert run("verify", out)[0] == 0
+    code, text, _ = run("report", out)
+    assert code == 0
+    assert "cruise" in text
+
+
+def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ignores(out: Path):
+    names = {}
+    for kind in ("notices_and_brakes", "ignores"):
+        _, text, _ = score(out, "scripted", "--planner-option", f"kind={kind}")
+        names[kind] = text.split(":")[0]
+    verdicts = {kind: Store(out).verdicts("offline", name) for kind, name in names.items()}
+    successes = {kind: sum(v.scores.get("overall") == 2 for v in found) for kind, found in verdicts.items()}
+    assert successes["notices_and_brakes"] >= 4
+    assert successes["ignores"] == 0
+
+
+def test_a_second_run_asks_nothing_again(out: Path):
+    score(out, "cruise")
+    before = {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")}
+    score(out, "cruise")
+    assert {p: p.stat().st_mtime_ns for p in out.glob("runs/cruise/*/*.json")} == before
+
+
+def test_a_killed_run_goes_on_to_the_same_end(out: Path, bench: Path, tmp_path: Path):
+    other = copy(bench, tmp_path / "undisturbed")
+    score(other, "cruise")
+    kill_when(
+        ["score", str(out), "--planner", "cruise"], lambda: len(list(out.glob("runs/cruise/*/*.json"))) > 2
+    )
+    score(out, "cruise")
+    ended = tree(out, "verdicts/**/*.json")
+    assert ended
+    assert ended == tree(other, "verdicts/**/*.json")
+    plans = [[r.plan for r in Store(root).rollouts("cruise")] for root in (out, other)]
+    assert plans[0] == plans[1]
+
+
+def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
+    store = Store(out)
+    asker = Questions(store, 7)
+    needs = Needs(frame_times=(-0.5, 0.0))
+    for case in store.cases():
+        original, hazard = (
+            asker.observation(q, needs) for q in arm_questions(store, ("hazard",), 1) if q.case == case
+        )
+        assert original.token != hazard.token
+        assert original.seed == hazard.seed
+        assert original.truth is hazard.truth is original.logged is hazard.logged is None
+        words = json.dumps([original.token, hazard.token, original.instruction]).lower()
+        assert not any(w in words for w in ("hazard", "original", case.case_id, case.hazard.id))
+        assert (original.images["front"][-1].pixels != hazard.images["front"][-1].pixels).any()
+        assert original.images["front"][-1].pixels.flags.writeable is False
+
+
+@pytest.mark.parametrize("name", ["Throws", "Rubbish", "Short"])
+def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: str):
+    code, text, _ = score(out, f"tests.bad_planners:{name}")
+    assert code == 0
+    assert "10 answers, 10 failed" in text
+    planner = text.split(":")[0]
+    rollouts = Store(out).rollouts(planner)
+    assert all(r.status == "failed" and r.reason for r in rollouts)
+    verdicts = Store(out).verdicts("offline", planner)
+    assert {v.status for v in verdicts} == {"planner_failed"}
+    assert run("verify", out)[0] == 0
+
+
+def test_a_planner_on_the_command_line_and_its_name(out: Path):
+    code, text, _ = score(out, "tests.bad_planners:Good", "--name", "mine")
+    assert code == 0
+    assert "mine: 10 answers, 0 failed" in text
+    _, _, err = score(out, "tests.bad_planners:Short", "--name", "mine")
+    assert "has answers of another version of this planner" in err
+
+
+def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
+    inputs = tmp_path / "inputs"
+    code, text, _ = run("score", "export-inputs", out, "--out", inputs, "--quiet")
+    assert code == 0
+    assert "10 questions" in text
+    questions = [json.loads(line) for line in (inputs / "inputs.jsonl").read_text().splitlines()]
+    assert len({q["id"] for q in questions}) == 10
+    listing = " ".join(str(p) for p in inputs.rglob("*")).replace(str(tmp_path), "").lower()
+    assert not any(w in listing for w in ("hazard", "original", "cone", "barrier"))
+    answers = tmp_path / "answers.jsonl"
+    rows = [
+        {"id": q["id"], "waypoints": [[q["speed"] * 0.25 * k, 0.0] for k in range(1, 25)]}
+        for q in questions[1:]
+    ]
+    answers.write_text("\n".join(json.dumps(r) for r in rows))
+    code, text, _ = score(out, str(answers))
+    assert code == 0
+    assert "answers: 10 answers, 1 failed" in text
+
+
+def test_the_rerun_arm_asks_again_with_another_seed(out: Path):
+    assert score(out, "cruise", "--arms", "hazard,rerun")[0] == 0
+    seeds = {r.arm: r.seed for r in Store(out).rollouts("cruise")}
+    assert seeds["original"] == seeds["hazard"] != seeds["rerun"]
+    verdicts = Store(out).verdicts("offline", "cruise", "rerun")
+    assert len(verdicts) == 5
+    assert all(v.scores.get("waypoints") != 2 for v in verdicts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--planner", "cruize"), "planner 'cruize': expected a name"),
+        (("--planner", "cruise", "--judge", "jury"), "jury"),
+        (("--planner", "cruise", "--arms", "nuisance"), "controls and distances come from the build"),
+        (("--planner", "cruise", "--planner-option", "speed=3"), "options {'speed': 3} do not fit"),
+        (("--planner", "cruise", "--planner-option", "speed"), "expected KEY=VALUE"),
+        ((), "expected one BENCH and --planner"),
+    ],
+)
+def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):
+    code, _, err = run("score", out, "--quiet", *arguments)
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_folder_that_is_no_benchmark(tmp_path: Path):
+    for command in (("score", tmp_path, "--planner", "cruise"), ("verify", tmp_path), ("report", tmp_path)):
+        code, _, err = run(*command)
+        assert code == 2
+        assert "expected a benchmark directory" in err
+
+
+def test_a_planner_that_needs_what_the_scenes_lack_is_told_so(out: Path, tmp_path: Path, monkeypatch):
+    (tmp_path / "greedy.py").write_text(
+        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Needs\n"
+        "class Greedy(Good):\n    needs = Needs(cameras=('rear',))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
+    code, _, err = score(out, "greedy:Greedy")
+    assert code == 2
+    assert "planner needs camera 'rear', found only: front" in err
+
+
+def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
+    store = Store(out)
+    asker = Questions(store, 7)
+    needs = Needs(frame_times=(-1.0, 0.0))
+    changed = 0
+    for question in arm_questions(store, ("hazard",), 1):
+        if question.arm == "hazard":
+            before = asker.observation(type(question)(question.case, "original", 0), needs)
+            after = asker.observation(question, needs)
+            pair = [o.images["front"][0].pixels.astype(int) for o in (before, after)]
+            changed += bool(np.abs(pair[0] - pair[1]).max() > 10)
+    assert changed >= 4
