@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import successes
-from cfgen.records import Verdict
+from cfgen.records import Dimension, Verdict
 
 CONTROLS = ("rerun", "null", "nuisance")
 #: case id -> event, 0..1 (the mean over repeats)
@@ -50,7 +50,7 @@ class Floor:
     d_prime: dict[str, float]
 
 
-def judged_events(verdicts: Iterable[Verdict], dimension: str, control: bool) -> dict[str, float]:
+def judged_events(verdicts: Iterable[Verdict], dimension: Dimension, control: bool) -> dict[str, float]:
     """Strict success as the event.
 
     In a control arm UNKNOWN counts as no event: a judge that finds nothing changed credits no response. In the hazard

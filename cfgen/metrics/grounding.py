@@ -18,8 +18,8 @@ _END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bapprox\.)(?<=[.!?
 _BOX = re.compile(r"<bbox>\s*\[\s*([-\d.\s,]+)\]\s*</bbox>", re.IGNORECASE)
 #: How sentences begin that plan, hedge or conclude; what follows may still claim something.
 _OPENINGS = re.compile(
-    r"^(?:let me|let's|let us|i will|i'll|i need to|i should|i must|first|next|now|therefore|thus|hence|so|wait|hmm|okay"
-    r"|well|to (?:determine|answer|decide|find|solve)|in (?:conclusion|summary)|overall|finally)\b[, ]*"
+    r"^(?:let me|let's|let us|i will|i'll|i need to|i should|i must|first|next|now|therefore|thus|hence|so|wait|hmm"
+    r"|okay|well|to (?:determine|answer|decide|find|solve)|in (?:conclusion|summary)|overall|finally)\b[, ]*"
     r"(?:see|look|check|examine|think)?\b",
     re.IGNORECASE,
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cfgen.metrics.rates import Rate
-from cfgen.records import DIMENSIONS, Verdict
+from cfgen.records import DIMENSIONS, Dimension, Verdict
 
 #: The score that counts.
 STRICT = 2
@@ -35,12 +35,12 @@ class SuccessRow:
     rates: dict[str, Rate]
 
 
-def successes(verdicts: Iterable[Verdict], dimension: str) -> dict[str, float]:
+def successes(verdicts: Iterable[Verdict], dimension: Dimension) -> dict[str, float]:
     """Success of each case that counts, 0..1, the mean over its repeats; cases with nothing to count are absent."""
     hits: dict[str, list[bool]] = defaultdict(list)
     for verdict in verdicts:
         if verdict.status == "scored":
-            hits[verdict.case_id].append(verdict.scores.get(dimension) == STRICT)  # type: ignore[call-overload]
+            hits[verdict.case_id].append(verdict.scores.get(dimension) == STRICT)
         elif verdict.status == "planner_failed":
             hits[verdict.case_id].append(False)
     return {case: sum(values) / len(values) for case, values in hits.items()}

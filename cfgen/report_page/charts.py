@@ -70,7 +70,7 @@ def curve_chart(
         drawing.text(left - 8, y + 4, f"{100 * share:.0f}%", 12, _MUTED, "end")
     step = (right - left) / max(1, len(ticks))
     for i, tick in enumerate(ticks):
-        n = max((s.rates[i].n for s in series if s.rates[i]), default=0)  # type: ignore[union-attr]
+        n = max((rate.n for one in series if (rate := one.rates[i])), default=0)
         drawing.text(left + step * (i + 0.5), bottom + 18, tick, 12, _INK, "middle")
         drawing.text(left + step * (i + 0.5), bottom + 34, f"n = {n}", 11, _MUTED, "middle")
     drawing.text((left + right) / 2, bottom + 56, axis, 12, _MUTED, "middle")

@@ -4,11 +4,11 @@ from collections import defaultdict
 
 from cfgen.metrics.floor import judged_events
 from cfgen.metrics.kinematics import responds
-from cfgen.records import Case, Placement
+from cfgen.records import Case, Dimension, Placement
 from cfgen.report_page.gather import Gathered
 
 
-def judged(data: Gathered, planner: str, arm: str, dimension: str) -> dict[str, float]:
+def judged(data: Gathered, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:
     """case -> strict success under the main judge."""
     verdicts = data.verdicts_of(data.main_judge, planner, arm)
     return judged_events(verdicts, dimension, control=not arm.startswith("hazard"))

@@ -2,10 +2,11 @@
 
 from dataclasses import asdict
 from functools import partial
+from typing import Literal
 
 from cfgen.metrics.floor import CONTROLS, Difference, Floor, above_floor
 from cfgen.metrics.rates import Rate
-from cfgen.records import DIMENSIONS
+from cfgen.records import Dimension
 from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.events import judged, measured
 from cfgen.report_page.gather import Gathered
@@ -14,15 +15,21 @@ from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
-MEASURED = "trajectory"
-HEADLINE = "overall"
+Event = Dimension | Literal["trajectory"]
+HEADLINE: Event = "overall"
+Floors = dict[tuple[str, Event], Floor]
 _HEADLINES = 4
-_NAMES = {**{d: f"judged: {d}" for d in DIMENSIONS}, MEASURED: "measured: trajectory"}
+_NAMES: dict[Event, str] = {
+    "reasoning": "judged: reasoning",
+    "waypoints": "judged: waypoints",
+    "overall": "judged: overall",
+    "trajectory": "measured: trajectory",
+}
 
 
 def floor_sections(data: Gathered) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
-    floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}
+    floors: Floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}
     floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
     ranked = sorted(
         (p for p in data.planners if (p, HEADLINE) in floors), key=lambda p: -_value(floors[p, HEADLINE])
@@ -65,9 +72,9 @@ def sentence(planner: str, floor: Floor) -> str:
     )
 
 
-def _floor(data: Gathered, planner: str, event: str) -> Floor:
+def _floor(data: Gathered, planner: str, event: Event) -> Floor:
     def of(arm: str) -> dict[str, float]:
-        return measured(data, planner, arm) if event == MEASURED else judged(data, planner, arm, event)
+        return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
 
     return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS})
 
@@ -81,7 +88,7 @@ def _points(floor: Floor) -> tuple[str, str]:
     return (floor.hazard.percent(), "% of hazards") if value is None else (f"{100 * value:+.1f}", "points")
 
 
-def _table(floors: dict[tuple[str, str], Floor], ranked: list[str]) -> Table:
+def _table(floors: Floors, ranked: list[str]) -> Table:
     rows = []
     for planner in ranked:
         for event, name in _NAMES.items():
@@ -132,7 +139,7 @@ def _difference(found: Difference) -> tuple[str, str]:
     return f"{100 * found.value:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
 
 
-def _chart(floors: dict[tuple[str, str], Floor], ranked: list[str], event: str, width: float) -> Drawing:
+def _chart(floors: Floors, ranked: list[str], event: Event, width: float) -> Drawing:
     shown = [p for p in ranked if (p, event) in floors]
     arms = [arm for arm in CONTROLS if any(arm in floors[p, event].controls for p in shown)]
     series = [Series("hazard", [floors[p, event].hazard for p in shown])]

@@ -13,6 +13,8 @@ from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing
 
+#: (planner, score) -> its groups along one axis
+Groups = dict[tuple[str, str], list[Group]]
 _MEASURED = ("distance", "required deceleration", "speed")
 #: A group needs this many cases to be drawn; the tables hold all.
 _LEAST_CASES, _MOST_ROWS = 3, 24
@@ -22,7 +24,7 @@ def groups_section(data: Gathered) -> Section:
     speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
     plots, tables, figures = [], [], {}
     for axis in AXES:
-        found = {
+        found: Groups = {
             (p, d): breakdown(axis, data.cases, judged(data, p, "hazard", d), speeds)
             for p in data.planners
             for d in DIMENSIONS
@@ -50,7 +52,7 @@ def groups_section(data: Gathered) -> Section:
     )
 
 
-def _labels(found: dict[tuple[str, str], list[Group]]) -> list[str]:
+def _labels(found: Groups) -> list[str]:
     """All labels in the order of the groups, largest first where they have no order of their own."""
     groups = [g for one in found.values() for g in one]
     order: dict[str, tuple[float, int]] = {}
@@ -60,21 +62,17 @@ def _labels(found: dict[tuple[str, str], list[Group]]) -> list[str]:
     return sorted(order, key=lambda label: (*order[label], label))
 
 
-def _large(labels: list[str], found: dict[tuple[str, str], list[Group]]) -> list[str]:
+def _large(labels: list[str], found: Groups) -> list[str]:
     large = {g.label for one in found.values() for g in one if g.rate.n >= _LEAST_CASES}
     return [label for label in labels if label in large][:_MOST_ROWS]
 
 
-def _rates(
-    found: dict[tuple[str, str], list[Group]], planner: str, score: str, labels: list[str]
-) -> list[Rate | None]:
+def _rates(found: Groups, planner: str, score: str, labels: list[str]) -> list[Rate | None]:
     by_label = {g.label: g.rate for g in found[planner, score]}
     return [by_label.get(label) for label in labels]
 
 
-def _chart(
-    axis: str, labels: list[str], found: dict[tuple[str, str], list[Group]], score: str, width: float
-) -> Drawing:
+def _chart(axis: str, labels: list[str], found: Groups, score: str, width: float) -> Drawing:
     shown = labels if axis in _MEASURED else _large(labels, found)
     planners = list(dict.fromkeys(p for p, _ in found))
     series = [Series(p, _rates(found, p, score, shown)) for p in planners]
@@ -84,7 +82,7 @@ def _chart(
     return rows_chart(title, shown, series, width)
 
 
-def _table(axis: str, name: str, labels: list[str], found: dict[tuple[str, str], list[Group]]) -> Table:
+def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
     rows = []
     for planner in dict.fromkeys(p for p, _ in found):
         rates = {d: _rates(found, planner, d, labels) for d in DIMENSIONS}

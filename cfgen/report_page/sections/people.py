@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from cfgen.metrics.agreement import Agreement, agreement, consensus
-from cfgen.records import DIMENSIONS
+from cfgen.records import DIMENSIONS, Dimension
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -34,11 +34,11 @@ def people_section(data: Gathered) -> Section:
     )
 
 
-def people_scores(data: Gathered, dimension: str) -> Scores:
+def people_scores(data: Gathered, dimension: Dimension) -> Scores:
     """The majority of the raters' last scores; ties and UNKNOWN are left out."""
     raters = sorted({r.rater for r in data.ratings})
     last = {
-        (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)  # type: ignore[call-overload]
+        (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)
         for r in data.ratings
         if r.arm == "hazard" and r.history
     }
@@ -47,12 +47,12 @@ def people_scores(data: Gathered, dimension: str) -> Scores:
     return {item: score for item, score in zip(items, votes, strict=True) if score is not None}
 
 
-def _judge_scores(data: Gathered, judge: str, dimension: str) -> Scores:
+def _judge_scores(data: Gathered, judge: str, dimension: Dimension) -> Scores:
     return {
-        (planner, v.case_id): v.scores[dimension]  # type: ignore[index, misc]
+        (planner, v.case_id): score
         for planner in data.planners
         for v in data.verdicts_of(judge, planner, "hazard")
-        if v.status == "scored" and v.repeat == 0
+        if v.repeat == 0 and (score := v.scores.get(dimension)) is not None
     }
 
 

@@ -16,7 +16,9 @@ _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 def versus_section(data: Gathered) -> Section:
     if len(data.planners) < 2:
         return Section("versus", "Planner against planner")
-    pairs = {d: compare_all({p: judged(data, p, "hazard", d) for p in data.planners}) for d in DIMENSIONS}
+    pairs: dict[str, list[Pair]] = {
+        d: compare_all({p: judged(data, p, "hazard", d) for p in data.planners}) for d in DIMENSIONS
+    }
     return Section(
         id="versus",
         title="Planner against planner",
