@@ -77,6 +77,7 @@ class Look:
     bump: float = 0.0
     bump_scale: float = 30.0
     lining: float | None = None
+    alpha: float = 1.0
 
 
 def material(name: str, color: Color, rough: float = 0.6, **look: Any) -> bpy.types.Material:
@@ -95,6 +96,7 @@ def surface(tree: bpy.types.NodeTree, look: Look) -> bpy.types.NodeSocket:
     shader = tree.nodes.new("ShaderNodeBsdfPrincipled")
     values = {"Roughness": look.rough, "Metallic": look.metal, "Specular IOR Level": look.spec}
     values |= {"Coat Weight": look.coat, "Coat Roughness": 0.05, "Base Color": (*look.color, 1)}
+    values["Alpha"] = look.alpha
     if look.emit:
         values |= {"Emission Color": (*look.color, 1), "Emission Strength": look.emit}
     for key, value in values.items():
