@@ -19,22 +19,26 @@ from cfgen.records import Camera
 #: Half width of the unrolled road and its step, m.
 HALF_WIDTH_M = 8.0
 STEP_M = 0.1
+#: Height of something upright that one row steps over, m, where the picture is fine enough.
+ROW_M = 0.018
 #: Nearest and farthest ground looked at, m along the path.
-NEAR_M, FAR_M = 5.0, 90.0
+NEAR_M, FAR_M = 5.0, 110.0
 #: The road in front of the car that shows what road looks like here, m.
 SEED_LENGTH_M, SEED_HALF_M = 6.0, 1.2
 #: An object is at least this tall, m; flatter differences are shadows, patches or paint.
-OBJECT_HEIGHT_M = 0.4
+OBJECT_HEIGHT_M = 0.3
+#: How fast a smooth part makes up for strange rows below it.
+SMOOTH_PART = 0.6
 #: Wider than any lane paint, m; thinner bright or dark lines are ignored.
 PAINT_M = 0.7
-#: Share of strong edges around a cell that says: not road.
-EDGE_DENSITY = 0.45
+#: Share of cells on a strong edge, around a cell, that says: not road.
+EDGE_DENSITY = 0.19
 #: Least contrast of a strong edge, in log brightness; and as a multiple of the road's own.
 EDGE, EDGE_OVER_ROAD = 0.05, 4.0
 #: Tolerated change of log green against red and blue, and of log blue against red (shade is bluer than sun).
 GREEN, GREEN_OVER_ROAD, BLUE = 0.10, 4.0, 0.75
 #: Added to 8-bit brightness before the logarithm: below it noise rules.
-_DARK = 12.0
+_DARK = 6.0
 _MAP_STRIDE = 8
 
 
@@ -78,7 +82,8 @@ def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> Clear
     """Clear road in ``image`` (H, W, 3) uint8 RGB as ``camera`` sees it at t0."""
     stride = max(1, round(camera.width / 320))
     shape = (-(-camera.height // stride), -(-camera.width // stride))
-    rolled = _unroll(image, camera, path)
+    # mosaic and compression patterns are not edges
+    rolled = _unroll(cv2.GaussianBlur(image, (0, 0), 0.5 * stride), camera, path)
     if rolled is None:
         return ClearGround(np.zeros(shape, bool), stride, None)
     strangeness, brightness = _strangeness(rolled)
@@ -104,19 +109,11 @@ class _Rolled:
 
 
 def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
-    """The road as seen along the path, one row a picture row; None when no road is in view."""
-    s = np.arange(NEAR_M, FAR_M, 0.25)
-    x, y, _ = path.at(s)
-    px, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
-    valid &= np.where(valid, px[:, 1] < camera.height - 1, False)
-    if valid.sum() < 8:
+    """The road as seen along the path; None when no road is in view."""
+    rows = _rows(camera, path)
+    if rows is None:
         return None
-    s, v = s[valid], px[valid, 1]
-    descending = np.minimum.accumulate(v)
-    rows = np.arange(np.floor(descending[0]), np.ceil(descending[-1]), -1.0)
-    if len(rows) < 8:
-        return None
-    s = np.interp(-rows, -descending, s)
+    s, steps = rows
     lateral = np.arange(-HALF_WIDTH_M, HALF_WIDTH_M + STEP_M / 2, STEP_M)
     coarse = np.append(np.arange(0, len(lateral) - 1, 10), len(lateral) - 1)
     x, y, _ = path.at(np.repeat(s, len(coarse)), np.tile(lateral[coarse], len(s)))
@@ -127,8 +124,37 @@ def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
     at = np.meshgrid(place, np.arange(len(s), dtype=np.float32))
     u, v = (cv2.remap(np.ascontiguousarray(grid[..., i]), *at, cv2.INTER_LINEAR) for i in (0, 1))
     valid = (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
-    pixels = cv2.remap(image, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    pixels = np.empty((*u.shape, 3), np.uint8)
+    for level in range(3):
+        here = np.minimum(np.log2(steps).astype(int), 2) == level
+        if here.any():
+            half = np.float32(0.5 * (2**level - 1))
+            at_u, at_v = ((part[here] - half) / np.float32(2**level) for part in (u, v))
+            pixels[here] = cv2.remap(image, at_u, at_v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        image = cv2.pyrDown(image)
     return _Rolled(pixels, valid, s, lateral)
+
+
+def _rows(camera: Camera, path: EgoPath) -> tuple[Array, Array] | None:
+    """Arc lengths (R,) of the rows, near to far, and the picture rows that each steps over, 1 or more.
+
+    A row steps over ROW_M of something upright, so that near and far objects show as many edges a row.
+    """
+    s = np.arange(NEAR_M, FAR_M, 0.25)
+    x, y, _ = path.at(s)
+    foot, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
+    top, top_valid = project(camera, np.column_stack([x, y, np.ones_like(x)]))
+    valid &= top_valid
+    valid &= np.where(valid, foot[:, 1] < camera.height - 1, False)
+    if valid.sum() < 8:
+        return None
+    s, v, upright = s[valid], np.minimum.accumulate(foot[valid, 1]), (foot - top)[valid, 1]
+    steps = np.maximum(ROW_M * upright, 1.0)
+    place = np.append(0, np.cumsum(-np.diff(v) / steps[1:]))
+    if place[-1] < 8:
+        return None
+    rows = np.arange(0, place[-1])
+    return np.interp(rows, place, s), np.interp(rows, place, steps)
 
 
 def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
@@ -140,7 +166,7 @@ def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
     bright = logs.mean(2)
     green = logs[..., 1] - (logs[..., 0] + logs[..., 2]) / 2
     blue = logs[..., 2] - logs[..., 0]
-    slope = np.hypot(cv2.Sobel(bright, -1, 1, 0, ksize=3), cv2.Sobel(bright, -1, 0, 1, ksize=3)) / 8
+    slope, ridge = _slope(bright)
 
     near = rolled.s[0]
     seed = rolled.valid & np.outer(rolled.s < near + SEED_LENGTH_M, np.abs(rolled.lateral) < SEED_HALF_M)
@@ -148,14 +174,25 @@ def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
         seed = rolled.valid
     road_green = float(np.median(green[seed]))
     spread = 1.48 * float(np.median(np.abs(green[seed] - road_green))) + 0.01
-    edge = slope > max(EDGE, EDGE_OVER_ROAD * float(np.median(slope[seed])))
+    edge = ridge & (slope > max(EDGE, EDGE_OVER_ROAD * float(np.median(slope[seed]))))
     density = cv2.blur(edge.astype(np.float32), (9, 7))
     off_green = cv2.blur(np.abs(green - road_green), (5, 5)) / max(GREEN, GREEN_OVER_ROAD * spread)
     off_blue = np.abs(cv2.blur(blue, (5, 5)) - float(np.median(blue[seed]))) / BLUE
     strange = np.maximum(np.maximum(density / EDGE_DENSITY, off_green), off_blue)
+    # doors and windows are smooth, but what surrounds them is not
+    strange = cv2.morphologyEx(strange, cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
     strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
     strange[~rolled.valid] = np.nan
     return strange, float(np.median(rolled.pixels[seed]))
+
+
+def _slope(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Steepness (R, C) of log brightness, and where it is steepest across its edge: soft shadow rims stay thin."""
+    across, down = cv2.Sobel(bright, -1, 1, 0, ksize=3) / 8, cv2.Sobel(bright, -1, 0, 1, ksize=3) / 8
+    slope = np.hypot(across, down)
+    beside = np.maximum(np.roll(slope, 1, 1), np.roll(slope, -1, 1))
+    above = np.maximum(np.roll(slope, 1, 0), np.roll(slope, -1, 0))
+    return slope, slope >= np.where(np.abs(across) > np.abs(down), beside, above)
 
 
 # --- back in the picture ----------------------------------------------------------------------------------
@@ -187,17 +224,17 @@ def _from_below(seen: np.ndarray, camera: Camera, stride: int) -> np.ndarray:
     tall = _object_rows(camera, seen.shape[0], stride)
     strange = seen > 1
     known = ~np.isnan(seen)
-    run = np.zeros(seen.shape[1], int)
+    run, base = np.zeros(seen.shape[1]), np.zeros(seen.shape[1], int)
     ended = np.zeros(seen.shape[1], bool)
-    columns = np.arange(seen.shape[1])
     for row in range(seen.shape[0] - 1, -1, -1):
         if tall[row] == 0:
             break
-        run = np.where(strange[row], run + 1, 0)
+        base = np.where((run == 0) & strange[row], row, base)
+        # smooth doors and windows do not end an object at once
+        run = np.where(strange[row], run + 1, np.maximum(run - SMOOTH_PART, 0))
         ends = (run >= tall[row]) & ~ended
-        for back in range(int(run[ends].max(initial=0))):
-            covered = ends & (run > back)
-            free[row + back, columns[covered]] = False
+        for column in np.flatnonzero(ends):
+            free[row : base[column] + 1, column] = False
         ended |= ends
         free[row] = known[row] & ~ended
     return free

@@ -14,7 +14,7 @@ from cfgen.geometry.camera import at_pose, inside, project
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import ClearGround, find_clear_ground
+from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
 from cfgen.hazards.zones import Pose, poses_to_try, velocity
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
@@ -58,7 +58,7 @@ def find_placements(
             f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
             "needs a deceleration within the band"
         )
-    path = EgoPath.from_scene(scene)
+    path = EgoPath.from_scene(scene, FAR_M)
     ground = find_clear_ground(image, scene.front, path)
     if ground.brightness is None:
         return "no road in view"

@@ -24,7 +24,7 @@ class DistancePolicy(Record):
 
     decel: tuple[float, float] | None = None
     min_m: float = Field(default=6.0, gt=0)
-    max_m: float = Field(default=80.0, gt=0)
+    max_m: float = Field(default=100.0, gt=0)
 
 
 class HazardMotion(Record):
