@@ -151,4 +151,4 @@ def horizon_rows(camera: Camera, columns: ArrayLike) -> Array:
         above = np.where(valid, rays @ up > 0, middle < camera.cy)
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     rays, valid = unproject(camera, np.column_stack([columns, high]))
-    return np.where(valid & (np.abs(np.nan_to_num(rays) @ up) < 1e-3), high, np.nan)
+    return np.where(valid & (np.abs(np.nan_to_num(rays) @ up) < 5e-3), high, np.nan)

@@ -165,7 +165,7 @@ def _angle_to_rays(camera: Camera, scaled: Array) -> tuple[Array, Mask]:
     theta = _angle_of(camera, radius)
     rays = np.column_stack([direction * np.sin(theta)[:, None], np.cos(theta)])
     rays[radius == 0] = (0, 0, 1)
-    return rays, (theta >= 0) & (theta <= field_angle(camera)) & (
+    return rays, (theta <= field_angle(camera)) & (
         radius <= poly.polyval(field_angle(camera), _angle_poly(camera)) + 1e-9
     )
 
@@ -180,8 +180,8 @@ def _angle_poly(camera: Camera) -> Array:
 
 def _angle_of(camera: Camera, radius: Array) -> Array:
     """theta (N,) of radii (N,): the calibration's own backward polynomial, or the inverse of the forward one."""
-    if camera.model == "ftheta":
-        return poly.polyval(radius, np.array(camera.bw_poly))
+    if camera.model == "ftheta":  # a fit may dip below 0 near the axis
+        return np.maximum(poly.polyval(radius, np.array(camera.bw_poly)), 0.0)
     forward, limit = _angle_poly(camera), _fold_angle(camera)
     theta = _invert(lambda a: poly.polyval(a, forward), radius, limit)
     for _ in range(3):

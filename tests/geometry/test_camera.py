@@ -154,6 +154,18 @@ def test_beyond_the_fold_is_invalid():
     assert cam.project(turn, side)[1].tolist() == [False, True]
 
 
+def test_a_fitted_ftheta_has_no_hole_at_its_axis():
+    """Backward polynomials are fits: their constant term is a little off 0, on either side."""
+    for constant in (-1e-3, 1e-3):
+        bw = (constant, *CAMERAS["ftheta"].bw_poly[1:])
+        camera = make("ftheta", bw_poly=bw, T_cam_ego=cam.mounted(1.5))
+        u, v = np.meshgrid(np.arange(953, 974), np.arange(531, 552))
+        rays, valid = cam.unproject(camera, np.column_stack([u.ravel(), v.ravel()]))
+        assert valid.all()
+        assert np.arccos(np.clip(rays[:, 2], -1, 1)).max() < 0.02
+        assert cam.horizon_rows(camera, [963.0, 600.0]) == pytest.approx([541.0, 541.0], abs=1.0)
+
+
 def test_wide_fisheye_sees_behind_its_plane():
     camera = make(
         "fisheye", (0.0, 0.0, 0.0, 0.0), fx=300.0, fy=300.0, width=1400, height=1200, cx=700.0, cy=600.0

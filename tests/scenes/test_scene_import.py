@@ -138,6 +138,22 @@ def test_video_frames_by_number(tmp_path):
         frames.read(100)
 
 
+def test_raw_hevc_by_number(tmp_path):
+    """comma2k19's video.hevc has no container: no seeking, no frame count."""
+    av = pytest.importorskip("av")
+    path = tmp_path / "video.hevc"
+    with av.open(str(path), "w", format="hevc") as container:
+        stream = container.add_stream("libx265", rate=20, options={"x265-params": "log-level=none"})
+        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        for i in range(30):
+            picture = av.VideoFrame.from_ndarray(np.full((64, 96, 3), 5 * i + 20, np.uint8), format="rgb24")
+            container.mux(stream.encode(picture))
+        container.mux(stream.encode())
+    frames = VideoFrames(path)
+    for index in (12, 29, 3):
+        assert abs(float(frames.read(index).mean()) - 5 * index - 20) < 2.5
+
+
 def test_video_with_constant_speed(tmp_path, capsys):
     film(tmp_path / "v.mp4")
     command = ["scenes", "import", "video", str(tmp_path / "v.mp4"), "--out", str(tmp_path / "out"), "--every", "1s",

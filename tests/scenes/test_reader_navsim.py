@@ -1,0 +1,61 @@
+"""NAVSIM and OpenScene, on a small fixture in its exact on-disk format."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from cfgen.errors import InputError
+from cfgen.scenes.folder import find_scenes
+from cfgen.scenes.importing import import_scenes, open_reader
+from tests.scene_truth import SECONDS, K, V, imported, lifted, picture, poses, vehicle_from_camera
+
+DISTORTION = (-0.05, 0.02, 0.001, -0.001, 0.003)
+
+
+def navsim_frames(root, gap_at: float = 1e9) -> list[dict]:
+    start, frames = 1624989000051000, []
+    for i, t in enumerate(np.arange(0, SECONDS, 0.5)):
+        name = f"2021.06.28/CAM_F0/{i}.jpg"
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        picture(i * 5).save(root / name, quality=95)
+        ego = lifted(poses([t]), 0.37)[0]
+        camera = {"data_path": name, "sensor2lidar_rotation": vehicle_from_camera()[:3, :3],
+                  "sensor2lidar_translation": vehicle_from_camera(0.37)[:3, 3], "cam_intrinsic": K,
+                  "distortion": np.array(DISTORTION)}  # fmt: skip
+        frames.append({"token": str(i), "timestamp": start + int((t + (30 if t > gap_at else 0)) * 1e6),
+                       "map_location": "us-ma-boston", "ego2global": ego, "lidar2ego": np.eye(4),
+                       "ego_dynamic_state": [V, 0.0, 0.0, 0.0], "cams": {"CAM_F0": camera}})  # fmt: skip
+    return frames
+
+
+def test_navsim(tmp_path):
+    frames = navsim_frames(tmp_path / "d" / "sensor_blobs" / "mini")
+    log = tmp_path / "d" / "navsim_logs" / "mini" / "2021.06.28.16.57.59_veh-26_00016_00484.pkl"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(pickle.dumps(frames, protocol=pickle.HIGHEST_PROTOCOL))
+    folders = imported("navsim", tmp_path / "d" / "navsim_logs", tmp_path / "out")
+    scene = folders[0].scene
+    assert scene.front.model == "opencv"
+    assert scene.front.distortion == DISTORTION
+    assert [f.t for f in scene.frames] == [0, -0.5, -1, -1.5, -2]
+    assert scene.timestamp.startswith("2021-06-29T")
+    assert abs(float(folders[0].image().mean()) - 20) < 2
+
+
+def test_navsim_is_cut_at_gaps_and_runs_no_code(tmp_path):
+    frames = navsim_frames(tmp_path, gap_at=3.0)
+    log = tmp_path / "log.pkl"
+    log.write_bytes(pickle.dumps(frames))
+    summary = import_scenes(open_reader("navsim", log, {}), tmp_path / "out", every_s=2.0, quiet=True)
+    names = [p.name for p in find_scenes(tmp_path / "out")]
+    assert summary.written == 2
+    assert names == ["log_002000", "log_1_002000"]
+
+    class Evil:
+        def __reduce__(self):
+            return print, ("ran",)
+
+    log.write_bytes(pickle.dumps([Evil()]))
+    with pytest.raises(InputError, match=r"wants to run builtins\.print"):
+        next(iter(open_reader("navsim", log, {}).recordings()))()
