@@ -37,17 +37,12 @@ class Cruise:
         return [self._one(o) for o in observations]
 
     def _one(self, observation: Observation) -> str:
-        history = observation.history
-        span = [i for i, t in enumerate(history.t) if t >= -0.5 - 1e-6]
-        duration = history.t[-1] - history.t[span[0]]
-        turned = history.poses[-1][2] - history.poses[span[0]][2]
-        yaw_rate = turned / duration if duration > 0 else 0.0
         return write_text(
             "The road ahead continues as before.",
             "Nothing calls for a change, so the vehicle keeps its speed and its lane.",
             "set speed tracking",
             "lane keeping",
-            constant_turn(observation.speed, yaw_rate),
+            constant_turn(observation.speed, observation.yaw_rate),
         )
 
 

@@ -73,6 +73,13 @@ class Observation:
     logged: Motion | None = None
 
     @property
+    def yaw_rate(self) -> float:
+        """Ego yaw rate over the last 0.5 s of history, rad/s; 0 when the history is shorter than a step."""
+        t, poses = self.history.t, self.history.poses
+        first = next(i for i, time in enumerate(t) if time >= -0.5 - 1e-6)
+        return (poses[-1][2] - poses[first][2]) / (t[-1] - t[first]) if t[-1] > t[first] else 0.0
+
+    @property
     def speed(self) -> float:
         """Ego speed at t0, m/s."""
         return self.history.v[-1]

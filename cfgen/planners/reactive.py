@@ -44,7 +44,7 @@ class Reactive:
         return [self._one(o) for o in observations]
 
     def _one(self, observation: Observation) -> str:
-        yaw_rate = recent_yaw_rate(observation)
+        yaw_rate = observation.yaw_rate
         curvature = yaw_rate / max(observation.speed, 1.0)
         image = observation.images["front"][-1].pixels
         obstacle = find_obstacle(image, observation.cameras["front"], curvature)
@@ -71,14 +71,6 @@ class Reactive:
             "lane keeping",
             path,
         )
-
-
-def recent_yaw_rate(observation: Observation) -> float:
-    """rad/s over the last second of history."""
-    history = observation.history
-    first = next(i for i, t in enumerate(history.t) if t >= -1.0 - 1e-6)
-    duration = history.t[-1] - history.t[first]
-    return (history.poses[-1][2] - history.poses[first][2]) / duration if duration > 0 else 0.0
 
 
 def find_obstacle(image: np.ndarray, camera: Camera, curvature: float) -> Obstacle | None:
