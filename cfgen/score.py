@@ -4,8 +4,10 @@ Every arm of every case is asked in a shuffled order under a token that tells no
 asked again; a planner's fault is a recorded failure of that case and arm.
 """
 
+import math
 import random
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -29,6 +31,9 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.store import Store
+
+#: a hazard whose box covers fewer pixels at the planner's own image size is reported
+SMALL_PX = 150
 
 
 @dataclass(frozen=True)
@@ -69,12 +74,33 @@ def score(options: ScoreOptions) -> ScoreSummary:
     planner = open_planner(options.planner, options.planner_options, options.name, options.timeout_s)
     try:
         _register(store, planner, options)
+        _warn_of_small_hazards(asker, planner, questions)
         _roll_out(store, asker, planner, questions, options)
     finally:
         planner.close()
     judge = create_judge(options.judge, **options.judge_options)
     _judge(store, asker, judge, planner.name, questions, options)
     return _summary(store, planner.name, judge.name, questions)
+
+
+def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
+    """Said before the first question: what a planner cannot see, it cannot answer to."""
+    area = min(planner.needs.max_pixels or math.inf, planner.needs.input_pixels or math.inf)
+    if not planner.needs.cameras or math.isinf(area):
+        return
+    small = []
+    for case in {q.case.case_id: q.case for q in questions}.values():
+        camera = asker.front_camera(case)
+        x0, y0, x1, y1 = case.placement.box_px
+        covered = (x1 - x0) * (y1 - y0) * min(1.0, area / (camera.width * camera.height))
+        if covered < SMALL_PX:
+            small.append(case.case_id)
+    if small:
+        warnings.warn(
+            f"{len(small)} hazards cover less than {SMALL_PX} pixels at the {area:.0f} that '{planner.name}' sees: "
+            f"{', '.join(small[:8])}{' ...' if len(small) > 8 else ''}",
+            stacklevel=2,
+        )
 
 
 def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None:

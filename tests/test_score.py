@@ -184,3 +184,15 @@ def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
             pair = [o.images["front"][0].pixels.astype(int) for o in (before, after)]
             changed += bool(np.abs(pair[0] - pair[1]).max() > 10)
     assert changed >= 4
+
+
+def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_path: Path, monkeypatch):
+    (tmp_path / "myopic.py").write_text(
+        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Needs\n"
+        "class Myopic(Good):\n    needs = Needs(max_pixels=500)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
+    code, _, err = score(out, "myopic:Myopic")
+    assert code == 0
+    assert "5 hazards cover less than 150 pixels at the 500 that 'myopic.Myopic' sees" in err
