@@ -1,0 +1,249 @@
+"""The Pinocchio paper's rewards (section 8.5, Eq. 8-13), as plain functions and in the form that TRL's trainers call.
+
+A TRL reward function takes ``completions`` and, by name, the columns of the data set, and returns one number for each
+completion, or None where it does not apply. A completion is text or a list of chat messages.
+"""
+
+import random
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import exp, log, tanh
+from typing import Any, Protocol
+
+import numpy as np
+
+from cfgen.records import PLAN_STEPS
+
+Completion = str | Sequence[Mapping[str, Any]]
+#: (longitudinal, lateral)
+MetaAction = tuple[str, str]
+
+WELL_FORMED, MALFORMED = 1.0, -10.0
+ALPHA = 10.0
+SWAPS = 5
+
+_NUMBER = r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*"
+_WAYPOINT = re.compile(rf"<wp>\s*\[{_NUMBER},{_NUMBER}(?:,{_NUMBER})?\]\s*</wp>")
+
+
+class RewardFunction(Protocol):
+    """What TRL's GRPOTrainer accepts; it logs rewards under ``__name__``."""
+
+    __name__: str
+
+    def __call__(self, completions: Sequence[Completion], **columns: Any) -> list[float | None]: ...
+
+
+# --- reading a completion -------------------------------------------------------------------------------
+
+
+def text_of(completion: Completion) -> str:
+    """The text of a completion, whether plain or a list of messages."""
+    if isinstance(completion, str):
+        return completion
+    return "".join(m["content"] for m in completion if isinstance(m.get("content"), str))
+
+
+def waypoints_of(text: str) -> np.ndarray | None:
+    """(24, 2) x, y in m of exactly 24 ``<wp>`` tags that all hold finite numbers; None otherwise."""
+    found = _WAYPOINT.findall(text)
+    if len(found) != PLAN_STEPS or text.count("<wp>") != PLAN_STEPS:
+        return None
+    points = np.array([[float(x), float(y)] for x, y, _ in found])
+    return points if np.isfinite(points).all() else None
+
+
+def action_of(text: str) -> MetaAction | None:
+    """The declared pair of meta-actions, lower case; None when one of them is not declared."""
+    found = [
+        re.search(rf"{name}\s*:\s*([^\n<]+)", text, re.IGNORECASE) for name in ("longitudinal", "lateral")
+    ]
+    words = [match.group(1).strip().lower() for match in found if match]
+    return (words[0], words[1]) if len(words) == 2 else None
+
+
+def well_formed(text: str) -> bool:
+    """Eq. 10's condition: one think block with both fields filled, one action block with content, 24 waypoints."""
+    think = re.findall(r"<think>(.*?)</think>", text, re.DOTALL)
+    action = re.findall(r"<action>(.*?)</action>", text, re.DOTALL)
+    if len(think) != 1 or len(action) != 1 or text.count("<think>") != 1 or text.count("<action>") != 1:
+        return False
+    fields = [
+        re.search(rf"""["']?{name}["']?\s*:\s*(["'])\s*(?!\1)\S""", think[0])
+        for name in ("scene", "move_justification")
+    ]
+    return all(fields) and bool(action[0].strip()) and waypoints_of(text) is not None
+
+
+# --- the rewards ----------------------------------------------------------------------------------------
+
+
+def ade_reward(planned: np.ndarray, logged: np.ndarray) -> float:
+    """Eq. 8: minus the mean distance of (T, 2+) planned to (T, 2+) logged waypoints, m.
+
+    Raises:
+        ValueError: they differ in length.
+    """
+    if len(planned) != len(logged):
+        raise ValueError(
+            f"ADE: expected plans of one length, found {len(planned)} and {len(logged)} waypoints"
+        )
+    return -float(np.linalg.norm(np.asarray(planned)[:, :2] - np.asarray(logged)[:, :2], axis=1).mean())
+
+
+def consistency_probability(logit_consistent: float, logit_inconsistent: float) -> float:
+    """Eq. 9, right: softmax over the two verdict tokens, without overflow."""
+    gap = logit_inconsistent - logit_consistent
+    return 1 / (1 + exp(gap)) if gap < 0 else exp(-gap) / (1 + exp(-gap))
+
+
+def faithfulness_reward(probabilities: Iterable[float]) -> float:
+    """Eq. 9, left: sum of log P over the edges; a probability of 0 counts as the smallest positive float."""
+    return sum(log(max(p, 5e-324)) for p in probabilities)
+
+
+def format_reward(text: str) -> float:
+    """Eq. 10."""
+    return WELL_FORMED if well_formed(text) else MALFORMED
+
+
+def composite_reward(ade: float | None, faithfulness: float, form: float) -> float:
+    """Eq. 11; without a trajectory to measure, its term is missing and the format's penalty speaks."""
+    return (ade or 0.0) + faithfulness + form
+
+
+def reason_reward(with_trace: Sequence[float], without_trace: Sequence[float], alpha: float = ALPHA) -> float:
+    """Eq. 12: does the trace make the planned waypoints likelier? In -1..1.
+
+    Args:
+        with_trace, without_trace: log-probability of each waypoint under teacher forcing.
+    """
+    return tanh(alpha * (sum(with_trace) - sum(without_trace)))
+
+
+def swap_reward(
+    with_trace: Sequence[float], with_swaps: Sequence[Sequence[float]], alpha: float = ALPHA
+) -> float:
+    """Eq. 13: are the waypoints likelier under their own trace than under traces for other manoeuvres? In -1..1.
+
+    Args:
+        with_trace: log-probability of each waypoint under its own trace.
+        with_swaps: the same under each of K counterfactual prefixes.
+
+    Raises:
+        ValueError: no counterfactual prefix.
+    """
+    if not with_swaps:
+        raise ValueError(
+            "swap reward: expected at least one counterfactual prefix, found none; fill the buffer first"
+        )
+    swapped = sum(map(_geometric_mean, with_swaps)) / len(with_swaps)
+    return tanh(alpha * (_geometric_mean(with_trace) - swapped))
+
+
+def _geometric_mean(logs: Sequence[float]) -> float:
+    return exp(sum(logs) / len(logs))
+
+
+class SwapBuffer:
+    """Reasoning prefixes by meta-action, the oldest dropped first: where Eq. 13's counterfactuals come from."""
+
+    def __init__(self, capacity: int = 4096, seed: int = 0) -> None:
+        self._kept: deque[tuple[MetaAction, str]] = deque(maxlen=capacity)
+        self._random = random.Random(seed)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def add(self, action: MetaAction, prefix: str) -> None:
+        self._kept.append((action, prefix))
+
+    def draw(self, action: MetaAction, k: int = SWAPS) -> list[str]:
+        """Up to ``k`` different prefixes whose pair of meta-actions is another than ``action``."""
+        others = list(dict.fromkeys(prefix for kept, prefix in self._kept if kept != action))
+        return self._random.sample(others, min(k, len(others)))
+
+
+# --- as TRL calls them ----------------------------------------------------------------------------------
+
+
+def trl_format_reward(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+    """Eq. 10 for each completion."""
+    return [format_reward(text_of(c)) for c in completions]
+
+
+def trl_ade_reward(
+    completions: Sequence[Completion], future: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    """Eq. 8 against the column ``future`` (24 x [x, y, ...]); None where there are no 24 waypoints to measure."""
+    plans = [waypoints_of(text_of(c)) for c in completions]
+    return [
+        None if plan is None else ade_reward(plan, np.asarray(logged, float))
+        for plan, logged in zip(plans, future, strict=True)
+    ]
+
+
+def trl_faithfulness_reward(critic: Callable[[str, Mapping[str, Any]], Sequence[float]]) -> RewardFunction:
+    """Eq. 9 with ``critic(text, row) -> P(CONSISTENT)`` of every edge; ``row`` holds the sample's columns."""
+
+    def faithfulness(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rows = _rows(columns, len(completions))
+        return [
+            faithfulness_reward(critic(text_of(c), row)) for c, row in zip(completions, rows, strict=True)
+        ]
+
+    return faithfulness
+
+
+def trl_reason_reward(
+    waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
+) -> RewardFunction:
+    """Eq. 12 with ``waypoint_logprobs(prefix, waypoints, row)`` of the policy; None where there are no waypoints."""
+
+    def reason(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, _rows(columns, len(completions)), strict=True):
+            prefix, mark, points = text_of(completion).partition("<wp>")
+            rewards.append(
+                reason_reward(
+                    waypoint_logprobs(prefix, mark + points, row), waypoint_logprobs("", mark + points, row)
+                )
+                if mark
+                else None
+            )
+        return rewards
+
+    return reason
+
+
+def trl_swap_reward(
+    waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
+    buffer: SwapBuffer,
+    k: int = SWAPS,
+) -> RewardFunction:
+    """Eq. 13 with counterfactual prefixes from ``buffer``, to which each completion then adds its own.
+
+    None where there are no waypoints, no declared action, or nothing yet to swap in.
+    """
+
+    def swap(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, _rows(columns, len(completions)), strict=True):
+            prefix, mark, points = text_of(completion).partition("<wp>")
+            action = action_of(prefix)
+            swaps = buffer.draw(action, k) if mark and action else []
+            own = waypoint_logprobs(prefix, mark + points, row) if swaps else ()
+            others = [waypoint_logprobs(other, mark + points, row) for other in swaps]
+            rewards.append(swap_reward(own, others) if swaps else None)
+            if mark and action:
+                buffer.add(action, prefix)
+        return rewards
+
+    return swap
+
+
+def _rows(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+    """The samples behind the columns that hold one value for each completion."""
+    per_sample = {k: v for k, v in columns.items() if isinstance(v, list | tuple) and len(v) == n}
+    return [{k: v[i] for k, v in per_sample.items()} for i in range(n)]
