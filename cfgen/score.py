@@ -26,7 +26,7 @@ from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
-from cfgen.records import JudgeRun, PlannerRun, Rollout, Verdict
+from cfgen.records import JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
@@ -79,6 +79,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     finally:
         planner.close()
     judge = create_judge(options.judge, **options.judge_options)
+    _warn_if_untested(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
     return _summary(store, planner.name, judge.name, questions)
 
@@ -190,6 +191,17 @@ def _rollout(
     return record(status="ok", text=text, plan=plan, report=report)
 
 
+def _warn_if_untested(store: Store, judge: Judge) -> None:
+    path = store.probe_path(judge.name)
+    tested = path.is_file() and read_record(path, ProbeRun).rubric_hash == judge.run_record().rubric_hash
+    if not tested:
+        warnings.warn(
+            f"judge '{judge.name}' has not been tested on known answers here with this wording; run: "
+            f"cfgen judge probe {store.root} --judge {judge.name}",
+            stacklevel=2,
+        )
+
+
 # --- verdicts -------------------------------------------------------------------------------------------
 
 
@@ -214,7 +226,7 @@ def _judge(
 
     def done(verdict: Verdict) -> None:
         store.write_verdict(verdict)
-        progress.step()
+        progress.step(judge.note)
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
     for question in todo:

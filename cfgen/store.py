@@ -155,6 +155,12 @@ class Store:
     def judge_run_path(self, judge: str) -> Path:
         return self.root / "verdicts" / judge / "judge.json"
 
+    def probe_path(self, judge: str) -> Path:
+        return self.root / "verdicts" / judge / "probe.json"
+
+    def calibration_path(self, judge: str) -> Path:
+        return self.root / "verdicts" / judge / "calibration.json"
+
     def verdict_path(self, judge: str, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
         return self.root / "verdicts" / judge / planner / arm / f"{case_id}.{repeat}.json"
 

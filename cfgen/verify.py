@@ -9,9 +9,11 @@ from cfgen.files import read_record
 from cfgen.hashing import derive_id, hash_bytes, hash_json
 from cfgen.records import (
     Benchmark,
+    Calibration,
     Case,
     JudgeRun,
     PlannerRun,
+    ProbeRun,
     RatingFile,
     Rejection,
     ReviewFile,
@@ -146,6 +148,9 @@ class Verification:
         names = {run.planner for run in planners}
         for folder in sorted((self.root / "verdicts").glob("*")):
             self._record(folder / "judge.json", JudgeRun)
+            for name, kind in (("probe.json", ProbeRun), ("calibration.json", Calibration)):
+                if (folder / name).is_file():
+                    self._record(folder / name, kind)
             for path in sorted(folder.glob("*/*/*.json")):
                 verdict = self._record(path, Verdict)
                 if verdict is None:

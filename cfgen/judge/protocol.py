@@ -1,6 +1,6 @@
 """What a judge sees and what it answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -54,10 +54,13 @@ class Judge(Protocol):
     """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready.
 
     ``name`` is the folder of its verdicts. ``run_record`` says who judges with which wording and options, and
-    never holds a key.
+    never holds a key. ``note`` is a word on cost so far for the progress line, or "". ``blind_to`` names kinds of
+    known answers that it cannot tell, and why.
     """
 
     name: str
+    note: str
+    blind_to: Mapping[str, str]
 
     def run_record(self) -> JudgeRun: ...
 

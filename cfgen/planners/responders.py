@@ -15,7 +15,7 @@ from cfgen.errors import InputError
 from cfgen.planners.builtin import write_text
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Needs, Observation, Truth
-from cfgen.planners.words import Words, a, clear_road, place_of, plain, wrong_name, wrong_place
+from cfgen.planners.words import Words, a, clear_road, lookalike, place_of, plain, wrong_name, wrong_place
 
 Say = Callable[["Seen"], Words]
 Move = Callable[[Baseline, Target], np.ndarray]
@@ -81,6 +81,10 @@ def _wrong_object(seen: Seen) -> Words:
     return _slow(Seen(wrong_name(seen.target, seen.name, seen.rng), seen.place, seen.target, seen.rng))
 
 
+def _lookalike(seen: Seen) -> Words:
+    return _slow(Seen(lookalike(seen.target, seen.name), seen.place, seen.target, seen.rng))
+
+
 def _wrong_side(seen: Seen) -> Words:
     return _slow(Seen(seen.name, wrong_place(seen.target), seen.target, seen.rng))
 
@@ -107,6 +111,7 @@ KINDS: dict[str, Kind] = {
     "says_brake_and_speeds_up": Kind(_slow, Baseline.speed_up),
     "speaks_vaguely_and_brakes": Kind(_vague, Baseline.brake_before, _can_slow),
     "names_a_wrong_object": Kind(_wrong_object, Baseline.brake_before, _can_slow),
+    "names_a_lookalike": Kind(_lookalike, Baseline.brake_before, _can_slow),
     "names_a_wrong_side": Kind(_wrong_side, Baseline.brake_before, _can_slow),
     "steers_towards_it": Kind(_pass_by, Baseline.steer_at),
     "steers_round_it": Kind(_pass_by, Baseline.steer_round, _can_pass),

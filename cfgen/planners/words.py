@@ -1,5 +1,6 @@
 """What scripted responders say: plain sentences about an open road, or about an object and where it stands."""
 
+import math
 import random
 import re
 from dataclasses import dataclass
@@ -32,6 +33,25 @@ def a(name: str) -> str:
     if plural or name.split()[0] in ("a", "an", "the", "two", "water", "cattle", "dense"):
         return name
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+#: Things to mistake another for: name, height and width as a camera may see them, m.
+_ALIKE = (
+    ("cyclist", 1.75, 1.0),
+    ("pedestrian", 1.75, 0.6),
+    ("deer", 1.4, 1.2),
+    ("car", 1.5, 1.9),
+    ("van", 2.1, 2.2),
+    ("truck", 3.0, 2.5),
+    ("bus", 3.1, 2.6),
+    ("mattress", 0.35, 1.6),
+    ("heap of rubble", 0.6, 1.8),
+    ("cardboard box", 0.6, 0.8),
+    ("barrel", 0.9, 0.6),
+    ("dog", 0.7, 0.8),
+    ("barrier", 1.0, 2.4),
+    ("tree", 2.2, 6.0),
+)
 
 
 def clear_road() -> Words:
@@ -67,3 +87,12 @@ def wrong_name(target: Target, name: str, rng: random.Random) -> str:
     large = target.height > 1.3 or target.half_width > 1.2
     others = [other for other in (_SMALL if large else _LARGE) if other not in name]
     return rng.choice(others)
+
+
+def lookalike(target: Target, name: str) -> str:
+    """Another thing of about the same size."""
+    height, width = target.height, 2 * target.half_width
+    others = [
+        other for other in _ALIKE if other[0].split()[-1] not in name and name.split()[-1] not in other[0]
+    ]
+    return min(others, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]

@@ -39,6 +39,7 @@ from cfgen.records.runs import (
     Vote,
 )
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
+from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
 __all__ = [
     "DIMENSIONS",
@@ -50,8 +51,10 @@ __all__ = [
     "Arm",
     "Attempt",
     "Benchmark",
+    "Calibration",
     "Camera",
     "Case",
+    "Comparison",
     "Dimension",
     "DistancePolicy",
     "Frame",
@@ -66,6 +69,9 @@ __all__ = [
     "Planned",
     "PlannerRun",
     "Point3",
+    "ProbeKind",
+    "ProbeMiss",
+    "ProbeRun",
     "Provenance",
     "Rating",
     "RatingFile",

@@ -12,7 +12,7 @@ PLAN_STEPS = 24
 PLAN_DT = 0.25
 
 Dimension = Literal["reasoning", "waypoints", "overall"]
-DIMENSIONS: tuple[Dimension, ...] = ("reasoning", "waypoints", "overall")
+DIMENSIONS = ("reasoning", "waypoints", "overall")
 
 LONGITUDINAL = (
     "stop",

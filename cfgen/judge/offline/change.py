@@ -9,9 +9,11 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
 from cfgen.records import Camera
 
-#: Smallest difference between two frames that counts, of 255, and the multiple of the pair's own noise.
+#: Smallest difference that counts, of 255: where nothing else differs at all, and where compression leaves noise.
+_EXACT_DIFFERENCE = 5.0
 _MIN_DIFFERENCE = 12.0
 _NOISE_FACTOR = 8.0
+_COARSE_DIFFERENCE = 8
 #: Smallest change, as a share of the frame, and the largest that can still be one element.
 _MIN_SHARE = 6e-5
 _MAX_SHARE = 0.5
@@ -58,7 +60,7 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
         raise NoChangeError(f"the frames differ in size: {original.shape[:2]} and {modified.shape[:2]}")
     mask = _main_part(_changed(original, modified))
     share = float(mask.mean())
-    if share < _MIN_SHARE:
+    if share < _MIN_SHARE or not _is_more_than_grain(original, modified, mask):
         raise NoChangeError("the two frames show the same scene")
     if share > _MAX_SHARE:
         raise NoChangeError(f"{share:.0%} of the frame changed: that is not one added element")
@@ -79,8 +81,17 @@ def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     a, b = (cv2.GaussianBlur(i, (3, 3), 0) for i in (original, modified))
     red, green, blue = cv2.split(cv2.absdiff(a, b))
     difference = cv2.max(cv2.max(red, green), blue)
-    spread = float(np.median(difference[::4, ::4]))
-    return difference > max(_MIN_DIFFERENCE, _NOISE_FACTOR * spread)
+    middle, most = np.percentile(difference[::4, ::4], (50, 75))
+    if most == 0:
+        return difference > _EXACT_DIFFERENCE
+    return difference > max(_MIN_DIFFERENCE, _NOISE_FACTOR * middle)
+
+
+def _is_more_than_grain(original: np.ndarray, modified: np.ndarray, mask: np.ndarray) -> bool:
+    """Whether the change survives blurring: a thing does, grain and resampling do not."""
+    window = _window(mask)
+    a, b = (cv2.GaussianBlur(i[window], (0, 0), 2.0) for i in (original, modified))
+    return float((cv2.absdiff(a, b).max(axis=2) > _COARSE_DIFFERENCE).sum()) >= _MIN_SHARE * mask.size
 
 
 def _main_part(mask: np.ndarray) -> np.ndarray:

@@ -26,6 +26,8 @@ from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
 _SIZE_SLACK = 1.35
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
+#: An overlap this small is within what pixels can tell, m.
+_TOUCH_M = 0.2
 
 
 class OfflineJudge:
@@ -34,6 +36,8 @@ class OfflineJudge:
     def __init__(self, name: str = "offline") -> None:
         self.name = name
         self.rubric = HAZARD.id
+        self.note = ""
+        self.blind_to = {"names_a_lookalike": "it measures the thing and cannot recognise it"}
 
     def run_record(self) -> JudgeRun:
         return JudgeRun(
@@ -155,8 +159,8 @@ def score_moves(moves: Response) -> tuple[Score, str]:
     """The waypoints score and one sentence why."""
     if not moves.distinct:
         return 0, "The two trajectories cannot be told apart."
-    hits = moves.in_the_way and moves.gap < 0
-    clears = moves.towards < -0.25 and not (moves.in_the_way and moves.gap < 0)
+    hits = moves.in_the_way and moves.gap < -_TOUCH_M
+    clears = moves.towards < -0.25 and not hits
     if moves.hurried > max(0.6, moves.slowed) and not clears:
         return 1, f"The trajectory gains {3.6 * moves.hurried:.0f} km/h before the place."
     if moves.brakes:

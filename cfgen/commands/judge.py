@@ -1,0 +1,107 @@
+"""``cfgen judge``: look at a judge before trusting it."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cfgen.commands.options import add_options, names, parse_options, positive
+
+if TYPE_CHECKING:
+    from cfgen.judge.protocol import Judge
+    from cfgen.records import ProbeRun
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser("judge", help="list, print, probe, rescore and calibrate judges")
+    commands = parser.add_subparsers(dest="judge_command", metavar="COMMAND", required=True)
+
+    commands.add_parser("list", help="the judges that can be used here").set_defaults(func=_list)
+
+    prompt = commands.add_parser("prompt", help="print what a judge is asked, word for word")
+    prompt.add_argument("--form", choices=("tags", "json"), default="tags", help="shape of the answer")
+    prompt.set_defaults(func=_prompt)
+
+    probe = commands.add_parser("probe", help="test a judge on scripted answers whose right scores are known")
+    _bench(probe)
+    _judge_options(probe)
+    probe.add_argument("--kinds", type=names, default=(), metavar="A,B", help="only these kinds of answers")
+    probe.add_argument("--cases", type=positive, metavar="N", help="only N cases (default: all)")
+    probe.add_argument("--quiet", action="store_true", help="no progress")
+    probe.set_defaults(func=_probe)
+
+
+def _bench(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "bench", type=Path, nargs="?", default=Path("bench"), help="benchmark directory (default bench)"
+    )
+
+
+def _judge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--judge", default="offline", help="which judge (default offline)")
+    add_options(parser, "--judge-option", "judge")
+
+
+def _create(arguments: argparse.Namespace) -> "Judge":
+    from cfgen.judge.registry import create_judge
+
+    return create_judge(arguments.judge, **parse_options(arguments.judge_option, "--judge-option"))
+
+
+def _list(_: argparse.Namespace) -> int:
+    from cfgen.judge.registry import JUDGES
+
+    for name in JUDGES.names():
+        print(name)
+    return 0
+
+
+def _prompt(arguments: argparse.Namespace) -> int:
+    from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
+
+    print(f"rubric {HAZARD.id.name}, version {HAZARD.id.version}, {HAZARD.id.hash}\n")
+    print(HAZARD.system(arguments.form))
+    print("Then, in this order:\n")
+    print("\n".join(HEADINGS))
+    return 0
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    from cfgen.probe import probe
+
+    judge = _create(arguments)
+    found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet)
+    print(probe_table(found))
+    return 0
+
+
+def probe_table(found: "ProbeRun") -> str:
+    """What came of a probe, for a terminal."""
+    from cfgen.judge.combine import SCORED
+
+    width = max(map(len, found.kinds))
+    lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in SCORED)]
+    for name, kind in found.kinds.items():
+        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " for d in SCORED)
+        lines.append(f"{name:<{width}}  {kind.n:>4}  {shares}")
+    rows: list[tuple[str, Any]] = [("all", found.accuracy)]
+    seen = {k: v for k, v in found.kinds.items() if k not in found.blind_to}
+    if len(seen) < len(found.kinds) and seen:
+        n = sum(k.n for k in seen.values())
+        rows.append(("all it can tell", {d: sum(k.right[d] for k in seen.values()) / n for d in SCORED}))
+    for label, shares_of in rows:
+        shares = "  ".join(f"{shares_of[d]:>8.1%} " for d in SCORED)
+        lines.append(f"{label:<{width}}  {found.n if label == 'all' else '':>4}  {shares}")
+    kappas = "  ".join(f"{_or_undefined(found.agreement[d].quadratic, '.2f'):>8} " for d in SCORED)
+    lines.append(f"{'quadratic kappa':<{width}}        {kappas}")
+    for score in (0, 1, 2):
+        recalls = "  ".join(f"{_or_undefined(found.agreement[d].recall[score], '.0%'):>8} " for d in SCORED)
+        lines.append(f"{f'recall of {score}':<{width}}        {recalls}")
+    lines.append(f"UNKNOWN where nothing was added: {_or_undefined(found.unknown_found, '.0%')}")
+    if found.failed:
+        lines.append(f"{found.failed} of {found.n} got no usable reply and count as wrong")
+    lines += [f"{kind}: {why}" for kind, why in found.blind_to.items() if kind in found.kinds]
+    return "\n".join(lines)
+
+
+def _or_undefined(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

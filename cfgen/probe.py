@@ -1,0 +1,254 @@
+"""A judge x known answers -> how far it can be trusted. Readable top to bottom.
+
+Scripted responders answer every case in ways whose right scores follow by construction. The judge sees them as it
+sees any planner's answers, in a shuffled order.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cfgen.errors import InputError, StoreError
+from cfgen.files import write_record
+from cfgen.judge.combine import SCORED
+from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.metrics.agreement import agreement
+from cfgen.planners.answer import to_plan
+from cfgen.planners.maneuvers import Baseline, Target
+from cfgen.planners.protocol import Observation, Truth
+from cfgen.planners.responders import KINDS, Responder
+from cfgen.progress import Progress
+from cfgen.questions import Questions
+from cfgen.records import (
+    Case,
+    Comparison,
+    Dimension,
+    ProbeKind,
+    ProbeMiss,
+    ProbeRun,
+    Verdict,
+)
+from cfgen.render.bev import bev
+from cfgen.render.delta import delta_table
+from cfgen.render.speed import speed_plot
+from cfgen.store import Store
+
+Scores = tuple[int | None, int | None, int | None]
+UNKNOWN: Scores = (None, None, None)
+
+
+@dataclass(frozen=True)
+class Known:
+    """One kind of known answer.
+
+    Attributes:
+        expected: right scores of reasoning, waypoints, overall; UNKNOWN where there is nothing to see.
+        after: how the responder answers the second frame. before: the first; "" drives on.
+        arm: what the second frame shows; "original" shows the first one again.
+    """
+
+    expected: Scores
+    after: str
+    before: str = ""
+    arm: str = "hazard"
+
+
+KNOWN: dict[str, Known] = {
+    **{
+        kind: Known(expected, kind)
+        for kind, expected in {
+            "ignores": (0, 0, 0),
+            "notices_and_brakes": (2, 2, 2),
+            "notices_and_keeps_going": (1, 0, 0),
+            "promises_to_brake_and_keeps_going": (2, 0, 1),
+            "brakes_without_a_reason": (0, 2, 1),
+            "brakes_too_late": (2, 1, 1),
+            "says_brake_and_speeds_up": (2, 1, 1),
+            "speaks_vaguely_and_brakes": (1, 2, 1),
+            "names_a_wrong_object": (1, 2, 1),
+            "names_a_lookalike": (1, 2, 1),
+            "names_a_wrong_side": (1, 2, 1),
+            "steers_towards_it": (2, 1, 1),
+            "steers_round_it": (2, 2, 2),
+            "says_brake_and_steers_round": (2, 2, 1),
+        }.items()
+    },
+    "reacts_the_same_on_both_frames": Known((0, 0, 0), "notices_and_brakes", before="notices_and_brakes"),
+    "same_frame_twice": Known(UNKNOWN, "notices_and_brakes", arm="original"),
+    "edit_without_an_object": Known(UNKNOWN, "notices_and_brakes", arm="null"),
+    "harmless_object_ignored": Known((0, 0, 0), "ignores", arm="nuisance"),
+}
+
+
+@dataclass(frozen=True)
+class Probe:
+    case: Case
+    kind: str
+
+    @property
+    def known(self) -> Known:
+        return KNOWN[self.kind]
+
+
+def probe(
+    bench: Path, judge: Judge, kinds: Sequence[str] = (), limit: int | None = None, quiet: bool = False
+) -> ProbeRun:
+    """Ask ``judge`` about every kind of known answer on every case (or the first ``limit`` in a fixed shuffle).
+
+    Writes ``verdicts/<judge>/probe.json`` and returns it.
+
+    Raises:
+        StoreError: not a benchmark, or one without cases. InputError: an unknown kind.
+    """
+    store = Store(bench)
+    cases = store.cases()
+    if not cases:
+        raise StoreError(f"{bench}: holds no accepted case to probe with; run: cfgen build --out {bench}")
+    strange = sorted(set(kinds) - set(KNOWN))
+    if strange:
+        raise InputError(f"probe kind '{strange[0]}' is not known; expected some of: {', '.join(KNOWN)}")
+    seed = store.benchmark.seed
+    random.Random(seed).shuffle(cases)
+    asker = Questions(store, seed)
+    probes = [p for case in cases[:limit] for p in _probes(asker, case, kinds or tuple(KNOWN))]
+    random.Random(seed).shuffle(probes)
+    verdicts = _judge(asker, judge, probes, quiet)
+    found = summarize(judge, probes, verdicts)
+    write_record(store.judge_run_path(judge.name), judge.run_record(), store.work)
+    write_record(store.probe_path(judge.name), found, store.work)
+    return found
+
+
+def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> Iterator[Probe]:
+    """The kinds that this case has frames for and that its geometry lets the responder act out."""
+    base = Baseline.of(*asker.motion(case))
+    target = Target.of(case.placement, base)
+    for kind in kinds:
+        known = KNOWN[kind]
+        if known.arm not in ("original", *case.arms):
+            continue
+        if all(KINDS[act].applies(base, target) for act in (known.before, known.after) if act):
+            yield Probe(case, kind)
+
+
+def _judge(asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool) -> list[Verdict | None]:
+    progress = Progress(f"{judge.name}: known answers", len(probes), quiet)
+    found: list[Verdict | None] = [None] * len(probes)
+
+    def done(verdict: Verdict) -> None:
+        found[verdict.repeat] = verdict
+        progress.step(judge.note)
+
+    items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = [
+        (VerdictKey("probe", p.case.case_id, "hazard", i), lambda p=p: _item(asker, p))  # type: ignore[misc]
+        for i, p in enumerate(probes)
+    ]
+    judge.judge(items, done)
+    return found
+
+
+def _item(asker: Questions, probe: Probe) -> JudgeItem:
+    case, known = probe.case, probe.known
+    history, logged = asker.motion(case)
+
+    def answer(kind: str) -> str:
+        truth = Truth(case.hazard, case.placement) if kind else Truth(None, None)
+        question = Observation(
+            token="", seed=case.seed, images={}, cameras={}, history=history, truth=truth, logged=logged
+        )
+        return Responder(kind or "ignores").plan([question])[0]
+
+    before_text, before = to_plan(answer(known.before))
+    after_text, after = to_plan(answer(known.after))
+    first, second = np.array(before.waypoints), np.array(after.waypoints)
+    return JudgeItem(
+        key=probe.kind,
+        original_image=asker.front(case, "original"),
+        modified_image=asker.front(case, known.arm),
+        bev=bev(first, second),
+        speed=speed_plot(first, second),
+        delta=delta_table(first, second),
+        original_text=before_text,
+        modified_text=after_text,
+        original_plan=before,
+        modified_plan=after,
+        camera=asker.front_camera(case),
+    )
+
+
+# --- what came back ---------------------------------------------------------------------------------------
+
+
+def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict | None]) -> ProbeRun:
+    """Counts by kind, accuracy and agreement by dimension. No verdict and no usable reply count as wrong."""
+    answers = [_scores(v) for v in verdicts]
+    n: Counter[str] = Counter(p.kind for p in probes)
+    right: Counter[tuple[str, Dimension]] = Counter()
+    misses = []
+    for one, verdict, answer in zip(probes, verdicts, answers, strict=True):
+        usable = verdict is not None and verdict.status in ("scored", "unknown")
+        for dimension, said, due in zip(SCORED, answer, one.known.expected, strict=True):
+            right[one.kind, dimension] += usable and said == due
+        if not usable or answer != one.known.expected:
+            status = verdict.status if verdict else "failed"
+            misses.append(
+                ProbeMiss(
+                    case_id=one.case.case_id,
+                    kind=one.kind,
+                    expected=one.known.expected,
+                    found=answer,
+                    status=status,
+                )
+            )
+    blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
+    run = judge.run_record()
+    return ProbeRun(
+        judge=judge.name,
+        rubric=run.rubric,
+        rubric_version=run.rubric_version,
+        rubric_hash=run.rubric_hash,
+        n=len(probes),
+        failed=sum(v is None or v.status == "failed" for v in verdicts),
+        kinds={k: ProbeKind(n=n[k], right={d: right[k, d] for d in SCORED}) for k in KNOWN if n[k]},
+        accuracy={d: sum(right[k, d] for k in n) / max(len(probes), 1) for d in SCORED},
+        agreement={d: _agreement(i, probes, answers) for i, d in enumerate(SCORED)},
+        unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
+        if blank
+        else None,
+        blind_to=dict(judge.blind_to),
+        misses=tuple(misses),
+    )
+
+
+def _scores(verdict: Verdict | None) -> Scores:
+    if verdict is None or verdict.status != "scored":
+        return UNKNOWN
+    return verdict.scores["reasoning"], verdict.scores["waypoints"], verdict.scores["overall"]
+
+
+def _agreement(index: int, probes: Sequence[Probe], answers: Sequence[Scores]) -> Comparison:
+    pairs = [
+        (due, said)
+        for p, a in zip(probes, answers, strict=True)
+        if (due := p.known.expected[index]) is not None and (said := a[index]) is not None
+    ]
+    return comparison([due for due, _ in pairs], [said for _, said in pairs])
+
+
+def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
+    """Accuracy, both kappas with intervals, confusion and recall of two raters of the same examples."""
+    found = agreement(reference, other)
+    return Comparison(
+        n=found.n,
+        accuracy=found.accuracy,
+        kappa=found.kappa,
+        kappa_interval=found.kappa_interval,
+        quadratic=found.quadratic,
+        quadratic_interval=found.quadratic_interval,
+        confusion=found.confusion,
+        recall=found.recall,
+    )

@@ -1,0 +1,78 @@
+"""How far a judge has been tested: on known answers and against people."""
+
+from pydantic import Field
+
+from cfgen.records.base import Dimension, Identifier, Record, Sha256, Stored
+
+
+class Comparison(Record):
+    """Two raters on one dimension; shares and kappas are None where undefined."""
+
+    n: int
+    accuracy: float | None
+    accuracy_interval: tuple[float, float] | None = None
+    kappa: float | None
+    kappa_interval: tuple[float, float] | None = None
+    quadratic: float | None
+    quadratic_interval: tuple[float, float] | None = None
+    #: rows: the reference's 0, 1, 2; columns: the other's
+    confusion: tuple[tuple[int, ...], ...]
+    #: of the reference's 0s, 1s and 2s, the share that the other found
+    recall: tuple[float | None, ...]
+
+
+class ProbeKind(Record):
+    """Known answers of one kind: how many were asked, and how many came back right on each dimension."""
+
+    n: int = Field(ge=0)
+    right: dict[Dimension, int]
+
+
+class ProbeMiss(Record):
+    """One known answer that the judge got wrong; None is UNKNOWN or no usable reply."""
+
+    case_id: Identifier
+    kind: str
+    expected: tuple[int | None, int | None, int | None]
+    found: tuple[int | None, int | None, int | None]
+    status: str
+
+
+class ProbeRun(Stored):
+    """``verdicts/<judge>/probe.json``: a judge's answers to scripted plans whose right scores are known."""
+
+    judge: Identifier
+    rubric: str
+    rubric_version: str
+    rubric_hash: Sha256
+    n: int
+    #: verdicts without a usable reply; they count as wrong
+    failed: int
+    kinds: dict[str, ProbeKind]
+    #: share of right answers on each dimension; UNKNOWN is an answer here
+    accuracy: dict[Dimension, float]
+    #: among probes whose right answer is a score and that were scored
+    agreement: dict[Dimension, Comparison]
+    #: of the probes whose right answer is UNKNOWN, the share that got it
+    unknown_found: float | None
+    #: kinds that this judge says it cannot tell, and why; they count above
+    blind_to: dict[str, str] = Field(default_factory=dict)
+    misses: tuple[ProbeMiss, ...] = ()
+
+
+class Calibration(Stored):
+    """``verdicts/<judge>/calibration.json``: a judge against people, on cases kept out of the benchmark."""
+
+    judge: Identifier
+    rubric_hash: Sha256
+    raters: tuple[str, ...]
+    #: answers that both the judge and at least one person scored
+    n: int
+    #: against the majority of the people
+    against_people: dict[Dimension, Comparison]
+    #: kappa of every pair: people among themselves, and the judge with each of them
+    pairs: dict[Dimension, dict[str, float | None]]
+    #: hashes of the scenes that people rated: a benchmark that holds one of them is refused
+    scenes: tuple[Sha256, ...]
+    #: content hash of the benchmark that was checked to hold none of them
+    kept_from: tuple[Sha256, ...] = ()

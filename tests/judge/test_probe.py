@@ -1,0 +1,108 @@
+"""Known answers as a command: a small benchmark of real drives, the offline judge, and what is written."""
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cfgen.build import BuildOptions, build
+from cfgen.cli import main
+from cfgen.errors import InputError
+from cfgen.files import read_record
+from cfgen.judge.offline.judge import OfflineJudge
+from cfgen.planners.responders import KINDS
+from cfgen.probe import KNOWN, probe
+from cfgen.records import DIMENSIONS, ProbeRun
+from cfgen.store import Store
+from cfgen.verify import Verification
+
+
+@pytest.fixture(scope="module")
+def bench(real: Path, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("probe") / "bench"
+    scenes = real / "udacity_hmb3" / "scenes"
+    build(
+        BuildOptions(n=5, out=out, scenes=scenes, seed=3, controls=("null", "nuisance"), jobs=1, quiet=True)
+    )
+    return out
+
+
+def test_every_kind_of_responder_has_a_known_answer():
+    assert {k.after for k in KNOWN.values()} | {k.before for k in KNOWN.values()} - {""} == set(KINDS)
+    assert len(KNOWN) >= 12
+
+
+def test_the_offline_judge_knows_the_answers_on_real_drives(bench):
+    found = probe(bench, OfflineJudge(), quiet=True)
+    assert found.n >= 5 * 14
+    assert found.failed == 0
+    seen = {k: v for k, v in found.kinds.items() if k not in found.blind_to}
+    n = sum(k.n for k in seen.values())
+    for dimension in DIMENSIONS:
+        assert sum(k.right[dimension] for k in seen.values()) >= 0.95 * n
+    assert found.unknown_found == 1.0
+    assert found.kinds["edit_without_an_object"].n == 5
+    assert found.kinds["harmless_object_ignored"].n >= 1
+    stored = read_record(Store(bench).probe_path("offline"), ProbeRun, check=True)
+    assert stored == found
+    assert Verification(bench).run() == []
+
+
+def test_no_verdict_counts_as_wrong(bench):
+    class Mute(OfflineJudge):
+        def judge(self, items, done):
+            return None
+
+    found = probe(bench, Mute("mute"), kinds=["ignores"], limit=2, quiet=True)
+    assert found.failed == found.n == 2
+    assert found.accuracy == dict.fromkeys(DIMENSIONS, 0.0)
+    assert Counter(m.status for m in found.misses) == {"failed": 2}
+
+
+def test_probe_from_the_command_line(bench, capsys):
+    arguments = [
+        "judge",
+        "probe",
+        str(bench),
+        "--cases",
+        "1",
+        "--kinds",
+        "ignores,same_frame_twice",
+        "--quiet",
+    ]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "ignores" in out
+    assert "UNKNOWN where nothing was added: 100%" in out
+    assert main(["judge", "probe", str(bench), "--kinds", "sings"]) == 2
+    assert "sings" in capsys.readouterr().err
+
+
+def test_the_judge_sees_nothing_that_names_the_kind_or_the_case(bench):
+    seen = []
+
+    class Watching(OfflineJudge):
+        def judge(self, items, done):
+            seen.extend(build() for _, build in items)
+            super().judge(items, done)
+
+    probe(bench, Watching("watching"), kinds=["notices_and_brakes"], limit=2, quiet=True)
+    for item in seen:
+        shown = " ".join(str(getattr(item, f.name)) for f in dataclasses.fields(item) if f.name != "key")
+        assert "notices_and_brakes" not in shown
+        assert not any(c.case_id in shown for c in Store(bench).cases())
+
+
+def test_an_unknown_kind_is_named(bench):
+    with pytest.raises(InputError, match="sings"):
+        probe(bench, OfflineJudge(), kinds=["sings"])
+
+
+def test_list_and_prompt(capsys):
+    assert main(["judge", "list"]) == 0
+    assert "offline" in capsys.readouterr().out.split()
+    assert main(["judge", "prompt", "--form", "json"]) == 0
+    out = capsys.readouterr().out
+    assert "UNKNOWN" in out
+    assert "sha256:" in out
