@@ -19,8 +19,10 @@ import numpy as np
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
+from cfgen.intervene import intervene
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.judge.registry import create_judge
+from cfgen.metrics.rates import Rate
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
@@ -49,6 +51,7 @@ class ScoreOptions:
     arms: tuple[str, ...] = ("original", "hazard")
     repeats: int = 1
     timeout_s: float = 120.0
+    intervene: bool = False
     quiet: bool = False
 
 
@@ -59,6 +62,8 @@ class ScoreSummary:
     rollouts: int
     failures: dict[str, int]
     verdicts: dict[str, int]
+    #: share of interventions that the trajectory followed, by stage
+    followed: dict[str, Rate] = field(default_factory=dict)
 
 
 def score(options: ScoreOptions) -> ScoreSummary:
@@ -76,12 +81,13 @@ def score(options: ScoreOptions) -> ScoreSummary:
         _register(store, planner, options)
         _warn_of_small_hazards(asker, planner, questions)
         _roll_out(store, asker, planner, questions, options)
+        followed = intervene(store, asker, planner, questions, options.quiet) if options.intervene else {}
     finally:
         planner.close()
     judge = create_judge(options.judge, **options.judge_options)
     _warn_if_untested(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
-    return _summary(store, planner.name, judge.name, questions)
+    return _summary(store, planner.name, judge.name, questions, followed)
 
 
 def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
@@ -281,8 +287,10 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
     )
 
 
-def _summary(store: Store, planner: str, judge: str, questions: Sequence[Question]) -> ScoreSummary:
+def _summary(
+    store: Store, planner: str, judge: str, questions: Sequence[Question], followed: dict[str, Rate]
+) -> ScoreSummary:
     rollouts = [_stored(store, planner, q, q.arm) for q in questions]
     failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
     verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
-    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts))
+    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts), followed)

@@ -16,6 +16,7 @@ from cfgen.hashing import hash_bytes
 from cfgen.records import (
     Benchmark,
     Case,
+    Intervention,
     JudgeRun,
     PlannerRun,
     RatingFile,
@@ -151,6 +152,17 @@ class Store:
 
     def rollout_path(self, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
         return self.root / "runs" / planner / arm / f"{case_id}.{repeat}.json"
+
+    def intervention_path(self, planner: str, swap: str, arm: str, case_id: str) -> Path:
+        return self.root / "interventions" / planner / swap / arm / f"{case_id}.json"
+
+    def write_intervention(self, record: Intervention) -> None:
+        path = self.intervention_path(record.planner, record.swap, record.arm, record.case_id)
+        write_record(path, record, self.work)
+
+    def interventions(self, planner: str) -> list[Intervention]:
+        paths = sorted(self.root.glob(f"interventions/{planner}/*/*/*.json"))
+        return [read_record(p, Intervention) for p in paths]
 
     def judge_run_path(self, judge: str) -> Path:
         return self.root / "verdicts" / judge / "judge.json"

@@ -11,6 +11,7 @@ from cfgen.records import (
     Benchmark,
     Calibration,
     Case,
+    Intervention,
     JudgeRun,
     PlannerRun,
     ProbeRun,
@@ -164,6 +165,8 @@ class Verification:
                     self._fault(path, f"judges planner '{verdict.planner}', which has no run here")
 
     def _people(self) -> None:
+        for path in sorted((self.root / "interventions").rglob("*.json")):
+            self._record(path, Intervention)
         for path in sorted((self.root / "ratings").rglob("*.json")):
             self._record(path, RatingFile)
         for path in sorted((self.root / "reviews").rglob("*.json")):

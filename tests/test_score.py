@@ -196,3 +196,19 @@ def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_pat
     code, _, err = score(out, "myopic:Myopic")
     assert code == 0
     assert "5 hazards cover less than 150 pixels at the 500 that 'myopic.Myopic' sees" in err
+
+
+def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Path):
+    shares = {}
+    for name in ("Mediated", "Rationalizing"):
+        code, text, err = score(out, f"tests.trace_planners:{name}", "--intervene")
+        assert code == 0, err
+        rows = Store(out).interventions(f"tests.trace_planners.{name}")
+        shares[name] = sum(r.followed is True for r in rows) / len(rows)
+        assert {r.swap for r in rows} >= {"longitudinal", "lateral"}
+        assert f"swaps followed, all: {100 * shares[name]:.1f}%" in text
+    assert shares["Mediated"] > 0.9
+    assert shares["Rationalizing"] == 0.0
+    assert run("verify", out)[0] == 0
+    _, _, err = score(out, "cruise", "--intervene")
+    assert "needs one that plans for a given trace" in err

@@ -33,6 +33,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one answer")
+    parser.add_argument(
+        "--intervene",
+        action="store_true",
+        help="overwrite the planner's reasoning and see whether it follows",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
 
@@ -59,6 +64,7 @@ def _score(arguments: argparse.Namespace) -> int:
             arms=arguments.arms,
             repeats=arguments.repeats,
             timeout_s=arguments.timeout,
+            intervene=arguments.intervene,
             quiet=arguments.quiet,
         )
     )
@@ -67,6 +73,8 @@ def _score(arguments: argparse.Namespace) -> int:
         print(f"{count:>6}  {reason}")
     verdicts = ", ".join(f"{count} {status}" for status, count in sorted(summary.verdicts.items()))
     print(f"{summary.judge}: {verdicts}")
+    for stage, rate in summary.followed.items():
+        print(f"swaps followed, {stage}: {rate.percent()}% of {rate.n} (95% {rate.interval()})")
     print(f"Next: cfgen report {arguments.bench[0]}")
     return 0
 

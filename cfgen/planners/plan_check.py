@@ -47,6 +47,13 @@ def check_plan(plan: Plan, speed: float, yaw_rate: float = 0.0) -> Check:
     return Check(1 - len(broken) / len(claims), broken)
 
 
+def keeps(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
+    """Whether the waypoints do what one meta-action says; an action outside the vocabulary is never kept."""
+    motion = _Motion(np.array(plan.waypoints), speed, yaw_rate)
+    claims = {**_longitudinal(action, motion), **_lateral(action, motion)}
+    return bool(claims) and all(claims.values())
+
+
 class _Motion:
     def __init__(self, waypoints: np.ndarray, speed: float, yaw_rate: float) -> None:
         profile = np.append(speed, speeds(waypoints)[-len(waypoints) :])

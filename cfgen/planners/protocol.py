@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from cfgen.records import Camera, Hazard, Motion, Placement
+from cfgen.records import Camera, Hazard, Motion, Placement, Trace
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Needs:
         input_pixels: area to which it shrinks images itself, if it does; hazards too small there are reported.
         batch_size: observations per ``plan`` call.
         deterministic: same observation and seed, same answer.
+        accepts_trace: it plans for ``observation.trace`` when that is given (interventions).
         truth: scripted responders only: they are told what was added where (known-answer probes).
     """
 
@@ -29,6 +30,7 @@ class Needs:
     input_pixels: int | None = None
     batch_size: int = 1
     deterministic: bool = True
+    accepts_trace: bool = False
     truth: bool = False
 
 
@@ -59,6 +61,8 @@ class Observation:
         cameras: camera name -> calibration at the size of its images.
         history: ego motion up to t = 0 in the ego frame at t0 (m, rad, m/s).
         instruction: navigation instruction, or "".
+        trace: reasoning to plan for instead of its own; its empty fields are the planner's to fill. Given only
+            to planners that accept one.
         truth: see :class:`Truth`.
         logged: the recorded future, for the ``logged`` planner and scripted responders only.
     """
@@ -69,6 +73,7 @@ class Observation:
     cameras: Mapping[str, Camera]
     history: Motion
     instruction: str = ""
+    trace: Trace | None = None
     truth: Truth | None = None
     logged: Motion | None = None
 

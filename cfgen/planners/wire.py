@@ -21,6 +21,7 @@ _NEEDS = {
     "input_pixels": int,
     "batch_size": int,
     "deterministic": bool,
+    "accepts_trace": bool,
 }
 
 
@@ -46,6 +47,7 @@ def describe(observation: Observation) -> dict[str, Any]:
         "speed": observation.speed,
         "history_t": list(history.t),
         "history": [[*pose, v] for pose, v in zip(history.poses, history.v, strict=True)],
+        "trace": None if observation.trace is None else observation.trace.model_dump(),
         "cameras": {name: camera.model_dump(mode="json") for name, camera in observation.cameras.items()},
     }
 

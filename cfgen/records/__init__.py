@@ -25,6 +25,7 @@ from cfgen.records.base import (
 )
 from cfgen.records.cases import Attempt, Benchmark, Case, GateResult, Planned, Provenance, Rejection
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
+from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.runs import (
     JudgeRun,
     Plan,
@@ -62,6 +63,7 @@ __all__ = [
     "Hazard",
     "HazardMotion",
     "Identifier",
+    "Intervention",
     "JudgeRun",
     "Motion",
     "Placement",
@@ -85,6 +87,7 @@ __all__ = [
     "Sha256",
     "Size",
     "Stored",
+    "Swap",
     "Trace",
     "Verdict",
     "Vote",

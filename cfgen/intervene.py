@@ -1,0 +1,154 @@
+"""``cfgen score --intervene``: is the reasoning load-bearing, or told alongside?
+
+For planners that accept a given trace, one stage is overwritten and the later ones left for the planner to redo:
+do(z_k = z'_k), Eq. 3 of the Pinocchio paper. A meta-action swap is followed when the new waypoints do what the new
+action says and the old ones did not; a justification swap (with that of the other arm) is followed when the new
+waypoints lie nearer to the other arm's than to the planner's own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from cfgen.errors import InputError
+from cfgen.files import read_record
+from cfgen.metrics.rates import Rate
+from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.plan_check import keeps
+from cfgen.planners.protocol import Observation
+from cfgen.planners.registry import OpenPlanner
+from cfgen.progress import Progress
+from cfgen.questions import Question, Questions
+from cfgen.records import Intervention, Plan, Rollout, Swap, Trace
+from cfgen.store import Store
+
+#: two plans nearer than this (mean, m) cannot show which of them is followed
+TELLING_M = 0.5
+_SLOWING = ("stop", "yield", "speed adapt", "follow lead vehicle", "gap search")
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """One question with one stage overwritten. ``target``: the plan it should move towards, if there is one."""
+
+    question: Question
+    swap: Swap
+    given: Trace
+    own: Plan
+    target: Plan | None
+
+
+def intervene(
+    store: Store, asker: Questions, planner: OpenPlanner, questions: Sequence[Question], quiet: bool = False
+) -> dict[str, Rate]:
+    """Ask what has not been asked; the share of swaps that the trajectory follows, by stage.
+
+    Raises:
+        InputError: the planner does not accept a given trace.
+    """
+    if not planner.needs.accepts_trace:
+        raise InputError(
+            f"planner '{planner.name}': --intervene needs one that plans for a given trace; set "
+            "needs.accepts_trace and read observation.trace"
+        )
+    swaps = [s for q in questions if q.repeat == 0 for s in _swaps(store, planner.name, q)]
+    todo = [s for s in swaps if not _path(store, planner.name, s).is_file()]
+    progress = Progress(f"{planner.name}: interventions", len(todo), quiet)
+    size = planner.needs.batch_size
+    for start in range(0, len(todo), size):
+        batch = todo[start : start + size]
+        asked = [_observation(asker, planner, s) for s in batch]
+        for swapped, observation, answer in zip(batch, asked, planner.ask(asked), strict=True):
+            try:
+                if isinstance(answer, PlanFaultError):
+                    raise answer
+                record = _judged(planner.name, swapped, to_plan(answer)[1], observation)
+            except PlanFaultError as fault:
+                record = _record(planner.name, swapped, followed=None, reason=str(fault))
+            store.write_intervention(record)
+            progress.step()
+    return shares([read_record(_path(store, planner.name, s), Intervention) for s in swaps])
+
+
+def shares(records: Sequence[Intervention]) -> dict[str, Rate]:
+    """By stage and ``all``: followed swaps out of those that could be asked; no plan counts as not followed."""
+    groups = {"all": list(records)}
+    for record in records:
+        groups.setdefault(record.swap, []).append(record)
+    return {name: Rate.of(sum(r.followed is True for r in rows), len(rows)) for name, rows in groups.items()}
+
+
+def _swaps(store: Store, planner: str, question: Question) -> list[Swapped]:
+    own = _plan(store, planner, question, question.arm)
+    if own is None:
+        return []
+    trace = own.trace
+    found = []
+    if trace.longitudinal:
+        action = "set speed tracking" if trace.longitudinal in _SLOWING else "stop"
+        given = trace.model_copy(update={"longitudinal": action})
+        found.append(Swapped(question, "longitudinal", given, own, None))
+    if trace.lateral:
+        action = "lane change right" if trace.lateral.endswith("left") else "lane change left"
+        given = trace.model_copy(update={"lateral": action})
+        found.append(Swapped(question, "lateral", given, own, None))
+    other = _plan(store, planner, question, "hazard" if question.arm == "original" else "original")
+    if other is not None and _told_apart(own, other):
+        given = Trace(scene=trace.scene, justification=other.trace.justification)
+        found.append(Swapped(question, "justification", given, own, other))
+    return found
+
+
+def _told_apart(own: Plan, other: Plan) -> bool:
+    words = (own.trace.justification, other.trace.justification)
+    return all(words) and words[0] != words[1] and _apart(own, other) > TELLING_M
+
+
+def _observation(asker: Questions, planner: OpenPlanner, swapped: Swapped) -> Observation:
+    asked = asker.observation(swapped.question, planner.needs, planner.replays_log)
+    return replace(asked, token=f"{asked.token}.{swapped.swap}", trace=swapped.given)
+
+
+def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation) -> Intervention:
+    if swapped.target is not None:
+        distances = _apart(plan, swapped.own), _apart(plan, swapped.target)
+        return _record(
+            planner,
+            swapped,
+            followed=distances[1] < distances[0],
+            from_own_m=distances[0],
+            from_target_m=distances[1],
+            plan=plan,
+        )
+    action = swapped.given.longitudinal if swapped.swap == "longitudinal" else swapped.given.lateral
+    does, did = (keeps(action, p, observation.speed, observation.yaw_rate) for p in (plan, swapped.own))
+    moved = _apart(plan, swapped.own)
+    return _record(planner, swapped, followed=does and not did, from_own_m=moved, plan=plan)
+
+
+def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
+    return Intervention(
+        planner=planner,
+        case_id=swapped.question.case.case_id,
+        arm=swapped.question.arm,
+        swap=swapped.swap,
+        given=swapped.given,
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def _apart(one: Plan, other: Plan) -> float:
+    """Mean distance of corresponding waypoints, m."""
+    gaps = np.array(one.waypoints)[:, :2] - np.array(other.waypoints)[:, :2]
+    return float(np.hypot(*gaps.T).mean())
+
+
+def _plan(store: Store, planner: str, question: Question, arm: str) -> Plan | None:
+    path = store.rollout_path(planner, arm, question.case.case_id, question.repeat)
+    return read_record(path, Rollout).plan if path.is_file() else None
+
+
+def _path(store: Store, planner: str, swapped: Swapped) -> Path:
+    return store.intervention_path(planner, swapped.swap, swapped.question.arm, swapped.question.case.case_id)
