@@ -9,3 +9,9 @@ def scenarios_dir() -> Path:
     """Folder with the taxonomy, demo scenes and sprites: inside the installed package, or beside it in a clone."""
     installed = _PACKAGE / "_scenarios"
     return installed if installed.is_dir() else _PACKAGE.parent / "scenarios"
+
+
+def models_dir() -> Path:
+    """Folder with the scripts that build the 3-D models."""
+    installed = _PACKAGE / "_models"
+    return installed if installed.is_dir() else _PACKAGE.parent / "tools" / "assets"

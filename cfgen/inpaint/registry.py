@@ -10,7 +10,10 @@ from cfgen.registry import Registry
 INPAINTERS = Registry(
     "inpainter",
     "cfgen.inpainters",
-    {"composite": "cfgen.inpaint.composite:Composite"},
+    {
+        "composite": "cfgen.inpaint.composite:Composite",
+        "pathtrace": "cfgen.inpaint.pathtrace:PathTrace",
+    },
 )
 
 
