@@ -65,6 +65,7 @@ class _Layers:
     normal: Floats  # hxwx3 in the model frame
     position: Floats  # hxwx3 in the model frame
     emission: Floats | None  # HxWx3
+    detail: Floats  # HxW: what halving the size takes away, for the sun's half-size part
 
 
 @dataclass(eq=False)
@@ -239,7 +240,8 @@ class Sprite:
             shine = self._picture(f"emit_{key}.webp")[..., ::-1].astype(np.float32) / 255
             emission = shine**2 * np.float32(self.meta["emission_max"])
         position = self._positions(view, depth * self.meta["depth_m"]) @ axes
-        return _Layers(self._radiance(key), albedo, normal, position, emission)
+        sky = self._radiance(key)
+        return _Layers(sky, albedo, normal, position, emission, _detail(sky))
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""
@@ -321,10 +323,22 @@ def relight(
         bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
         added = layers.albedo * ((facing + bounce)[..., None] * np.asarray(sun, np.float32))
         size = rgba.shape[1::-1]
-        rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * rgba[..., 3:]
+        sharp = (layers.detail * rgba[..., 3])[..., None]
+        rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
     if layers.emission is not None and emission:
         rgba[..., :3] += layers.emission * np.float32(emission)
     return rgba
+
+
+def _detail(sky: Floats) -> Floats:
+    """Luminance of premultiplied sky light ÷ the same halved and doubled in size, HxW; 1 where the object is not."""
+    light, alpha = sky[..., :3].sum(-1) + np.float32(1e-4), sky[..., 3] + np.float32(1e-4)
+    rows, cols = alpha.shape
+    soft = cv2.resize(
+        cv2.resize(np.dstack([light, alpha]), (cols // 2, rows // 2), interpolation=cv2.INTER_AREA),
+        (cols, rows),
+    )
+    return np.clip(light * soft[..., 1] / (alpha * soft[..., 0]), 0.4, 1.8)
 
 
 def _camera_axes(azimuth: float) -> Floats:

@@ -150,17 +150,24 @@ def _layers(
         radiance = combined[..., :3] - (1 - alpha[..., None]) * ASPHALT
     alpha = np.clip(alpha, 0, 1)
     emission = np.maximum(passes["Emit", "RGB"], 0)
-    metal = np.maximum(passes["GlossCol", "RGB"] - 0.06, 0) * 0.8
     return Layers(
         radiance=np.maximum(radiance - emission, 0),
         emission=emission,
         alpha=alpha,
-        albedo=np.clip(passes["DiffCol", "RGB"] + metal, 0, 1),
+        albedo=np.clip(_matt_albedo(passes["DiffCol", "RGB"], passes["GlossCol", "RGB"]), 0, 1),
         normal=normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-6),
         depth=np.where(np.abs(depth) < 100, depth, 0.0),
         foot=foot,
         ppm=ppm,
     )
+
+
+def _matt_albedo(diffuse: np.ndarray, gloss: np.ndarray) -> np.ndarray:
+    """What the sun lights like a matt surface: metal counts, metallic paint in part, coats and glass do not."""
+    shine = gloss.max(-1, keepdims=True)
+    metal = np.clip((shine - 0.38) / 0.08, 0, 1)
+    paint = 0.35 * np.clip(diffuse.max(-1, keepdims=True) / 0.02, 0, 1)
+    return diffuse + np.maximum(gloss - 0.06, 0) * (0.8 * metal + paint * (1 - metal))
 
 
 def render_contact(low: np.ndarray, high: np.ndarray, metres_per_px: float) -> np.ndarray:
