@@ -20,7 +20,7 @@ BRICKS = [(0.17, 0.06, 0.04), (0.24, 0.13, 0.08), (0.13, 0.07, 0.055), (0.33, 0.
 
 
 def window(shape, at, yaw, width, height, lit, frame, panes=2, blind=0.0):
-    """A framed window on a wall: glass set back, sill, muntins; at = middle of its foot, facing +x turned by yaw."""
+    """A framed window with sill and muntins; at = the middle of its foot, facing +x turned by yaw."""
     glass = mats.glass("glass-lit", emit=1.6) if lit else mats.glass()
     bits = [(box((-0.02, -width / 2, 0), (0.015, width / 2, height)), glass)]
     if blind and not lit:
@@ -60,9 +60,10 @@ def _gable_roof(shape, x0, x1, y0, y1, eave, rise, roof, wall, trim, along_y=Tru
             uv = [(0, 0), (y1 - y0, 0), (y1 - y0, run), (0, run)]
             part = np.array([a, b, c, d], float)
             faces = np.array([(0, 1, 2, 3)])
-            shape.add(([*part, 0, 0, 0.14], faces), roof, uv)
+            above = part + np.array([0, 0, 0.14])
+            shape.add((above, faces), roof, uv)
             shape.add((part, faces), trim)
-            rim = np.concatenate([part, [*part, 0, 0, 0.14]])
+            rim = np.concatenate([part, above])
             shape.add((rim, np.array([(0, 1, 5, 4), (1, 2, 6, 5), (3, 0, 4, 7)])), trim)
         for y in (y0, y1):
             tri = np.array([(x0, y, eave), (x1, y, eave), (xm, y, eave + rise)])

@@ -11,7 +11,7 @@ from mathutils import Matrix
 
 
 class Camera:
-    """A pinhole `height` m above the road, 1.6 m ahead of the rear axle; pitch > 0 looks down, yaw > 0 left."""
+    """A pinhole `height` m up, `ahead` m before the rear axle; pitch > 0 looks down, yaw > 0 left."""
 
     def __init__(self, width, height_px, hfov_deg, height, pitch_deg, yaw_deg=0.0, ahead=1.6):
         self.size = (width, height_px)
@@ -110,7 +110,7 @@ class Studio:
             tree.links.new(layers.outputs[socket], out.inputs[-1])
 
     def shoot(self, pose, samples, seed=1, percent=100):
-        """Render from the ego pose: (linear RGB (h, w, 3), depth (h, w) in metres), enlarged when percent < 100."""
+        """Render from the ego pose: linear RGB (h, w, 3) and depth (h, w) in metres; percent < 100 renders small."""
         self.scene.render.resolution_percentage = percent
         world = world_from_ego(pose) @ np.linalg.inv(self.camera.T) @ np.diag([1, -1, -1, 1])
         self.obj.matrix_world = Matrix(world.tolist())

@@ -18,7 +18,7 @@ def steel():
 
 
 def utility_pole(height=9.5):
-    """A wooden pole with a cross-arm along y, insulators and a transformer; wires hang at y = ±1.0 and 0.35."""
+    """A wooden pole with a cross-arm along y and a transformer; wires hang at y = ±1.0 and 0.35."""
     shape, wood = Shape(), mats.plain("pole", (0.12, 0.085, 0.06), 0.95, vary=0.4, scale=6, bumpy=0.4)
     add_tube(shape, [(0, 0, -0.5), (0, 0, height / 2), (0, 0, height)], [0.17, 0.145, 0.11], wood, 10)
     shape.add(box((-0.06, -1.15, height - 0.75), (0.06, 1.15, height - 0.62)), wood)
@@ -226,7 +226,9 @@ def fence(road, lo, hi, t, kind="post", tone=(0.2, 0.16, 0.12)):
     for at in stations:
         lean = rng.normal(0, 0.02, 2)
         foot = road.at(at, t + rng.normal(0, 0.02))
-        add_tube(shape, [foot - [0, 0, 0.6], [*foot, *lean, tall * rng.uniform(0.95, 1.05)]], 0.06, wood, 6)
+        add_tube(
+            shape, [foot - [0, 0, 0.6], np.add(foot, [*lean, tall * rng.uniform(0.95, 1.05)])], 0.06, wood, 6
+        )
     for z in {"post": (0.45, 0.8, 1.12), "wire": (0.35, 0.7, 1.05), "board": ()}[kind]:
         line = road.at(stations, t, z + rng.normal(0, 0.015, len(stations)))
         if kind == "post":

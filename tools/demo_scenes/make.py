@@ -1,4 +1,4 @@
-"""Render demo scenes: `python -m tools.demo_scenes.make --out scenarios/scenes [--only NAME ...] [--samples 11]`.
+"""Render demo scenes: `python -m tools.demo_scenes.make [--out DIR] [--only NAME ...] [--samples 11]`.
 
 Needs bpy 4.5. A scene whose scene.json exists is left alone, so a stopped run goes on where it was.
 """
@@ -16,8 +16,10 @@ import numpy as np
 
 from . import develop as film
 from . import dress, places, sky, vehicles
+from .bodywork import KINDS
 from .camera import Camera, Studio, world_from_ego
 from .ground import Site
+from .lorry import lorry
 from .motion import FUTURE_T, HISTORY_T, Ride, rows
 from .scenes import SCENES
 from .shape import put
@@ -42,14 +44,14 @@ def build(spec, scratch):
 
 
 def _vehicle(site, one, light):
-    """Put one vehicle of the spec: (kind, colour, s, t, speed knots or None when parked[, direction[, 'side']])."""
+    """One vehicle of the spec: (kind, colour, s, t, speed or None when parked[, direction[, 'side']])."""
     kind, colour, s, t, speed, *rest = one
     direction = rest[0] if rest else 1
     road = site.side if "side" in rest else site.road
     night = light in ("dusk", "fog", "wet") and speed is not None
     braking = "brake" in rest
-    mesh = vehicles.lorry(colour, night) if kind == "lorry" else vehicles.car(kind, colour, night, braking)
-    length = 7.5 if kind == "lorry" else vehicles.KINDS[kind][0]
+    mesh = lorry(colour, night) if kind == "lorry" else vehicles.car(kind, colour, night, braking)
+    length = 7.5 if kind == "lorry" else KINDS[kind][0]
     if speed is None and any(
         a - 2 < s < b + 2 for a, b in getattr(site, "drives", {}).get(int(np.sign(t)), [])
     ):

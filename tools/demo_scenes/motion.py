@@ -24,23 +24,29 @@ def smooth_speed(knots):
 class Ride:
     """A vehicle on a road: s(t) from its speed; direction -1 drives towards falling s."""
 
-    def __init__(self, road, s0, t0, knots, direction=1, shift=()):
+    def __init__(self, road, s0, t0, knots, direction=1):
         self.road, self.direction, self.t0 = road, direction, t0
         self.v = smooth_speed(knots)
-        travel = np.concatenate([[0], np.cumsum((self.v[1:] + self.v[:-1]) / 2 * 0.01)])
-        self.s = s0 + direction * (travel - np.interp(0.0, FINE, travel))
-        self.shift = np.asarray(shift, float) if len(shift) else np.zeros((1, 2))
+        self.s = self._along(s0)
+
+    def _along(self, s0):
+        """s at FINE. An inner lane is shorter than the centre line, so ds/dt = v / (1 - curvature * t0)."""
+        now = len(FINE) // 4
+        s = np.empty(len(FINE))
+        s[now] = s0
+        for step, stop in ((1, len(FINE)), (-1, -1)):
+            for i in range(now + step, stop, step):
+                v = (self.v[i] + self.v[i - step]) / 2
+                s[i] = s[i - step] + step * self.direction * v * 0.01 / (
+                    1 - self.road.curvature(s[i - step]) * self.t0
+                )
+        return s
 
     def pose(self, t):
-        """(x, y, z, heading, v) at time t; the heading is the path's tangent."""
-        near = np.array([t - 0.02, t, t + 0.02])
-        s = np.interp(near, FINE, self.s)
-        if self.direction * (s[2] - s[0]) < 1e-3:
-            s = s + np.array([-0.02, 0, 0.02]) * self.direction
-        offset = self.t0 + np.interp(s, self.shift[:, 0], self.shift[:, 1])
-        p = self.road.at(s, offset)
-        d = p[2] - p[0]
-        return (*p[1], np.arctan2(d[1], d[0]), float(np.interp(t, FINE, self.v)))
+        """(x, y, z, heading, v) at time t; at a fixed offset the path's tangent is the road's heading."""
+        s = float(np.interp(t, FINE, self.s))
+        heading = float(self.road.heading(s)) + (0.0 if self.direction > 0 else np.pi)
+        return (*self.road.at(s, self.t0), heading, float(np.interp(t, FINE, self.v)))
 
 
 def rows(ride, times):

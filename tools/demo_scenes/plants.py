@@ -56,7 +56,7 @@ def broadleaf(
     middle = np.array([rng.normal(0, 0.2), rng.normal(0, 0.2), height * clear + crown_h * 0.5])
     pts, lump = _crown_points(rng, tips, radius, crown_h)
     pts = pts + middle
-    top = [*middle, 0, 0, crown_h * 0.25]
+    top = np.add(middle, [0, 0, crown_h * 0.25])
     stem = np.linspace(0, 1, 9)[:, None] * top + rng.normal(0, trunk * 0.25, (9, 3)) * [1, 1, 0]
     stem[0] = 0
     flare = trunk * (1 - 0.75 * np.linspace(0, 1, 9)) + trunk * 0.35 * np.exp(-np.arange(9) * 1.6)

@@ -11,7 +11,7 @@ class Road:
     def __init__(self, curvature, start=(0.0, 0.0), heading=0.0, span=(-110.0, 420.0), climb=((0, 0.0),)):
         self.s = np.arange(span[0], span[1] + STEP, STEP)
         knots = np.asarray(curvature, float)
-        kappa = np.interp(self.s, knots[:, 0], knots[:, 1])
+        kappa = self._kappa = np.interp(self.s, knots[:, 0], knots[:, 1])
         turn = np.concatenate([[0], np.cumsum((kappa[1:] + kappa[:-1]) / 2 * STEP)])
         turn = turn - np.interp(0.0, self.s, turn) + heading
         mid = (turn[1:] + turn[:-1]) / 2
@@ -29,6 +29,10 @@ class Road:
     def heading(self, s):
         """Heading in radians at s."""
         return np.interp(s, self.s, self.turn)
+
+    def curvature(self, s):
+        """Curvature in 1/m at s; positive bends left."""
+        return np.interp(s, self.s, self._kappa)
 
     def at(self, s, t=0.0, up=0.0):
         """World points (n, 3) at arc length s, t metres left, up metres above the surface."""

@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from . import materials as mats
 
-LIGHTS = {  # sun elevation (deg) or None, sky strength, sun energy, sun colour, cloud cover, haze length (m), key
+LIGHTS = {  # sun elevation (deg), sky strength, sun energy and colour, cloud cover, haze length (m), exposure key
     "day": {
         "el": 46,
         "sky": 0.11,

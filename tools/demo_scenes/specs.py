@@ -29,7 +29,7 @@ SPEEDS = {
 }
 KINDS = ("sedan", "suv", "hatch", "wagon", "sedan", "suv", "pickup", "van")
 PAINTS = ("white", "black", "silver", "grey", "silver", "white", "red", "blue", "green", "sand")
-AHEAD = {  # lanes in the ego's direction other than its own, lanes of oncoming traffic, kerbside parking (t, m)
+AHEAD = {  # lanes beside the ego's, lanes of oncoming traffic, kerbside parking: t in metres
     "rural": ((), (1.75,), ()),
     "lane": ((), (1.6,), ()),
     "forest": ((), (1.75,), ()),
