@@ -58,7 +58,7 @@ def test_a_ride_follows_an_arc_exactly():
     ride = Ride(road, 0.0, -1.75, [(0.0, v)])
     r = radius + 1.75
     for t, row in zip([*HISTORY_T, *FUTURE_T], [*rows(ride, HISTORY_T), *rows(ride, FUTURE_T)], strict=True):
-        turn = v * t / radius
+        turn = v * t / r
         expected = [r * np.sin(turn), r * (1 - np.cos(turn)), turn, v]
         np.testing.assert_allclose(row[:2], expected[:2], atol=0.02)
         assert row[2] == pytest.approx(turn, abs=1e-3)

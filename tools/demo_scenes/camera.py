@@ -89,7 +89,7 @@ class Studio:
         cycles.filter_width = 1.4
         render = scene.render
         render.threads_mode, render.threads, render.use_persistent_data = "FIXED", threads, True
-        render.resolution_x, render.resolution_y, render.resolution_percentage = *camera.size, 100
+        render.resolution_percentage = 100
         scene.view_settings.view_transform = "Raw"
         lens = bpy.data.cameras.new("camera")
         lens.sensor_fit, lens.sensor_width = "HORIZONTAL", 36.0
@@ -109,16 +109,17 @@ class Studio:
             out.file_slots.new(socket.lower())
             tree.links.new(layers.outputs[socket], out.inputs[-1])
 
-    def shoot(self, pose, samples, seed=1, percent=100):
-        """Render from the ego pose: linear RGB (h, w, 3) and depth (h, w) in metres; percent < 100 renders small."""
-        self.scene.render.resolution_percentage = percent
+    def shoot(self, pose, samples, seed=1, small=None):
+        """Render from the ego pose: linear RGB (h, w, 3) and depth (h, w) in metres; `small` = pixels to render at."""
+        render = self.scene.render
+        render.resolution_x, render.resolution_y = small or self.camera.size
         world = world_from_ego(pose) @ np.linalg.inv(self.camera.T) @ np.diag([1, -1, -1, 1])
         self.obj.matrix_world = Matrix(world.tolist())
         self.scene.cycles.samples, self.scene.cycles.seed, self.scene.frame_current = samples, seed, 1
         with quiet():
             bpy.ops.render.render()
         image, depth = (self._read(f"{n}0001.exr") for n in ("image", "depth"))
-        if percent < 100:
+        if small:
             image = cv2.resize(image, self.camera.size, interpolation=cv2.INTER_CUBIC).clip(0)
             depth = cv2.resize(depth, self.camera.size, interpolation=cv2.INTER_NEAREST)
         return image, depth[..., 0]

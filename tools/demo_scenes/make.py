@@ -1,4 +1,4 @@
-"""Render demo scenes: `python -m tools.demo_scenes.make [--out DIR] [--only NAME ...] [--samples 11]`.
+"""Render demo scenes: `python -m tools.demo_scenes.make [--out DIR] [--only NAME ...] [--samples 9]`.
 
 Needs bpy 4.5. A scene whose scene.json exists is left alone, so a stopped run goes on where it was.
 """
@@ -24,6 +24,7 @@ from .motion import FUTURE_T, HISTORY_T, Ride, rows
 from .scenes import SCENES
 from .shape import put
 
+SMALL = (640, 360)  # history frames are rendered so and enlarged
 HELD = {0: -2.0, 2: -1.5, 4: -1.0, 6: -0.5}
 
 
@@ -90,8 +91,8 @@ def render(name, spec, out, args):
     for index, t in shots:
         place_movers(movers, beams, ego, t)
         now = index is None
-        samples, percent = (args.samples, 100) if now else (max(5, args.samples // 2), 75)
-        rgb, depth = studio.shoot(ego.pose(t), samples, spec["seed"] + (index or 9), percent)
+        samples, small = (args.samples, None) if now else (max(6, args.samples // 2), SMALL)
+        rgb, depth = studio.shoot(ego.pose(t), samples, spec["seed"] + (index or 9), small)
         rgb = film.haze(rgb, depth, spec.get("haze", light["haze"]))
         gain = gain or film.exposure(rgb, spec.get("key", light["key"]))
         look = {
@@ -174,7 +175,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__)
     ap.add_argument("--out", type=Path, default=Path("scenarios/scenes"))
     ap.add_argument("--only", nargs="*", default=[], help="scene names")
-    ap.add_argument("--samples", type=int, default=11)
+    ap.add_argument("--samples", type=int, default=9)
     ap.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     ap.add_argument("--still", action="store_true", help="the frame at t0 only, for a look")
     ap.add_argument("--check", type=Path, help="folder for frames with the path and a grid drawn on them")
