@@ -11,7 +11,7 @@ from .shape import Shape, grid_faces, put
 
 SOILS = {  # grass, dry grass, earth, dryness
     "green": ((0.055, 0.085, 0.022), (0.17, 0.15, 0.06), (0.17, 0.13, 0.09), 0.35),
-    "golden": ((0.12, 0.115, 0.04), (0.25, 0.195, 0.10), (0.22, 0.19, 0.12), 0.85),
+    "golden": ((0.115, 0.11, 0.045), (0.22, 0.175, 0.095), (0.22, 0.19, 0.12), 0.85),
     "mixed": ((0.075, 0.09, 0.028), (0.20, 0.17, 0.085), (0.20, 0.16, 0.11), 0.55),
     "forest": ((0.045, 0.06, 0.02), (0.13, 0.10, 0.05), (0.10, 0.075, 0.05), 0.6),
     "lawn": ((0.06, 0.10, 0.022), (0.15, 0.15, 0.05), (0.16, 0.12, 0.08), 0.25),
@@ -29,7 +29,8 @@ class Site:
 
     def __init__(self, spec, rng, scratch):
         self.spec, self.rng, self.scratch = spec, rng, scratch
-        self.left, self.right = spec["left"], spec["right"]
+        self.inner, self.right = spec["left"], spec["right"]
+        self.left = self.inner + spec.get("beyond", 0.0)
         self.road = Road(spec["curve"], start=(0.0, -spec["ego_t"]), climb=spec.get("climb", ((0, 0.0),)))
         self.side, self.side_half = None, spec.get("side_half", 3.6)
         if "junction" in spec:
@@ -107,16 +108,20 @@ class Site:
         material = mats.picture(
             "road", bpy.data.images.load(str(path)), (*sheet.size, s0, 0.0), wet, grain=0.6
         )
-        part, uv = ribbon(self.road, s0, s1, [self.right, 0.0, self.left], [0, 0, 0], 1.0)
+        part, uv = ribbon(self.road, s0, s1, [self.right, 0.0, self.inner], [0, 0, 0], 1.0)
         put(Shape().add(part, material, uv, True).mesh("road"))
         asphalt = mats.plain(
             "asphalt", (0.075, 0.075, 0.073), 0.3 if wet else 0.88, vary=0.16, scale=2.0, bumpy=0.15
         )
         for a, b in ((self.road.span[0], s0), (s1, self.road.span[1])):
             if b - a > 1:
-                part, _ = ribbon(self.road, a, b, [self.right, self.left], [0, 0], 4.0)
+                part, _ = ribbon(self.road, a, b, [self.right, self.inner], [0, 0], 4.0)
                 put(Shape().add(part, asphalt, smooth=True).mesh("road-far"))
-        self.asphalt = asphalt
+        if self.left > self.inner:
+            part, _ = ribbon(self.road, *self.road.span, [self.inner, self.left], [-0.01, -0.01], 4.0)
+            put(Shape().add(part, asphalt, smooth=True).mesh("other-carriageway"))
+            part, _ = ribbon(self.road, *self.road.span, [self.left - 2.2, self.left - 2.05], [0, 0], 4.0)
+            put(Shape().add(part, mats.plain("far-paint", (0.5, 0.49, 0.46), 0.6)).mesh("other-line"))
         if self.side:
             self._junction(asphalt)
 

@@ -19,6 +19,7 @@ from . import dress, places, sky, vehicles
 from .bodywork import KINDS
 from .camera import Camera, Studio, world_from_ego
 from .ground import Site
+from .kinds_of_place import PLACES
 from .lorry import lorry
 from .motion import FUTURE_T, HISTORY_T, Ride, rows
 from .scenes import SCENES
@@ -31,7 +32,7 @@ HELD = {0: -2.0, 2: -1.5, 4: -1.0, 6: -0.5}
 def build(spec, scratch):
     """Build the whole scene in an empty Blender file; returns (site, ego ride, movers, light settings)."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    spec = {**places.PLACES[spec["place"]], **spec}
+    spec = {**PLACES[spec["place"]], **spec}
     rng = np.random.default_rng(spec["seed"])
     site = Site(spec, rng, scratch)
     light = sky.light_up(spec["light"], spec.get("azimuth", 60), spec["seed"], spec.get("elevation"))

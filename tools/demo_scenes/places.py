@@ -1,4 +1,4 @@
-"""The kinds of place: cross-section, surface and dressing for each, from a scene's spec."""
+"""Surface and dressing for each kind of place, from a scene's spec."""
 
 import numpy as np
 
@@ -6,139 +6,14 @@ from . import dress, furniture
 from .shape import put
 from .surface import Sheet
 
-PLACES = {  # pavement edges (t, m), ego lane, lines as (t, kind), lane centres, and the kit's own numbers
-    "rural": {
-        "left": 4.1,
-        "right": -4.1,
-        "ego_t": -1.75,
-        "lanes": (-1.75, 1.75),
-        "lines": ((0.11, "yy"), (-0.11, "yy"), (3.45, "w"), (-3.45, "w")),
-        "soil": "mixed",
-        "hills": 1.0,
-    },
-    "lane": {
-        "left": 3.3,
-        "right": -3.3,
-        "ego_t": -1.6,
-        "lanes": (-1.6, 1.6),
-        "lines": ((0.0, "yd"),),
-        "soil": "green",
-        "hills": 0.8,
-    },
-    "residential": {
-        "left": 5.2,
-        "right": -5.2,
-        "ego_t": -1.75,
-        "lanes": (-1.75, 1.75),
-        "lines": (),
-        "soil": "lawn",
-        "kerb": True,
-        "strip": 1.6,
-        "walk": 1.5,
-        "built": 8.0,
-        "hills": 0.15,
-        "flat": 40.0,
-        "ridges": ((700, 40, (0.05, 0.07, 0.04)),),
-    },
-    "urban": {
-        "left": 9.2,
-        "right": -9.2,
-        "ego_t": -1.75,
-        "lanes": (-5.0, -1.75, 1.75, 5.0),
-        "lines": ((0.11, "yy"), (-0.11, "yy"), (3.4, "wd"), (-3.4, "wd"), (6.9, "w"), (-6.9, "w")),
-        "soil": "lawn",
-        "kerb": True,
-        "walk": 3.6,
-        "built": 4.0,
-        "yards": False,
-        "hills": 0.05,
-        "flat": 60.0,
-        "ridges": (),
-    },
-    "street": {
-        "left": 6.0,
-        "right": -6.0,
-        "ego_t": -1.75,
-        "lanes": (-1.75, 1.75),
-        "lines": ((0.11, "yy"), (-0.11, "yy"), (3.75, "w"), (-3.75, "w")),
-        "soil": "lawn",
-        "kerb": True,
-        "walk": 3.0,
-        "built": 3.4,
-        "yards": False,
-        "hills": 0.05,
-        "flat": 60.0,
-        "ridges": (),
-    },
-    "arterial": {
-        "left": 9.0,
-        "right": -9.0,
-        "ego_t": -5.2,
-        "lanes": (-5.2, 5.2, -8, 8),
-        "lines": (
-            (1.6, "yy"),
-            (1.82, "yy"),
-            (-1.6, "yy"),
-            (-1.82, "yy"),
-            (5.2 - 1.75 + 3.5, "wd"),
-            (-5.2 - 1.75, "wd"),
-        ),
-        "soil": "lawn",
-        "kerb": True,
-        "strip": 2.0,
-        "walk": 1.8,
-        "built": 9.0,
-        "hills": 0.3,
-        "flat": 45.0,
-    },
-    "highway": {
-        "left": 7.0,
-        "right": -8.2,
-        "ego_t": -1.85,
-        "lanes": (-5.5, -1.85, 1.8, 5.4),
-        "lines": ((3.65, "y"), (0.0, "wd"), (-3.65, "wd"), (-5.6, "w")),
-        "soil": "golden",
-        "hills": 1.8,
-        "flat": 16.0,
-    },
-    "freeway": {
-        "left": 7.4,
-        "right": -9.6,
-        "ego_t": -0.2,
-        "lanes": (3.5, -0.2, -3.9),
-        "lines": ((5.35, "y"), (1.65, "wd"), (-2.05, "wd"), (-5.75, "w")),
-        "soil": "golden",
-        "hills": 2.4,
-        "flat": 14.0,
-    },
-    "forest": {
-        "left": 4.0,
-        "right": -4.0,
-        "ego_t": -1.75,
-        "lanes": (-1.75, 1.75),
-        "lines": ((0.11, "yy"), (-0.11, "yy"), (3.45, "w"), (-3.45, "w")),
-        "soil": "forest",
-        "hills": 1.6,
-        "edge": 1.4,
-    },
-}
-PLACES["highway"].update(lanes=(-1.85, 1.8), left=5.2)
-PLACES["arterial"].update(
-    left=8.9,
-    right=-8.9,
-    ego_t=-3.5,
-    lanes=(-3.5, -7.0, 3.5, 7.0),
-    lines=((1.65, "yy"), (1.85, "yy"), (-1.65, "yy"), (-1.85, "yy"), (5.25, "wd"), (-5.25, "wd")),
-)
-
 
 def surface(site):
     """Bake and lay the road of the site's place."""
     spec, rng = site.spec, site.rng
-    wide = site.left - site.right
+    wide = site.inner - site.right
     pix = (0.03, 0.0125) if wide < 13 else (0.035, 0.016)
     lo, hi = -72.0, 190.0
-    sheet = Sheet(rng, lo, hi, site.right, site.left, pix, spec.get("tone", 0.085))
+    sheet = Sheet(rng, lo, hi, site.right, site.inner, pix, spec.get("tone", 0.085))
     age = spec.get("age", 0.5)
     sheet.tracks(spec["lanes"])
     sheet.cracks(
@@ -150,7 +25,7 @@ def surface(site):
     for _ in range(rng.poisson(7 * age)):
         sheet.patch(
             rng.uniform(lo, hi - 9),
-            rng.uniform(site.right, site.left - 2.5),
+            rng.uniform(site.right, site.inner - 2.5),
             rng.uniform(1.2, 9),
             rng.uniform(0.8, 2.6),
             rng.choice([0.7, 0.8, 1.25]),
@@ -165,14 +40,14 @@ def surface(site):
         _junction_paint(site, sheet)
     for at in spec.get("crossings", ()):
         _crossing(sheet, at, site)
-    sheet.dusty_edges(site.left, site.right, 0.35 if spec.get("kerb") else 0.75)
+    sheet.dusty_edges(site.inner, site.right, 0.35 if spec.get("kerb") else 0.75)
     site.pave(sheet, spec.get("worn", 0.3))
 
 
 def _crossing(sheet, at, site):
     """Ladder crossing from at to at + 3 m with a stop line before it."""
     sheet.clear(at - 0.2, at + 3.2)
-    for t in np.arange(site.right + 0.6, site.left - 0.5, 1.2):
+    for t in np.arange(site.right + 0.6, site.inner - 0.5, 1.2):
         sheet.bar(at, at + 3.0, t, t + 0.6)
     sheet.bar(at - 1.8, at - 1.4, site.right + 0.4, -0.3)
 
@@ -347,9 +222,9 @@ def _highway(site, nursery, night, scratch):
         scale=(0.9, 1.6),
     )
     if spec.get("median", "jersey") == "jersey":
-        put(furniture.jersey(site.road, -90, 320, site.left + 0.35))
+        put(furniture.jersey(site.road, -90, 320, site.inner + 0.35))
     else:
-        put(furniture.guardrail(site.road, -90, 220, site.left + 2.6))
+        put(furniture.guardrail(site.road, -90, 320, site.inner + 0.6))
     for a, b in spec.get("rails", ((-70, 120),)):
         put(furniture.guardrail(site.road, a, b, site.right - 0.6))
     if night:

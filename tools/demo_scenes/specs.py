@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .places import PLACES
+from .kinds_of_place import PLACES
 
 CURVES = {  # curvature (1/m) at s (m); positive bends left
     "straight": ((0, 0.0), (130, 0.0), (210, 0.0035), (420, 0.0035)),
@@ -37,8 +37,8 @@ AHEAD = {  # lanes beside the ego's, lanes of oncoming traffic, kerbside parking
     "street": ((), (1.75,), (-4.9, 4.9)),
     "urban": ((-5.0,), (1.75, 5.0), (-8.15, 8.15)),
     "arterial": ((-7.0,), (3.5, 7.0), ()),
-    "highway": ((1.8,), (), ()),
-    "freeway": ((3.5, -3.9), (), ()),
+    "highway": ((1.8,), (7.6, 11.2), ()),
+    "freeway": ((3.5, -3.9), (10.2, 13.8, 17.4), ()),
 }
 
 
