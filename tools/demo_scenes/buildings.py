@@ -200,7 +200,7 @@ def _front(shape, rng, wide, floors, tall, wall, trim, night, metal):
         glass = (
             mats.glass("shop-lit", (0.03, 0.028, 0.025), 1.4)
             if night
-            else mats.glass("shop", (0.02, 0.022, 0.024), 0.02)
+            else mats.glass("shop", (0.02, 0.022, 0.024))
         )
         shape.add(box((-0.05, y - bay * 0.42, 0.5), (0.03, y + bay * 0.42, 3.1)), glass)
         shape.add(box((0, y - 0.04, 0.5), (0.07, y + 0.04, 3.1)), metal)

@@ -115,7 +115,7 @@ def _forest(site, nursery, night, scratch):
     kinds = spec.get("trees", ("spruce", "spruce", "pine", "oak"))
     dress.turf(site, 0.2, 0.5, 0.03, start=0.8, reach=6.0)
     dress.woods(site, nursery, 90, ("shrub", "scrub"), 3.6, 16.0, scale=(0.35, 1.0))
-    dress.woods(site, nursery, spec.get("count", 760), kinds, 5.0, 48.0, scale=(0.7, 1.3))
+    dress.woods(site, nursery, spec.get("count", 520), kinds, 5.0, 48.0, scale=(0.7, 1.3))
     if spec.get("rail"):
         for a, b, side in spec["rail"]:
             put(furniture.guardrail(site.road, a, b, (site.left + 0.9) if side > 0 else (site.right - 0.9)))

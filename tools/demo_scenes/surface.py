@@ -163,7 +163,7 @@ class Sheet:
         if wet:
             pool = np.clip(0.5 + 0.9 * field(self.rng, self.shape, (70, 420), 4) + wet - 0.5, 0, 1)
             rgb = rgb * (1 - 0.5 * np.clip(0.4 + pool, 0, 1)[..., None])
-            rough = 0.42 - 0.36 * pool
+            rough = 0.42 - 0.36 * pool + 0.22 * (self.paint + self.yellow)
         rgb = np.clip(rgb, 0, 1)
         srgb = np.where(rgb < 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055)
         out = np.concatenate([srgb[..., ::-1], np.clip(rough, 0.04, 1)[..., None]], -1)
