@@ -111,6 +111,7 @@ class Studio:
 
     def shoot(self, pose, samples, seed=1, small=None):
         """Render from the ego pose: linear RGB (h, w, 3) and depth (h, w) in metres; `small` = pixels to render at."""
+        self.scene.cycles.denoising_quality = "FAST" if small else "HIGH"
         render = self.scene.render
         render.resolution_x, render.resolution_y = small or self.camera.size
         world = world_from_ego(pose) @ np.linalg.inv(self.camera.T) @ np.diag([1, -1, -1, 1])
