@@ -1,14 +1,14 @@
 """Everything a report needs from a benchmark directory, read once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from cfgen.errors import InputError
 from cfgen.metrics.success import successes
-from cfgen.records import Benchmark, Case, RatingFile, Rejection, Rollout, Scene, Verdict
+from cfgen.records import DIMENSIONS, Benchmark, Case, RatingFile, Rejection, Rollout, Scene, Verdict
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
@@ -19,7 +19,7 @@ class Gathered:
 
     Attributes:
         scenes: by scene id, for the cases only.
-        planners, judges: names, sorted; judges are those with a verdict on one of the planners.
+        planners: the best first, or as asked for. judges: those with a verdict on one of the planners, sorted.
         rollouts: planner -> its rollouts of every arm.
         verdicts: (judge, planner) -> verdicts of every arm.
     """
@@ -55,11 +55,12 @@ class Gathered:
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
-        """Planners, the one with the most overall success under the main judge first."""
+        """Planners, the one with the most overall success under the main judge first; then by the other scores."""
 
-        def success(planner: str) -> float:
-            found = successes(self.verdicts_of(self.main_judge, planner, "hazard"), "overall").values()
-            return sum(found) / len(found) if found else -1.0
+        def success(planner: str) -> list[float]:
+            verdicts = self.verdicts_of(self.main_judge, planner, "hazard")
+            found = [successes(verdicts, dimension).values() for dimension in reversed(DIMENSIONS)]
+            return [sum(hits) / len(hits) if hits else -1.0 for hits in found]
 
         return tuple(sorted(self.planners, key=success, reverse=True))
 
@@ -101,7 +102,7 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
             found = tuple(v for v in store.verdicts(judge, planner) if v.case_id in known)
             if found:
                 verdicts[judge, planner] = found
-    return Gathered(
+    data = Gathered(
         store=store,
         benchmark=store.benchmark,
         cases=cases,
@@ -116,3 +117,4 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
         verdicts=verdicts,
         ratings=tuple(store.ratings()),
     )
+    return data if wanted else replace(data, planners=data.ranked)

@@ -29,7 +29,7 @@ def write_page(out: Path, data: Gathered, sections: list[Section]) -> None:
     for case, shown in zip(data.cases, views, strict=True):
         _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
     index = {
-        "planners": data.ranked,
+        "planners": data.planners,
         "judges": data.judges,
         "judge": data.main_judge,
         "scores": DIMENSIONS,
@@ -107,7 +107,8 @@ def _figure(plots: list[Plot]) -> str:
 def _write_js(path: Path, function: str, content: dict[str, Any]) -> None:
     """A script that hands its content to a function of the page: the way to load data without a server."""
     text = json.dumps(content, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    write_bytes(path, f"{function}({text});\n".encode())
+    inert = text.replace("<", "\\u003c")
+    write_bytes(path, f"{function}({inert});\n".encode())
 
 
 def _write_views(data: Gathered, case: Case, out: Path) -> dict[str, str]:

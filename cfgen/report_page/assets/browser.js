@@ -44,6 +44,10 @@ for (const figure of document.querySelectorAll("figure:has(.choice)")) {
   show(figure.querySelector(".pane:not([hidden])").id);
 }
 
+window.addEventListener("beforeprint", () => {
+  for (const image of document.images) image.loading = "eager";
+});
+
 // --- filters --------------------------------------------------------------------------------------------
 
 const different = (a, b) => Array.isArray(a) && Array.isArray(b) && a.some((v, i) => v !== null && b[i] !== null && v !== b[i]);
@@ -136,7 +140,7 @@ function list() {
 
 function more() {
   const cards = document.querySelector(".cards");
-  cards.append(...chosen.slice(shown, shown + PAGE).map(card));
+  cards.append(...chosen.slice(shown, shown + PAGE).map((entry, i) => card(entry, shown + i >= 12)));
   shown = Math.min(chosen.length, shown + PAGE);
   document.querySelector(".more")?.remove();
   if (shown < chosen.length) {
@@ -144,10 +148,10 @@ function more() {
   }
 }
 
-function card(entry) {
+function card(entry, lazy) {
   const outcome = entry.scores[filter("planner")]?.[filter("judge")];
   return make("button", { class: "card", type: "button", onclick: () => open(entry.id) },
-    make("img", { src: `frames/${entry.id}-thumb.webp`, alt: "", loading: "lazy" }),
+    make("img", { src: `frames/${entry.id}-thumb.webp`, alt: "", loading: lazy ? "lazy" : "eager" }),
     make("span", { class: "name" }, entry.hazard),
     make("span", { class: "where" }, `${entry.distance} m · ${entry.zone} · ${entry.speed} km/h`),
     make("span", { class: "marks" }, ...(outcome ? marks(outcome, index.scores) : [])));

@@ -3,6 +3,9 @@
 
 const TEAL = "#008080", ORANGE = "#e86a10", GRID = "#e2e6ea", AXIS = "#a8b0b8", MUTED = "#68707a";
 
+// Plots shrink to the width of a phone; their words must not.
+const FONT = matchMedia("(max-width: 640px)").matches ? 15 : 12;
+
 /** An element with attributes and children; text is never read as markup. */
 function make(tag, attributes = {}, ...children) {
   const svg = ["svg", "g", "path", "circle", "line", "text", "rect", "title", "polygon"].includes(tag);
@@ -17,7 +20,7 @@ function make(tag, attributes = {}, ...children) {
 
 const line = (x1, y1, x2, y2, stroke) => make("line", { x1, y1, x2, y2, stroke });
 const words = (x, y, anchor, text, fill = MUTED) =>
-  make("text", { x, y, "text-anchor": anchor, fill, "font-size": 12, "font-family": "system-ui, sans-serif" }, text);
+  make("text", { x, y, "text-anchor": anchor, fill, "font-size": FONT, "font-family": "system-ui, sans-serif" }, text);
 const path = (points, stroke, width) =>
   make("path", {
     d: points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join(""),
@@ -34,12 +37,12 @@ const LADDER = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
 /** Plans are lists of [x, y] in metres, x forward, y left. A strip at the right stretches sideways moves. */
 function bevPlot(plans) {
-  const size = { width: 460, height: 460 }, top = 40, bottom = 34, left = 44, right = 8;
+  const size = { width: 460, height: 460 }, top = 40, bottom = 34, left = 44, right = 18;
   const all = plans.flatMap((plan) => plan.points);
   const sideways = Math.max(...all.map(([, y]) => Math.abs(y)));
   const ahead = Math.max(14, ...all.map(([x]) => x), ...all.map(([x]) => -x / 0.08));
   const stretched = sideways <= 0.15 * ahead && ahead >= 25;
-  const strip = stretched ? 130 : 0, gap = stretched ? 34 : 0;
+  const strip = stretched ? 124 : 0, gap = stretched ? 46 : 0;
   const room = size.width - left - right - strip - gap;
   const forward = rung(1.04 * Math.max(ahead, (2 * sideways * (size.height - top - bottom)) / room / 1.08), LADDER);
   const along = (size.height - top - bottom) / (1.08 * forward), row = top + forward * along;
