@@ -9,6 +9,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -64,7 +65,7 @@ def _sources(function: FunctionType) -> list[str]:
                 found[name] = inspect.getsource(value)
                 todo += _names(value.__code__)
         else:
-            found[name] = repr(value)
+            found[name] = re.sub(r" at 0x[0-9a-f]+", "", repr(value))
     return [found[name] for name in sorted(found)]
 
 
