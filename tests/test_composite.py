@@ -237,6 +237,27 @@ def test_light_of_a_plain_road_is_its_own_grey_and_shade_takes_no_sun():
     assert shaded.sun_dir is None
 
 
+def test_another_camera_has_its_own_exposure_and_the_front_cameras_sun():
+    side = PINHOLE.model_copy(update={"name": "left", "T_cam_ego": mounted(1.5, 0.02, 0.25)})
+    base = make_scene(extra={"sun": [0.0, 1.0, 1.0]})
+    frames = (*base.frames, Frame(camera="left", t=-0.02, image="y.png"))
+    scene = base.model_copy(update={"cameras": (PINHOLE, side), "frames": frames})
+    hazard = make_hazard("drum")
+    placement = make_placement(hazard, 12.0, 1.5)
+    bright, dark = (make_road(side, grey, (60, 110, 200)) for grey in (150, 60))
+    images = {FRONT: bright, ("left", -0.02): dark}
+    edit = edit_of(hazard, placement, scene, images)
+    assert set(edit.frames) == set(images)
+    means = {}
+    for key, (image, _) in edit.frames.items():
+        camera = at_pose(scene.camera(key[0]), pose_at(scene.history, key[1]))
+        (spot,), _ = project(camera, [(12.0, 1.5, 0.5)])
+        u, v = spot.round().astype(int)
+        means[key] = image[v - 8 : v + 8, u - 4 : u + 4].mean()
+    assert means["left", -0.02] < 0.7 * means[FRONT], "each camera's own road is its grey card"
+    assert edit.report["inpainter"]["light"]["light"] == "sun"
+
+
 def test_optics_find_blur_and_noise():
     rng = np.random.default_rng(5)
     bars = np.kron(rng.integers(0, 2, (18, 32)), np.ones((30, 30)))[..., None] * 180 + 30

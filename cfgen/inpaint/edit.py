@@ -99,7 +99,7 @@ def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]
     found = list(views(job.scene, keys, job.placement, inpainter.needs, job.mask))
     if not found or found[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")
-    setting = Setting(job.images[first], job.scene.front, found[0].placement, job.scene.extra)
+    settings = _settings(job, found)
     return [
         (
             view,
@@ -109,13 +109,25 @@ def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]
                 camera=view.crop_camera,
                 hazard=job.hazard,
                 placement=view.placement,
-                setting=setting,
+                setting=settings[view.key[0]],
                 seed=job.seed,
                 t=view.key[1],
             ),
         )
         for view in found
     ]
+
+
+def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
+    """By camera, its frame nearest to t0 among those that see the hazard; the front at t0 first."""
+    settings: dict[str, Setting] = {}
+    front = None
+    for view in sorted(found, key=lambda v: (v is not found[0], abs(v.key[1]))):
+        if view.key[0] not in settings:
+            image, extra = job.images[view.key], job.scene.extra
+            settings[view.key[0]] = Setting(image, view.camera, view.placement, extra, front)
+            front = front or settings[view.key[0]]
+    return settings
 
 
 def _answers(

@@ -5,7 +5,7 @@ The road is the grey card. Where sunlight or its direction cannot be told with c
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,11 @@ class Light:
     floor: np.ndarray
     day: float
     report: Mapping[str, Any]
+
+    def with_sun_of(self, other: "Light") -> "Light":
+        """This camera's exposure and air, the sun and sky that another camera has found."""
+        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "stray", "day")}
+        return replace(self, **shared)
 
 
 def estimate(setting: Setting) -> Light:

@@ -12,21 +12,23 @@ from cfgen.records import Camera, Hazard, Placement, Size
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The whole front frame at t0 and where the hazard stands in it, shared by all requests of a case.
+    """A camera's whole frame at or next to t0 and where the hazard stands in it, shared by a case's requests.
 
     Light, lens and exposure are found here once, so that they do not flicker from frame to frame.
 
     Attributes:
         image: (H, W, 3) uint8 RGB, never to be written to.
-        camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0.
-        placement: the hazard at t0.
+        camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0 into the camera then.
+        placement: the hazard at that time.
         extra: what the scene's source knows, e.g. ``sun``: unit vector towards the sun in the ego frame at t0.
+        front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 
     image: np.ndarray
     camera: Camera
     placement: Placement
     extra: Mapping[str, Any] = field(default_factory=dict)
+    front: "Setting | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class InpaintRequest:
         hazard: what to add (prompt, size, model). For the null edit its kind is ``null``: change nothing but
             run the same steps.
         placement: where it is at this frame's time, in the ego frame at t0.
-        setting: the case's front frame at t0, one object for all its requests.
+        setting: the camera's frame next to t0, one object for all requests of a case and camera.
         t: s relative to t0 of this frame.
         seed: decides everything random, the same for all frames of a case.
         guide: (H, W, 3) uint8, another inpainter's insert to start from, or None.

@@ -38,18 +38,21 @@ def insert(requests: Sequence[InpaintRequest], draw: Draw) -> list[InpaintResult
     known: dict[int, _Scene] = {}
     results: list[InpaintResult | InpaintRefusedError] = []
     for request in requests:
-        key = id(request.setting)
-        if key not in known:
-            known[key] = _read(request.setting)
         try:
-            results.append(_insert(request, known[key], draw))
+            results.append(_insert(request, _read(request.setting, known), draw))
         except InpaintRefusedError as refusal:
             results.append(refusal)
     return results
 
 
-def _read(setting: Setting) -> _Scene:
-    return _Scene(estimate(setting), optics.measure(setting.image))
+def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
+    """What is found in the setting; the sun of another camera than the front is the front's."""
+    if id(setting) not in known:
+        found = estimate(setting)
+        if setting.front is not None:
+            found = found.with_sun_of(_read(setting.front, known).light)
+        known[id(setting)] = _Scene(found, optics.measure(setting.image))
+    return known[id(setting)]
 
 
 def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult:
