@@ -83,25 +83,32 @@ function buildFilters() {
     ["order", plain(Object.keys(ORDER)), "case id"],
   ];
   const form = document.querySelector(".filters");
-  for (const [name, values, first] of filters) {
-    const select = make("select", { name, "data-first": first ?? "", onchange: refilter }, ...values.map(([label, value]) => make("option", { value, selected: value === first }, label)));
+  for (const [name, options, first] of filters) {
+    const select = make("select", { name, "data-first": first ?? "", onchange: refilter }, ...options.map(([label, value]) => make("option", { value, selected: value === first }, label)));
     form.append(make("label", {}, name, select));
   }
   form.append(make("label", {}, "search", make("input", { type: "search", name: "search", "data-first": "", placeholder: "id or words", oninput: refilter })));
   form.addEventListener("submit", (event) => event.preventDefault());
 }
 
-const filter = (name) => document.querySelector(".filters").elements[name]?.value ?? "";
+/** Values of the filters, read once for a whole list. */
+let values = {};
+const filter = (name) => values[name] ?? "";
 
 function fits(entry) {
   const planner = filter("planner"), outcome = entry.scores[planner]?.[filter("judge")] ?? "missing";
   const wanted = filter("score"), place = index.scores.indexOf(filter("score of"));
   const score = Array.isArray(outcome) ? String(outcome[place]) : outcome;
-  const text = `${entry.id} ${entry.hazard} ${entry.cluster} ${entry.zone}`.toLowerCase();
   return (!wanted || score === wanted)
     && ["hazard", "cluster", "zone"].every((name) => !filter(name) || entry[name] === filter(name))
     && (!filter("disagreement") || DISAGREE[filter("disagreement")](entry, planner))
-    && filter("search").toLowerCase().split(/\s+/).every((word) => text.includes(word));
+    && said(entry, filter("search").toLowerCase());
+}
+
+function said(entry, sought) {
+  if (!sought) return true;
+  const text = `${entry.id} ${entry.hazard} ${entry.cluster} ${entry.zone}`.toLowerCase();
+  return sought.split(/\s+/).every((word) => text.includes(word));
 }
 
 // --- address --------------------------------------------------------------------------------------------
@@ -131,6 +138,7 @@ function readAddress() {
 // --- cards ----------------------------------------------------------------------------------------------
 
 function list() {
+  values = Object.fromEntries(new FormData(document.querySelector(".filters")));
   chosen = index.cases.filter(fits).sort(ORDER[filter("order")]);
   shown = 0;
   document.querySelector(".cards").replaceChildren();
