@@ -12,6 +12,7 @@ from cfgen.report_page.gather import Gathered, gather
 from cfgen.report_page.page import write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
+from cfgen.report_page.sections.cause import budget_section, swaps_section
 from cfgen.report_page.sections.floor import floor_sections
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.motion import motion_section
@@ -64,6 +65,8 @@ def report(
         versus_section(data),
         groups_section(data),
         motion_section(data),
+        swaps_section(data),
+        budget_section(data),
         people_section(data),
     ]
     _write_json(out, data, sections)

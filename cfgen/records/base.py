@@ -12,7 +12,8 @@ PLAN_STEPS = 24
 PLAN_DT = 0.25
 
 Dimension = Literal["reasoning", "waypoints", "overall"]
-DIMENSIONS = ("reasoning", "waypoints", "overall")
+#: Typed, so that a loop over it may index a dict of Dimension.
+DIMENSIONS: tuple[Dimension, ...] = ("reasoning", "waypoints", "overall")
 
 LONGITUDINAL = (
     "stop",

@@ -1,16 +1,34 @@
 """Everything a report needs from a benchmark directory, read once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from cfgen.errors import InputError
+from cfgen.files import read_record
 from cfgen.metrics.success import successes
-from cfgen.records import DIMENSIONS, Benchmark, Case, RatingFile, Rejection, Rollout, Scene, Verdict
+from cfgen.records import (
+    DIMENSIONS,
+    Benchmark,
+    Calibration,
+    Case,
+    Intervention,
+    ProbeRun,
+    RatingFile,
+    Rejection,
+    Rollout,
+    Scene,
+    Stored,
+    Verdict,
+)
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
+
+S = TypeVar("S", bound=Stored)
 
 
 @dataclass(frozen=True)
@@ -22,6 +40,8 @@ class Gathered:
         planners: the best first, or as asked for. judges: those with a verdict on one of the planners, sorted.
         rollouts: planner -> its rollouts of every arm.
         verdicts: (judge, planner) -> verdicts of every arm.
+        interventions: planner -> what it did with reasoning that was not its own.
+        probes, calibrations: judge -> how it did on known answers and against people, where that was tried.
     """
 
     store: Store
@@ -34,6 +54,9 @@ class Gathered:
     rollouts: dict[str, tuple[Rollout, ...]]
     verdicts: dict[tuple[str, str], tuple[Verdict, ...]]
     ratings: tuple[RatingFile, ...]
+    interventions: dict[str, tuple[Intervention, ...]]
+    probes: dict[str, ProbeRun]
+    calibrations: dict[str, Calibration]
 
     @property
     def case_ids(self) -> list[str]:
@@ -102,6 +125,7 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
             found = tuple(v for v in store.verdicts(judge, planner) if v.case_id in known)
             if found:
                 verdicts[judge, planner] = found
+    judges = tuple(sorted({judge for judge, _ in verdicts}))
     data = Gathered(
         store=store,
         benchmark=store.benchmark,
@@ -112,9 +136,17 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
             for scene_id in sorted({case.scene_id for case in cases})
         },
         planners=tuple(planners),
-        judges=tuple(sorted({judge for judge, _ in verdicts})),
+        judges=judges,
         rollouts={p: tuple(r for r in store.rollouts(p) if r.case_id in known) for p in planners},
         verdicts=verdicts,
         ratings=tuple(store.ratings()),
+        interventions={p: tuple(store.interventions(p)) for p in planners},
+        probes=_of_judges(judges, store.probe_path, ProbeRun),
+        calibrations=_of_judges(judges, store.calibration_path, Calibration),
     )
     return data if wanted else replace(data, planners=data.ranked)
+
+
+def _of_judges(judges: Sequence[str], path: Callable[[str], Path], kind: type[S]) -> dict[str, S]:
+    """The record that lies beside a judge's verdicts, of the judges that have one."""
+    return {judge: read_record(path(judge), kind) for judge in judges if path(judge).is_file()}

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from cfgen import __version__
-from cfgen.files import png_bytes
+from cfgen.files import png_bytes, write_record
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.records import (
     DIMENSIONS,
@@ -17,6 +17,7 @@ from cfgen.records import (
     Case,
     Frame,
     GateResult,
+    Intervention,
     Motion,
     Placement,
     Plan,
@@ -237,8 +238,20 @@ def write_rating(
     store: Store, planner: str, i: int, scores: tuple[int | None, ...], rater: str = "ann"
 ) -> None:
     """One person's scores of the hazard arm."""
-    from cfgen.files import write_record
-
     rating = Rating(at="2026-01-01T00:00:00Z", scores=dict(zip(DIMENSIONS, scores, strict=True)))
     record = RatingFile(rater=rater, planner=planner, case_id=case_id(i), history=(rating,))
     write_record(store.rating_path(rater, planner, case_id(i)), record, store.work)
+
+
+def write_swap(store: Store, planner: str, i: int, followed: bool | None) -> None:
+    """One justification replaced in the hazard arm."""
+    store.write_intervention(
+        Intervention(
+            planner=planner,
+            case_id=case_id(i),
+            arm="hazard",
+            swap="justification",
+            given=Trace(justification="A lorry blocks the lane."),
+            followed=followed,
+        )
+    )

@@ -11,7 +11,7 @@ from cfgen.cli import main
 from cfgen.errors import InputError, StoreError
 from cfgen.report import report
 from cfgen.report_page.table import Table
-from tests.report.bench import make_bench
+from tests.report.bench import blind, make_bench, write_swap
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,35 @@ def test_leaderboard_counts_everything(bench: Path, tmp_path: Path):
     assert careful["overall %"] == f"{100 * 6 / 11:.1f}"
     assert (rows["blind"]["reasoning %"], rows["blind"]["overall %"]) == ("25.0", "0.0")
     assert written.leaderboard.rows[0][0] == "careful", "the best comes first"
+
+
+def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r", panels=0)
+    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
+    found = next(f for f in floors if (f["planner"], f["event"]) == ("careful", "overall"))
+    # nuisance arm: cases 0, 5 set it off; 10 would, but the judge finds nothing there
+    assert found["controls"]["nuisance"]["hits"] == 2
+    assert found["worst"] == "nuisance"
+    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11
+    assert found["headline"]["value"] == pytest.approx(4 / 11)
+    assert (found["headline"]["n"], found["hazard"]["n"]) == (11, 11)
+    trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
+    assert trajectory["hazard"]["hits"] == 0
+
+
+def test_swaps_budget_and_trust(tmp_path: Path):
+    store = make_bench(tmp_path / "b", 3, {"blind": blind}, arms=("hazard",))
+    for i, followed in enumerate((True, False, None)):
+        write_swap(store, "blind", i, followed)
+    for path in store.root.glob("runs/blind/hazard/*.json"):
+        content = json.loads(path.read_text())
+        calls = {"plan_calls": 4, "verifier_calls": 8}
+        path.write_text(json.dumps(content | {"report": {"verified": calls}}))
+    report(store.root, tmp_path / "r", panels=0)
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "| blind | justification | 50.0 | 9.5-90.5 | 2 | 1 |" in text
+    assert "| blind | 0.02 | 12.0 |" in text
+    assert "offline was not tried on known answers here" in text
 
 
 def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):

@@ -1,9 +1,9 @@
-"""How far judges agree with people and with each other."""
+"""How far the judges can be trusted: against people, against each other, on known answers."""
 
 from dataclasses import asdict
 
 from cfgen.metrics.agreement import Agreement, agreement, consensus
-from cfgen.records import DIMENSIONS, Dimension
+from cfgen.records import DIMENSIONS, Dimension, ProbeRun
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -26,12 +26,68 @@ def people_section(data: Gathered) -> Section:
                     found = agreement([a[k] for k in shared], [b[k] for k in shared])
                     rows.append((first, second, dimension, *_words(found)))
                     figures.append({"reference": first, "other": second, "score": dimension, **asdict(found)})
+    tables = [_table(rows)] if rows else []
     return Section(
         id="agreement",
-        title="Agreement",
-        tables=(_table(rows),) if rows else (),
-        figures={"agreement": figures},
+        title="How far the judges can be trusted",
+        lead=tuple(_probe_sentence(judge, data.probes.get(judge)) for judge in data.judges),
+        tables=(*tables, *_probe_tables(data), *_calibration_tables(data)),
+        figures={
+            "agreement": figures,
+            "probes": [p.model_dump(mode="json") for p in data.probes.values()],
+            "calibrations": [c.model_dump(mode="json") for c in data.calibrations.values()],
+        },
     )
+
+
+def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
+    if probe is None:
+        return f"{judge} was not tried on known answers here; try it with: cfgen judge probe --judge {judge} BENCH"
+    shares = ", ".join(f"{d} {100 * probe.accuracy[d]:.1f}%" for d in DIMENSIONS)
+    return f"{judge} was tried on {probe.n} known answers and got right: {shares}."
+
+
+def _probe_tables(data: Gathered) -> list[Table]:
+    rows = [
+        (
+            judge,
+            kind,
+            *(f"{100 * found.right[d] / found.n:.1f}" if found.n else "-" for d in DIMENSIONS),
+            str(found.n),
+        )
+        for judge, probe in data.probes.items()
+        for kind, found in probe.kinds.items()
+    ]
+    if not rows:
+        return []
+    columns = ("judge", "known answer", *(f"{d} right %" for d in DIMENSIONS), "N")
+    note = "Scripted plans whose right scores follow by construction. A verdict without a usable reply counts as wrong."
+    return [Table("probes", "Known answers, by kind", columns, tuple(rows), words=2, note=note)]
+
+
+def _calibration_tables(data: Gathered) -> list[Table]:
+    rows = [
+        (judge, d, _percent(found.accuracy), _kappa(found.kappa), _kappa(found.quadratic), str(found.n))
+        for judge, calibration in data.calibrations.items()
+        for d, found in calibration.against_people.items()
+    ]
+    if not rows:
+        return []
+    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N")
+    note = "On answers kept out of this benchmark, against the majority of the people who rated them."
+    return [
+        Table(
+            "calibration", "Judges against people, calibration set", columns, tuple(rows), words=2, note=note
+        )
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
+
+
+def _kappa(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
 
 
 def people_scores(data: Gathered, dimension: Dimension) -> Scores:
@@ -58,12 +114,10 @@ def _judge_scores(data: Gathered, judge: str, dimension: Dimension) -> Scores:
 
 def _words(found: Agreement) -> tuple[str, ...]:
     def value(number: float | None, interval: tuple[float, float] | None) -> str:
-        if number is None:
-            return "undefined"
-        return f"{number:.2f}" + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
+        return _kappa(number) + (f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else "")
 
     recall = ["-" if r is None else f"{100 * r:.0f}" for r in found.recall]
-    accuracy = "-" if found.accuracy is None else f"{100 * found.accuracy:.1f}"
+    accuracy = _percent(found.accuracy)
     kappas = value(found.kappa, found.kappa_interval), value(found.quadratic, found.quadratic_interval)
     return (accuracy, *kappas, *recall, str(found.n))
 

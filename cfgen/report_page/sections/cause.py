@@ -1,0 +1,91 @@
+"""Whether the reasoning carries the trajectory: swaps of a trace, and what selection by verification costs."""
+
+from functools import partial
+from statistics import mean, median
+
+from cfgen.metrics.rates import Rate
+from cfgen.metrics.success import success_row
+from cfgen.records import DIMENSIONS, Rollout
+from cfgen.report_page.charts import Series, curve_chart
+from cfgen.report_page.gather import Gathered
+from cfgen.report_page.section import Plot, Section
+from cfgen.report_page.table import Table
+
+_SWAPS = ("longitudinal", "lateral", "justification")
+
+
+def swaps_section(data: Gathered) -> Section:
+    """Share of replaced stages of a trace that the trajectory followed (Pinocchio, Eq. 3)."""
+    rows, figures = [], []
+    for planner in data.planners:
+        for swap in _SWAPS:
+            tried = [i for i in data.interventions[planner] if i.swap == swap]
+            answered = [i.followed for i in tried if i.followed is not None]
+            if tried:
+                rate = Rate.of(sum(answered), len(answered))
+                failed = len(tried) - len(answered)
+                rows.append((planner, swap, rate.percent(), rate.interval(), str(rate.n), str(failed)))
+                figures.append(
+                    {"planner": planner, "swap": swap, "followed": rate.hits, "n": rate.n, "failed": failed}
+                )
+    table = Table(
+        name="interventions",
+        title="Share of swaps that the trajectory follows",
+        columns=("planner", "swapped", "followed %", "95% interval", "N", "no plan"),
+        rows=tuple(rows),
+        words=2,
+        note="One stage of the planner's own trace is replaced and it plans again: reasoning that carries the action "
+        "moves the trajectory.",
+    )
+    return Section(
+        id="swaps",
+        title="Is the reasoning load-bearing?",
+        tables=(table,) if rows else (),
+        figures={"interventions": figures},
+    )
+
+
+def budget_section(data: Gathered) -> Section:
+    """Success against calls and seconds, where a planner reports its calls (verified selection)."""
+    rows, points = [], []
+    for planner in data.planners:
+        asked = [r for r in data.rollouts[planner] if r.arm == "hazard"]
+        calls = [c for c in map(_calls, asked) if c is not None]
+        if asked:
+            row = success_row(
+                planner, data.main_judge, "hazard", data.verdicts_of(data.main_judge, planner, "hazard")
+            )
+            count = f"{mean(calls):.1f}" if calls else "1"
+            shares = (row.rates[d].percent() for d in DIMENSIONS)
+            rows.append((planner, f"{median(r.latency_s for r in asked):.3g}", count, *shares, str(row.n)))
+            points.append((mean(calls) if calls else 1.0, f"{planner}, {count}", row))
+    points.sort(key=lambda point: point[0])
+    series = [Series(d, [row.rates[d] for *_, row in points]) for d in DIMENSIONS]
+    chart = partial(
+        curve_chart,
+        "Success against budget",
+        "planner, mean calls an answer",
+        [label for _, label, _ in points],
+        series,
+    )
+    table = Table(
+        name="budget",
+        title="What an answer costs",
+        columns=("planner", "seconds (median)", "calls (mean)", *(f"{d} %" for d in DIMENSIONS), "N"),
+        rows=tuple(rows),
+        note="Calls of the base planner and of its verifier together; 1 where a planner reports none.",
+    )
+    selects = len({calls for calls, *_ in points}) > 1
+    return Section(
+        id="budget",
+        title="Budget",
+        tables=(table,) if rows else (),
+        plots=(Plot("budget", "Success against budget", chart),) if selects else (),
+    )
+
+
+def _calls(rollout: Rollout) -> float | None:
+    found = rollout.report.get("verified")
+    if not isinstance(found, dict):
+        return None
+    return float(found.get("plan_calls", 0)) + float(found.get("verifier_calls", 0))
