@@ -230,6 +230,11 @@ def test_light_of_a_plain_road_is_its_own_grey_and_shade_takes_no_sun():
     )
     assert told.sun_dir == pytest.approx([0, math.sqrt(0.5), math.sqrt(0.5)])
     assert told.sky + told.sun * math.sqrt(0.5) == pytest.approx(np.ones(3)), "level ground gets 1 in all"
+    none = estimate(
+        Setting(make_road(grey=150, sky=(60, 110, 200)), PINHOLE, setting.placement, {"sun": None})
+    )
+    assert none.sun_dir is None
+    assert none.stray == 0
     dark = make_road(grey=150, sky=(60, 110, 200))
     dark[300:400, 380:580] = (30, 36, 52)
     shaded = estimate(Setting(dark, PINHOLE, setting.placement, {"sun": [0, 1, 1]}))

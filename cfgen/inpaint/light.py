@@ -82,6 +82,8 @@ def estimate(setting: Setting) -> Light:
     all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     albedo, contrast = _calibrate(lit_level, None if all_shade else white)
     sun_dir, sure = sun_direction(frame, setting.extra)
+    if "sun" in setting.extra:
+        sunny = float(sun_dir is not None)
     in_sun = sunny * (1 - shade)
     use_sun = in_sun >= CONFIDENT and sure >= CONFIDENT
     sky, sun = _levels(sun_dir if use_sun else None)

@@ -20,7 +20,8 @@ class Setting:
         image: (H, W, 3) uint8 RGB, never to be written to.
         camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0 into the camera then.
         placement: the hazard at that time.
-        extra: what the scene's source knows, e.g. ``sun``: unit vector towards the sun in the ego frame at t0.
+        extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
+            where no sun shines.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 

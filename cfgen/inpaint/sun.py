@@ -47,11 +47,13 @@ def _sky_blue(frame: Glance, sky: np.ndarray) -> float:
 
 
 def sun_direction(frame: Glance, extra: Mapping[str, Any]) -> tuple[np.ndarray | None, float]:
-    """Unit vector to the sun (ego frame at t0) and confidence: told by the source, seen, or told by its side."""
-    told = extra.get("sun")
-    if told is not None:
-        vector = np.asarray(told, float)
-        return vector / np.linalg.norm(vector), 1.0
+    """Unit vector to the sun (ego frame at t0) and confidence: told by the source, seen, or told by its side.
+
+    None with confidence 1: the source says that no sun shines.
+    """
+    if "sun" in extra:
+        told = extra["sun"]
+        return (None, 1.0) if told is None else (np.asarray(told, float) / np.linalg.norm(told), 1.0)
     seen = _sun_disc(frame)
     if seen is not None:
         return seen, 0.9

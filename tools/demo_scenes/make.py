@@ -134,6 +134,7 @@ def record(name, spec, cam, ego, movers):
         "road": spec["place"],
         "weather": {"wet": "rain", "fog": "fog", "overcast": "overcast"}.get(spec["light"], "fair"),
         "time_of_day": {"dusk": "dusk", "low_sun": "low sun", "morning": "morning"}.get(spec["light"], "day"),
+        "sun": sky.sun_direction(spec["light"], spec.get("azimuth", 60), spec.get("elevation")),
         "columns": ["x", "y", "theta", "v"],
         "origin": "on the road under the rear axle",
         "speed_t0": round(float(ego.pose(0.0)[4]), 4),

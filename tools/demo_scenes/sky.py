@@ -98,6 +98,16 @@ def _clouds(tree, direction, sky, bright, cover, seed):
     return mats.mix(tree, mask, sky, tone)
 
 
+def sun_direction(name, azimuth, elevation=None):
+    """Unit vector to the sun (x forward, y left, z up); None where it casts no shadow."""
+    height = LIGHTS[name]["el"] if elevation is None else elevation
+    if height is None or height <= 0 or not LIGHTS[name]["sun"]:
+        return None
+    az, el = math.radians(azimuth), math.radians(height)
+    flat = math.cos(el)
+    return [round(v, 4) for v in (flat * math.cos(az), flat * math.sin(az), math.sin(el))]
+
+
 def light_up(name, azimuth, seed, elevation=None):
     """Make the world and the sun; returns the light's settings."""
     spec = dict(LIGHTS[name])
