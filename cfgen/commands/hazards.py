@@ -1,6 +1,7 @@
 """``cfgen hazards list`` and ``cfgen hazards show``."""
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -141,7 +142,8 @@ def _thumbnail(entry: "Hazard") -> "np.ndarray":
     from cfgen.inpaint.sprites import list_variants, load
 
     sprite = load(str(entry.model), list_variants(str(entry.model))[0])
-    rgba = sprite.decal().values if sprite.is_decal else sprite.view(0.6, 0.1).rgba
+    azimuth = {"along": math.pi - 0.6, "across": 1.3}.get(entry.heading, 0.6)
+    rgba = sprite.decal().values if sprite.is_decal else sprite.view(azimuth, 0.1).rgba
     return thumbnail(rgba)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from cfgen.geometry.camera import ground_points, horizon_rows, project
+from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.records import Camera
@@ -204,14 +204,12 @@ def _cells_of_pixels(camera: Camera, path: EgoPath, rolled: _Rolled) -> tuple[np
     v = np.arange(_MAP_STRIDE / 2 - 0.5, camera.height, _MAP_STRIDE)
     grid = np.stack(np.meshgrid(u, v), -1).reshape(-1, 2)
     rows, cols = np.full(len(grid), -9.0), np.full(len(grid), -9.0)
-    top = np.nanmin(np.append(horizon_rows(camera, u[[0, len(u) // 2, -1]]), camera.height))
-    below = np.flatnonzero(grid[:, 1] > top)
-    xy, valid = ground_points(camera, grid[below])
-    near = valid & (np.where(valid, np.abs(xy).max(1), np.inf) < 2 * FAR_M)
-    coarse = EgoPath(path.s[::4], path.xy[::4], path.heading[::4], path.known_m)
+    xy, valid = ground_points(camera, grid)
+    near = np.flatnonzero(np.where(valid, np.abs(xy).max(1), np.inf) < 1.5 * FAR_M)
+    coarse = EgoPath(path.s[::8], path.xy[::8], path.heading[::8], path.known_m)
     s, lateral = coarse.locate(xy[near])
     inside = (s >= rolled.s[0]) & (s <= rolled.s[-1]) & (np.abs(lateral) <= HALF_WIDTH_M)
-    index = below[near][inside]
+    index = near[inside]
     rows[index] = np.interp(s[inside], rolled.s, np.arange(len(rolled.s)))
     cols[index] = (lateral[inside] + HALF_WIDTH_M) / STEP_M
     shape = (len(v), len(u))

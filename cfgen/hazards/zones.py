@@ -133,8 +133,10 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
         side = lanes.kerb if hazard.motion.kind == "static" else side
         turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
         return side * (lanes.half + across - inwards), yaw + turn
-    room = max(lanes.half - across, 0.25)
-    return float(rng.uniform(-1, 1)) * min(room, 0.7), yaw
+    room = min(max(lanes.half - across, 0.25), 0.7)
+    # what is wider than the lane reaches over its middle line rather than off the road
+    middle = -lanes.kerb * max(across - lanes.half, 0.0)
+    return middle + float(rng.uniform(-1, 1)) * room, yaw
 
 
 def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:
