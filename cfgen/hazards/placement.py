@@ -19,9 +19,9 @@ from cfgen.hazards.hood import hood_row
 from cfgen.hazards.zones import Pose, poses_to_try, velocity
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
-#: Planners shrink a frame to at most this many pixels; there a box must cover MIN_AREA_PX.
+#: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:
 PLANNER_PIXELS = 196_608
-MIN_AREA_PX = 120.0
+MIN_AREA_PX, MIN_SIDE_PX = 120.0, 6.0
 #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
 INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
@@ -160,7 +160,8 @@ class _Search:
             return "cut off by the frame"
         if clipped[3] > self.hood:
             return "behind the car's own hood"
-        if areas(clipped[None])[0] * _shrink(self.camera) < MIN_AREA_PX:
+        side = min(clipped[2] - clipped[0], clipped[3] - clipped[1]) * math.sqrt(_shrink(self.camera))
+        if side < MIN_SIDE_PX or areas(clipped[None])[0] * _shrink(self.camera) < MIN_AREA_PX:
             return "too small at the planner's size"
         return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
 
