@@ -22,7 +22,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.paths import scenarios_dir
 from cfgen.progress import Progress
-from cfgen.records import Benchmark, Planned
+from cfgen.records import Benchmark, BuildReport, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
@@ -60,19 +60,7 @@ class BuildOptions:
     quiet: bool = False
 
 
-@dataclass(frozen=True)
-class BuildSummary:
-    """``acceptance``: hazard -> (accepted, tried). ``reasons``: first words of a refusal -> count."""
-
-    accepted: int
-    wanted: int
-    unusable_scenes: dict[str, str]
-    undrawable: tuple[str, ...]
-    acceptance: dict[str, tuple[int, int]]
-    reasons: dict[str, int]
-
-
-def build(options: BuildOptions) -> BuildSummary:
+def build(options: BuildOptions) -> BuildReport:
     """Make or continue the benchmark in ``options.out``.
 
     Raises:
@@ -87,7 +75,9 @@ def build(options: BuildOptions) -> BuildSummary:
     progress.step(by=_accepted(store))
     while todo := _next_round(store, sorted(folders), hazards):
         _work_off(recipe, todo, options, progress)
-    return _summary(store, options, unusable, undrawable)
+    report = _report(store, options, unusable, undrawable)
+    store.write_build_report(report)
+    return report
 
 
 def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
@@ -222,14 +212,14 @@ def _accepted(store: Store) -> int:
     return sum(store.has_case(p.case_id) for p in store.benchmark.planned)
 
 
-def _summary(
+def _report(
     store: Store, options: BuildOptions, unusable: dict[str, str], undrawable: tuple[str, ...]
-) -> BuildSummary:
+) -> BuildReport:
     planned = store.benchmark.planned
     tried = Counter(p.hazard_id for p in planned)
     accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
     reasons = Counter(_kind(r.reason) for r in store.rejections())
-    return BuildSummary(
+    return BuildReport(
         accepted=sum(accepted.values()),
         wanted=options.n,
         unusable_scenes=unusable,

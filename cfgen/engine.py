@@ -6,7 +6,10 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
+
+from cfgen.errors import CfgenError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,6 +39,11 @@ def run(work: Callable[[T], R], items: Iterable[T], jobs: int = 1) -> Iterator[R
             for future in done:
                 yield future.result()
                 pending |= {pool.submit(work, item) for item in itertools.islice(queue, 1)}
+    except BrokenProcessPool as error:
+        raise CfgenError(
+            "a worker process died, most likely for want of memory; what is done is kept: "
+            "run the same command with fewer --jobs"
+        ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

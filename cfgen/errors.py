@@ -22,6 +22,10 @@ class MissingExtraError(CfgenError):
             f'install it with: pip install "cfgen[{extra}]"'
         )
 
+    def __reduce__(self) -> tuple[type[CfgenError], tuple[str]]:
+        """Crosses process borders as its message."""
+        return CfgenError, (str(self),)
+
 
 class InpaintRefusedError(CfgenError):
     """An inpainter declined or returned nothing usable; the reason is recorded and the attempt counts."""

@@ -15,6 +15,7 @@ from cfgen.files import read_record, write_bytes, write_record
 from cfgen.hashing import hash_bytes
 from cfgen.records import (
     Benchmark,
+    BuildReport,
     Case,
     Intervention,
     JudgeRun,
@@ -69,6 +70,9 @@ class Store:
 
     def write_benchmark(self, benchmark: Benchmark) -> None:
         write_record(self.root / MARKER, benchmark, self.work)
+
+    def write_build_report(self, report: BuildReport) -> None:
+        write_record(self.root / "build.json", report, self.work)
 
     def scene_dir(self, scene_id: str) -> Path:
         return self.root / "scenes" / scene_id

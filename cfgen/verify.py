@@ -9,6 +9,7 @@ from cfgen.files import read_record
 from cfgen.hashing import derive_id, hash_bytes, hash_json
 from cfgen.records import (
     Benchmark,
+    BuildReport,
     Calibration,
     Case,
     Intervention,
@@ -47,6 +48,8 @@ class Verification:
         benchmark = self._record(self.root / MARKER, Benchmark)
         if benchmark is None:
             return self.faults
+        if (self.root / "build.json").is_file():
+            self._record(self.root / "build.json", BuildReport)
         self._scenes(benchmark)
         cases = self._cases(benchmark)
         self._rejections()

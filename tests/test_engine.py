@@ -1,4 +1,5 @@
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -7,10 +8,27 @@ import time
 import pytest
 
 from cfgen import engine
+from cfgen.errors import CfgenError, MissingExtraError
 
 
 def square(x: int) -> int:
     return x * x
+
+
+def vanish(x: int) -> int:
+    os._exit(9)
+
+
+def test_a_worker_that_dies_is_one_clear_line():
+    with pytest.raises(CfgenError, match="run the same command with fewer --jobs"):
+        list(engine.run(vanish, range(3), 2))
+
+
+def test_errors_cross_process_borders():
+    error = MissingExtraError("judge 'x'", "x", ImportError("no", name="xsdk"))
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert "pip install" in str(again)
 
 
 def fail(x: int) -> int:

@@ -9,7 +9,7 @@ from cfgen.commands.options import add_options, band, names, parse_options, posi
 from cfgen.errors import Shortfall
 
 if TYPE_CHECKING:
-    from cfgen.build import BuildSummary
+    from cfgen.records import BuildReport
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -101,7 +101,7 @@ def _build(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(summary: "BuildSummary") -> None:
+def _print(summary: "BuildReport") -> None:
     print("hazard                          accepted  tried")
     for hazard, (accepted, tried) in summary.acceptance.items():
         print(f"{hazard:<32}{accepted:>8}{tried:>7}")

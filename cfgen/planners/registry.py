@@ -21,9 +21,6 @@ PLANNERS = Registry(
     "cfgen.planners",
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
-        "gemini": "cfgen.planners.vlm:gemini",
-        "local": "cfgen.planners.vlm:local",
-        "openai": "cfgen.planners.vlm:openai",
         "cruise": "cfgen.planners.builtin:Cruise",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",

@@ -23,7 +23,16 @@ from cfgen.records.base import (
     Zone,
     wrap_angle,
 )
-from cfgen.records.cases import Attempt, Benchmark, Case, GateResult, Planned, Provenance, Rejection
+from cfgen.records.cases import (
+    Attempt,
+    Benchmark,
+    BuildReport,
+    Case,
+    GateResult,
+    Planned,
+    Provenance,
+    Rejection,
+)
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.runs import (
@@ -52,6 +61,7 @@ __all__ = [
     "Arm",
     "Attempt",
     "Benchmark",
+    "BuildReport",
     "Calibration",
     "Camera",
     "Case",

@@ -75,6 +75,21 @@ class Rejection(Stored):
     by: str = "gates"
 
 
+class BuildReport(Stored):
+    """``build.json``: what came of the last build, by hazard and by reason."""
+
+    accepted: int
+    wanted: int
+    #: hazard -> (accepted, tried)
+    acceptance: dict[str, tuple[int, int]]
+    #: refusals without their numbers -> count
+    reasons: dict[str, int]
+    #: scene folder -> why it was left out
+    unusable_scenes: dict[str, str]
+    #: hazards that the inpainter cannot draw
+    undrawable: tuple[str, ...]
+
+
 class Planned(Record):
     """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced."""
 
