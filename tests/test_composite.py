@@ -174,6 +174,26 @@ def test_a_sun_of_unknown_direction_darkens_all_around_and_no_side_more():
     assert middle == pytest.approx(foot[0], abs=1.5)
 
 
+def test_a_fire_lights_the_road_around_it(monkeypatch):
+    hazard = make_hazard("drum")
+    placement = make_placement(hazard, 10.0, 0.0)
+    plain = edit_of(hazard, placement, images={FRONT: make_road()})
+    orange = np.array([9.0, 4.0, 0.8], np.float32)
+    monkeypatch.setattr(sprites.Sprite, "glow", lambda self: (orange, 0.8))
+    burning = edit_of(hazard, placement, images={FRONT: make_road()})
+    gains = []
+    for aside in (1.0, 2.5, 5.0):
+        (spot,), _ = project(PINHOLE, [(10.0, aside, 0.0)])
+        u, v = spot.round().astype(int)
+        patch = np.s_[v - 1 : v + 2, u - 3 : u + 4]
+        gain = burning.frames[FRONT][0][patch].astype(float) - plain.frames[FRONT][0][patch]
+        gains.append(gain.mean((0, 1)))
+    red = [g[0] for g in gains]
+    assert red[0] > red[1] > red[2]
+    assert red[0] > 15
+    assert red[0] > gains[0][2] + 8, "its light is orange"
+
+
 def test_same_request_same_bytes_other_seed_other_grain():
     hazard = make_hazard()
     placement = make_placement(hazard)

@@ -16,6 +16,8 @@ from cfgen.records import Camera, Placement, Size
 
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
 _ACROSS, _DOWN = 2, 4
+#: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
+_FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
 #: Height of a sun of unknown direction: 50 degrees.
 _STRAY_RISE, _STRAY_FLAT = math.sin(math.radians(50)), math.cos(math.radians(50))
 
@@ -47,9 +49,31 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
+    """Light on the ground with the object ÷ without it: its shadow, and what a fire adds."""
     if light.stray:
-        return _stray_shadow(sprite, light.stray)
-    return sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+        shadow = _stray_shadow(sprite, light.stray)
+    else:
+        shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+    intensity, height = sprite.glow()
+    if float(intensity.max()) < _FIRE:
+        return shadow
+    return _lit_by(shadow, intensity / np.float32(light.day), max(height, 0.3))
+
+
+def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMap:
+    """A ground map with the light of a point source of radiant ``intensity`` (3,) at ``height`` metres added.
+
+    A white card at distance r from its foot gets intensity * h / (pi * (h^2 + r^2)^1.5).
+    """
+    step = 2 * _FIRE_REACH / _FIRE_CELLS
+    frame = np.array([[0, -step, _FIRE_REACH - step / 2], [-step, 0, _FIRE_REACH - step / 2], [0, 0, 1]])
+    move = (np.linalg.inv(frame) @ shadow.to_model)[:2]
+    size = (_FIRE_CELLS, _FIRE_CELLS)
+    seen = cv2.warpAffine(shadow.values, move, size, flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1))
+    across = np.linspace(-_FIRE_REACH, _FIRE_REACH, _FIRE_CELLS)
+    away = np.hypot(across[:, None], across[None, :])
+    added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
+    return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
 
 
 @lru_cache(maxsize=64)

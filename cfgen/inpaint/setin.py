@@ -78,7 +78,7 @@ def _set_in(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
-    shade = optics.soften(np.clip(drawing.shade, 0, 2) ** np.float32(light.contrast), scene.optics)
+    shade = optics.soften(np.clip(drawing.shade, 0, 8) ** np.float32(light.contrast), scene.optics)
     over = optics.soften(_shown(drawing.rgba, light, _distance(request)), scene.optics)
     cover = np.clip(over[..., 3], 0, 1)
     ground = to_linear(under) * shade
@@ -86,7 +86,7 @@ def _set_in(
     # the shoulder is for what was added: a bright background keeps its level where it shows through
     mixed = _shoulder(ground * through + over[..., :3]) + through * (ground - _shoulder(ground))
     codes = optics.grain(to_code(mixed), cover, scene.optics, _random(request))
-    alpha = 1 - (1 - cover) * np.clip(_least(shade), 0, 1)
+    alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
     return optics.recompress(codes, scene.optics.quality), np.where(alpha < 1 / 255, 0, alpha)
 
 

@@ -168,6 +168,22 @@ class Sprite:
         dark = cv2.GaussianBlur(dark, (0, 0), 0.9)
         return GroundMap(1 - dark, _ground_matrix((high + margin).tolist(), grid))
 
+    def glow(self) -> tuple[Floats, float]:
+        """What shines by itself, at emission 1: radiant intensity (3,) sideways, radiance times square metres, and
+        its mean height in metres. Zeros when nothing does."""
+        return self._once("glow", self._read_glow)
+
+    def _read_glow(self) -> tuple[Floats, float]:
+        shining = next((view for view in self.meta.get("views", ()) if view["emits"]), None)
+        if shining is None:
+            return np.zeros(3, np.float32), 0.0
+        emission = self._layers(shining).emission
+        assert emission is not None
+        weight = emission.sum((1, 2))
+        above = (shining["foot"][1] - 0.5 - np.arange(len(weight))) / self.meta["ppm"]
+        height = float((weight * above).sum() / max(float(weight.sum()), 1e-6))
+        return emission.sum((0, 1)) / np.float32(self.meta["ppm"] ** 2), height
+
     def decal(
         self,
         sun_dir: Sequence[float] | None = None,
