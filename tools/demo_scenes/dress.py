@@ -95,7 +95,7 @@ def turf(
     """Grass beside the pavement in 2 m squares."""
     rng, soil = site.rng, site.spec["soil"]
     rgb, dry = {"golden": ((0.13, 0.125, 0.055), (0.29, 0.235, 0.13))}.get(
-        soil, ((0.065, 0.10, 0.026), (0.23, 0.19, 0.1))
+        soil, ((0.068, 0.092, 0.03), (0.23, 0.19, 0.1))
     )
     kinds = [
         plants.turf(f"turf{k}", rng, tall * (0.75 + 0.4 * k), 2.0, count, rgb, dry, dryness, heads)
@@ -129,7 +129,7 @@ def lawn(site, lo=-20, hi=60, inner=None, outer=None, z=0.14):
     """Short grass in front gardens and planting strips: t from inner to outer beyond the kerb."""
     rng = site.rng
     kinds = [
-        plants.turf(f"lawn{k}", rng, 0.055, 2.0, 1500, (0.06, 0.105, 0.022), (0.2, 0.17, 0.07), 0.18)
+        plants.turf(f"lawn{k}", rng, 0.055, 2.0, 1500, (0.06, 0.092, 0.027), (0.2, 0.17, 0.07), 0.18)
         for k in range(2)
     ]
     for side in (-1, 1):

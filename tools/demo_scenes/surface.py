@@ -156,14 +156,14 @@ class Sheet:
         if hasattr(self, "dirt"):
             rgb = rgb * (1 - self.dirt[0][..., None]) + self.dirt[1] * self.dirt[0][..., None]
         rough = self.rough
-        for mask, colour in ((self.paint, WHITE), (self.yellow, YELLOW)):
-            a = (cv2.GaussianBlur(mask, (3, 3), 0.6) * (0.12 + 0.83 * ragged))[..., None]
-            rgb = rgb * (1 - a) + colour * soil[..., None] * a
-            rough = rough - 0.25 * a[..., 0]
         if wet:
             pool = np.clip(0.5 + 0.9 * field(self.rng, self.shape, (70, 420), 4) + wet - 0.5, 0, 1)
             rgb = rgb * (1 - 0.5 * np.clip(0.4 + pool, 0, 1)[..., None])
             rough = 0.42 - 0.36 * pool + 0.22 * (self.paint + self.yellow)
+        for mask, colour in ((self.paint, WHITE), (self.yellow, YELLOW)):
+            a = (cv2.GaussianBlur(mask, (3, 3), 0.6) * (0.12 + 0.83 * ragged))[..., None]
+            rgb = rgb * (1 - a) + colour * soil[..., None] * a * (0.8 if wet else 1.0)
+            rough = rough - (0.0 if wet else 0.25) * a[..., 0]
         rgb = np.clip(rgb, 0, 1)
         srgb = np.where(rgb < 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055)
         out = np.concatenate([srgb[..., ::-1], np.clip(rough, 0.04, 1)[..., None]], -1)
