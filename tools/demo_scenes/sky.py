@@ -60,7 +60,7 @@ LIGHTS = {  # sun elevation (deg), sky strength, sun energy and colour, cloud co
         "tint": (0.95, 0.98, 1.0),
         "cloud": 1.0,
         "haze": 420,
-        "key": 0.13,
+        "key": 0.15,
     },
     "fog": {"el": None, "sky": 0.9, "sun": 0.1, "tint": (1, 1, 1), "cloud": 1.0, "haze": 130, "key": 0.17},
     "dusk": {"el": -0.5, "sky": 1.1, "sun": 0.0, "tint": (1, 1, 1), "cloud": 0.4, "haze": 1300, "key": 0.085},
