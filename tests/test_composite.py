@@ -9,12 +9,14 @@ import pytest
 from cfgen.geometry.camera import at_pose, centre, mounted, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint import sprites
+from cfgen.inpaint.colour import to_linear
 from cfgen.inpaint.composite import Composite
 from cfgen.inpaint.draw import draw, draw_object
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.light import Light, estimate
 from cfgen.inpaint.optics import measure
 from cfgen.inpaint.protocol import Setting
+from cfgen.inpaint.reflect import reflection
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 
 FRONT = ("front", 0.0)
@@ -192,6 +194,28 @@ def test_a_fire_lights_the_road_around_it(monkeypatch):
     assert red[0] > red[1] > red[2]
     assert red[0] > 15
     assert red[0] > gains[0][2] + 8, "its light is orange"
+
+
+def test_water_mirrors_what_stands_beyond_it():
+    road = make_road(grey=70, sky=(60, 90, 150))
+    road[150:262, 470:500] = (250, 250, 250)  # a bright pole straight ahead
+    hazard = make_hazard("flood")
+    edit = edit_of(hazard, make_placement(hazard, 14.0, 0.0), images={FRONT: road})
+    (pole, aside), _ = project(PINHOLE, [(14.0, -0.1, 0.0), (14.0, 1.2, 0.0)])
+    image = edit.frames[FRONT][0].astype(int)
+    at_pole, at_side = (image[round(v), round(u)] for u, v in (pole, aside))
+    assert at_pole.min() > at_side.max() + 30
+    assert at_side[2] > at_side[0] + 10, "elsewhere it shows the blue sky"
+
+
+def test_a_mirrored_ray_is_looked_up_as_far_below_the_horizon_as_it_meets_the_water_above():
+    level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
+    rows = np.minimum(np.arange(540), 255).astype(np.uint8)
+    image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)
+    mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
+    expected = to_linear(np.full((1, 1, 3), 2 * 270 - 300, np.uint8))[0, 0]
+    assert mirrored[300, 480] == pytest.approx(expected, rel=0.03)
+    assert share[300, 480] > share[400, 480] > 0.02
 
 
 def test_same_request_same_bytes_other_seed_other_grain():

@@ -30,11 +30,13 @@ class Drawing:
         box: x0, y0, x1, y1 of that part, outside of which nothing changes.
         rgba: (h, w, 4) float32 premultiplied linear RGBA of the object, in sprite light units.
         shade: (h, w, 3) float32, light on the ground with the object ÷ without it.
+        mirror: (h, w) float32 in [0, 1], how much of a pixel is still water; None without water.
     """
 
     box: tuple[int, int, int, int]
     rgba: np.ndarray
     shade: np.ndarray
+    mirror: np.ndarray | None = None
 
 
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
@@ -45,7 +47,9 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
         return None
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
     shade = _on_ground(shadow, part, placement, np.ones(3))
-    return Drawing((x0, y0, x1, y1), draw_object(sprite, part, placement, light), shade)
+    rgba = draw_object(sprite, part, placement, light)
+    mirror = np.clip((rgba[..., 3] - 0.7) / 0.28, 0, 1) if sprite.is_water else None
+    return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:

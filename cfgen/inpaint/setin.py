@@ -11,15 +11,18 @@ import cv2
 import numpy as np
 
 from cfgen.errors import InpaintRefusedError
-from cfgen.geometry.camera import centre
+from cfgen.geometry.camera import centre, cropped
 from cfgen.inpaint import optics
 from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
 from cfgen.inpaint.draw import Drawing
 from cfgen.inpaint.light import Light, estimate
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
+from cfgen.inpaint.reflect import reflection
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
+#: How much of its matt picture's light water gives back from below its surface.
+_WATER = 0.25
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
@@ -79,7 +82,15 @@ def _set_in(
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
     shade = optics.soften(np.clip(drawing.shade, 0, 8) ** np.float32(light.contrast), scene.optics)
-    over = optics.soften(_shown(drawing.rgba, light, _distance(request)), scene.optics)
+    shown = _shown(drawing.rgba, light, _distance(request))
+    if drawing.mirror is not None:
+        x0, y0, x1, y1 = drawing.box
+        mirrored, share = reflection(cropped(request.camera, x0, y0, x1 - x0, y1 - y0), request.setting)
+        still = drawing.mirror[..., None]
+        share = share[..., None] * still
+        body = shown[..., :3] * (1 - (1 - _WATER) * still)
+        shown[..., :3] = body * (1 - share) + mirrored * share * shown[..., 3:]
+    over = optics.soften(shown, scene.optics)
     cover = np.clip(over[..., 3], 0, 1)
     ground = to_linear(under) * shade
     through = (1 - cover)[..., None]

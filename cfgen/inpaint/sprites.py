@@ -87,6 +87,11 @@ class Sprite:
         """True for things that lie in the ground: use `decal`, not `view`."""
         return "decal" in self.meta
 
+    @property
+    def is_water(self) -> bool:
+        """True for a decal that mirrors what stands beyond it, where it is opaque."""
+        return bool(self.meta.get("water"))
+
     def view(
         self,
         azimuth: float,

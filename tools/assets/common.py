@@ -35,6 +35,7 @@ class Model:
     elevations: camera elevations in degrees, seen 25 m away. azimuths: only these (degrees), where a model is
     never seen from elsewhere. volume: it holds smoke or flames (no denoising, alpha from the film).
     decal: it lies in the ground: rendered once from above as a picture in metres, instead of views.
+    water: where such a picture is opaque, it mirrors what stands beyond it.
     """
 
     build: Callable[..., Objects]
@@ -46,6 +47,7 @@ class Model:
     azimuths: tuple[int, ...] = field(default=())
     volume: bool = False
     decal: bool = False
+    water: bool = False
     samples: int = 24
 
 

@@ -112,5 +112,5 @@ def build_flood(seed: int, length: float = 7.0, width: float = 4.4) -> Objects:
 
 MODELS = {
     "sinkhole": Model(build_sinkhole, {"a": {}, "b": {"seed": 4}}, pixels=360, decal=True),
-    "flood": Model(build_flood, {"a": {}}, pixels=420, decal=True),
+    "flood": Model(build_flood, {"a": {}}, pixels=420, decal=True, water=True),
 }

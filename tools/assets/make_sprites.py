@@ -113,6 +113,7 @@ def make(
         }
     )
     if model.decal:
+        pack.meta["water"] = model.water
         pack.add_decal(render.render_decal(low[:2] - 0.1, high[:2] + 0.1, 1 / ppm))
         return pack.write(folder)
     pitch = max(float(size.max()) / 128, 0.008)
