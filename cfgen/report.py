@@ -18,6 +18,7 @@ from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.motion import motion_section
 from cfgen.report_page.sections.people import people_section
 from cfgen.report_page.sections.success import success_section
+from cfgen.report_page.sections.traces import traces_section
 from cfgen.report_page.sections.versus import versus_section
 from cfgen.report_page.table import Table
 from cfgen.store import Store
@@ -65,6 +66,7 @@ def report(
         versus_section(data),
         groups_section(data),
         motion_section(data),
+        traces_section(data),
         swaps_section(data),
         budget_section(data),
         people_section(data),

@@ -24,6 +24,7 @@ from cfgen.records import (
     Rejection,
     ReviewFile,
     Rollout,
+    TraceVerdict,
     Verdict,
 )
 
@@ -170,6 +171,17 @@ class Store:
 
     def judge_run_path(self, judge: str) -> Path:
         return self.root / "verdicts" / judge / "judge.json"
+
+    def trace_path(self, checker: str, planner: str, arm: str, case_id: str, repeat: int = 0) -> Path:
+        return self.root / "traces" / checker / planner / arm / f"{case_id}.{repeat}.json"
+
+    def write_trace_verdict(self, found: TraceVerdict) -> None:
+        path = self.trace_path(found.checker, found.planner, found.arm, found.case_id, found.repeat)
+        write_record(path, found, self.work)
+
+    def trace_verdicts(self, planner: str) -> list[TraceVerdict]:
+        """Of every checker."""
+        return [read_record(p, TraceVerdict) for p in sorted(self.root.glob(f"traces/*/{planner}/*/*.json"))]
 
     def probe_path(self, judge: str) -> Path:
         return self.root / "verdicts" / judge / "probe.json"

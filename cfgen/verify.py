@@ -21,6 +21,7 @@ from cfgen.records import (
     ReviewFile,
     Rollout,
     Stored,
+    TraceVerdict,
     Verdict,
 )
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash
@@ -168,6 +169,8 @@ class Verification:
                     self._fault(path, f"judges planner '{verdict.planner}', which has no run here")
 
     def _people(self) -> None:
+        for path in sorted((self.root / "traces").rglob("*.json")):
+            self._record(path, TraceVerdict)
         for path in sorted((self.root / "interventions").rglob("*.json")):
             self._record(path, Intervention)
         for path in sorted((self.root / "ratings").rglob("*.json")):

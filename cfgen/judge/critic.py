@@ -15,6 +15,7 @@ from PIL import Image
 
 from cfgen.errors import InputError, MissingExtraError
 from cfgen.judge.rubrics.faithfulness import HEADINGS, QUESTIONS, TEXTS, TraceItem
+from cfgen.records import Edge
 
 _WORDS = ("CONSISTENT", "INCONSISTENT")
 _ASK = "Answer with <verdict>CONSISTENT</verdict> or <verdict>INCONSISTENT</verdict>."
@@ -50,7 +51,7 @@ class LocalCritic:
             ) from error
         return cls(model.to(device).eval(), processor)
 
-    def probabilities(self, item: TraceItem) -> dict[str, float]:
+    def probabilities(self, item: TraceItem) -> dict[Edge, float]:
         """P(CONSISTENT) of E1 to E5, each asked by itself, in 0..1."""
         return {edge: self._probability(item, question) for edge, question in QUESTIONS.items()}
 

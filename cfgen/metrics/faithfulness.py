@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cfgen.metrics.rates import Rate
+from cfgen.records import Edge
 
 #: E1 and E2 look at the frame, the others at the trace and the trajectory.
-EDGES: dict[str, str] = {
+EDGES: dict[Edge, str] = {
     "E1": "image to scene",
     "E2": "image to justification",
     "E3": "justification to meta-action",
@@ -22,7 +23,7 @@ EDGES: dict[str, str] = {
 class EdgeVerdicts:
     """One trace: ``edges[e]`` is True for consistent, False for inconsistent, None where the judge gave no verdict."""
 
-    edges: Mapping[str, bool | None]
+    edges: Mapping[Edge, bool | None]
 
     @property
     def overall(self) -> bool | None:
@@ -33,7 +34,7 @@ class EdgeVerdicts:
         return None if None in values else True
 
     @property
-    def failing(self) -> tuple[str, ...]:
+    def failing(self) -> tuple[Edge, ...]:
         return tuple(edge for edge in EDGES if self.edges.get(edge) is False)
 
 
@@ -51,7 +52,7 @@ class ConsistencyRow:
 
 def consistency_row(verdicts: Iterable[EdgeVerdicts]) -> ConsistencyRow:
     verdicts = list(verdicts)
-    by_name = {edge: [v.edges.get(edge) for v in verdicts] for edge in EDGES}
+    by_name: dict[str, list[bool | None]] = {edge: [v.edges.get(edge) for v in verdicts] for edge in EDGES}
     by_name["overall"] = [v.overall for v in verdicts]
     known = {name: [value for value in values if value is not None] for name, values in by_name.items()}
     rates = {name: Rate.of(sum(values), len(values)) for name, values in known.items()}

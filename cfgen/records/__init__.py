@@ -49,6 +49,7 @@ from cfgen.records.runs import (
     Vote,
 )
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
+from cfgen.records.traces import Edge, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "Comparison",
     "Dimension",
     "DistancePolicy",
+    "Edge",
     "Frame",
     "GateResult",
     "Hazard",
@@ -99,6 +101,7 @@ __all__ = [
     "Stored",
     "Swap",
     "Trace",
+    "TraceVerdict",
     "Verdict",
     "Vote",
     "Zone",

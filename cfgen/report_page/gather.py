@@ -23,6 +23,7 @@ from cfgen.records import (
     Rollout,
     Scene,
     Stored,
+    TraceVerdict,
     Verdict,
 )
 from cfgen.scenes.folder import load_scene
@@ -40,6 +41,7 @@ class Gathered:
         planners: the best first, or as asked for. judges: those with a verdict on one of the planners, sorted.
         rollouts: planner -> its rollouts of every arm.
         verdicts: (judge, planner) -> verdicts of every arm.
+        traces: planner -> whether its answers hang together.
         interventions: planner -> what it did with reasoning that was not its own.
         probes, calibrations: judge -> how it did on known answers and against people, where that was tried.
     """
@@ -54,6 +56,7 @@ class Gathered:
     rollouts: dict[str, tuple[Rollout, ...]]
     verdicts: dict[tuple[str, str], tuple[Verdict, ...]]
     ratings: tuple[RatingFile, ...]
+    traces: dict[str, tuple[TraceVerdict, ...]]
     interventions: dict[str, tuple[Intervention, ...]]
     probes: dict[str, ProbeRun]
     calibrations: dict[str, Calibration]
@@ -140,6 +143,7 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
         rollouts={p: tuple(r for r in store.rollouts(p) if r.case_id in known) for p in planners},
         verdicts=verdicts,
         ratings=tuple(store.ratings()),
+        traces={p: tuple(store.trace_verdicts(p)) for p in planners},
         interventions={p: tuple(store.interventions(p)) for p in planners},
         probes=_of_judges(judges, store.probe_path, ProbeRun),
         calibrations=_of_judges(judges, store.calibration_path, Calibration),

@@ -4,7 +4,6 @@ Pinocchio sections 6.1 and 8.3.2, in our own words. The overall verdict is not a
 :mod:`cfgen.metrics.faithfulness`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -15,9 +14,10 @@ from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
+from cfgen.records import Edge
 
 #: What each edge asks; also put to a critic one at a time.
-QUESTIONS = {
+QUESTIONS: dict[Edge, str] = {
     "E1": "Is the scene description true to the camera frame? It is INCONSISTENT if it rests on something (a road "
     "user, a road feature, a signal, a position) that the frame does not show or shows otherwise. Small omissions are "
     "no fault.",
@@ -86,8 +86,10 @@ class EdgeReply:
     """``edges`` hold True for consistent and False for inconsistent; empty with ``reason`` when unreadable."""
 
     model: str
-    edges: Mapping[str, bool] = field(default_factory=dict)
-    why: Mapping[str, str] = field(default_factory=dict)
+    edges: dict[Edge, bool] = field(default_factory=dict)
+    why: dict[Edge, str] = field(default_factory=dict)
+    #: P(CONSISTENT), of models that give one
+    probabilities: dict[Edge, float] = field(default_factory=dict)
     confidence: str = ""
     reason: str = ""
     raw: str = ""
@@ -138,7 +140,7 @@ class FaithfulnessRubric:
         fields = read_fields(raw, FIELDS)
         if isinstance(fields, str):
             return EdgeReply(model=model, reason=fields, raw=raw)
-        edges = {}
+        edges: dict[Edge, bool] = {}
         for edge in QUESTIONS:
             said = fields[edge].strip().upper()
             if said not in _VERDICTS:
