@@ -9,6 +9,7 @@ import numpy as np
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
+from cfgen.inpaint.colour import LUMA
 from cfgen.inpaint.light import Light
 from cfgen.inpaint.propagate import board, magnification
 from cfgen.inpaint.sprites import GroundMap, Sprite, View
@@ -18,6 +19,10 @@ from cfgen.records import Camera, Placement, Size
 _ACROSS, _DOWN = 2, 4
 #: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
 _FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
+#: Share of a solid thing's shadow that flames and smoke cast.
+_THIN = 0.35
+#: Image level that flames give a unit of their radiance, at least and at most.
+_FLAME = (0.15, 0.30)
 #: Height of a sun of unknown direction: 50 degrees.
 _STRAY_RISE, _STRAY_FLAT = math.sin(math.radians(50)), math.cos(math.radians(50))
 
@@ -61,7 +66,19 @@ def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
     intensity, height = sprite.glow()
     if float(intensity.max()) < _FIRE:
         return shadow
-    return _lit_by(shadow, intensity / np.float32(light.day), max(height, 0.3))
+    return _lit_by(shadow, intensity * np.float32(_shine(sprite, light)), max(height, 0.3))
+
+
+def _shine(sprite: Sprite, light: Light) -> float:
+    """Gain of what shines by itself, against the light on the ground.
+
+    Flames are bright enough to burn out, yet cameras show them orange: theirs is held in the range that does.
+    """
+    gain = 1 / light.day
+    if float(sprite.glow()[0].max()) < _FIRE:
+        return gain
+    white = max(float(light.ground @ LUMA), 1e-4) / light.albedo
+    return float(np.clip(gain * white, *_FLAME)) / white
 
 
 def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMap:
@@ -77,7 +94,8 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
     across = np.linspace(-_FIRE_REACH, _FIRE_REACH, _FIRE_CELLS)
     away = np.hypot(across[:, None], across[None, :])
     added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
-    return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
+    thin = 1 - (1 - seen) * np.float32(_THIN)  # the hull takes flames and smoke for solid
+    return GroundMap((thin + added[..., None] * intensity).astype(np.float32), frame)
 
 
 @lru_cache(maxsize=64)
@@ -136,7 +154,7 @@ def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Lig
         sun_dir=_in_model(light.sun_dir, placement),
         sky=light.sky,
         sun=light.sun,
-        emission=1 / light.day,
+        emission=_shine(sprite, light),
     )
     return _reproject(view, camera, placement)
 
@@ -148,11 +166,12 @@ def _reproject(view: View, camera: Camera, placement: Placement) -> np.ndarray:
     nearer or farther than that plane is shifted by its own parallax, so that wheels meet the road at any range.
     """
     step = 1 / view.ppm
+    rgba = _calmed(view.rgba)
     to_board = np.array(
         [[step, 0, (0.5 - view.foot[0]) * step], [0, -step, (view.foot[1] - 0.5) * step], [0, 0, 1]]
     )
     warp = board(camera, placement) @ to_board
-    picture, rescale = _reduced(view.rgba, magnification(warp, view.foot))
+    picture, rescale = _reduced(rgba, magnification(warp, view.foot))
     warp = warp @ np.linalg.inv(rescale)
     height, width = picture.shape[:2]
     shift = _parallax(view, (height, width), warp, camera, placement)
@@ -168,6 +187,16 @@ def _reproject(view: View, camera: Camera, placement: Placement) -> np.ndarray:
         at = _mapped(back, seen - moved)
     drawn[y0:y1, x0:x1] = _looked_up(picture, at, cv2.BORDER_CONSTANT)
     return drawn
+
+
+def _calmed(rgba: np.ndarray) -> np.ndarray:
+    """Smoke and flames, which are traced with few paths, without their speckle; solid things as they are."""
+    alpha = rgba[..., 3]
+    covered = alpha > 0.04
+    if (alpha[covered] < 0.85).mean() < 0.6:
+        return rgba
+    solid = cv2.GaussianBlur(np.clip((alpha - 0.85) / 0.1, 0, 1), (0, 0), 1.0)[..., None]
+    return rgba * solid + cv2.GaussianBlur(rgba, (0, 0), 1.8) * (1 - solid)
 
 
 def _parallax(
