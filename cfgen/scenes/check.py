@@ -20,6 +20,7 @@ from cfgen.scenes.format import Extrinsics
 
 _MIN_HISTORY_S = 1.9
 _MIN_FUTURE_S = 5.9
+_FRAME_GAP_S = 0.4  # planners ask for frames at uneven times
 _SAME_PIXELS = 0.4  # mean absolute difference, grey levels: below it a moving car's frame is a repeat
 
 
@@ -118,12 +119,12 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
     for camera in scene.cameras:
         times = np.sort([f.t for f in scene.frames if f.camera == camera.name])
-        yield from _gaps(f"frames of camera '{camera.name}'", times)
+        yield from _gaps(f"frames of camera '{camera.name}'", times, at_least=_FRAME_GAP_S)
 
 
-def _gaps(where: str, t: np.ndarray) -> Iterator[Fault]:
+def _gaps(where: str, t: np.ndarray, at_least: float = 0.0) -> Iterator[Fault]:
     steps = np.diff(t)
-    if len(steps) >= 2 and steps.max() > 1.6 * np.median(steps):
+    if len(steps) >= 2 and steps.max() > max(at_least, 1.6 * np.median(steps)):
         i = int(steps.argmax())
         yield Fault(
             "warning",

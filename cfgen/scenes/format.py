@@ -4,12 +4,15 @@ The record that the rest of cfgen uses is :class:`cfgen.records.Scene`; this mod
 """
 
 import difflib
+import itertools
 import math
+from collections.abc import Iterable
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cfgen.geometry.camera import centre, mounted
+from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.records.base import Identifier
 
@@ -125,7 +128,7 @@ class SceneFile(BaseModel):
     extrinsics: Extrinsics
     columns: tuple[str, ...] = Field(default=_COLUMNS, description="of history and future")
     dt: float = Field(
-        default=0.25, gt=0, description="step of history and future where no times are given, s"
+        default=0.25, ge=0.001, le=10, description="step of history and future where no times are given, s"
     )
     history: tuple[Row, ...] | None = Field(
         default=None, description="x, y, theta, v in the ego frame at t0; ends with 0, 0, 0, v at t0"
@@ -267,8 +270,41 @@ def _motion(name: str, rows: tuple[Row, ...], times: tuple[float, ...]) -> Motio
     return Motion(t=times, poses=tuple((x, y, theta) for x, y, theta, _ in rows), v=tuple(r[3] for r in rows))
 
 
+def _bounded(where: str, values: Iterable[float], low: float, high: float, unit: str) -> None:
+    """Numbers that no car or camera has would only fail later and less clearly."""
+    for value in values:
+        if not low <= value <= high:
+            raise ValueError(
+                f"{where}: expected {low:g} to {high:g} {unit}, found {str(value)[:24]}; check the units"
+            )
+
+
+def _is_physical(camera: Camera) -> None:
+    where = f"camera '{camera.name}'"
+    _bounded(f"{where}: width, height", (camera.width, camera.height), 8, 20_000, "pixels")
+    _bounded(f"{where}: fx, fy", (camera.fx, camera.fy), 1e-3, 1e6, "pixels")
+    side = 10 * max(camera.width, camera.height)
+    _bounded(f"{where}: cx, cy", (camera.cx, camera.cy), -side, side, "pixels")
+    _bounded(f"{where}: distortion", camera.distortion, -1e4, 1e4, "")
+    _bounded(f"{where}: fw_poly, bw_poly", camera.fw_poly + camera.bw_poly, -1e6, 1e6, "")
+    _bounded(f"{where}: position on the car", centre(camera), -100, 100, "m")
+
+
+def _is_drivable(name: str, motion: Motion) -> None:
+    _bounded(f"{name}_t", motion.t, -600, 600, "s")
+    _bounded(f"{name}_t: steps", (b - a for a, b in itertools.pairwise(motion.t)), 1e-3, 600, "s")
+    _bounded(f"{name}: x, y", (value for pose in motion.poses for value in pose[:2]), -1e4, 1e4, "m")
+    _bounded(f"{name}: theta", (pose[2] for pose in motion.poses), -100, 100, "rad")
+    _bounded(f"{name}: v", motion.v, -150, 150, "m/s")
+
+
 def _fits_together(scene: Scene) -> None:
     """What the fields mean together, beyond their types."""
+    for camera in scene.cameras:
+        _is_physical(camera)
+    _is_drivable("history", scene.history)
+    if scene.future is not None:
+        _is_drivable("future", scene.future)
     t, pose = scene.history.t[-1], scene.history.poses[-1]
     if abs(t) > _SAME_TIME_S or max(map(abs, pose)) > 1e-2:
         raise ValueError(
@@ -285,6 +321,11 @@ def _fits_together(scene: Scene) -> None:
             raise ValueError(f"frames: '{frame.image}' is of camera '{frame.camera}'; known are {names}")
         if frame.t > _SAME_TIME_S:
             raise ValueError(f"frames: '{frame.image}' is at t = {frame.t:g} s; a planner sees none after t0")
+        if frame.t < scene.history.t[0] - MAX_EXTRAPOLATION_S:
+            raise ValueError(
+                f"frames: '{frame.image}' is at t = {frame.t:g} s, but history starts at {scene.history.t[0]:g} s: "
+                "where the car stood then is unknown; give a longer history or leave out the frame"
+            )
         if (frame.camera, frame.t) in seen:
             raise ValueError(f"frames: camera '{frame.camera}' has two frames at t = {frame.t:g} s")
         seen.add((frame.camera, frame.t))

@@ -54,7 +54,7 @@ def write_page(folder: Path, out: Path, limit: int | None = None, quiet: bool = 
     progress = Progress("show", len(chosen), quiet)
     cards = []
     for path, faults in chosen:
-        cards.append(_card(path, faults))
+        cards.append(describe(path, faults))
         progress.step(path.name)
     faulty = sum(1 for faults in checked.values() if faults)
     head = (
@@ -68,7 +68,8 @@ def write_page(folder: Path, out: Path, limit: int | None = None, quiet: bool = 
     return len(chosen)
 
 
-def _card(path: Path, faults: list[Fault]) -> str:
+def describe(path: Path, faults: list[Fault]) -> str:
+    """One scene as HTML."""
     listed = "".join(
         f'<li class="{fault.level}"><b>{fault.level}</b> {escape(fault.where)}: {escape(fault.what)}</li>'
         for fault in faults

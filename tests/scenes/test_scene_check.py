@@ -54,7 +54,7 @@ TWICE = {"T_cam_ego": mounted(1.5, math.radians(2)), "camera_height_m": 1.5, "pi
         ({"extrinsics": TILTED_UP}, "expected the horizon inside the frame.*found it at row"),
         ({"extrinsics": TO_THE_LEFT}, "off the road's bottom"),
         ({"extrinsics": {"camera_height_m": 1.5, "yaw_deg": 170}}, "the first 60 m of the ego path are not in the"),
-        ({"extrinsics": {"camera_height_m": 150.0, "pitch_deg": 2}}, "150.00 m above the ground; metres"),
+        ({"extrinsics": {"camera_height_m": 15.0, "pitch_deg": 2}}, "15.00 m above the ground; metres"),
         ({"extrinsics": TWICE}, r"T_cam_ego counts, and differs.*pitch 2\.0.*against 1\.50, 5\.0"),
         ({"intrinsics": {"model": "ftheta", "cx": 79.5, "cy": 44.5, "fw_poly": [0, 120], "bw_poly": [0, 0.01]}},
          "fw_poly and bw_poly disagree"),

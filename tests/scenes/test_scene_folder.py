@@ -1,7 +1,9 @@
 """The folder format: by hand, from the real drives, and every fault named."""
 
+import copy
 import json
 import math
+import random
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ from cfgen.errors import InputError
 from cfgen.geometry.camera import mounted
 from cfgen.paths import scenarios_dir
 from cfgen.records import Camera, Frame, Motion, Scene
+from cfgen.scenes.check import check_scene
 from cfgen.scenes.folder import copy_scene, find_scenes, load_scene, scene_hash, write_scene
 from cfgen.scenes.format import json_schema
+from cfgen.scenes.show import describe
 
 
 def test_a_hand_written_scene_loads(hand):
@@ -121,6 +125,9 @@ HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
         ({"image": "missing.png"}, r"missing\.png: expected the image at t = 0 s.*found none"),
         ({"frames": [{"camera": "rear", "t": 0, "image": "frame.png"}]}, "camera 'rear'; known are"),
         ({"frames": [{"camera": "front", "t": 0.5, "image": "hist/0.png"}]}, "a planner sees none after t0"),
+        ({"frames": [{"camera": "front", "t": -9, "image": "hist/0.png"}]}, "history starts at -2 s"),
+        ({"history": [[-25, 0, 0, 1000], [0, 0, 0, 1000]], "history_images": None}, "history: v: expected -150 to 150"),
+        ({"intrinsics": {"fx": 1e9, "fy": 120, "cx": 80, "cy": 45}}, "fx, fy: expected .* pixels, found 1000000000"),
         ({"frames": [{"camera": "front", "t": -0.5, "image": "hist/0.png"}]}, "two frames at t = -0.5"),
     ],
 )  # fmt: skip
@@ -153,3 +160,57 @@ def test_no_scenes(tmp_path):
     (tmp_path / "scene.json").write_text("{ nope")
     with pytest.raises(InputError, match="expected JSON"):
         load_scene(tmp_path)
+
+
+JUNK = [
+    None,
+    "",
+    "x",
+    -1,
+    0,
+    1e308,
+    -1e308,
+    1e-308,
+    math.nan,
+    math.inf,
+    [],
+    {},
+    True,
+    1e9,
+    "../x",
+    10**400,
+    0.5,
+]
+
+
+def places(value, path=()):
+    """Paths to every value in nested JSON."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def test_no_content_makes_it_stumble(hand):
+    """Any value anywhere replaced by junk: a usable scene that check and show take, or one clear error."""
+    folder = hand()
+    text = (folder / "scene.json").read_text()
+    rng = random.Random(11)
+    where = list(places(json.loads(text)))
+    refused = []
+    for _ in range(250):
+        content = json.loads(text)
+        *path, last = rng.choice(where)
+        inner = content
+        for key in path:
+            inner = inner[key]
+        inner[last] = copy.deepcopy(rng.choice(JUNK))
+        (folder / "scene.json").write_text(json.dumps(content))
+        try:
+            load_scene(folder)
+        except InputError as error:
+            refused.append(str(error))
+        else:
+            describe(folder, check_scene(folder)[1])
+    assert 100 < len(refused) < 250
+    assert not any("\n" in reason for reason in refused)
