@@ -37,7 +37,8 @@ def test_constant_raters_are_undefined_not_perfect():
     assert found.accuracy == 1
     assert (found.kappa, found.quadratic, found.kappa_interval) == (None, None, None)
     assert found.recall == (None, None, 1.0)
-    assert agreement([0, 1, 2], [2, 2, 2]).kappa == 0
+    one_sided = agreement([0, 1, 2], [2, 2, 2])
+    assert (one_sided.kappa, one_sided.kappa_interval) == (0, None)
 
 
 def test_interval_holds_the_value_and_narrows_with_more():

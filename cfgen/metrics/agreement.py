@@ -1,6 +1,7 @@
 """How far two raters agree: accuracy, Cohen's kappa, recall of every score, with bootstrap intervals.
 
-Kappa is undefined (None) where chance explains everything: both raters gave the same single score throughout.
+Kappa is undefined (None) where chance explains everything: both raters gave the same single score throughout. Where
+only one of them is constant it is 0 whatever the data, and has no interval.
 """
 
 from collections import Counter
@@ -54,14 +55,15 @@ def agreement(
     drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
     drawn = drawn.reshape(resamples, *table.shape)
     rows = table.sum(axis=1)
+    varied = all((table.sum(axis=axis) > 0).sum() > 1 for axis in (0, 1))
     return Agreement(
         n=n,
         labels=tuple(labels),
         accuracy=float(np.trace(table) / n),
         kappa=kappa(table),
-        kappa_interval=_interval(_kappas(drawn, quadratic=False)),
+        kappa_interval=_interval(_kappas(drawn, quadratic=False)) if varied else None,
         quadratic=kappa(table, quadratic=True),
-        quadratic_interval=_interval(_kappas(drawn, quadratic=True)),
+        quadratic_interval=_interval(_kappas(drawn, quadratic=True)) if varied else None,
         confusion=_rows(table),
         recall=tuple(float(table[i, i] / rows[i]) if rows[i] else None for i in range(len(rows))),
     )

@@ -46,6 +46,8 @@ _SPELLED = str.maketrans(
 
 def printable(text: str) -> str:
     """``text`` in the characters that the font has: accents dropped, symbols spelled out, the rest as ``?``."""
+    if text.isascii() and text.isprintable():
+        return text
     spelled = unicodedata.normalize("NFKD", text.translate(_SPELLED))
     kept = (c for c in spelled if not unicodedata.combining(c))
     return "".join(c if c in "\n°…" or " " <= c <= "~" else "?" for c in kept)
@@ -66,7 +68,12 @@ def sheet(size: tuple[int, int]) -> np.ndarray:
 
 def text_width(text: str, size: int) -> float:
     """Advance width of one line, pixels."""
-    return font(size).getlength(printable(text))
+    return _advance(printable(text), size)
+
+
+@lru_cache(maxsize=4096)
+def _advance(text: str, size: int) -> float:
+    return font(size).getlength(text)
 
 
 @lru_cache(maxsize=2048)
@@ -75,7 +82,7 @@ def _glyphs(text: str, size: int) -> tuple[np.ndarray, int, int, float]:
     left, top, right, bottom = (round(v) for v in font(size).getbbox(text, anchor="ls"))
     image = Image.new("L", (max(1, right - left), max(1, bottom - top)))
     ImageDraw.Draw(image).text((-left, -top), text, fill=255, font=font(size), anchor="ls")
-    return np.asarray(image, np.float32)[..., None] / 255, left, top, font(size).getlength(text)
+    return np.asarray(image, np.float32)[..., None] / 255, left, top, _advance(text, size)
 
 
 def put_text(
