@@ -1,12 +1,13 @@
-"""Things in the road surface, drawn from above: a hole broken open, standing water."""
+"""Things in the road surface: a hole broken open, standing water."""
 
 from __future__ import annotations
 
 import math
 from random import Random
 
+import bpy
 import numpy as np
-from common import Model, Objects, box, material, mesh
+from common import Look, Model, Objects, box, crumple, material, mesh, place, surface
 
 
 def _outline(rng: Random, length: float, width: float, rough: float, n: int = 160) -> np.ndarray:
@@ -27,34 +28,33 @@ def _disc(outline: np.ndarray, z: float, paint) -> object:
     )
 
 
-def build_sinkhole(seed: int, length: float = 2.2, width: float = 1.8) -> Objects:
-    """A collapse: a black shaft, its broken asphalt edge in layers, cracks running out, lumps around it."""
+def build_sinkhole(seed: int, length: float = 3.0, width: float = 2.3) -> Objects:
+    """A collapse: a black shaft between broken layers, heaved slabs at its edge, cracks and lumps around it."""
     rng = Random(seed)
-    shaft = material("shaft", (0.004, 0.0035, 0.003), 1.0, spec=0.0)
+    shaft = material("shaft", (0.003, 0.0028, 0.0025), 1.0, spec=0.0)
     earth = material("earth", (0.10, 0.065, 0.04), 1.0, spec=0.0, dark=(0.025, 0.018, 0.012), vary_scale=9)
     base = material("base course", (0.20, 0.18, 0.15), 1.0, spec=0.0, vary=0.5, vary_scale=25)
-    crust = material("crust", (0.055, 0.055, 0.055), 1.0, spec=0.0, vary=0.4, vary_scale=30)
+    crust = material("crust", (0.060, 0.060, 0.060), 1.0, spec=0.0, vary=0.4, vary_scale=30)
     rim = _outline(rng, length, width, 0.10)
-    shift = np.array([-0.05 * length, 0.0])
-    made = [
-        _disc(rim * 1.05, 0.001, crust),
-        _disc(rim, 0.003, base),
-        _disc(rim * 0.93 + shift * 0.3, 0.005, earth),
-    ]
-    made.append(_disc(rim * 0.80 + shift, 0.007, shaft))
+    made = [_disc(rim * 1.06, 0.002, crust), _disc(rim, 0.004, base), _disc(rim * 0.94, 0.006, earth)]
+    made.append(_disc(rim * 0.86, 0.008, shaft))
+    for k in range(11):
+        at = rim[(k * len(rim)) // 11 + rng.randrange(8)]
+        out = math.atan2(at[1], at[0])
+        size = (rng.uniform(0.25, 0.45), rng.uniform(0.3, 0.6), rng.uniform(0.05, 0.08))
+        slab = [crumple(box((0.1, 0, 0), size, crust, 0.006), 0.03, 0.15, 2)]
+        slab.append(box((0.1, 0, -size[2] * 0.6), (size[0] * 0.96, size[1] * 0.96, size[2] * 0.5), base, 0.0))
+        lift = rng.uniform(0.12, 0.5)
+        made.append(place([place(slab, pitch=lift)], (float(at[0]), float(at[1]), 0.02 + 0.12 * lift), out))
     for _ in range(9):
         made.append(_crack(rng, rim, shaft))
-    for _ in range(40):
-        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.98, 1.25)
-        size = rng.uniform(0.015, 0.07)
+    for _ in range(60):
+        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.98, 1.3)
+        size = rng.uniform(0.02, 0.11)
+        lump = (size, size * rng.uniform(0.6, 1), size * 0.7)
+        at = (float(spot[0]), float(spot[1]), size * 0.3)
         made.append(
-            box(
-                (float(spot[0]), float(spot[1]), size * 0.3),
-                (size, size * rng.uniform(0.6, 1), size * 0.6),
-                crust,
-                0.0,
-                rot=(0, 0, rng.uniform(0, 3)),
-            )
+            box(at, lump, rng.choice((crust, base, earth)), size * 0.15, rot=(0.2, 0, rng.uniform(0, 3)))
         )
     return made
 
@@ -77,40 +77,76 @@ def _crack(rng: Random, rim: np.ndarray, paint) -> object:
     )
 
 
-def build_flood(seed: int, length: float = 7.0, width: float = 4.4) -> Objects:
-    """Standing water over the lane: a wet dark margin, then a sheet that mirrors the sky."""
+# What covers the road from the outline inwards: scale of the outline, cover, share of open water in it.
+_SHORE = [
+    (1.10, 0.0, 0.0),
+    (1.03, 0.5, 0.0),
+    (0.98, 0.62, 0.0),
+    (0.90, 0.72, 0.9),
+    (0.80, 0.78, 1.0),
+    (0.0, 0.80, 1.0),
+]
+
+
+def build_flood(seed: int, length: float = 8.0, width: float = 4.6) -> Objects:
+    """Standing water over the lane: a wet margin with pools beside it, then muddy water."""
     rng = Random(seed)
-    outline = _outline(rng, length, width, 0.07)
-    made: Objects = []
-    for i, scale in enumerate(np.linspace(1.0, 0.93, 6)):
-        made.append(
-            _disc(
-                outline * scale,
-                0.001 + 0.001 * i,
-                material("wet", (0.03, 0.03, 0.03), 1.0, spec=0.0, alpha=0.30),
-            )
-        )
-    for i, scale in enumerate(np.linspace(0.92, 0.80, 8)):
-        sheet = material(
-            "water", (0.40, 0.415, 0.42), 1.0, spec=0.0, dark=(0.30, 0.30, 0.29), vary_scale=0.9, alpha=0.28
-        )
-        made.append(_disc(outline * scale, 0.01 + 0.001 * i, sheet))
-    foam = material("leaves", (0.16, 0.11, 0.06), 0.9, spec=0.0)
-    for _ in range(60):
-        spot = outline[rng.randrange(len(outline))] * rng.uniform(0.3, 0.9)
-        made.append(
-            box(
-                (float(spot[0]), float(spot[1]), 0.03),
-                (rng.uniform(0.03, 0.1), 0.03, 0.004),
-                foam,
-                0.0,
-                rot=(0, 0, rng.uniform(0, 3)),
-            )
-        )
+    paint = _water()
+    made = [_pool(_outline(rng, length * 0.9, width * 0.9, 0.16), np.zeros(2), 0.003, paint)]
+    for k in range(7):
+        turn, size = rng.uniform(0, 6.28), rng.uniform(0.4, 1.3)
+        at = np.array([length * 0.46 * math.cos(turn), width * 0.46 * math.sin(turn)])
+        made.append(_pool(_outline(rng, size * 1.8, size * 0.8, 0.2), at, 0.003 + 0.002 * (k + 1), paint))
     return made
 
 
+def _pool(outline: np.ndarray, at: np.ndarray, z: float, paint) -> bpy.types.Object:
+    """A sheet over an outline; `cover` and `bright` tell the material how deep it is where."""
+    n = len(outline)
+    verts = [(float(x), float(y), z) for scale, _, _ in _SHORE for x, y in outline * scale + at]
+    quads = [
+        (r * n + i, r * n + (i + 1) % n, (r + 1) * n + (i + 1) % n, (r + 1) * n + i)
+        for r in range(len(_SHORE) - 1)
+        for i in range(n)
+    ]
+    made = mesh(verts, quads, paint, smooth=False)
+    for name, column in (("cover", 1), ("bright", 2)):
+        values = np.repeat([ring[column] for ring in _SHORE], n).astype(np.float32)
+        made.data.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", values)
+    return made
+
+
+def _water() -> bpy.types.Material:
+    made = bpy.data.materials.new("flood")
+    made.use_nodes = True
+    tree = made.node_tree
+    tree.nodes.clear()
+    dark = surface(tree, Look((0.028, 0.028, 0.029), 1.0, spec=0.0))
+    sheet = surface(tree, Look((0.12, 0.11, 0.095), 1.0, spec=0.0, dark=(0.07, 0.066, 0.06), vary_scale=0.5))
+    clear = tree.nodes.new("ShaderNodeBsdfTransparent").outputs[0]
+    shown = _mixed(tree, "bright", dark, sheet)
+    out = tree.nodes.new("ShaderNodeOutputMaterial")
+    tree.links.new(_mixed(tree, "cover", clear, shown), out.inputs["Surface"])
+    return made
+
+
+def _mixed(tree, attribute: str, low, high):
+    where, mix = tree.nodes.new("ShaderNodeAttribute"), tree.nodes.new("ShaderNodeMixShader")
+    where.attribute_name = attribute
+    tree.links.new(where.outputs["Fac"], mix.inputs["Fac"])
+    tree.links.new(low, mix.inputs[1])
+    tree.links.new(high, mix.inputs[2])
+    return mix.outputs[0]
+
+
 MODELS = {
-    "sinkhole": Model(build_sinkhole, {"a": {}, "b": {"seed": 4}}, pixels=360, decal=True),
+    "sinkhole": Model(
+        build_sinkhole,
+        {"a": {}, "b": {"seed": 4}},
+        pixels=300,
+        step=40,
+        elevations=(2.5, 5.0, 9.0),
+        samples=12,
+    ),
     "flood": Model(build_flood, {"a": {}}, pixels=420, decal=True, water=True),
 }
