@@ -14,7 +14,6 @@ import numpy as np
 
 from cfgen.errors import InputError, StoreError
 from cfgen.files import write_record
-from cfgen.judge.combine import SCORED
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.metrics.agreement import agreement
 from cfgen.planners.answer import to_plan
@@ -24,6 +23,7 @@ from cfgen.planners.responders import KINDS, Responder
 from cfgen.progress import Progress
 from cfgen.questions import Questions
 from cfgen.records import (
+    DIMENSIONS,
     Case,
     Comparison,
     Dimension,
@@ -191,7 +191,7 @@ def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict 
     misses = []
     for one, verdict, answer in zip(probes, verdicts, answers, strict=True):
         usable = verdict is not None and verdict.status in ("scored", "unknown")
-        for dimension, said, due in zip(SCORED, answer, one.known.expected, strict=True):
+        for dimension, said, due in zip(DIMENSIONS, answer, one.known.expected, strict=True):
             right[one.kind, dimension] += usable and said == due
         if not usable or answer != one.known.expected:
             status = verdict.status if verdict else "failed"
@@ -213,9 +213,9 @@ def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict 
         rubric_hash=run.rubric_hash,
         n=len(probes),
         failed=sum(v is None or v.status == "failed" for v in verdicts),
-        kinds={k: ProbeKind(n=n[k], right={d: right[k, d] for d in SCORED}) for k in KNOWN if n[k]},
-        accuracy={d: sum(right[k, d] for k in n) / max(len(probes), 1) for d in SCORED},
-        agreement={d: _agreement(i, probes, answers) for i, d in enumerate(SCORED)},
+        kinds={k: ProbeKind(n=n[k], right={d: right[k, d] for d in DIMENSIONS}) for k in KNOWN if n[k]},
+        accuracy={d: sum(right[k, d] for k in n) / max(len(probes), 1) for d in DIMENSIONS},
+        agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
         unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
         if blank
         else None,

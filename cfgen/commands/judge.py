@@ -76,25 +76,27 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 def probe_table(found: "ProbeRun") -> str:
     """What came of a probe, for a terminal."""
-    from cfgen.judge.combine import SCORED
+    from cfgen.records import DIMENSIONS
 
     width = max(map(len, found.kinds))
-    lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in SCORED)]
+    lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in DIMENSIONS)]
     for name, kind in found.kinds.items():
-        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " for d in SCORED)
+        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " for d in DIMENSIONS)
         lines.append(f"{name:<{width}}  {kind.n:>4}  {shares}")
     rows: list[tuple[str, Any]] = [("all", found.accuracy)]
     seen = {k: v for k, v in found.kinds.items() if k not in found.blind_to}
     if len(seen) < len(found.kinds) and seen:
         n = sum(k.n for k in seen.values())
-        rows.append(("all it can tell", {d: sum(k.right[d] for k in seen.values()) / n for d in SCORED}))
+        rows.append(("all it can tell", {d: sum(k.right[d] for k in seen.values()) / n for d in DIMENSIONS}))
     for label, shares_of in rows:
-        shares = "  ".join(f"{shares_of[d]:>8.1%} " for d in SCORED)
+        shares = "  ".join(f"{shares_of[d]:>8.1%} " for d in DIMENSIONS)
         lines.append(f"{label:<{width}}  {found.n if label == 'all' else '':>4}  {shares}")
-    kappas = "  ".join(f"{_or_undefined(found.agreement[d].quadratic, '.2f'):>8} " for d in SCORED)
+    kappas = "  ".join(f"{_or_undefined(found.agreement[d].quadratic, '.2f'):>8} " for d in DIMENSIONS)
     lines.append(f"{'quadratic kappa':<{width}}        {kappas}")
     for score in (0, 1, 2):
-        recalls = "  ".join(f"{_or_undefined(found.agreement[d].recall[score], '.0%'):>8} " for d in SCORED)
+        recalls = "  ".join(
+            f"{_or_undefined(found.agreement[d].recall[score], '.0%'):>8} " for d in DIMENSIONS
+        )
         lines.append(f"{f'recall of {score}':<{width}}        {recalls}")
     lines.append(f"UNKNOWN where nothing was added: {_or_undefined(found.unknown_found, '.0%')}")
     if found.failed:

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median_low
-from typing import Literal, get_args
+from typing import Literal
 
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.records import Dimension, Score, Verdict, Vote
-
-#: The three dimensions in their order, typed.
-SCORED: tuple[Dimension, ...] = get_args(Dimension)
+from cfgen.records import DIMENSIONS, Dimension, Score, Verdict, Vote
 
 Scores = dict[Dimension, Score | None]
 
@@ -31,7 +28,7 @@ def overall_range(reasoning: Score, waypoints: Score) -> tuple[Score, Score]:
 
 def inconsistency(scores: Scores) -> str:
     """Why the three scores cannot stand together, or ""."""
-    reasoning, waypoints, overall = (scores.get(d) for d in SCORED)
+    reasoning, waypoints, overall = (scores.get(d) for d in DIMENSIONS)
     if reasoning is None or waypoints is None or overall is None:
         return ""
     low, high = overall_range(reasoning, waypoints)
@@ -89,7 +86,7 @@ def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote]
 def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
     scores: Scores = {}
     flags = []
-    for dimension in SCORED:
+    for dimension in DIMENSIONS:
         counts: Counter[Score] = Counter(s for v in votes if (s := v.scores.get(dimension)) is not None)
         top = max(counts.values())
         tied = sorted(s for s, n in counts.items() if n == top)
@@ -98,7 +95,7 @@ def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
             kind = "tie" if len(tied) > 1 else "split"
             said = ", ".join(f"{n} x {s}" for s, n in sorted(counts.items()))
             flags.append(f"{kind}: {dimension} {said} -> {scores[dimension]}")
-    reasoning, waypoints, overall = (scores[d] for d in SCORED)
+    reasoning, waypoints, overall = (scores[d] for d in DIMENSIONS)
     if reasoning is not None and waypoints is not None and overall is not None:
         low, high = overall_range(reasoning, waypoints)
         bounded = low if overall < low else min(overall, high)
@@ -110,4 +107,4 @@ def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
 
 def _nearest(votes: Sequence[Vote], scores: Scores) -> Vote:
     """The vote that agrees with the verdict in most dimensions speaks for it."""
-    return max(votes, key=lambda v: sum(v.scores.get(d) == scores[d] for d in SCORED))
+    return max(votes, key=lambda v: sum(v.scores.get(d) == scores[d] for d in DIMENSIONS))

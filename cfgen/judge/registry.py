@@ -11,7 +11,12 @@ JUDGES = Registry(
     "judge",
     "cfgen.judges",
     {
+        "gemini": "cfgen.judge.models.gemini:judge",
+        "local": "cfgen.judge.models.local:judge",
         "offline": "cfgen.judge.offline.judge:OfflineJudge",
+        "openai": "cfgen.judge.models.openai:judge",
+        "panel": "cfgen.judge.panel:panel",
+        "scripted": "cfgen.judge.models.scripted:judge",
     },
 )
 

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen.hashing import hash_json
-from cfgen.judge.combine import SCORED, Scores, inconsistency
+from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
-from cfgen.records import Score, Vote
+from cfgen.records import DIMENSIONS, Score, Vote
 
 SYSTEM = """\
 You grade how a driving planner responds to a change. The planner looked at one camera frame, wrote down its
@@ -89,7 +89,7 @@ HEADINGS = (
     "7. MODIFIED ANSWER (quoted)",
 )
 
-FIELDS = ("element_type", "element_position", *(f"{d}_score" for d in SCORED), "explanation")
+FIELDS = ("element_type", "element_position", *(f"{d}_score" for d in DIMENSIONS), "explanation")
 #: Longest text kept from a field of a reply.
 _MAX_FIELD = 2000
 _READ: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "UNKNOWN": None}
@@ -153,7 +153,7 @@ class HazardRubric:
         if isinstance(fields, str):
             return Vote(model=model, status="failed", reason=fields, raw=raw)
         scores: Scores = {}
-        for dimension in SCORED:
+        for dimension in DIMENSIONS:
             said = fields[f"{dimension}_score"].strip().upper()
             if said not in _READ:
                 reason = f"{dimension}_score: expected 0, 1, 2 or UNKNOWN, found {said[:40]!r}"

@@ -1,0 +1,162 @@
+"""How fast and how much a judge may ask: requests and tokens a minute, retries, money."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from cfgen.errors import InputError
+from cfgen.judge.models.base import ModelError, Reply
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Options that every model judge takes. 0 means no limit.
+
+    Attributes:
+        votes: replies of each model to each item. concurrency: requests under way at once.
+        rpm, tpm: requests and tokens a minute. retries: further tries after a failed call.
+        max_requests, max_usd: stop cleanly when this run has spent so much.
+        usd_in, usd_out: price of a million input and output tokens.
+        cache: folder of replies that need not be asked for again; "" for none.
+        batch: ask everything as batch jobs, where the model can.
+    """
+
+    votes: int = 1
+    concurrency: int = 32
+    rpm: float = 0.0
+    tpm: float = 0.0
+    retries: int = 6
+    max_requests: int = 0
+    max_usd: float = 0.0
+    usd_in: float = 0.0
+    usd_out: float = 0.0
+    cache: str = ""
+    batch: bool = False
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Self:
+        """Raises InputError: an unknown option, one of another type, or one out of range."""
+        known = [f.name for f in fields(cls)]
+        for name, value in options.items():
+            if name not in known:
+                raise InputError(f"judge option '{name}' is not known; expected one of: {', '.join(known)}")
+            kind = type(getattr(cls, name))
+            if kind is float and isinstance(value, int) and not isinstance(value, bool):
+                options[name] = value = float(value)
+            if type(value) is not kind:
+                raise InputError(f"judge option '{name}': expected {kind.__name__}, found {value!r}")
+            least = 1 if name in ("votes", "concurrency") else 0
+            if kind in (int, float) and value < least:
+                raise InputError(f"judge option '{name}': expected at least {least}, found {value}")
+        if options.get("max_usd") and not (options.get("usd_in") or options.get("usd_out")):
+            raise InputError(
+                "judge option 'max_usd' needs the prices usd_in and usd_out (per million tokens)"
+            )
+        return cls(**options)
+
+
+class BudgetSpentError(Exception):
+    """The run's budget is used up; what is answered is kept."""
+
+
+class Meter:
+    """Counts what was spent, holds requests back to the agreed rate, and stops at the budget."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.requests = 0
+        self.cached = 0
+        self.tokens_in = 0.0
+        self.tokens_out = 0.0
+        self._under_way = 0
+        self._next_request = 0.0
+        self._next_tokens = 0.0
+        self._not_before = 0.0
+
+    @property
+    def usd(self) -> float:
+        return (self.tokens_in * self.limits.usd_in + self.tokens_out * self.limits.usd_out) / 1e6
+
+    @property
+    def note(self) -> str:
+        """What was spent so far, for a progress line."""
+        words = [f"{self.requests} requests"]
+        if self.cached:
+            words.append(f"{self.cached} from cache")
+        if self.tokens_in:
+            words.append(f"{(self.tokens_in + self.tokens_out) / 1e6:.2f}M tokens")
+        if self.usd:
+            words.append(f"${self.usd:.2f}")
+        return "(" + ", ".join(words) + ")"
+
+    async def admit(self) -> None:
+        """Wait for a turn.
+
+        Raises:
+            BudgetSpentError: the budget leaves no further request.
+        """
+        limits = self.limits
+        if limits.max_requests and self.requests >= limits.max_requests:
+            raise BudgetSpentError(f"{self.requests} requests")
+        if limits.max_usd and self.usd + self._under_way * self._typical_usd() >= limits.max_usd:
+            raise BudgetSpentError(f"${self.usd:.2f}")
+        self.requests += 1
+        self._under_way += 1
+        now = time.monotonic()
+        start = max(now, self._not_before, self._next_tokens)
+        if limits.rpm:
+            start = max(start, self._next_request)
+            self._next_request = start + 60 / limits.rpm
+        if limits.tpm and self.requests > 1:
+            self._next_tokens = max(start, self._next_tokens) + 60 * self._typical_tokens() / limits.tpm
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    def spend(self, reply: Reply) -> None:
+        self.tokens_in += reply.usage.get("input_tokens", 0)
+        self.tokens_out += reply.usage.get("output_tokens", 0) + reply.usage.get("thinking_tokens", 0)
+
+    def finished(self) -> None:
+        """A request that was admitted has come back, in whatever way."""
+        self._under_way -= 1
+
+    def pause(self, seconds: float) -> None:
+        """The server asked everyone to wait."""
+        self._not_before = max(self._not_before, time.monotonic() + seconds)
+
+    def _typical_usd(self) -> float:
+        return self.usd / max(self.requests - self._under_way, 1)
+
+    def _typical_tokens(self) -> float:
+        return (self.tokens_in + self.tokens_out) / self.requests or 6000.0
+
+
+async def with_retries(
+    call: Callable[[], Awaitable[Reply]], meter: Meter, first_wait: float = 1.0, longest_wait: float = 60.0
+) -> Reply:
+    """Call again after rate limits and transient faults, with growing, jittered waits or those the server names.
+
+    Raises:
+        ModelError: bad or fatal, or still failing after the last retry. BudgetSpentError: no budget for a try.
+    """
+    tries = meter.limits.retries + 1
+    for attempt in range(tries):
+        await meter.admit()
+        try:
+            reply = await call()
+            meter.spend(reply)
+            return reply
+        except ModelError as error:
+            if error.kind in ("bad", "fatal") or attempt == tries - 1:
+                raise
+            backoff = min(longest_wait, first_wait * 2**attempt) * random.uniform(0.5, 1.0)
+            delay = backoff if error.retry_after is None else min(error.retry_after, 600.0)
+            if error.kind == "rate":
+                meter.pause(delay)
+        finally:
+            meter.finished()
+        await asyncio.sleep(delay)
+    raise AssertionError("unreachable: the last try returns or raises")

@@ -1,0 +1,1 @@
+"""Models that answer a rubric's prompt: one small file each, transport only."""

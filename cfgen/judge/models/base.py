@@ -1,0 +1,117 @@
+"""What a judge model is asked and what it may answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from cfgen.hashing import hash_bytes, hash_json
+
+Form = Literal["tags", "json"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An encoded image without metadata."""
+
+    data: bytes
+    mime: str = "image/jpeg"
+
+    @cached_property
+    def hash(self) -> str:
+        return hash_bytes(self.data)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One side's words and pictures, in order."""
+
+    role: Literal["user", "model"]
+    parts: tuple[str | Picture, ...]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question. ``schema`` is the JSON schema of the answer, for form "json".
+
+    ``key`` is opaque, is never sent, and only lets the scripted model find its line.
+    """
+
+    system: str
+    turns: tuple[Turn, ...]
+    form: Form
+    schema: Mapping[str, Any]
+    key: str = ""
+
+    @cached_property
+    def hash(self) -> str:
+        """Over all that is sent, in its order."""
+        turns = [[t.role, [p if isinstance(p, str) else p.hash for p in t.parts]] for t in self.turns]
+        return hash_json([self.system, turns, self.form, self.schema if self.form == "json" else None])
+
+
+@dataclass(frozen=True)
+class Reply:
+    """``finish``: complete; cut (ran out of tokens); refused (with ``reason``)."""
+
+    text: str
+    finish: Literal["complete", "cut", "refused"] = "complete"
+    reason: str = ""
+    #: input_tokens, output_tokens, thinking_tokens as the server counts them
+    usage: Mapping[str, float] = field(default_factory=dict)
+
+
+class ModelError(Exception):
+    """A call that gave no reply.
+
+    ``kind``: "rate" (wait, then again), "transient" (again), "bad" (this request will never work), "fatal" (no
+    request will: key, model name, address). ``retry_after``: seconds that the server asked for.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["rate", "transient", "bad", "fatal"],
+        message: str,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after
+
+
+def kind_of_status(code: int) -> Literal["rate", "transient", "bad", "fatal"]:
+    """How to go on after an HTTP error."""
+    if code == 429:
+        return "rate"
+    if code in (401, 403, 404):
+        return "fatal"
+    return "transient" if code in (408, 409, 425) or code >= 500 else "bad"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds from a Retry-After header; None when absent or a date."""
+    try:
+        return max(0.0, float(headers.get("retry-after", "")))
+    except ValueError:
+        return None
+
+
+class Model(Protocol):
+    """Transport to one model.
+
+    ``id`` is its name in verdicts. ``identity`` holds everything that changes its answers and nothing about
+    transport; it is the model's part of the cache key. Neither holds a key.
+    """
+
+    id: str
+    identity: Mapping[str, Any]
+    form: Form
+    #: requests that may be under way at once; None leaves it to the judge
+    at_once: int | None
+
+    async def open(self) -> None:
+        """Connect or load. Raises CfgenError when a key, a package or the model is missing."""
+
+    async def ask(self, ask: Ask) -> Reply: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,56 @@
+"""Replies from a file, for tests and demos: no model, no network."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import InputError
+from cfgen.files import read_json
+from cfgen.hashing import hash_json
+from cfgen.judge.limits import Limits
+from cfgen.judge.models.base import Ask, Form, ModelError, Reply
+from cfgen.judge.panel import Panel
+
+
+class Scripted:
+    """``replies`` maps an item's key (a case id, or ``case_id.repeat``) to one reply or a list with one a vote.
+
+    ``default`` answers everything else; without it such an item is a failed vote.
+    """
+
+    at_once: int | None = 1
+
+    def __init__(self, replies: dict[str, Any], default: str | None, form: Form = "tags") -> None:
+        self.id = "scripted"
+        self.form = form
+        self.identity: Mapping[str, Any] = {"provider": "scripted", "replies": hash_json([replies, default])}
+        self._replies, self._default = replies, default
+        self._asked: dict[str, int] = {}
+
+    async def open(self) -> None:
+        self._asked.clear()
+
+    async def ask(self, ask: Ask) -> Reply:
+        found = self._replies.get(ask.key, self._replies.get(ask.key.split(".")[0], self._default))
+        if isinstance(found, list):
+            turn = self._asked[ask.key] = self._asked.get(ask.key, -1) + 1
+            found = found[turn % len(found)] if found else None
+        if found is None:
+            raise ModelError("bad", "the file of scripted replies has none for this item and no default")
+        return Reply(str(found))
+
+    async def close(self) -> None:
+        return None
+
+
+def judge(file: str, name: str = "scripted", form: Form = "tags", **options: Any) -> Panel:
+    """``file``: JSON with ``replies`` and ``default``, see :class:`Scripted`.
+
+    Raises:
+        InputError: the file lacks both, or holds something else.
+    """
+    content = read_json(Path(file))
+    replies, default = content.get("replies", {}), content.get("default")
+    if not isinstance(replies, dict) or (not replies and not isinstance(default, str)):
+        raise InputError(f"{file}: expected an object 'replies' and/or a text 'default', found neither")
+    return Panel(name, f"scripted {file}", [Scripted(replies, default, form)], Limits.of(options))
