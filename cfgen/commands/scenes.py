@@ -37,6 +37,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     action.add_argument("--every", type=seconds, default=3.0, metavar="3s", help="a scene every so often")
     action.add_argument("--limit", type=positive, help="at most N scenes, spread evenly over the source")
+    action.add_argument(
+        "--frames", type=moments_before, metavar="S,S", help="seconds before t0 (default 0,0.25 ... 2)"
+    )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
     add_options(action, "--option", "reader")
     action.add_argument("--quiet", action="store_true", help="no progress")
@@ -47,6 +50,17 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("schema", help="print the JSON schema of scene.json")
     action.set_defaults(func=_schema)
+
+
+def moments_before(text: str) -> tuple[float, ...]:
+    """``0,0.1,0.2``: seconds before t0, as times relative to it."""
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected seconds like 0,0.1,0.2, found '{text}'") from None
+    if not all(0 <= value <= 10 for value in values):
+        raise argparse.ArgumentTypeError(f"expected 0 to 10 s before t0, found '{text}'")
+    return tuple(-value for value in values)
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -91,12 +105,19 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.drive import FRAME_TIMES
     from cfgen.scenes.importing import import_scenes, open_reader
 
     options = parse_options(arguments.option, "--option")
     reader = open_reader(arguments.reader, arguments.source, options)
     summary = import_scenes(
-        reader, arguments.out, arguments.every, arguments.limit, arguments.lossless, arguments.quiet
+        reader,
+        arguments.out,
+        every_s=arguments.every,
+        limit=arguments.limit,
+        lossless=arguments.lossless,
+        frame_times=arguments.frames or FRAME_TIMES,
+        quiet=arguments.quiet,
     )
     for name, reason in summary.failed.items():
         print(f"left out: {name}: {reason}")

@@ -17,6 +17,8 @@ from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import Image
 
 HISTORY_S, FUTURE_S, STEP_S = 2.0, 6.0, 0.25
+#: Times of the frames that are taken along by default, s relative to t0.
+FRAME_TIMES = tuple((-np.arange(0.0, HISTORY_S + 1e-6, STEP_S)).tolist())
 #: A frame counts for a time when it is at most this much older, s.
 _FRESH_S = 0.15
 
@@ -29,8 +31,10 @@ class Cuttable(Protocol):
     @property
     def scene_id(self) -> str: ...
 
-    def cut(self) -> tuple[Scene, dict[str, Image | Path]]:
-        """The scene and its images, as :func:`cfgen.scenes.folder.write_scene` takes them.
+    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, dict[str, Image | Path]]:
+        """The scene and its images at the times asked for (s relative to t0) or before.
+
+        Both as :func:`cfgen.scenes.folder.write_scene` takes them.
 
         Raises:
             InputError: an image or pose cannot be read; names the file.
@@ -128,15 +132,17 @@ class Moment:
         since = self.t0 - float(self.drive.streams[0].times[0])
         return f"{identifier(self.drive.name)}_{round(since * 1000):06d}"
 
-    def cut(self) -> tuple[Scene, dict[str, Image | Path]]:
-        """The scene at a moment and its images: every camera's frames closest before t0, t0 - 0.25 ... t0 - 2 s."""
+    def cut(self, frame_times: Sequence[float] = FRAME_TIMES) -> tuple[Scene, dict[str, Image | Path]]:
+        """The scene at this moment and its images: every camera's frames closest before each of ``frame_times``."""
         drive, t0 = self.drive, self.t0
         history, future, guessed = _motion(drive, t0)
         frames: list[Frame] = []  # front camera first, t0 first and then back in time
         images: dict[str, Image | Path] = {}
         for stream in drive.streams:
             own: list[Frame] = []
-            for index in sorted(_frame_indices(stream.times, t0)):  # forwards: videos are decoded that way
+            for index in sorted(
+                _frame_indices(stream.times, t0, frame_times)
+            ):  # forwards: videos are decoded that way
                 dt = min(0.0, round(float(stream.times[index]) - t0, 4))
                 image = stream.read(index)
                 suffix = image.suffix.lower() if isinstance(image, Path) else ".jpg"
@@ -166,12 +172,12 @@ def identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[-100:] or "drive"
 
 
-def _frame_indices(times: Array, t0: float) -> list[int]:
-    """t0's frame first, then back in time; each frame once."""
+def _frame_indices(times: Array, t0: float, wanted: Sequence[float]) -> list[int]:
+    """Each frame once; the one at t0 always."""
     found: list[int] = []
-    for back in np.arange(0.0, HISTORY_S + 1e-6, STEP_S):
-        index = int(np.searchsorted(times, t0 - back + 1e-4, side="right")) - 1
-        if index >= 0 and times[index] >= t0 - back - _FRESH_S and index not in found:
+    for dt in {0.0, *wanted}:
+        index = int(np.searchsorted(times, t0 + dt + 1e-4, side="right")) - 1
+        if index >= 0 and times[index] >= t0 + dt - _FRESH_S and index not in found:
             found.append(index)
     return found
 

@@ -1,7 +1,7 @@
 """Import: a source in its own layout in, scene folders out."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from cfgen.errors import InputError
 from cfgen.files import png_bytes
 from cfgen.progress import Progress
 from cfgen.registry import Registry
-from cfgen.scenes.drive import Cuttable, Reader
+from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Reader
 from cfgen.scenes.folder import SCENE_FILE, write_scene
 
 _READERS = {
@@ -76,12 +76,14 @@ def import_scenes(
     every_s: float = 3.0,
     limit: int | None = None,
     lossless: bool = False,
+    frame_times: Sequence[float] = FRAME_TIMES,
     quiet: bool = False,
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
 
     Args:
         limit: at most so many, spread evenly over all that could be cut.
+        frame_times: s relative to t0; each camera's frames at or closest before them are taken along.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
     """
     summary = ImportSummary()
@@ -90,7 +92,7 @@ def import_scenes(
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     progress = Progress("import", len(chosen), quiet)
     for moment in chosen:
-        _import_one(moment, out / moment.scene_id, lossless, summary)
+        _import_one(moment, out / moment.scene_id, frame_times, lossless, summary)
         progress.step(moment.scene_id)
     return summary
 
@@ -103,12 +105,14 @@ def _moments(reader: Reader, every_s: float, summary: ImportSummary) -> Iterator
             summary.failed[f"recording {number + 1}"] = str(error)
 
 
-def _import_one(moment: Cuttable, folder: Path, lossless: bool, summary: ImportSummary) -> None:
+def _import_one(
+    moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool, summary: ImportSummary
+) -> None:
     if (folder / SCENE_FILE).is_file():
         summary.kept += 1
         return
     try:
-        scene, images = moment.cut()
+        scene, images = moment.cut(frame_times)
     except InputError as error:
         summary.failed[moment.scene_id] = str(error)
         return

@@ -57,6 +57,14 @@ def test_a_cut_scene_has_the_motion_and_the_frames_before_each_time():
     assert set(images) == {f.image for f in scene.frames}
 
 
+def test_frames_at_any_times(tmp_path):
+    times = (0, -0.1, -0.2, -0.3, -0.6)
+    import_scenes(_Source(drive()), tmp_path, 20.0, frame_times=times, quiet=True)
+    scene = load_scene(find_scenes(tmp_path)[0]).scene
+    np.testing.assert_allclose([f.t for f in scene.frames if f.camera == "front"], times, atol=1e-6)
+    assert not check_folder(tmp_path)[find_scenes(tmp_path)[0]]
+
+
 def test_a_short_drive_gives_one_scene_with_what_it_has():
     found = drive(seconds=4.0).moments(3.0)
     assert len(found) == 1
@@ -157,7 +165,7 @@ def test_raw_hevc_by_number(tmp_path):
 def test_video_with_constant_speed(tmp_path, capsys):
     film(tmp_path / "v.mp4")
     command = ["scenes", "import", "video", str(tmp_path / "v.mp4"), "--out", str(tmp_path / "out"), "--every", "1s",
-               "--option", "speed=12.5", "--option", "horizon_row=20", "--quiet"]  # fmt: skip
+               "--frames", "0,0.5,1", "--option", "speed=12.5", "--option", "horizon_row=20", "--quiet"]  # fmt: skip
     assert main(command) == 0
     assert "2 scenes written" in capsys.readouterr().out
     folder = load_scene(tmp_path / "out" / "v_002000")

@@ -1,6 +1,6 @@
 """cfgen's own format: checked and copied, images byte by byte."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from cfgen.records import Scene
@@ -9,7 +9,7 @@ from cfgen.scenes.folder import Image, SceneFolder, find_scenes, load_scene
 
 
 class FolderReader:
-    """Scene folders at or below the source. Takes no options; every scene is taken, however close in time."""
+    """Scene folders at or below the source. Takes no options; every scene is taken whole, however close in time."""
 
     def __init__(self, source: Path) -> None:
         self._folders = find_scenes(source)
@@ -28,7 +28,7 @@ class _Ready:
     def moments(self, every_s: float) -> list["_Ready"]:
         return [self]
 
-    def cut(self) -> tuple[Scene, dict[str, Image | Path]]:
+    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, dict[str, Image | Path]]:
         for frame in self._folder.scene.frames:
             self._folder.image(frame)
         scene = self._folder.scene
