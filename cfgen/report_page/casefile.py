@@ -60,11 +60,15 @@ class CaseFiles:
         return [self._people[d].get((planner, case_id)) for d in DIMENSIONS]
 
     def detail(self, case: Case, views: dict[str, str]) -> dict[str, Any]:
-        """For the case's own view; ``views`` maps arms to image paths."""
+        """For the case's own view; ``views`` maps arms to image paths.
+
+        ``cut`` is where the slider starts, %: left of the hazard, so that it shows.
+        """
         scene = self.data.scenes[case.scene_id]
         return {
             **self.entry(case),
             "views": views,
+            "cut": round(max(4.0, min(50.0, 100 * case.placement.box_px[0] / scene.front.width - 4)), 1),
             "answers": {
                 planner: {
                     arm: self._answer(case, planner, arm) for arm in ["original", *self.data.arms(planner)]

@@ -14,9 +14,9 @@ function section(title, ...children) {
   return make("div", {}, make("h3", {}, title), ...children);
 }
 
-function slider(before, after, name) {
-  const range = make("input", { class: "cut", type: "range", min: 0, max: 100, value: 50, "aria-label": "Original to the left, modified to the right" });
-  const box = make("div", { class: "slider", style: "--cut: 50%" },
+function slider(before, after, name, start) {
+  const range = make("input", { class: "cut", type: "range", min: 0, max: 100, step: "any", value: start, "aria-label": "Original to the left, modified to the right" });
+  const box = make("div", { class: "slider", style: `--cut: ${start}%` },
     make("img", { src: before, alt: "original frame", draggable: "false" }),
     make("img", { class: "over", src: after, alt: `${name} frame`, draggable: "false" }),
     make("div", { class: "edge" }), make("i", { class: "left" }, "original"), make("i", { class: "right" }, name));
@@ -117,7 +117,7 @@ function showCase(dialog, data, index, state, step) {
       make("button", { type: "button", onclick: () => step(1), "aria-label": "Next case" }, "next ›"),
       make("button", { type: "button", onclick: () => dialog.close() }, "close")),
     make("div", { class: "inside" },
-      slider(data.views.original, view, arm === "rerun" ? "same frame again" : "modified"),
+      slider(data.views.original, view, arm === "rerun" ? "same frame again" : "modified", data.cut),
       make("p", { class: "note" }, `${data.cluster} · ${data.zone} · ${data.distance} m ahead · ${data.speed} km/h · ${data.decel} m/s² to stop short`),
       make("div", { class: "choose" },
         picker("planner", index.planners, planner, (v) => redraw({ planner: v })),
