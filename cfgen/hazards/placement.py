@@ -21,7 +21,7 @@ from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
 #: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:
 PLANNER_PIXELS = 196_608
-MIN_AREA_PX, MIN_SIDE_PX = 120.0, 6.0
+MIN_AREA_PX, MIN_SIDE_PX = 90.0, 5.0
 #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
 INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
@@ -202,7 +202,8 @@ class _Search:
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
-        size = min(math.log(areas(box[None])[0] * _shrink(self.camera) / MIN_AREA_PX) / 4, 1)
+        side = min(box[2] - box[0], box[3] - box[1]) * math.sqrt(_shrink(self.camera))
+        size = min(math.log(side / MIN_SIDE_PX) / 2, 1)
         middle = math.exp(-(math.log(pose.required_decel / 3.5) ** 2))
         return size + 0.6 * middle + 2 * clear - 0.1 * abs(pose.lateral)
 

@@ -15,15 +15,17 @@ from cfgen.records import Camera, GateResult, Hazard, Placement
 PLANNER_PIXELS = 196_608
 #: A pixel has changed visibly when its largest channel moved by more than this (8 bit): above noise and JPEG.
 CHANGED = 10
-#: Visible pixels that a hazard needs, in the frame and at the planner's size.
-MIN_PIXELS, MIN_PLANNER_PIXELS = 100, 50
+#: Visible pixels that a hazard needs, in the frame and at the planner's size, and as a share of its box.
+MIN_PIXELS, MIN_PLANNER_PIXELS, MIN_SHARE = 100, 60, 0.1
 #: Mean colour distance (8-bit RGB) of the visible change at the planner's size.
-MIN_CONTRAST = 18.0
+MIN_CONTRAST = 24.0
 #: Base of the change above or below where the hazard stands: pixels, plus a share of its height in the picture.
 BASE_PX, BASE_SHARE = 4.0, 0.14
 #: Step across the mask's border (8 bit): of the mean over a stretch, and the share of pixels with a visible one.
 MAX_STEP, MAX_STEP_SHARE = 5.0, 0.04
 _STRETCH = 24
+#: Median shift (8 bit) of what lies RIM_PX inside the border: more is a box of another tone, however soft its edge.
+MAX_TONE, RIM_PX = 3.0, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +57,14 @@ class _Edit:
         return _largest(cv2.absdiff(self.original[self.box], self.augmented[self.box]))
 
     @cached_property
+    def shrink(self) -> float:
+        """Factor on lengths at the planner's size."""
+        return min(1.0, (PLANNER_PIXELS / self.mask.size) ** 0.5)
+
+    @cached_property
     def small_change(self) -> np.ndarray:
         """(h, w, 3) float32: augmented minus original in the rectangle at the planner's size."""
-        height, width = self.mask.shape
-        scale = min(1.0, (PLANNER_PIXELS / (height * width)) ** 0.5)
-        size = [max(1, round(n * scale)) for n in self.visible.shape[::-1]]
+        size = [max(1, round(n * self.shrink)) for n in self.visible.shape[::-1]]
         before, after = (
             cv2.resize(frame[self.box], size, interpolation=cv2.INTER_AREA).astype(np.float32)
             for frame in (self.original, self.augmented)
@@ -85,7 +90,7 @@ def run_gates(
     where = (outside_mask(edit), seam(edit))
     if hazard.kind == "null":
         return where
-    return (*where, visibility(edit), contrast(edit), base(edit, placement))
+    return (*where, visibility(edit, placement), contrast(edit), base(edit, placement))
 
 
 def outside_mask(edit: _Edit) -> GateResult:
@@ -105,13 +110,15 @@ def outside_mask(edit: _Edit) -> GateResult:
     return GateResult(gate="outside_mask", passed=count == 0, value=count, bound="= 0 pixels", reason=reason)
 
 
-def visibility(edit: _Edit) -> GateResult:
+def visibility(edit: _Edit, placement: Placement) -> GateResult:
     """Enough pixels changed to be seen, in the frame and after shrinking it to the planner's size."""
+    x0, y0, x1, y1 = placement.box_px
     full = int(np.count_nonzero(edit.visible))
     small = int(np.count_nonzero(edit.small_visible))
-    passed = full >= MIN_PIXELS and small >= MIN_PLANNER_PIXELS
+    needed = max(MIN_PLANNER_PIXELS, MIN_SHARE * (x1 - x0) * (y1 - y0) * edit.shrink**2)
+    passed = full >= MIN_PIXELS and small >= needed
     reason = "" if passed else f"only {full} pixels changed visibly, {small} at the planner's size"
-    bound = f">= {MIN_PLANNER_PIXELS} pixels at {PLANNER_PIXELS} px, {MIN_PIXELS} in the frame"
+    bound = f">= {needed:.0f} pixels at {PLANNER_PIXELS} px, {MIN_PIXELS} in the frame"
     return GateResult(gate="visibility", passed=passed, value=small, bound=bound, reason=reason)
 
 
@@ -178,10 +185,21 @@ def seam(edit: _Edit) -> GateResult:
         worst = max(worst, *(float(np.abs(b.mean(0)).max()) for b in blocks))
     all_steps = np.concatenate(steps) if steps else np.zeros((1, 3), np.float32)
     share = float((np.abs(all_steps).max(1) > CHANGED).mean())
-    passed = worst <= MAX_STEP and share <= MAX_STEP_SHARE
-    reason = "" if passed else f"a step of {worst:.0f} along the mask's border, visible on {share:.0%} of it"
-    bound = f"<= {MAX_STEP:g}, visible on <= {MAX_STEP_SHARE:.0%} of the border"
-    return GateResult(gate="seam", passed=passed, value=round(worst, 2), bound=bound, reason=reason)
+    tone = _tone(edit, mask)
+    reason = ""
+    if worst > MAX_STEP or share > MAX_STEP_SHARE:
+        reason = f"a step of {worst:.0f} along the mask's border, visible on {share:.0%} of it"
+    elif abs(tone) > MAX_TONE:
+        reason = f"the whole mask is {abs(tone):.0f} {'brighter' if tone > 0 else 'darker'} than the picture around it"
+    bound = f"<= {MAX_STEP:g}, visible on <= {MAX_STEP_SHARE:.0%} of the border; tone <= {MAX_TONE:g}"
+    return GateResult(gate="seam", passed=not reason, value=round(worst, 2), bound=bound, reason=reason)
+
+
+def _tone(edit: _Edit, mask: np.ndarray) -> float:
+    """Median change of the channel that shifted most, along a line RIM_PX inside the mask's border."""
+    inner = cv2.erode(mask, np.ones((2 * RIM_PX + 1,) * 2, np.uint8), borderValue=1)
+    line = edit.change[(inner > 0) & (cv2.erode(inner, np.ones((3, 3), np.uint8), borderValue=1) == 0)]
+    return max((float(m) for m in np.median(line, axis=0)), key=abs) if len(line) else 0.0
 
 
 def _only_darker(edit: _Edit, columns: slice) -> np.ndarray:

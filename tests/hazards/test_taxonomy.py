@@ -7,6 +7,7 @@ import pytest
 from cfgen.errors import InputError
 from cfgen.hazards.taxonomy import load_taxonomy
 
+SHIPPED = load_taxonomy()
 CLUSTERS = {
     "Construction",
     "Intersections",
@@ -59,21 +60,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_ships_enough_and_covers_every_cluster():
-    taxonomy = load_taxonomy()
-    assert len(taxonomy.hazards) >= 45
-    assert len(taxonomy.nuisances) >= 10
-    assert taxonomy.null.kind == "null"
-    assert {h.cluster for h in taxonomy.hazards} == CLUSTERS
+    assert len(SHIPPED.hazards) >= 45
+    assert len(SHIPPED.nuisances) >= 10
+    assert SHIPPED.null.kind == "null"
+    assert {h.cluster for h in SHIPPED.hazards} == CLUSTERS
 
 
 @pytest.mark.parametrize("word", NAMED.split(","))
 def test_covers_what_the_sources_name(word: str):
-    said = (f"{h.id} {h.name} {h.prompt} ".replace("_", " ").lower() for h in load_taxonomy())
+    said = (f"{h.id} {h.name} {h.prompt} ".replace("_", " ").lower() for h in SHIPPED)
     assert any(word in text for text in said)
 
 
 def test_every_entry_says_why_in_one_line_and_nuisances_ask_for_nothing():
-    for entry in load_taxonomy():
+    for entry in SHIPPED:
         assert entry.why.endswith(".")
         assert "\n" not in entry.why
         assert (entry.responses == ("none",)) == (entry.kind != "hazard"), entry.id
@@ -97,7 +97,7 @@ def test_get_suggests_the_nearest_name():
     with pytest.raises(
         InputError, match=r"'falen_tree' is not in the taxonomy \(did you mean 'fallen_tree'\?\)"
     ):
-        load_taxonomy().get("falen_tree")
+        SHIPPED.get("falen_tree")
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,23 @@ def test_a_box_of_another_brightness_is_refused(offset):
     assert "seam" in failed(image, np.clip(augmented, 0, 255).astype(np.uint8), mask, p)
 
 
+@pytest.mark.parametrize("offset", [-8, 5, 12])
+def test_a_soft_edged_box_of_another_tone_is_refused(offset):
+    p, image = placed(), road()
+    mask = around(p, 30)
+    soft = cv2.GaussianBlur(cv2.erode(mask, np.ones((9, 9))).astype(np.float32) / 255, (0, 0), 1.5)
+    toned = np.clip(paint(image, p) + np.rint(offset * soft)[..., None], 0, 255).astype(np.uint8)
+    toned = np.where(mask[..., None] > 0, toned, image)
+    assert "seam" in failed(image, toned, mask, p)
+
+
+def test_a_thin_frame_of_wire_in_a_large_box_is_refused():
+    p, image = placed(200, 100, 200, 160), road()
+    augmented = image.copy()
+    cv2.rectangle(augmented, (202, 105), (398, 258), (40, 40, 40), 1)
+    assert "visibility" in failed(image, augmented, around(p), p)
+
+
 def test_an_object_cut_off_by_its_mask_is_refused():
     p, image = placed(), road()
     mask = around(p, 0)
