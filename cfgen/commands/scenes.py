@@ -31,7 +31,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("import", help="cut scenes out of recorded drives, into the folder format")
     action.add_argument("reader", help="see 'cfgen scenes readers'")
-    action.add_argument("source", type=Path)
+    action.add_argument("source", type=Path, help="folder or file in the layout of the reader")
     action.add_argument(
         "--out", type=Path, required=True, help="folder for the scenes; what is there is kept"
     )

@@ -113,7 +113,7 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         if times[-1] < _MIN_FUTURE_S:
             yield Fault("warning", "future", f"expected 6 s after t0, found {times[-1]:g} s")
         yield from _gaps("future", np.concatenate([[0.0], times]))
-    if scene.extra.get("history_extrapolated"):
+    if scene.motion_known and scene.extra.get("history_extrapolated"):
         yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
     if not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")

@@ -51,6 +51,7 @@ TWICE = {"T_cam_ego": mounted(1.5, math.radians(2)), "camera_height_m": 1.5, "pi
         ({"history_images": ["hist/0.png", "hist/1.png"] + [None] * 5 + ["hist/2.png"]}, "frames of .*: gap of 1.50 s"),
         ({"history_images": [f"hist/{i}.png" for i in (3, 2, 1, 0)]}, "timestamps out of order"),
         ({"history": None, "history_images": None, "speed_t0": 10.0}, "motion_known: false"),
+        ({"history_extrapolated": True}, "history: continued backwards at constant speed"),
         ({"extrinsics": TILTED_UP}, "expected the horizon inside the frame.*found it at row"),
         ({"extrinsics": TO_THE_LEFT}, "off the road's bottom"),
         ({"extrinsics": {"camera_height_m": 1.5, "yaw_deg": 170}}, "the first 60 m of the ego path are not in the"),

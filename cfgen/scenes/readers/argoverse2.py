@@ -22,7 +22,7 @@ class Argoverse2:
     Images are undistorted already. The data set's ego origin is the middle of the rear axle; axle_height_m brings it
     down to the road.
 
-    Options: axle_height_m (0.33), cameras (all ring cameras; else like ring_front_center,ring_front_left).
+    Options: axle_height_m (0.33), cameras (the ring cameras there are; else ring_front_center,...).
     """
 
     def __init__(self, source: Path, axle_height_m: float = 0.33, cameras: str = "") -> None:
@@ -42,10 +42,8 @@ class Argoverse2:
         stamps, first = np.unique(table["timestamp_ns"].astype(np.int64), return_index=True)
         t = (stamps - stamps[0]) / 1e9
         poses = _transforms(table)[first] @ lowered(self._axle)
-        names = [name.strip() for name in self._cameras.split(",") if name.strip()] or [
-            str(name) for name in _feather(folder / "calibration" / "intrinsics.feather")["sensor_name"]
-            if str(name).startswith("ring_")
-        ]  # fmt: skip
+        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
+        names = names or [path.name for path in (folder / "sensors" / "cameras").glob("ring_*")]
         names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
         return Drive(
             name=folder.name,

@@ -30,7 +30,7 @@ class Navsim:
     time for all cameras.
 
     Options: images (folder that data_path is relative to, e.g. sensor_blobs/<split>; looked for beside the logs),
-    axle_height_m (0.37), cameras (all; else like CAM_F0,CAM_L0,CAM_R0).
+    axle_height_m (0.37), cameras (those that are there; else like CAM_F0,CAM_L0,CAM_R0).
     """
 
     def __init__(
@@ -54,7 +54,8 @@ class Navsim:
         root = self._image_root(log, frames[0])
         start = int(frames[0]["timestamp"])
         t = np.array([(int(frame["timestamp"]) - start) / 1e6 for frame in frames])
-        names = [name.strip() for name in self._cameras.split(",") if name.strip()] or list(frames[0]["cams"])
+        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
+        names = names or [k for k, v in frames[0]["cams"].items() if (root / v["data_path"]).is_file()]
         names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
         return Drive(
             name=f"{log.stem}_{number}" if number else log.stem,

@@ -28,7 +28,8 @@ class PhysicalAIAV:
 
     def __init__(self, source: Path, cameras: str = "", clips: str = "") -> None:
         self._data = _local_interface(_root(source))
-        self._cameras = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
+        wanted = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
+        self._cameras = sorted({_FRONT, *wanted}, key=lambda name: (name != _FRONT, name))
         asked = [clip.strip() for clip in clips.split(",") if clip.strip()]
         known = set(self._data.clip_index.index)
         if set(asked) - known:
@@ -61,7 +62,7 @@ class PhysicalAIAV:
             name=clip,
             source=f"PhysicalAI-Autonomous-Vehicles {clip}",
             license="NVIDIA Autonomous Vehicle Dataset License",
-            streams=tuple(sorted(streams, key=lambda stream: stream.camera.name != _FRONT)),
+            streams=tuple(streams),
             t=t,
             poses=poses,
             v=np.where(speeds_of(t, poses) < -0.1, -velocity, velocity),
