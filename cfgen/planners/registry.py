@@ -22,8 +22,11 @@ PLANNERS = Registry(
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
         "cruise": "cfgen.planners.builtin:Cruise",
+        "gemini": "cfgen.planners.vlm:gemini",
+        "local": "cfgen.planners.vlm:local",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
+        "openai": "cfgen.planners.vlm:openai",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
