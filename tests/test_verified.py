@@ -4,11 +4,13 @@ import pytest
 from cfgen.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.model_verifier import create_verifier
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Truth
 from cfgen.planners.registry import open_planner
 from cfgen.planners.verified import Verified, oracle_score
 from cfgen.records import Motion, Placement, Size
+from tests.judge.fake_gemini import FakeServer, openai
 from tests.random_planner import RandomPlanner
 
 STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(10.0,))
@@ -128,3 +130,31 @@ def test_it_opens_by_its_spec_with_options_for_both():
 def test_bad_options_are_named(options):
     with pytest.raises(InputError, match=r"verified planner: .*expected"):
         open_planner("verified:cruise", options)
+
+
+def test_a_model_verifies_candidates_and_bad_replies_score_nothing():
+    pytest.importorskip("httpx")
+
+    def judge(request, number):
+        words = request.json["messages"][-1]["content"]
+        table = next(p["text"] for p in reversed(words) if p["type"] == "text" and "trajectory" in p["text"])
+        stops = table.strip().endswith(" 0 km/h")
+        says_stop = any("It brakes" in p.get("text", "") for p in words)
+        return openai(
+            "nonsense" if number == 0 else f"<verdict>{'YES' if stops == says_stop else 'NO'}</verdict>"
+        )
+
+    with FakeServer(judge) as server:
+        options = {"model": "m", "base_url": f"{server.url}/v1"}
+        verifier = create_verifier("openai", options)
+        assert verifier(question(), "It brakes.", said("stop", "It brakes.", BRAKE), 0) == 0.0
+        planner = Verified(RandomPlanner().plan, "best_of_n", n=4, m=2, verifier=verifier)
+        answers = [planner.plan([question(seed)])[0] for seed in range(12)]
+    plans = [to_plan(a)[1] for a in answers if not isinstance(a, PlanFaultError)]
+    assert np.mean([check_plan(p, 10.0).score == 1.0 for p in plans]) > 0.9
+    assert answers[0].report["verified"]["verifier_calls"] <= 8
+
+
+def test_an_unknown_verifier_is_named():
+    with pytest.raises(InputError, match="verifier 'oracle' is not known"):
+        create_verifier("oracle")

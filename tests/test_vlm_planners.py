@@ -103,7 +103,7 @@ def test_gemini_is_held_to_the_schema(monkeypatch):
 )
 def test_what_is_no_plan_is_a_fault_of_that_question(reply, reason: str):
     with FakeServer(lambda r, n: reply) as server:
-        planner = openai("m", base_url=f"{server.url}/v1", retries=0)
+        planner = openai(model="m", base_url=f"{server.url}/v1", retries=0)
         answer = planner.plan([asked()])[0]
     with pytest.raises(PlanFaultError, match=reason):
         raise answer if isinstance(answer, PlanFaultError) else _fault(answer)
@@ -117,7 +117,7 @@ def _fault(answer) -> PlanFaultError:
 
 def test_a_json_answer_that_does_not_fit_is_a_fault():
     with FakeServer(lambda r, n: openai_reply('{"waypoints": 3}')) as server:
-        planner = openai("m", base_url=f"{server.url}/v1", form="json")
+        planner = openai(model="m", base_url=f"{server.url}/v1", form="json")
         answer = planner.plan([asked()])[0]
     assert "expected JSON that fits the schema" in str(answer)
 
@@ -125,7 +125,7 @@ def test_a_json_answer_that_does_not_fit_is_a_fault():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("openai", {}, "expected --planner-option model=NAME"),
+        ("openai", {}, "expected an option model=NAME"),
         ("openai", {"model": "m", "wheels": 4}, "option 'wheels' is not known"),
         ("openai", {"model": "m", "look": {"size": 3}}, "expected frame_times and/or max_pixels"),
         ("gemini", {"model": "m"}, "no key in"),

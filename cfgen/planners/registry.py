@@ -38,7 +38,6 @@ WEIGHTLESS = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.plan
 if TYPE_CHECKING:
     from cfgen.planners.command import Command
     from cfgen.planners.http import Server
-    from cfgen.planners.verified import Verifier
 
 Answers = Sequence[str | Response | PlanFaultError]
 
@@ -62,19 +61,16 @@ def open_planner(
     options: Mapping[str, Any] | None = None,
     name: str | None = None,
     timeout_s: float = 120.0,
-    verifier: "Verifier | None" = None,
 ) -> OpenPlanner:
     """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
     ``.jsonl`` file of outputs; or ``verified:`` before any of these.
-
-    ``verifier`` judges the candidates of a ``verified:`` planner; None takes the one that measures.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
     """
     options = dict(options or {})
     if spec.startswith("verified:"):
-        return _verified(spec, options, name, timeout_s, verifier)
+        return _verified(spec, options, name, timeout_s)
     if spec.endswith(".jsonl"):
         return _in_process(spec, _make_outputs, (spec,), name or Path(spec).stem, hash_bytes(_read(spec)))
     if spec.startswith("cmd:"):
@@ -158,15 +154,15 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> Open
 _SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
-def _verified(
-    spec: str, options: dict[str, Any], name: str | None, timeout_s: float, verifier: "Verifier | None"
-) -> OpenPlanner:
-    from cfgen.planners.verified import Verified, offline_verifier
+def _verified(spec: str, options: dict[str, Any], name: str | None, timeout_s: float) -> OpenPlanner:
+    from cfgen.planners.model_verifier import create_verifier
+    from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in _SELECTION if key in options}
+    by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
     base = open_planner(spec.removeprefix("verified:"), options, None, timeout_s)
     try:
-        planner = Verified(base.ask, verifier=verifier or offline_verifier, **selection)
+        planner = Verified(base.ask, verifier=create_verifier(*by), **selection)
     except (CfgenError, TypeError) as error:
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error
@@ -175,9 +171,7 @@ def _verified(
         base,
         name=_identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
-        hash=hash_json(
-            {"base": base.hash, "selection": selection, "verifier": getattr(verifier, "__name__", "")}
-        ),
+        hash=hash_json({"base": base.hash, "selection": selection, "verifier": by}),
         needs=replace(base.needs, truth=base.needs.truth or oracle),
         ask=planner.plan,
         replays_log=base.replays_log or oracle,

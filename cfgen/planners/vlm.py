@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.errors import CfgenError
+from cfgen.errors import CfgenError, InputError
 from cfgen.judge.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.judge.models.base import Ask, Model, ModelError, Picture, Reply, Turn
 from cfgen.planners.answer import PlanFaultError
@@ -113,7 +113,7 @@ def question(observation: Observation, form: str) -> Ask:
     """The prompt for one observation: frames oldest first, motion in words, the form of the answer."""
     parts: list[str | Picture] = []
     for shown in observation.images["front"]:
-        parts += [f"Front camera {_when(shown.t)}:", Picture(_jpeg(shown.pixels))]
+        parts += [f"Front camera {_when(shown.t)}:", Picture(jpeg(shown.pixels))]
     parts.append(_motion(observation))
     if observation.instruction:
         parts.append(f"Route: {observation.instruction}")
@@ -140,40 +140,48 @@ def answer(reply: Reply, form: str) -> Response | PlanFaultError:
     return Response(text, points, report=report)
 
 
-def gemini(model: str = "", look: dict[str, Any] | None = None, **options: Any) -> Vlm:
+def gemini(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
     """Options: model (required), thinking, base_url, timeout_s, and those of :class:`Limits`."""
-    from cfgen.judge.models.gemini import Gemini
-
-    thinking, base_url = str(options.pop("thinking", "")), str(options.pop("base_url", ""))
-    timeout_s = float(options.pop("timeout_s", 180.0))
-    limits = Limits.of(options)
-    return Vlm(Gemini(_named(model, "gemini"), thinking, base_url, timeout_s), limits, _look(look))
+    return Vlm(*transport("gemini", options), _look(look))
 
 
-def openai(model: str = "", look: dict[str, Any] | None = None, **options: Any) -> Vlm:
+def openai(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
     """Options: model (required), base_url, form ("tags" or "json"), max_tokens, timeout_s, and :class:`Limits`."""
-    from cfgen.judge.models.openai import DEFAULT_URL, OpenAI
-
-    base_url, form = str(options.pop("base_url", DEFAULT_URL)), options.pop("form", "tags")
-    max_tokens, timeout_s = int(options.pop("max_tokens", 4096)), float(options.pop("timeout_s", 180.0))
-    limits = Limits.of(options)
-    return Vlm(OpenAI(_named(model, "openai"), base_url, form, max_tokens, timeout_s), limits, _look(look))
+    return Vlm(*transport("openai", options), _look(look))
 
 
-def local(model: str = "", look: dict[str, Any] | None = None, **options: Any) -> Vlm:
+def local(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
     """Options: model (a folder or name, required), revision, device, max_new_tokens, and :class:`Limits`."""
-    from cfgen.judge.models.local import Local
-
-    revision, device = str(options.pop("revision", "")), str(options.pop("device", "auto"))
-    max_new_tokens = int(options.pop("max_new_tokens", 1600))
-    limits = Limits.of(options)
-    return Vlm(Local(_named(model, "local"), revision, device, max_new_tokens), limits, _look(look))
+    return Vlm(*transport("local", options), _look(look))
 
 
-def _named(model: str, provider: str) -> str:
-    if not model:
-        raise CfgenError(f"planner '{provider}': expected --planner-option model=NAME, found none")
-    return model
+def transport(provider: str, options: dict[str, Any]) -> tuple[Model, Limits]:
+    """The model and the limits that ``options`` describe; see :func:`gemini`, :func:`openai`, :func:`local`.
+
+    Raises:
+        InputError: no model named, or an option that is not known.
+    """
+    options = dict(options)
+    name = str(options.pop("model", ""))
+    if not name:
+        raise InputError(f"'{provider}': expected an option model=NAME, found none")
+    timeout_s = float(options.pop("timeout_s", 180.0))
+    made: Model
+    if provider == "gemini":
+        from cfgen.judge.models.gemini import Gemini
+
+        made = Gemini(name, str(options.pop("thinking", "")), str(options.pop("base_url", "")), timeout_s)
+    elif provider == "openai":
+        from cfgen.judge.models.openai import DEFAULT_URL, OpenAI
+
+        url, form = str(options.pop("base_url", DEFAULT_URL)), options.pop("form", "tags")
+        made = OpenAI(name, url, form, int(options.pop("max_tokens", 4096)), timeout_s)
+    else:
+        from cfgen.judge.models.local import Local
+
+        revision, device = str(options.pop("revision", "")), str(options.pop("device", "auto"))
+        made = Local(name, revision, device, int(options.pop("max_new_tokens", 1600)))
+    return made, Limits.of(options)
 
 
 def _look(options: dict[str, Any] | None) -> Look:
@@ -213,7 +221,8 @@ def _given(observation: Observation) -> str:
     )
 
 
-def _jpeg(pixels: np.ndarray) -> bytes:
+def jpeg(pixels: np.ndarray) -> bytes:
+    """(H, W, 3) uint8 RGB as JPEG without metadata."""
     done, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 92])
     if not done:
         raise CfgenError(f"cannot encode an image of shape {pixels.shape} as JPEG")
