@@ -150,10 +150,24 @@ def _roll_out(
     failed = 0
     for start in range(0, len(todo), planner.needs.batch_size):
         batch = todo[start : start + planner.needs.batch_size]
-        for rollout in _ask(asker, planner, batch):
+        rollouts = _ask(asker, planner, batch)
+        if start == 0 and planner.needs.deterministic:
+            _warn_if_it_wavers(asker, planner, batch[0], rollouts[0])
+        for rollout in rollouts:
             store.write_rollout(rollout)
             failed += rollout.status == "failed"
             progress.step(f"({failed} failed: {rollout.reason[:60]})" if failed else "")
+
+
+def _warn_if_it_wavers(asker: Questions, planner: OpenPlanner, question: Question, first: Rollout) -> None:
+    """A planner that calls itself deterministic answers the same question under the same seed the same way."""
+    again = _ask(asker, planner, [question])[0]
+    if (again.text, again.plan) != (first.text, first.plan):
+        warnings.warn(
+            f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
+            "observation.seed, or set it to False",
+            stacklevel=2,
+        )
 
 
 def _ask(asker: Questions, planner: OpenPlanner, batch: Sequence[Question]) -> list[Rollout]:

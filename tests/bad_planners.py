@@ -67,6 +67,22 @@ class SameTimes(_Base):
         return Response("", np.zeros((3, 2)), np.array([1.0, 1.0, 2.0]))
 
 
+class SixtyFive(_Base):
+    def one(self, observation):
+        return Response("", np.zeros((65, 3)))
+
+
+class OtherLanguage(_Base):
+    def one(self, observation):
+        return write_text("前方有一头鹿。", "为鹿减速。", "减速", "保持车道", constant_turn(5, 0))
+
+
+class IgnoresTheSeed(_Base):
+    def one(self, observation):
+        speed = 5 + np.random.default_rng().random()
+        return write_text("A road.", "Clear.", "set speed tracking", "lane keeping", constant_turn(speed, 0))
+
+
 class Number(_Base):
     def one(self, observation):
         return 42

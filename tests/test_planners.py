@@ -49,6 +49,13 @@ def test_a_class_by_name_answers_from_its_own_process():
     assert to_plan(ask("Good")[0])[1].waypoints[-1][0] == pytest.approx(30.0)
 
 
+def test_another_language_is_kept_and_its_actions_named_as_unknown():
+    _, plan = to_plan(ask("OtherLanguage")[0])
+    assert plan.trace.scene == "前方有一头鹿。"
+    assert plan.trace.longitudinal == ""
+    assert any("'减速' is not in the vocabulary" in fault for fault in plan.faults)
+
+
 def test_a_flood_on_stdout_does_not_reach_ours(capfd):
     to_plan(ask("Prints")[0])
     assert capfd.readouterr().out == ""
@@ -61,6 +68,7 @@ def test_a_flood_on_stdout_does_not_reach_ours(capfd):
         ("Exits", "ended with exit code 3"),
         ("Rubbish", "expected waypoints, found none"),
         ("Short", r"expected 24 \(0.25 s apart\), found 23"),
+        ("SixtyFive", r"expected 24 \(0.25 s apart\), found 65"),
         ("NotANumber", "expected finite x and y"),
         ("FarAway", r"expected \|x\|, \|y\| <= 1000 m, found 1e\+09 m"),
         ("SameTimes", "times that increase"),

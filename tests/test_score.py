@@ -212,3 +212,10 @@ def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Pat
     assert run("verify", out)[0] == 0
     _, _, err = score(out, "cruise", "--intervene")
     assert "needs one that plans for a given trace" in err
+
+
+def test_a_planner_that_only_says_it_is_deterministic_is_found_out(out: Path):
+    _, _, err = score(out, "tests.bad_planners:IgnoresTheSeed")
+    assert "declares needs.deterministic but answers one question in two ways" in err
+    _, _, err = score(out, "tests.bad_planners:Good")
+    assert "deterministic" not in err
