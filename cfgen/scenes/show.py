@@ -1,6 +1,7 @@
 """A page that shows what cfgen understood of each scene: a wrong calibration or motion is seen at a glance."""
 
 import base64
+import math
 from html import escape
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def describe(path: Path, faults: list[Fault]) -> str:
 
 def _facts(folder: SceneFolder) -> str:
     scene, camera = folder.scene, folder.scene.front
-    pitch, yaw, roll = (a * 57.29578 for a in angles(camera))
+    pitch, yaw, roll = (round(math.degrees(a), 1) + 0.0 for a in angles(camera))  # + 0.0: no "-0.0"
     facts = [
         scene.source,
         scene.license,
