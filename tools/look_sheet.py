@@ -39,7 +39,7 @@ KINDS = {
         "carnd_test3",
         "carnd_test1",
     ],
-    "fog, low sun, dark": ["comma2k19_0000", "boreas_rt_1733249255732230", "hmb3_00880"],
+    "fog, dark": ["comma2k19_0000", "hmb3_02919"],
 }
 #: Rough calibration of the stills: focal length, principal point, camera height (m), pitch and yaw (degrees).
 STILLS = {
