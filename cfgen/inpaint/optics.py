@@ -74,13 +74,17 @@ def soften(premultiplied: np.ndarray, optics: Optics) -> np.ndarray:
 
 
 def grain(codes: np.ndarray, cover: np.ndarray, optics: Optics, rng: np.random.Generator) -> np.ndarray:
-    """Codes (H, W, 3) with the frame's grain where ``cover`` (H, W) says how much is new."""
+    """Codes (H, W, 3) with the frame's grain where ``cover`` (H, W) says how much is new.
+
+    Grain grows with brightness, and is gone where the sensor is full.
+    """
     if optics.noise <= 0.05:
         return codes
     size = codes.shape[:2]
     shared = cv2.GaussianBlur(rng.standard_normal(size, dtype=np.float32), (0, 0), 0.55)
     own = rng.standard_normal((*size, 3), dtype=np.float32)
-    strength = (optics.noise / max(float(shared.std()), 1e-6)) * cover * np.clip(codes[..., 1] / 90, 0.4, 1.2)
+    level = np.clip(codes[..., 1] / 90, 0.4, 1.2) * np.clip((260 - codes[..., 1]) / 70, 0, 1)
+    strength = optics.noise / max(float(shared.std()), 1e-6) * cover * level
     return codes + (0.95 * shared[..., None] + 0.12 * own) * strength[..., None]
 
 
