@@ -17,7 +17,10 @@ from cfgen.records import LATERAL, LONGITUDINAL, Trace
 MAX_TEXT = 200_000
 
 _TAG = {
-    name: re.compile(rf"<\s*{name}\s*>(.*?)<\s*/\s*{name}\s*>", re.DOTALL | re.IGNORECASE)
+    name: (
+        re.compile(rf"<\s{{0,9}}{name}\s{{0,9}}>", re.I),
+        re.compile(rf"<\s{{0,9}}/\s{{0,9}}{name}\s{{0,9}}>", re.I),
+    )
     for name in ("think", "action", "wp")
 }
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)", re.IGNORECASE)
@@ -83,8 +86,18 @@ def canonical_action(words: str, axis: str) -> str:
     return next((entry for pattern, entry in patterns if re.search(pattern, plain)), "")
 
 
+def _blocks(name: str, text: str) -> list[str]:
+    """What stands between opening and closing tags, in order; one pass, however many tags are left open."""
+    opening, closing = _TAG[name]
+    found, at = [], 0
+    while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):
+        found.append(text[start.end() : end.start()])
+        at = end.end()
+    return found
+
+
 def _single(name: str, text: str, faults: list[str]) -> str | None:
-    blocks = _TAG[name].findall(text)
+    blocks = _blocks(name, text)
     if not blocks:
         faults.append(f"<{name}>: expected one block, found none")
         return None
@@ -153,7 +166,7 @@ def _action(text: str, faults: list[str]) -> tuple[str, str]:
 
 def _waypoints(text: str, faults: list[str]) -> np.ndarray | None:
     rows = []
-    for number, body in enumerate(_TAG["wp"].findall(text), 1):
+    for number, body in enumerate(_blocks("wp", text), 1):
         values = [float(v) for v in _NUMBER.findall(body[:500])]
         if len(values) not in (2, 3):
             faults.append(f"<wp> {number}: expected [x, y, theta], found {len(values)} numbers")

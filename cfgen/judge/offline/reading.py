@@ -35,6 +35,17 @@ _IN_LANE = (
 )
 
 
+#: Sentences with these speak to whoever grades, not about the road.
+_ADDRESSED = (
+    r"\b(?:scor(?:e|es|ed|ing)|rubric|judge|grad(?:e|er|ing)|verdict|evaluat\w*|instruct\w*|prompt|assistant|system|user|"
+    r"ignore (?:all|the|any|previous)|disregard|override|element_\w+|explanation|thinking|json|output)\b|_score"
+)
+
+
+#: A verdict that the planner wrote for itself.
+_FAKE = r"<(\w*(?:score|element_|explanation|verdict)\w*)>[^<]*</\1>"
+
+
 @dataclass(frozen=True)
 class Reading:
     """What the modified answer says that the original did not.
@@ -126,7 +137,8 @@ def _sentences(text: str, plan: Plan) -> list[str]:
     """Lower-case sentences of the trace, or of the raw words."""
     spoken = f"{plan.trace.scene}\n{plan.trace.justification}"
     if not spoken.strip():
-        spoken = re.sub(r"<wp>.*?</wp>|<[^>]{0,40}>", "\n", text[:_MAX_CHARS], flags=re.S)
-    spoken = spoken[:_MAX_CHARS].lower().replace("\u2019", "'")
-    parts = re.split(r"[.!?;\n]+", spoken)
-    return [" ".join(p.split()) for p in parts if p.strip()]
+        spoken = re.sub(r"<wp>[^<]*</wp>", "\n", text[:_MAX_CHARS])
+    spoken = re.sub(_FAKE, " ; ", spoken[:_MAX_CHARS].lower().replace("\u2019", "'"))
+    spoken = re.sub(r"<[^<>]{0,200}>", " ; ", spoken)
+    parts = (" ".join(p.split()) for p in re.split(r"[.!?;\n]+", spoken))
+    return [p for p in parts if p and not re.search(_ADDRESSED, p)]
