@@ -1,0 +1,85 @@
+"""From rollouts to a consistency table, with a scripted model in place of a real one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cfgen.cli import main
+from cfgen.errors import InputError
+from cfgen.judge.checker import CriticChecker
+from cfgen.judge.edges import ModelChecker
+from cfgen.judge.rubrics.faithfulness import FIELDS
+from cfgen.metrics.faithfulness import EDGES
+from cfgen.store import Store
+from cfgen.traces import check_traces
+from tests.report.bench import blind, case_id, make_bench
+
+
+def reply(**changes: str) -> str:
+    fields = {**dict.fromkeys(FIELDS, ""), **dict.fromkeys(EDGES, "CONSISTENT"), "confidence": "HIGH"}
+    return json.dumps({**fields, **changes})
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    return make_bench(tmp_path / "bench", 4, {"blind": blind}, arms=("hazard",)).root
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """Case 1's hazard answer breaks E4, case 2's is never readable, case 3's only the second time."""
+    replies = {
+        f"hazard.{case_id(1)}.0": reply(E4="INCONSISTENT", E4_why="the speed stays at 43 km/h"),
+        f"hazard.{case_id(2)}.0": "I would rather not say.",
+        f"hazard.{case_id(3)}.0": ["CONSISTENT, all of it", reply()],
+    }
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"replies": replies, "default": reply()}))
+    return path
+
+
+def test_checked_resumed_and_reported(
+    bench: Path, script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    command = [
+        "traces",
+        str(bench),
+        "--planner",
+        "blind",
+        "--judge",
+        "scripted",
+        "--judge-option",
+        f"file={script}",
+    ]
+    assert main([*command, "--quiet"]) == 0
+    assert "7 answers checked, 1 without a usable reply" in capsys.readouterr().out
+    store = Store(bench)
+    found = {(v.arm, v.case_id): v for v in store.trace_verdicts("blind")}
+    assert len(found) == 8
+    broken = found["hazard", case_id(1)]
+    assert (broken.edges["E4"], broken.why) == (False, {"E4": "the speed stays at 43 km/h"})
+    assert found["hazard", case_id(3)].status == "checked"
+    unread = found["hazard", case_id(2)]
+    assert (unread.status, unread.edges) == ("failed", {})
+    assert unread.reason
+
+    script.write_text(json.dumps({"replies": {}, "default": reply(E1="INCONSISTENT")}))
+    main([*command, "--quiet"])
+    assert {v.edges.get("E1") for v in store.trace_verdicts("blind")} == {True, None}, (
+        "what is checked is kept"
+    )
+
+    main(["report", str(bench), "--out", str(tmp_path / "r"), "--panels", "0"])
+    table = (tmp_path / "r" / "tables" / "faithfulness.csv").read_text().splitlines()
+    assert table[1].startswith("blind,scripted,original,100.0,")
+    # hazard: cases 0 and 3 whole, case 1 broken, case 2 unchecked
+    assert table[2].split(",")[:4] == ["blind", "scripted", "hazard", "66.7"]
+    assert table[2].endswith(",100.0,100.0,100.0,66.7,100.0,3,1")
+
+
+def test_mistakes_name_the_remedy(bench: Path):
+    with pytest.raises(InputError, match="no model to ask about traces; use gemini"):
+        ModelChecker("offline", {})
+    with pytest.raises(InputError, match="score it first"):
+        check_traces(bench, "nobody", CriticChecker("/nowhere"))
