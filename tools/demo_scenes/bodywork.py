@@ -69,6 +69,19 @@ def add_details(shape, tree, kind, night, braking):
                 (head * 0.86, H - 0.13),
             ],
         )
+    else:
+        for s in (-1, 1):
+            y0, y1, z0, z1 = s * 0.06, s * W * 0.33, H - 0.85, H - 0.3
+            _decal(shape, tree, glass, "x+", [(y1, z0), (y0, z0), (y0, z1), (y1, z1)])
+        _decal(
+            shape,
+            tree,
+            dark,
+            "x+",
+            [(0.006, 0.5), (-0.006, 0.5), (-0.006, H - 0.2), (0.006, H - 0.2)],
+            0.002,
+            (2, 12),
+        )
     roof = H - 0.14
     mid = (ws + rw) / 2 + 0.12 if kind not in ("pickup", "van") else rf - 0.75
     a0, a1 = ws - 0.32, rf - 0.06

@@ -87,7 +87,7 @@ def broadleaf(
     return shape.mesh(name)
 
 
-def conifer(name, rng, height=14.0, radius=2.6, rgb=(0.022, 0.045, 0.016), clear=0.1):
+def conifer(name, rng, height=14.0, radius=2.6, rgb=(0.03, 0.056, 0.021), clear=0.1):
     """A spruce or pine: whorls of drooping boughs with flat sprays of needles."""
     shape, wood = Shape(), mats.plain("bark-pine", BARK["pine"], 0.95, vary=0.45, scale=5.0, bumpy=0.8)
     lean = rng.normal(0, 0.15, 2)
