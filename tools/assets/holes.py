@@ -28,7 +28,7 @@ def _disc(outline: np.ndarray, z: float, paint) -> object:
     )
 
 
-def build_sinkhole(seed: int, length: float = 3.0, width: float = 2.3) -> Objects:
+def build_sinkhole(seed: int, length: float = 3.4, width: float = 2.6) -> Objects:
     """A collapse: a black shaft between broken layers, heaved slabs at its edge, cracks and lumps around it."""
     rng = Random(seed)
     shaft = material("shaft", (0.003, 0.0028, 0.0025), 1.0, spec=0.0)
@@ -38,19 +38,19 @@ def build_sinkhole(seed: int, length: float = 3.0, width: float = 2.3) -> Object
     rim = _outline(rng, length, width, 0.10)
     made = [_disc(rim * 1.06, 0.002, crust), _disc(rim, 0.004, base), _disc(rim * 0.94, 0.006, earth)]
     made.append(_disc(rim * 0.86, 0.008, shaft))
-    for k in range(11):
-        at = rim[(k * len(rim)) // 11 + rng.randrange(8)]
+    for k in range(7):
+        at = rim[(k * len(rim)) // 7 + rng.randrange(16)]
         out = math.atan2(at[1], at[0])
-        size = (rng.uniform(0.25, 0.45), rng.uniform(0.3, 0.6), rng.uniform(0.05, 0.08))
-        slab = [crumple(box((0.1, 0, 0), size, crust, 0.006), 0.03, 0.15, 2)]
+        size = (rng.uniform(0.25, 0.45), rng.uniform(0.3, 0.6), rng.uniform(0.03, 0.05))
+        slab = [crumple(box((0.1, 0, 0), size, crust, 0.006), 0.015, 0.15, 2)]
         slab.append(box((0.1, 0, -size[2] * 0.6), (size[0] * 0.96, size[1] * 0.96, size[2] * 0.5), base, 0.0))
-        lift = rng.uniform(0.12, 0.5)
-        made.append(place([place(slab, pitch=lift)], (float(at[0]), float(at[1]), 0.02 + 0.12 * lift), out))
+        lift = rng.uniform(0.04, 0.2)
+        made.append(place([place(slab, pitch=lift)], (float(at[0]), float(at[1]), 0.045 + 0.3 * lift), out))
     for _ in range(9):
         made.append(_crack(rng, rim, shaft))
     for _ in range(60):
         spot = rim[rng.randrange(len(rim))] * rng.uniform(0.98, 1.3)
-        size = rng.uniform(0.02, 0.11)
+        size = rng.uniform(0.02, 0.08)
         lump = (size, size * rng.uniform(0.6, 1), size * 0.7)
         at = (float(spot[0]), float(spot[1]), size * 0.3)
         made.append(

@@ -96,6 +96,10 @@ def make(
     render.setup(6 if draft else model.samples, threads, model.volume)
     points = render.surface_points(0.02)
     low, high = points.min(0), points.max(0)
+    if low[2] < -0.04:
+        raise SystemExit(
+            f"{identity['model']}: reaches {-low[2]:.2f} m below the ground, where the camera would see it"
+        )
     low[2] = min(low[2], 0.0)
     size = high - low
     ppm = model.pixels / float(size.max())
