@@ -192,7 +192,7 @@ MODELS = {
         {"a": {}},
         symmetry="mirror",
         pixels=340,
-        samples=10,
+        samples=8,
         azimuths=(0, 10, 20, 40, 65, 90, 115, 140, 150, 160, 170, 180),
     ),
     "tram": Model(
@@ -200,7 +200,7 @@ MODELS = {
         {"red": {}},
         symmetry="mirror",
         pixels=420,
-        samples=10,
+        samples=8,
         azimuths=(*SIDEWAYS, 100, 110, 120, 130, 140),
     ),
 }

@@ -122,7 +122,13 @@ def build_crash(seed: int) -> Objects:
 
 BIG = {"pixels": 300, "samples": 12}
 MODELS = {
-    "car_door_open": Model(build_door_open, {"silver": {}}, **BIG),
+    "car_door_open": Model(
+        build_door_open,
+        {"silver": {}},
+        pixels=300,
+        samples=8,
+        azimuths=(0, 30, 60, 90, 110, 130, 140, 150, 160, 170, 180, 190, 200, 215, 240, 270, 315),
+    ),
     "car_overturned": Model(build_overturned, {"blue": {}}, **BIG),
     "car_crash": Model(build_crash, {"a": {"seed": 2}}, **{**BIG, "pixels": 380}),
 }
