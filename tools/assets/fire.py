@@ -98,7 +98,7 @@ def _plume(
         wide = g.math("DIVIDE", rho, g.total((1.0, 0.75), (up, 1.7)))
         start = 0.6 * flame / height
         rise = g.math("MULTIPLY", g.math("SUBTRACT", up, start), 4.0, clamp=True)
-        fade = g.math("MULTIPLY", g.math("SUBTRACT", 0.97, up), 1.6, clamp=True)
+        fade = g.math("MULTIPLY", g.math("SUBTRACT", 0.98, up), 3.2, clamp=True)
         fog = g.math("MAXIMUM", g.total((n, 2.3), (wide, -0.62), (up, -0.25), (1.0, -0.5)), 0.0)
         fog = g.math("MULTIPLY", fog, g.math("MULTIPLY", g.math("MULTIPLY", rise, fade), smoke))
         density = g.math("ADD", density, fog)
@@ -128,7 +128,8 @@ def _domain(
     faces += [tuple(reversed(range(sides))), tuple(range(rings * sides, (rings + 1) * sides))]
     made = mesh(verts, faces, material)
     made.visible_diffuse = made.visible_glossy = False
-    bpy.context.scene.cycles.volume_max_steps = 160
+    made["airy"] = True
+    bpy.context.scene.cycles.volume_max_steps, bpy.context.scene.cycles.volume_step_rate = 128, 2.0
     return made
 
 
@@ -166,8 +167,8 @@ def fire(
     seed: int = 0,
     width: float = 1.7,
     flame: float = 1.9,
-    height: float = 5.5,
-    smoke: float = 1.5,
+    height: float = 4.2,
+    smoke: float = 4.0,
     wind: float = 0.6,
 ) -> Objects:
     """A heap burning on the road, with dark smoke."""
@@ -178,7 +179,7 @@ def smoke(
     seed: int = 0,
     width: float = 1.6,
     height: float = 5.0,
-    thick: float = 3.0,
+    thick: float = 6.0,
     shade: float = 0.75,
     wind: float = 1.2,
 ) -> Objects:
@@ -186,21 +187,22 @@ def smoke(
     return [_plume(width, height, 0.0, thick, shade, wind, seed + 1)]
 
 
+SLOW: dict = {"step": 120, "volume": True, "samples": 32}
 MODELS = {
     "fire": Model(
         fire,
-        {"heap": {}, "small": {"width": 0.9, "flame": 0.9, "height": 2.8, "smoke": 1.2, "seed": 1}},
-        step=60,
-        pixels=420,
-        volume=True,
-        samples=96,
+        {
+            "heap": {},
+            "small": {"width": 0.9, "flame": 0.9, "height": 2.2, "smoke": 4.0, "seed": 1},
+            "low": {"width": 1.9, "flame": 1.2, "height": 2.6, "smoke": 5.0, "seed": 4},
+        },
+        pixels=300,
+        **SLOW,
     ),
     "smoke": Model(
         smoke,
-        {"grey": {}, "black": {"shade": 0.12, "thick": 4.0, "seed": 2}},
-        step=60,
-        pixels=300,
-        volume=True,
-        samples=96,
+        {"grey": {"width": 2.4, "height": 3.0}, "black": {"shade": 0.12, "thick": 4.0, "seed": 2}},
+        pixels=200,
+        **SLOW,
     ),
 }

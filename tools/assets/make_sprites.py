@@ -121,7 +121,9 @@ def make(
         pack.add_decal(render.render_decal(low[:2] - 0.1, high[:2] + 0.1, 1 / ppm))
         return pack.write(folder)
     pitch = max(float(size.max()) / 128, 0.008)
-    pack.add_voxels(points, pitch)
+    solid = render.surface_points(0.02, airy=False)
+    if len(solid):
+        pack.add_voxels(solid, pitch)
     rim = min(max(0.35, 0.5 * float(size[2])), 1.6)
     grid = max(float(size[:2].max() + 2 * rim) / 128, 0.01)
     low2, high2 = low[:2] - rim, high[:2] + rim

@@ -1,79 +1,148 @@
-"""People on foot: walking, running, standing, lying."""
+"""People on foot: crossing, running, standing, working, lying."""
 
 from dataclasses import replace
 
-from body.clothes import Cut
-from body.parts import build
-from body.person import Outfit, person
-from body.poses import PASS, WALK
-from body.skeleton import Pose
+import numpy as np
+from body.parts import Part, build, moved, settle
+from body.person import person
+from body.poses import BECKON, CALL, DIG, FALLEN, HALT, PASS, PUSH, RUN, STAND, STOOP, WAIT, WALK
+from body.props import ball, shovel, stop_paddle, stroller, walking_stick
+from body.skeleton import Pose, Skeleton, turn
+from body.wardrobe import OUTFITS
 from common import Model, Objects
 
-MAN = Outfit(zip=(0.02, 0.02, 0.02), top=(0.045, 0.05, 0.055), bottom=(0.2, 0.15, 0.095))
-PEDESTRIANS: dict[str, tuple[Pose, Outfit]] = {
-    "man": (WALK, MAN),
-    "woman": (
-        PASS.mirrored(),
-        Outfit(
-            True,
-            1.66,
-            hair="brown",
-            style="long",
-            skin=0,
-            top=(0.3, 0.025, 0.03),
-            cut=Cut(0.016, -0.13, fold=0.008, collar=0.03),
-            bottom=(0.03, 0.032, 0.04),
-            loose=0.003,
-            ankle=0.046,
-            shoes=(0.05, 0.03, 0.025),
-            gear=[("shoulder_bag", {})],
-        ),
-    ),
-    "teen": (
-        WALK.mirrored(),
-        Outfit(
-            False,
-            1.68,
-            0.2,
-            2,
-            "black",
-            "curly",
-            top=(0.33, 0.34, 0.33),
-            cut=Cut(0.02, -0.12, hood=True, fold=0.01),
-            bottom=(0.1, 0.14, 0.22),
-            loose=0.012,
-            ankle=0.07,
-            shoes=(0.4, 0.4, 0.39),
-            sole=(0.6, 0.6, 0.6),
-            gear=[("backpack", {})],
-        ),
-    ),
-    "older": (
-        replace(
-            PASS, pelvis_turn=(0, 6, 0), chest_turn=(0, 17, 0), head_turn=(0, 6, 0), pelvis=(-0.02, 0, 0.945)
-        ),
-        Outfit(
-            False,
-            1.69,
-            0,
-            0,
-            "grey",
-            "thin",
-            top=(0.22, 0.17, 0.11),
-            cut=Cut(0.024, -0.16, collar=0.025, fold=0.012, belly=0.045),
-            zip=(0.1, 0.08, 0.05),
-            bottom=(0.09, 0.085, 0.075),
-            loose=0.014,
-            ankle=0.07,
-        ),
-    ),
+POSES: dict[str, Pose] = {
+    "walk": WALK,
+    "walk2": WALK.mirrored(),
+    "pass": PASS,
+    "pass2": PASS.mirrored(),
+    "stoop": STOOP,
+    "run": RUN,
+    "run2": RUN.mirrored(),
+    "stand": STAND,
+    "wait": WAIT,
+    "halt": HALT,
+    "beckon": BECKON,
+    "call": CALL,
+    "push": PUSH,
 }
 
 
-def pedestrian(seed: int = 0, who: str = "man") -> Objects:
-    """Someone walking."""
-    pose, wear = PEDESTRIANS[who]
-    return build(person(pose, wear, seed)[1])
+def someone(who: str, pose: str, seed: int) -> tuple[Skeleton, list[Part]]:
+    """A named outfit in a named pose."""
+    wear = OUTFITS[who]
+    hatted = any(name in {"hard_hat", "peaked_cap", "cap"} for name, _ in wear.gear)
+    return person(POSES[pose], wear, seed, bare_head=not hatted)
 
 
-MODELS = {"pedestrian": Model(pedestrian, {w: {"who": w} for w in PEDESTRIANS}, samples=12)}
+def pedestrian(seed: int = 0, who: str = "man", pose: str = "walk") -> Objects:
+    """One person on foot."""
+    return build(someone(who, pose, seed)[1])
+
+
+def group(
+    seed: int = 0, members: tuple = (("man", "walk"), ("woman", "pass2"), ("teen", "walk2"))
+) -> Objects:
+    """People crossing together, side by side and a little apart."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for i, (who, pose) in enumerate(members):
+        at = (rng.normal(0, 0.3), (i - (len(members) - 1) / 2) * 0.75, 0)
+        parts += moved(someone(who, pose, seed + i)[1], turn((0, 0, rng.normal(0, 7))), at)
+    return build(parts)
+
+
+def with_sign(seed: int = 0, who: str = "worker") -> Objects:
+    """A flagger holding a STOP paddle towards the traffic."""
+    s, parts = someone(who, "wait", seed)
+    return build([*parts, *stop_paddle(s.arms[-1], s.k)])
+
+
+def digging(seed: int = 0, who: str = "worker_orange") -> Objects:
+    """A worker bent over a shovel."""
+    s, parts = person(DIG, OUTFITS[who], seed, bare_head=False)
+    return build(settle([*parts, *shovel(s)]))
+
+
+def after_ball(seed: int = 0, who: str = "child", pose: str = "run") -> Objects:
+    """A child running after a ball."""
+    return build([*someone(who, pose, seed)[1], *ball((1.15, 0.1, 0.11))])
+
+
+def elderly(seed: int = 0, who: str = "older") -> Objects:
+    """An old person walking bent, with a stick."""
+    s, parts = someone(who, "stoop", seed)
+    return build([*parts, *walking_stick(s)])
+
+
+def with_stroller(seed: int = 0, who: str = "woman") -> Objects:
+    """Someone pushing a stroller."""
+    wear = replace(OUTFITS[who], gear=[])
+    return build([*person(PUSH, wear, seed)[1], *stroller((0.74, 0, 0))])
+
+
+def lying(seed: int = 0, who: str = "man") -> Objects:
+    """Someone lying on the road."""
+    return build(settle(moved(person(FALLEN, OUTFITS[who], seed)[1], turn((0, 0, 90)), (-0.2, 0, 0))))
+
+
+FEW: dict = {"samples": 10, "step": 30}
+CROWD = {
+    "three": {},
+    "family": {"members": (("suit", "pass"), ("girl", "walk2"), ("coat", "walk2")), "seed": 2},
+    "standing": {"members": (("summer", "stand"), ("woman", "wait"), ("teen", "stand")), "seed": 3},
+}
+MODELS = {
+    "pedestrian_walking": Model(
+        pedestrian,
+        {
+            "man": {},
+            "woman": {"who": "woman", "pose": "pass2"},
+            "teen": {"who": "teen", "pose": "walk2"},
+            "summer": {"who": "summer", "pose": "pass"},
+            "coat": {"who": "coat", "pose": "walk2"},
+            "suit": {"who": "suit", "pose": "walk"},
+            "dress": {"who": "dress", "pose": "pass"},
+        },
+        **FEW,
+    ),
+    "pedestrian_running": Model(
+        pedestrian, {"man": {"pose": "run"}, "teen": {"who": "hooded", "pose": "run2"}}, **FEW
+    ),
+    "pedestrian_elderly": Model(elderly, {"man": {}, "woman": {"who": "coat"}}, **FEW),
+    "pedestrian_phone": Model(
+        pedestrian,
+        {"teen": {"who": "hooded", "pose": "call"}, "woman": {"who": "woman", "pose": "call"}},
+        **FEW,
+    ),
+    "pedestrian_standing": Model(
+        pedestrian,
+        {"summer": {"who": "summer", "pose": "stand"}, "coat": {"who": "coat", "pose": "stand"}},
+        **FEW,
+    ),
+    "pedestrian_lying": Model(lying, {"man": {}, "woman": {"who": "dress"}}, **FEW),
+    "pedestrian_group": Model(group, CROWD, **FEW, pixels=280),
+    "child_running": Model(
+        after_ball, {"boy": {}, "girl": {"who": "girl", "pose": "run2"}}, **FEW, pixels=200
+    ),
+    "person_vest": Model(
+        pedestrian,
+        {"man": {"who": "marshal", "pose": "stand"}, "woman": {"who": "driver", "pose": "beckon"}},
+        **FEW,
+    ),
+    "flagger": Model(
+        with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FEW, pixels=280
+    ),
+    "worker": Model(
+        pedestrian,
+        {"lime": {"who": "worker", "pose": "pass"}, "orange": {"who": "worker_orange", "pose": "walk"}},
+        **FEW,
+    ),
+    "worker_digging": Model(digging, {"orange": {}}, **FEW),
+    "police_officer": Model(
+        pedestrian,
+        {"halt": {"who": "officer", "pose": "halt"}, "wave": {"who": "officer", "pose": "beckon"}},
+        **FEW,
+    ),
+    "stroller": Model(with_stroller, {"woman": {}, "man": {"who": "suit"}}, **FEW),
+}

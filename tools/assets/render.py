@@ -248,8 +248,11 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
     return data[at:end].decode(), end + 1
 
 
-def surface_points(spacing: float, cap: int = 400_000) -> np.ndarray:
-    """Points Nx3 (m, world) all over the model's surfaces, at most `spacing` apart in each triangle."""
+def surface_points(spacing: float, cap: int = 400_000, airy: bool = True) -> np.ndarray:
+    """Points Nx3 (m, world) all over the model's surfaces, at most `spacing` apart in each triangle.
+
+    Without `airy`, hulls of smoke and flames (objects marked "airy") are left out.
+    """
     graph = bpy.context.evaluated_depsgraph_get()
     corners = []
     for item in graph.object_instances:
@@ -258,6 +261,7 @@ def surface_points(spacing: float, cap: int = 400_000) -> np.ndarray:
             one.type not in {"MESH", "CURVE", "FONT"}
             or one.name == "ground"
             or not one.original.visible_camera
+            or (not airy and one.original.get("airy"))
         ):
             continue
         skin = one.to_mesh()
@@ -269,6 +273,8 @@ def surface_points(spacing: float, cap: int = 400_000) -> np.ndarray:
         pose = np.array(item.matrix_world)
         corners.append((verts.reshape(-1, 3) @ pose[:3, :3].T + pose[:3, 3])[picks].reshape(-1, 3, 3))
         one.to_mesh_clear()
+    if not corners:
+        return np.empty((0, 3))
     tri = np.concatenate(corners)
     area = np.linalg.norm(np.cross(tri[:, 1] - tri[:, 0], tri[:, 2] - tri[:, 0]), axis=1) / 2
     count = np.ceil(area / spacing**2 * 3).astype(int) + 1

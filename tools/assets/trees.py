@@ -171,7 +171,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def fallen_tree(seed: int = 0, kind: str = "broadleaf", length: float = 6.6, radius: float = 0.17) -> Objects:
+def fallen_tree(seed: int = 0, kind: str = "broadleaf", length: float = 5.4, radius: float = 0.17) -> Objects:
     """A tree that fell across the lane: trunk along y, broken end at -y, crown at +y."""
     rng, sort, g = np.random.default_rng(seed + 11), KINDS[kind], Growth()
     start = np.array([0.0, -length * 0.46, radius * 1.1])
@@ -190,11 +190,37 @@ def branch(seed: int = 0, kind: str = "broadleaf", length: float = 3.0) -> Objec
     return build([*parts, *_break(start, np.array([-0.1, -1.0, -0.03]), 0.055, rng)])
 
 
+def shrub(seed: int = 0, height: float = 1.0) -> Objects:
+    """A small bush growing by the road."""
+    rng, sort, g = np.random.default_rng(seed + 8), KINDS["broadleaf"], Growth()
+    for _ in range(9):
+        out = np.append(rng.normal(0, 0.45, 2), 1.0)
+        grow(
+            g,
+            rng,
+            sort,
+            np.array([*rng.normal(0, 0.05, 2), 0.03]),
+            out / np.linalg.norm(out),
+            height * 0.75,
+            0.012,
+            1,
+        )
+    few = Kind(**{**sort.__dict__, "leaves": 5000, "leaf_size": 0.055})
+    return build([*_wood(g, few, seed), _leaves(g, few, rng)])
+
+
 MODELS = {
+    "shrub": Model(shrub, {"a": {}, "b": {"seed": 3, "height": 0.8}}, pixels=180, step=40, samples=12),
     "fallen_tree": Model(
         fallen_tree,
-        {"broadleaf": {}, "pine": {"kind": "pine", "seed": 2}, "dry": {"kind": "dry", "seed": 3}},
-        pixels=420,
+        {
+            "broadleaf": {"length": 5.2},
+            "pine": {"kind": "pine", "seed": 2},
+            "dry": {"kind": "dry", "seed": 3},
+        },
+        pixels=360,
+        step=30,
+        samples=12,
     ),
-    "branch": Model(branch, {"broadleaf": {}, "dry": {"kind": "dry"}}, pixels=260),
+    "branch": Model(branch, {"broadleaf": {}, "dry": {"kind": "dry"}}, pixels=240, step=30, samples=12),
 }

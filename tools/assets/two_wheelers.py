@@ -1,5 +1,7 @@
 """Bicycles and their riders, upright and fallen."""
 
+from dataclasses import replace
+
 import numpy as np
 from body.clothes import Cut
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
@@ -7,6 +9,7 @@ from body.person import Outfit, person
 from body.poses import LYING, SITTING
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
+from body.wardrobe import OUTFITS
 from common import Model, Objects
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
@@ -183,8 +186,9 @@ def _drive(crank: float) -> list[Part]:
     return parts
 
 
-def riding(crank: float, k: float, drop: bool = False) -> Pose:
-    """The pose of a rider `k` times 1.75 m tall on `bicycle`."""
+def riding(crank: float, k: float, drop: bool = False, size: float = 1.0) -> Pose:
+    """The pose of a rider `k` times 1.75 m tall on a `bicycle` scaled to `size`."""
+    k = k / size
 
     def foot(side: int) -> Foot:
         p = _pedal(crank, side)
@@ -286,19 +290,58 @@ def cyclist(seed: int = 0, who: str = "commuter") -> Objects:
     return build([*parts, *bicycle(crank=spec["crank"], **spec["bike"])])
 
 
+def child_cyclist(seed: int = 0, who: str = "child") -> Objects:
+    """A child on a small bicycle."""
+    wear = replace(OUTFITS[who], gear=[("helmet", {"rgb": (0.05, 0.25, 0.4)})])
+    size = 0.7
+    parts = person(riding(-20, wear.height / 1.75, False, size), wear, seed, bare_head=False)[1]
+    bike = bicycle((0.5, 0.03, 0.03), -20, rack=False)
+    return build([*parts, *moved(bike, np.eye(3) * size)])
+
+
+def falling_cyclist(seed: int = 0, who: str = "commuter", lean: float = 38.0) -> Objects:
+    """A cyclist going down to the left, a leg thrown out."""
+    spec = RIDERS[who]
+    k, over = spec["wear"].height / 1.75, turn((-lean, 0, 0))
+    pose = riding(80, k)
+    out = np.array([-0.05, 0.98, 0.12]) @ over / k
+    pose = replace(
+        pose,
+        left_foot=Foot(tuple(out), pitch=-5, roll=lean, knee=(0.6, 1, 0.2)),
+        chest_turn=(14, 40, -8),
+        head_turn=(24, 20, 10),
+    )
+    parts = person(pose, spec["wear"], seed, bare_head=False)[1]
+    bike = bicycle(crank=80, steer=26, **spec["bike"])
+    return build(settle(moved([*parts, *bike], over)))
+
+
+def parked(seed: int = 0, rgb: Rgb = (0.04, 0.12, 0.08)) -> Objects:
+    """A bicycle on its stand, nobody near."""
+    stand = pipe([(-0.12, 0.04, 0.3), (-0.2, 0.16, 0.02)], 0.009, STEEL, "metal")
+    return build(settle(moved([*bicycle(rgb, 70, basket=True, steer=18), stand], turn((-6, 0, 0)))))
+
+
 def fallen_cyclist(seed: int = 0, who: str = "commuter", sitting: bool = False) -> Objects:
     """A cyclist on the ground beside the bicycle, which lies across."""
     spec = RIDERS[who]
     _, parts = person(SITTING if sitting else LYING, spec["wear"], seed, bare_head=False)
     bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 72)) @ turn((76, 3, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
-    bike = moved(bike, np.eye(3), (0.75, -0.2, -0.012 - low))
-    return build(settle([*moved(parts, turn((0, 0, 90)), (-0.45, 0, 0)), *bike]))
+    bike = moved(bike, np.eye(3), (0.62, -0.15, -0.012 - low))
+    return build(settle([*moved(parts, turn((0, 0, 90)), (-0.3, 0, 0)), *bike]))
 
 
 MODELS = {
-    "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=12),
-    "fallen_cyclist": Model(
-        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=12
+    "child_cyclist": Model(
+        child_cyclist, {"boy": {}, "girl": {"who": "girl"}}, pixels=200, samples=10, step=30
+    ),
+    "cyclist_falling": Model(
+        falling_cyclist, {"commuter": {}, "woman": {"who": "woman"}}, samples=10, step=30
+    ),
+    "bicycle": Model(parked, {"green": {}}, samples=10, step=30),
+    "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10, step=20),
+    "cyclist_fallen": Model(
+        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=10, step=30
     ),
 }

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
+from body.clothes import Cut, top
 from body.parts import Part, Rgb, blend, paint, pipe, shell
 from body.sdf import Solid, cone, ellipsoid, frame, loft
 from body.skeleton import Skeleton
 
-LIME: Rgb = (0.55, 0.72, 0.03)
+LIME: Rgb = (0.45, 0.58, 0.04)
 ORANGE: Rgb = (0.85, 0.16, 0.015)
 SILVER: Rgb = (0.55, 0.57, 0.58)
 
@@ -135,11 +136,81 @@ def helmet(s: Skeleton, rgb: Rgb = (0.6, 0.6, 0.58), trim: Rgb = (0.03, 0.03, 0.
     return [shell_, *straps]
 
 
+def vest(s: Skeleton, rgb: Rgb = LIME) -> list[Part]:
+    """A high-visibility vest with two hoops and two braces that shine."""
+    v, f = top(s, rgb, Cut(0.034, -0.13, sleeve=0.07, fold=0.007), False, 3)[:2]
+    q = (v - s.chest) @ s.c / s.k
+    low = (v - s.pelvis) @ s.p / s.k
+    hoops = (np.abs(low[:, 2] - 0.02) < 0.027) | (np.abs(low[:, 2] - 0.15) < 0.027)
+    braces = (np.abs(np.abs(q[:, 1]) - 0.1) < 0.027) & (low[:, 2] > 0.15)
+    front = (np.abs(q[:, 1]) < 0.006) & (q[:, 0] > 0)
+    rgbs = blend(paint(v, rgb, 0.06), (hoops | braces) * 1.0, SILVER)
+    return [Part(v, f, blend(rgbs, front * 0.8, (0.05, 0.05, 0.05)), "cloth")]
+
+
+def hard_hat(s: Skeleton, rgb: Rgb = (0.8, 0.5, 0.02)) -> list[Part]:
+    """A builder's helmet with a peak and ribs."""
+    k, m = s.head_k, s.h.T
+    at = lambda x, y, z: s.head + (np.array([x, y, z]) * k) @ m  # noqa: E731
+    b = Solid().add(ellipsoid(at(-0.01, 0, 0.055), np.array([0.128, 0.105, 0.105]) * k, m))
+    for y in (0.0, 0.035, -0.035):
+        b.add(ellipsoid(at(-0.01, y, 0.062), np.array([0.125, 0.012, 0.108]) * k, m), k=0.008 * k)
+    b.clip(at(0, 0, 0.05), -s.h[:, 2])
+    b.add(ellipsoid(at(0.02, 0, 0.052), np.array([0.155, 0.118, 0.009]) * k, m), k=0.008 * k)
+    return [shell(b, rgb, "gloss", 0.005)]
+
+
+def peaked_cap(s: Skeleton, rgb: Rgb = (0.012, 0.014, 0.028)) -> list[Part]:
+    """A police cap: flat top, chequered band, shining peak."""
+    k, m = s.head_k, s.h.T
+    at = lambda x, y, z: s.head + (np.array([x, y, z]) * k) @ m  # noqa: E731
+    crown = [at(-0.012, 0, 0.035), at(-0.012, 0, 0.075), at(-0.005, 0, 0.105), at(-0.002, 0, 0.13)]
+    b = Solid().add(
+        loft(
+            crown,
+            [(0.107 * k, 0.087 * k), (0.108 * k, 0.088 * k), (0.138 * k, 0.125 * k), (0.125 * k, 0.112 * k)],
+            s.h[:, 0],
+        )
+    )
+    v, f = b.mesh(0.005)
+    q = (v - s.head) @ s.h / k
+    angle = np.arctan2(q[:, 1], q[:, 0] + 0.012)
+    check = (np.sin(angle * 16) * np.sign(q[:, 2] - 0.056) > 0) & (q[:, 2] > 0.038) & (q[:, 2] < 0.074)
+    peak = ellipsoid(
+        at(0.1, 0, 0.034),
+        np.array([0.062, 0.07, 0.008]) * k,
+        frame(s.h @ np.array([0.45, 0, 1.0]), s.h[:, 0]),
+    )
+    return [
+        Part(v, f, blend(paint(v, rgb, 0.05), check * 1.0, (0.6, 0.6, 0.6)), "cloth"),
+        shell(Solid().add(peak), (0.01, 0.01, 0.012), "gloss", 0.005),
+    ]
+
+
+def full_helmet(s: Skeleton, rgb: Rgb = (0.02, 0.02, 0.022)) -> list[Part]:
+    """A motorcycle helmet with a dark visor."""
+    k, m = s.head_k, s.h.T
+    at = lambda x, y, z: s.head + (np.array([x, y, z]) * k) @ m  # noqa: E731
+    b = Solid().add(ellipsoid(at(-0.01, 0, 0.03), np.array([0.138, 0.118, 0.125]) * k, m))
+    b.add(ellipsoid(at(0.06, 0, -0.07), np.array([0.085, 0.085, 0.055]) * k, m), k=0.05 * k)
+    b.clip(at(0, 0, -0.105), -s.h[:, 2], k=0.02)
+    v, f = b.mesh(0.006)
+    q = (v - s.head) @ s.h / k
+    visor = (q[:, 0] > 0.02) & (q[:, 2] > -0.035) & (q[:, 2] < 0.05)
+    trim = np.abs(q[:, 1] - 0.045) < 0.012
+    rgbs = blend(paint(v, rgb, 0.03), (trim & (q[:, 2] > 0.05)) * 0.8, (0.5, 0.5, 0.5))
+    return [Part(v, f, blend(rgbs, visor * 1.0, (0.01, 0.01, 0.012)), "gloss")]
+
+
 GEAR: dict[str, Callable[..., list[Part]]] = {
     "backpack": backpack,
     "shoulder_bag": shoulder_bag,
     "cap": cap,
     "helmet": helmet,
+    "full_helmet": full_helmet,
+    "vest": vest,
+    "hard_hat": hard_hat,
+    "peaked_cap": peaked_cap,
 }
 
 

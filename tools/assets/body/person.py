@@ -41,6 +41,7 @@ class Outfit:
     ankle: float = 0.066
     shoes: Rgb = (0.06, 0.05, 0.045)
     sole: Rgb = (0.4, 0.4, 0.38)
+    gloves: Rgb | None = None
     gear: Sequence[tuple[str, dict]] = field(default=())
 
 
@@ -50,7 +51,7 @@ def person(pose: Pose, wear: Outfit, seed: int = 0, bare_head: bool = True) -> t
     skin, tint = SKINS[wear.skin], HAIRS[wear.hair]
     parts = [head(s, skin, tint, wear.woman, wear.child, seed)]
     parts += hair(s, wear.style if bare_head else "crop", tint, seed)
-    parts += [hand(arm, s.k, skin, side, seed) for side, arm in s.arms.items()]
+    parts += [hand(arm, s.k, wear.gloves or skin, side, seed) for side, arm in s.arms.items()]
     upper = top(s, wear.top, wear.cut, wear.woman, seed)
     parts.append(zip_line(upper, s, wear.zip) if wear.zip else upper)
     if wear.cut.sleeve < 1:
