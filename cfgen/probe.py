@@ -15,7 +15,7 @@ import numpy as np
 from cfgen.errors import InputError, StoreError
 from cfgen.files import write_record
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
-from cfgen.metrics.agreement import agreement
+from cfgen.metrics.comparison import comparison
 from cfgen.planners.answer import to_plan
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Observation, Truth
@@ -237,18 +237,3 @@ def _agreement(index: int, probes: Sequence[Probe], answers: Sequence[Scores]) -
         if (due := p.known.expected[index]) is not None and (said := a[index]) is not None
     ]
     return comparison([due for due, _ in pairs], [said for _, said in pairs])
-
-
-def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
-    """Accuracy, both kappas with intervals, confusion and recall of two raters of the same examples."""
-    found = agreement(reference, other)
-    return Comparison(
-        n=found.n,
-        accuracy=found.accuracy,
-        kappa=found.kappa,
-        kappa_interval=found.kappa_interval,
-        quadratic=found.quadratic,
-        quadratic_interval=found.quadratic_interval,
-        confusion=found.confusion,
-        recall=found.recall,
-    )

@@ -84,7 +84,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         followed = intervene(store, asker, planner, questions, options.quiet) if options.intervene else {}
     finally:
         planner.close()
-    judge = create_judge(options.judge, **options.judge_options)
+    judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
     _warn_if_untested(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
     return _summary(store, planner.name, judge.name, questions, followed)

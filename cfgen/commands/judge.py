@@ -8,7 +8,7 @@ from cfgen.commands.options import add_options, names, parse_options, positive
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
-    from cfgen.records import ProbeRun
+    from cfgen.records import Calibration, ProbeRun
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,6 +29,29 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     probe.add_argument("--quiet", action="store_true", help="no progress")
     probe.set_defaults(func=_probe)
 
+    again = commands.add_parser("rescore", help="read stored replies again, without a call")
+    _bench(again)
+    again.add_argument("--judge", required=True, help="the judge's folder under verdicts/")
+    again.set_defaults(func=_rescore)
+
+    calibrate = commands.add_parser("calibrate", help="compare a judge with people's ratings")
+    _bench(calibrate)
+    calibrate.add_argument("--judge", default="offline", help="the judge's folder under verdicts/")
+    calibrate.add_argument(
+        "--import-csv", type=Path, metavar="FILE", help="first add the ratings in this file"
+    )
+    apart = calibrate.add_mutually_exclusive_group(required=True)
+    apart.add_argument(
+        "--benchmark",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a benchmark that this judge is to score: it must share no scene with the rated cases; repeatable",
+    )
+    apart.add_argument("--no-benchmark-yet", action="store_true", help="there is none to check against yet")
+    calibrate.set_defaults(func=_calibrate)
+
 
 def _bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -44,7 +67,11 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 def _create(arguments: argparse.Namespace) -> "Judge":
     from cfgen.judge.registry import create_judge
 
-    return create_judge(arguments.judge, **parse_options(arguments.judge_option, "--judge-option"))
+    return create_judge(
+        arguments.judge,
+        arguments.bench / "cache" / "replies",
+        **parse_options(arguments.judge_option, "--judge-option"),
+    )
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -72,6 +99,70 @@ def _probe(arguments: argparse.Namespace) -> int:
     found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet)
     print(probe_table(found))
     return 0
+
+
+def _rescore(arguments: argparse.Namespace) -> int:
+    from cfgen.errors import InputError
+    from cfgen.judge.rescore import rescored
+    from cfgen.store import Store
+
+    store = Store(arguments.bench)
+    verdicts = store.verdicts(arguments.judge, "*")
+    if not verdicts:
+        raise InputError(f"{arguments.bench}: judge '{arguments.judge}' has no verdicts here")
+    changed = [(old, new) for old in verdicts if (new := rescored(old)) != old]
+    for _, new in changed:
+        store.write_verdict(new)
+    print(f"{len(verdicts)} verdicts read again, {len(changed)} changed")
+    for old, new in changed[:10]:
+        print(
+            f"  {new.planner} {new.case_id}: {old.status} {dict(old.scores)} -> {new.status} {dict(new.scores)}"
+        )
+    return 0
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    from cfgen.calibrate import calibrate, import_csv
+
+    if arguments.import_csv:
+        print(f"{import_csv(arguments.bench, arguments.import_csv)} ratings added")
+    found = calibrate(arguments.bench, arguments.judge, arguments.benchmark)
+    print(calibration_table(found))
+    if not arguments.benchmark:
+        print("Not checked against a benchmark: these scenes must not be in one that this judge scores.")
+    return 0
+
+
+def calibration_table(found: "Calibration") -> str:
+    """What came of a calibration, for a terminal."""
+    from cfgen.records import DIMENSIONS
+
+    lines = [
+        f"{found.n} answers rated by {len(found.raters)}; judge '{found.judge}' scored {found.n - found.unscored}"
+    ]
+    for dimension in DIMENSIONS:
+        one = found.against_people[dimension]
+        lines += [
+            "",
+            f"{dimension}: judge against the majority of people, n = {one.n}",
+            f"  accuracy {_or_undefined(one.accuracy, '.2f')}, kappa {_with_interval(one.kappa, one.kappa_interval)}, "
+            f"quadratic {_with_interval(one.quadratic, one.quadratic_interval)}",
+            f"  recall of failures (0): {_or_undefined(one.recall[0], '.0%')}",
+            "  people \\ judge      0     1     2",
+        ]
+        lines += [f"  {i:>14}  " + " ".join(f"{v:>5}" for v in row) for i, row in enumerate(one.confusion)]
+        lines += [
+            f"  {pair}: kappa {_with_interval(c.kappa, c.kappa_interval)}, quadratic "
+            f"{_with_interval(c.quadratic, c.quadratic_interval)}, n = {c.n}"
+            for pair, c in found.pairs[dimension].items()
+        ]
+    return "\n".join(lines)
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str:
+    if value is None:
+        return "undefined"
+    return f"{value:.2f}" + (f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else "")
 
 
 def probe_table(found: "ProbeRun") -> str:

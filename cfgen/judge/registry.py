@@ -1,6 +1,7 @@
 """Judges by name."""
 
 import inspect
+from pathlib import Path
 from typing import Any
 
 from cfgen.errors import InputError
@@ -21,17 +22,22 @@ JUDGES = Registry(
 )
 
 
-def create_judge(name: str, **options: Any) -> Judge:
+def create_judge(judge: str, /, cache_dir: Path | None = None, **options: Any) -> Judge:
     """A judge by its registered name; ``options`` go to its factory.
+
+    ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise.
 
     Raises:
         InputError: no such judge, or an option that it does not take.
     """
-    factory = JUDGES.get(name)
+    factory = JUDGES.get(judge)
+    takes = inspect.signature(factory).parameters
+    if cache_dir is not None and any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+        options.setdefault("cache", str(cache_dir))
     try:
         inspect.signature(factory).bind(**options)
     except TypeError as error:
-        known = ", ".join(inspect.signature(factory).parameters)
-        raise InputError(f"judge '{name}': {error}; it takes: {known}") from error
-    judge: Judge = factory(**options)
-    return judge
+        known = ", ".join(n for n, p in takes.items() if p.kind is not p.VAR_KEYWORD)
+        raise InputError(f"judge '{judge}': {error}; it takes: {known}") from error
+    made: Judge = factory(**options)
+    return made

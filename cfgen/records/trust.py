@@ -66,13 +66,15 @@ class Calibration(Stored):
     judge: Identifier
     rubric_hash: Sha256
     raters: tuple[str, ...]
-    #: answers that both the judge and at least one person scored
+    #: answers that at least one person rated and the judge was asked about
     n: int
-    #: against the majority of the people
+    #: of these, the ones on which the judge gave no scores
+    unscored: int
+    #: the judge against the majority of the people
     against_people: dict[Dimension, Comparison]
-    #: kappa of every pair: people among themselves, and the judge with each of them
-    pairs: dict[Dimension, dict[str, float | None]]
-    #: hashes of the scenes that people rated: a benchmark that holds one of them is refused
+    #: every pair, "a ~ b": people among themselves, and the judge with each of them
+    pairs: dict[Dimension, dict[str, Comparison]]
+    #: content hashes of the scenes that people rated: a benchmark that holds one of them is refused
     scenes: tuple[Sha256, ...]
-    #: content hash of the benchmark that was checked to hold none of them
+    #: content hashes of the scene sets of the benchmarks that were checked to hold none of them
     kept_from: tuple[Sha256, ...] = ()

@@ -21,7 +21,7 @@ signal         | 0.2 6   | 0.3 8   | traffic light, traffic sign, stop sign, sig
 power line     | 0.1 20  | 0.05 12 | power line, cable, wire, utility pole, lamp post, pole
 fire engine    | 1.2 14  | 1.6 5   | fire engine, fire truck
 fire           | 0.3 20  | 0.2 20  | fire, flame, blaze, smoke, burning
-cone           | 0.15 12 | 0.2 1.4 | traffic cone, cone, bollard, delineator, pylon, traffic island
+cone           | 0.15 12 | 0.2 1.4 | traffic cone, cone, bollard, delineator, pylon, drum, traffic island
 barrier        | 0.3 12  | 0.3 2.5 | construction barrier, barrier, barricade, roadblock, fence
 machine        | 1.0 14  | 1.2 6   | construction vehicle, excavator, digger, bulldozer, road roller, roller, crane
 machine        | 1.0 14  | 1.2 6   | tractor, forklift, machinery
@@ -31,7 +31,7 @@ rider          | 0.3 2.8 | 0.3 2.4 | cyclist, bicyclist, bicycle, bike, motorcyc
 rider          | 0.3 2.8 | 0.3 2.4 | moped, tricycle, rider
 wheeled        | 0.3 2.2 | 0.5 2.2 | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
 person         | 0.15 3  | 0.2 2.4 | pedestrian, person, people, man, woman, child, children, kid, boy, girl, parent
-person         | 0.15 3  | 0.2 2.4 | worker, jogger, flagger, officer, skater, skateboarder, walker
+person         | 0.15 3  | 0.2 2.4 | worker, jogger, flagger, officer, skater, skateboarder, walker, driver, motorist
 large animal   | 0.25 6  | 0.5 2.8 | deer, horse, cow, moose, elk, cattle, boar, sheep
 dog            | 0.2 1.5 | 0.2 1.0 | dog, fox, raccoon
 small animal   | 0.1 0.9 | 0.1 0.6 | cat, rabbit, squirrel, duck

@@ -1,0 +1,210 @@
+"""A judge x people's ratings -> how far they agree. Readable top to bottom.
+
+Calibration cases serve to tune the rubric's wording. They must not be in a benchmark that the rubric then scores.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+
+from cfgen.errors import InputError
+from cfgen.files import read_record, write_record
+from cfgen.hashing import hash_json
+from cfgen.metrics.agreement import consensus
+from cfgen.metrics.comparison import comparison
+from cfgen.records import (
+    DIMENSIONS,
+    Calibration,
+    Comparison,
+    Dimension,
+    JudgeRun,
+    Rating,
+    RatingFile,
+    Score,
+    Verdict,
+)
+from cfgen.store import Store
+
+#: planner, case, arm
+Key = tuple[str, str, str]
+Scores = Mapping[Dimension, Score | None]
+Ratings = dict[str, dict[Key, Scores]]
+
+_COLUMNS = ("rater", "planner", "case_id", *DIMENSIONS)
+_SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": None}
+
+
+def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calibration:
+    """Compare ``judge``'s stored verdicts in ``bench`` with the ratings there.
+
+    Writes ``verdicts/<judge>/calibration.json`` in ``bench`` and returns it.
+
+    Args:
+        benchmarks: directories that the calibrated judge is to score; none may hold a rated scene.
+
+    Raises:
+        InputError: no ratings, no verdicts on rated answers, or a rated scene in one of ``benchmarks``.
+    """
+    store = Store(bench)
+    people = _people(store)
+    scenes = _rated_scenes(store, people)
+    kept_from = [_kept_apart(scenes, Store(b)) for b in benchmarks]
+    verdicts = _verdicts(store, judge, people)
+    run = read_record(store.judge_run_path(judge), JudgeRun)
+    scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
+    raters: dict[str, Mapping[Key, Scores]] = {**people, judge: scored}
+    found = Calibration(
+        judge=judge,
+        rubric_hash=run.rubric_hash,
+        raters=tuple(people),
+        n=len(verdicts),
+        unscored=sum(v.status != "scored" for v in verdicts.values()),
+        against_people={d: _against_majority(people, raters[judge], d) for d in DIMENSIONS},
+        pairs={
+            d: {f"{a} ~ {b}": _pair(raters[a], raters[b], d) for a, b in combinations(raters, 2)}
+            for d in DIMENSIONS
+        },
+        scenes=tuple(sorted(scenes)),
+        kept_from=tuple(kept_from),
+    )
+    write_record(store.calibration_path(judge), found, store.work)
+    return found
+
+
+def _people(store: Store) -> Ratings:
+    """rater -> answer -> scores; the last entry of each history counts."""
+    people: Ratings = {}
+    for file in store.ratings():
+        if file.history:
+            answer = (file.planner, file.case_id, file.arm)
+            people.setdefault(file.rater, {})[answer] = file.history[-1].scores
+    if not people:
+        raise InputError(
+            f"{store.root}: holds no ratings; rate answers in the app (cfgen app), or give --import-csv FILE"
+        )
+    return people
+
+
+def _rated_scenes(store: Store, people: Ratings) -> dict[str, str]:
+    """Content hash -> scene id of every scene behind a rated answer."""
+    hashes = store.benchmark.scenes
+    rated = {case_id for answers in people.values() for _, case_id, _ in answers}
+    return {hashes[c.scene_id]: c.scene_id for c in store.cases() if c.case_id in rated}
+
+
+def _kept_apart(scenes: Mapping[str, str], other: Store) -> str:
+    """Hash of the other benchmark's scenes, none of which was rated."""
+    hashes = other.benchmark.scenes
+    shared = sorted(scenes[h] for h in hashes.values() if h in scenes)
+    if shared:
+        raise InputError(
+            f"{other.root}: holds {len(shared)} of the scenes that the judge is calibrated on, for example "
+            f"'{shared[0]}'; build it from other scenes, or calibrate on others"
+        )
+    return hash_json(dict(hashes))
+
+
+def _verdicts(store: Store, judge: str, people: Ratings) -> dict[Key, Verdict]:
+    rated = {answer for answers in people.values() for answer in answers}
+    found = {
+        (v.planner, v.case_id, v.arm): v
+        for planner in sorted({planner for planner, _, _ in rated})
+        for v in store.verdicts(judge, planner)
+        if v.repeat == 0 and (v.planner, v.case_id, v.arm) in rated
+    }
+    if not found:
+        raise InputError(
+            f"{store.root}: judge '{judge}' has no verdict on a rated answer; run first: "
+            f"cfgen score {store.root} --planner ... --judge {judge}"
+        )
+    return found
+
+
+def _against_majority(people: Ratings, judged: Mapping[Key, Scores], dimension: Dimension) -> Comparison:
+    answers = sorted(judged)
+    said = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
+    pairs = [
+        (majority, score)
+        for majority, a in zip(consensus(said), answers, strict=True)
+        if majority is not None and (score := judged[a].get(dimension)) is not None
+    ]
+    return comparison([m for m, _ in pairs], [s for _, s in pairs])
+
+
+def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: Dimension) -> Comparison:
+    pairs = [
+        (a, b)
+        for answer in sorted(first.keys() & second.keys())
+        if (a := first[answer].get(dimension)) is not None
+        and (b := second[answer].get(dimension)) is not None
+    ]
+    return comparison([a for a, _ in pairs], [b for _, b in pairs])
+
+
+# --- ratings made elsewhere -----------------------------------------------------------------------------------
+
+
+def import_csv(bench: Path, file: Path) -> int:
+    """Add ratings from a CSV with the columns rater, planner, case_id, reasoning, waypoints, overall [, arm, note].
+
+    A score is 0, 1, 2, or UNKNOWN (or empty). Histories only grow; a row that says what is already there is skipped.
+    Returns how many were added.
+
+    Raises:
+        InputError: the file cannot be read, a column is missing, or a row holds something else; names the row.
+    """
+    store = Store(bench)
+    known = {c.case_id for c in store.cases()}
+    added = 0
+    for number, row in _rows(file):
+        where = f"{file}, line {number}"
+        if row["case_id"] not in known:
+            raise InputError(f"{where}: case_id '{row['case_id']}' is not a case of {bench}")
+        scores = {d: _score(row[d], d, where) for d in DIMENSIONS}
+        rating = Rating(
+            at=datetime.now(UTC).isoformat(timespec="seconds"), scores=scores, note=row.get("note") or ""
+        )
+        added += _append(store, row, rating, where)
+    return added
+
+
+def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as source:
+            reader = csv.DictReader(source)
+            missing = [c for c in _COLUMNS if c not in (reader.fieldnames or ())]
+            if missing:
+                raise InputError(
+                    f"{file}: expected the columns {', '.join(_COLUMNS)}; missing: {', '.join(missing)}"
+                )
+            return [(reader.line_num, row) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{file}: cannot read it as CSV ({error})") from error
+
+
+def _score(text: str | None, dimension: str, where: str) -> Score | None:
+    said = (text or "").strip().upper()
+    if said not in _SAID:
+        raise InputError(f"{where}: {dimension}: expected 0, 1, 2 or UNKNOWN, found '{said[:40]}'")
+    return _SAID[said]
+
+
+def _append(store: Store, row: Mapping[str, str], rating: Rating, where: str) -> bool:
+    path = store.rating_path(row["rater"], row["planner"], row["case_id"])
+    history: tuple[Rating, ...] = read_record(path, RatingFile).history if path.is_file() else ()
+    if history and (history[-1].scores, history[-1].note) == (rating.scores, rating.note):
+        return False
+    try:
+        record = RatingFile(
+            rater=row["rater"],
+            planner=row["planner"],
+            case_id=row["case_id"],
+            arm=row.get("arm") or "hazard",
+            history=(*history, rating),
+        )
+    except ValueError as error:
+        raise InputError(f"{where}: rater, planner or arm is not a plain name") from error
+    write_record(path, record, store.work)
+    return True

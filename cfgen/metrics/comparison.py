@@ -1,0 +1,21 @@
+"""Agreement of two raters as a record."""
+
+from collections.abc import Sequence
+
+from cfgen.metrics.agreement import agreement
+from cfgen.records import Comparison
+
+
+def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
+    """Accuracy, both kappas with bootstrap intervals, confusion and recall of two raters of the same examples."""
+    found = agreement(reference, other)
+    return Comparison(
+        n=found.n,
+        accuracy=found.accuracy,
+        kappa=found.kappa,
+        kappa_interval=found.kappa_interval,
+        quadratic=found.quadratic,
+        quadratic_interval=found.quadratic_interval,
+        confusion=found.confusion,
+        recall=found.recall,
+    )

@@ -1,0 +1,118 @@
+"""A judge against people: worked by hand, from the command line, and kept apart from the benchmark."""
+
+from pathlib import Path
+
+import pytest
+
+from cfgen.build import BuildOptions, build
+from cfgen.calibrate import calibrate, import_csv
+from cfgen.cli import main
+from cfgen.errors import InputError
+from cfgen.files import read_record
+from cfgen.records import Calibration
+from cfgen.score import ScoreOptions, score
+from cfgen.store import Store
+from cfgen.verify import Verification
+
+HEAD = "rater,planner,case_id,reasoning,waypoints,overall\n"
+
+
+@pytest.fixture(scope="module")
+def bench(real: Path, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("calibrate") / "bench"
+    build(BuildOptions(n=4, out=out, scenes=real / "udacity_hmb3" / "scenes", seed=5, jobs=1, quiet=True))
+    for kind in ("notices_and_brakes", "ignores"):
+        score(ScoreOptions(bench=out, planner="scripted", planner_options={"kind": kind}, quiet=True))
+    return out
+
+
+@pytest.fixture
+def csv(bench, tmp_path):
+    """Ann agrees with the judge everywhere; Bob calls every ignored hazard's reasoning a 1."""
+    rows = []
+    for case in Store(bench).cases():
+        for rater, ignored in (("ann", "0,0,0"), ("bob", "1,0,0")):
+            rows.append(f"{rater},scripted-notices_and_brakes,{case.case_id},2,2,2")
+            rows.append(f"{rater},scripted-ignores,{case.case_id},{ignored}")
+    path = tmp_path / "ratings.csv"
+    path.write_text(HEAD + "\n".join(rows) + "\n")
+    return path
+
+
+def test_agreement_worked_by_hand(bench, csv):
+    import_csv(bench, csv)
+    found = calibrate(bench, "offline")
+    assert found.raters == ("ann", "bob")
+    assert (found.n, found.unscored) == (8, 0)
+    # the two disagree on the ignored half, so no majority there: 4 answers are left, all 2, and kappa is undefined
+    assert found.against_people["reasoning"].n == 4
+    assert found.against_people["reasoning"].kappa is None
+    assert found.against_people["overall"].kappa == 1.0
+    assert found.against_people["overall"].recall == (1.0, None, 1.0)
+    pairs = found.pairs["reasoning"]
+    assert pairs["ann ~ offline"].kappa == 1.0
+    # half agree; by chance a quarter would: (1/2 - 1/4) / (1 - 1/4)
+    assert pairs["bob ~ offline"].kappa == pytest.approx(1 / 3)
+    assert pairs["ann ~ bob"].kappa_interval is not None
+    assert read_record(Store(bench).calibration_path("offline"), Calibration, check=True) == found
+    assert Verification(bench).run() == []
+
+
+def test_ratings_only_grow_and_repeats_are_skipped(bench, csv):
+    import_csv(bench, csv)
+    assert import_csv(bench, csv) == 0
+    case_id = Store(bench).cases()[0].case_id
+    csv.write_text(HEAD + f"ann,scripted-ignores,{case_id},UNKNOWN,,\n")
+    assert import_csv(bench, csv) == 1
+    path = Store(bench).rating_path("ann", "scripted-ignores", case_id)
+    from cfgen.records import RatingFile
+
+    history = read_record(path, RatingFile).history
+    assert len(history) >= 2
+    assert history[-1].scores == {"reasoning": None, "waypoints": None, "overall": None}
+
+
+def test_a_benchmark_with_a_rated_scene_is_refused(bench, csv, capsys):
+    import_csv(bench, csv)
+    with pytest.raises(InputError, match="calibrated on"):
+        calibrate(bench, "offline", [bench])
+    assert main(["judge", "calibrate", str(bench), "--benchmark", str(bench)]) == 2
+    assert "build it from other scenes" in capsys.readouterr().err
+
+
+def test_the_choice_of_a_benchmark_cannot_be_left_out(bench):
+    with pytest.raises(SystemExit) as stopped:
+        main(["judge", "calibrate", str(bench)])
+    assert stopped.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ("rater,planner\na,b\n", "case_id"),
+        (HEAD + "a,p,nowhere,1,1,1\n", "nowhere"),
+        (HEAD + "a,p,CASE,3,1,1\n", "reasoning"),
+        (HEAD + "a/b,p,CASE,1,1,1\n", "plain name"),
+    ],
+)
+def test_a_bad_table_is_named_by_line(bench, tmp_path, content, named):
+    path = tmp_path / "bad.csv"
+    path.write_text(content.replace("CASE", Store(bench).cases()[0].case_id))
+    with pytest.raises(InputError, match=named):
+        import_csv(bench, path)
+
+
+def test_from_the_command_line(bench, csv, capsys):
+    assert main(["judge", "calibrate", str(bench), "--import-csv", str(csv), "--no-benchmark-yet"]) == 0
+    out = capsys.readouterr().out
+    assert "ann ~ bob" in out
+    assert "recall of failures" in out
+    assert main(["judge", "rescore", str(bench), "--judge", "offline"]) == 0
+    assert "8 verdicts read again, 0 changed" in capsys.readouterr().out
+    assert main(["judge", "rescore", str(bench), "--judge", "nobody"]) == 2
+
+
+def test_no_ratings_says_where_to_make_them(real, tmp_path):
+    build(BuildOptions(n=1, out=tmp_path / "b", scenes=real / "udacity_hmb3" / "scenes", jobs=1, quiet=True))
+    with pytest.raises(InputError, match="import-csv"):
+        calibrate(tmp_path / "b", "offline")

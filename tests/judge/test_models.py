@@ -1,0 +1,181 @@
+"""The other model judges: OpenAI-compatible servers, scripted replies, panels; and reading replies again."""
+
+import json
+
+import pytest
+
+from cfgen.cli import main
+from cfgen.errors import InputError, MissingExtraError
+from cfgen.judge.registry import create_judge
+from cfgen.judge.rescore import rescored
+from cfgen.records import Verdict
+from tests.judge.fake_gemini import FakeServer, fault, openai, verdict
+from tests.judge.items import items, judged
+from tests.judge.test_hazard_rubric import reply
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+def chat(server, **options):
+    return create_judge("openai", model="qwen3-vl", base_url=f"{server.url}/v1", **options)
+
+
+# --- openai ---------------------------------------------------------------------------------------------------
+
+
+def test_a_chat_completion_is_a_vote():
+    pytest.importorskip("httpx")
+    with FakeServer(lambda r, n: openai(reply("2", "2", "2"))) as server:
+        found = judged(chat(server), items(3))
+    assert [v.scores["overall"] for v in found] == [2, 2, 2]
+    sent = server.requests[0]
+    assert sent.path == "/v1/chat/completions"
+    assert "authorization" not in sent.headers
+    kinds = [part["type"] for part in sent.json["messages"][1]["content"]]
+    assert kinds == ["text", "image_url"] * 4 + ["text"] * 3
+    assert found[0].votes[0].usage == {"input_tokens": 7, "output_tokens": 3}
+
+
+def test_json_form_holds_the_model_to_the_schema():
+    pytest.importorskip("httpx")
+    with FakeServer(lambda r, n: openai(verdict())) as server:
+        assert judged(chat(server, form="json"), items(1))[0].status == "scored"
+    assert server.requests[0].json["response_format"]["json_schema"]["strict"]
+
+
+def test_the_key_goes_in_the_header_and_nowhere_else(monkeypatch):
+    pytest.importorskip("httpx")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-the-test")
+    with FakeServer(lambda r, n: fault(400, "bad request")) as server:
+        judge = chat(server)
+        found = judged(judge, items(1))[0]
+    assert server.requests[0].headers["authorization"] == "Bearer sk-secret-of-the-test"
+    assert "sk-secret" not in found.model_dump_json() + judge.run_record().model_dump_json()
+    assert "bad request" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (openai(reply(), finish="length"), "cut off"),
+        (openai("", finish="content_filter"), "refused"),
+        (openai("fine"), "element_type"),
+    ],
+)
+def test_no_usable_reply_is_a_failed_row(answer, reason):
+    pytest.importorskip("httpx")
+    with FakeServer(lambda r, n: answer) as server:
+        found = judged(chat(server), items(1))[0]
+    assert found.status == "failed"
+    assert reason in found.reason
+
+
+def test_an_unknown_model_stops_everything():
+    pytest.importorskip("httpx")
+    with (
+        FakeServer(lambda r, n: fault(404, "no such model")) as server,
+        pytest.raises(InputError, match="qwen3-vl"),
+    ):
+        judged(chat(server), items(20))
+
+
+def test_the_hosted_service_needs_a_key():
+    pytest.importorskip("httpx")
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        judged(create_judge("openai", model="m"), items(1))
+
+
+# --- scripted, panel, options -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "replies.json"
+    replies = {
+        "000000000000": reply("0", "0", "0"),
+        "000000000001": [reply("2"), reply("2"), reply("1", "2", "1")],
+    }
+    path.write_text(json.dumps({"replies": replies, "default": reply("1", "1", "1")}))
+    return path
+
+
+def test_scripted_replies_come_from_the_file(script):
+    found = judged(create_judge("scripted", file=str(script), votes=3), items(3))
+    assert [v.scores["overall"] for v in found] == [0, 2, 1]
+    assert any(f.startswith("split: reasoning 1 x 1, 2 x 2 -> 2") for f in found[1].flags)
+
+
+def test_a_panel_asks_every_member(script, tmp_path):
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"default": reply("2", "2", "2")}))
+    members = [
+        {"judge": "scripted", "file": str(script), "name": "a"},
+        {"judge": "scripted", "file": str(other), "name": "b"},
+        {"judge": "scripted", "file": str(other), "name": "c"},
+    ]
+    found = judged(create_judge("panel", members=members), items(1))[0]
+    assert len(found.votes) == 3
+    assert found.scores == {"reasoning": 2, "waypoints": 2, "overall": 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "named"),
+    [
+        ("panel", {"members": [{"judge": "offline"}, {"judge": "offline"}]}, "not a model judge"),
+        ("panel", {"members": [{"judge": "scripted"}]}, "at least two"),
+        ("scripted", {"file": "/nowhere.json"}, "nowhere.json"),
+        ("openai", {"model": "m", "votes": 0}, "votes"),
+        ("openai", {"model": "m", "votes": "three"}, "votes"),
+        ("openai", {"model": "m", "temperature": 0.1}, "temperature"),
+        ("openai", {}, "model"),
+        ("gemini", {"model": "m", "thinking": "lots"}, "thinking"),
+    ],
+)
+def test_a_wrong_option_is_named(name, options, named):
+    with pytest.raises((InputError, Exception), match=named):
+        create_judge(name, **options)
+
+
+def test_a_missing_package_names_its_extra(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtraError, match=r"cfgen\[openai\]"):
+        judged(create_judge("openai", model="m", base_url="http://127.0.0.1:1/v1"), items(1))
+
+
+# --- reading again -----------------------------------------------------------------------------------------------
+
+
+def test_rescoring_gives_the_same_from_the_same_replies(script):
+    for found in judged(create_judge("scripted", file=str(script), votes=3), items(3)):
+        assert rescored(found) == found
+
+
+def test_rescoring_reads_the_raw_reply_and_not_the_stored_score(script):
+    found = judged(create_judge("scripted", file=str(script)), items(1))[0]
+    edited = found.votes[0].model_copy(update={"raw": reply("2", "2", "2")})
+    again = rescored(found.model_copy(update={"votes": (edited,)}))
+    assert again.scores == {"reasoning": 2, "waypoints": 2, "overall": 2}
+    assert (again.rubric_hash, again.input_hash) == (found.rubric_hash, found.input_hash)
+
+
+def test_the_offline_judge_has_nothing_to_read_again():
+    found = judged(create_judge("offline"), items(1))[0]
+    assert rescored(found) == found
+    assert isinstance(found, Verdict)
+
+
+def test_judges_are_listed(capsys):
+    assert main(["judge", "list"]) == 0
+    assert set(capsys.readouterr().out.split()) >= {
+        "gemini",
+        "local",
+        "offline",
+        "openai",
+        "panel",
+        "scripted",
+    }
