@@ -21,7 +21,7 @@ BRICKS = [(0.17, 0.06, 0.04), (0.24, 0.13, 0.08), (0.13, 0.07, 0.055), (0.33, 0.
 
 def window(shape, at, yaw, width, height, lit, frame, panes=2, blind=0.0):
     """A framed window with sill and muntins; at = the middle of its foot, facing +x turned by yaw."""
-    glass = mats.glass("glass-lit", emit=1.6) if lit else mats.glass()
+    glass = mats.glass("glass-lit", emit=0.7) if lit else mats.glass()
     bits = [(box((-0.02, -width / 2, 0), (0.015, width / 2, height)), glass)]
     if blind and not lit:
         bits.append(
@@ -198,7 +198,7 @@ def _front(shape, rng, wide, floors, tall, wall, trim, night, metal):
     for k in range(bays):
         y = -wide / 2 + bay * (k + 0.5)
         glass = (
-            mats.glass("shop-lit", (0.03, 0.028, 0.025), 1.4)
+            mats.glass("shop-lit", (0.03, 0.028, 0.025), 0.35)
             if night
             else mats.glass("shop", (0.02, 0.022, 0.024))
         )
@@ -222,7 +222,7 @@ def _front(shape, rng, wide, floors, tall, wall, trim, night, metal):
         y = rng.uniform(-0.2, 0.2) * wide
         shape.add(
             box((0.25, y - wide * 0.2, 3.4), (0.33, y + wide * 0.2, 3.9)),
-            mats.plain(f"board-{rgb}-{night}", rgb, 0.4, emit=1.0 * night),
+            mats.plain(f"board-{rgb}-{night}", rgb, 0.4, emit=0.5 * night),
         )
 
 
