@@ -214,8 +214,8 @@ MODELS = {
     "fallen_tree": Model(
         fallen_tree,
         {
-            "broadleaf": {"length": 5.2},
-            "pine": {"kind": "pine", "seed": 2},
+            "broadleaf": {"seed": 22},
+            "pine": {"kind": "pine", "seed": 9},
             "dry": {"kind": "dry", "seed": 3},
         },
         pixels=360,
