@@ -7,6 +7,7 @@ import numpy as np
 from body.parts import Part, Rgb, build, merge, moved, pipe, shell
 from body.sdf import Solid, loft
 from body.skeleton import turn
+from cars import build_car
 from common import Model, Objects, mesh
 
 CHAR: Rgb = (0.012, 0.01, 0.009)
@@ -187,8 +188,18 @@ def smoke(
     return [_plume(width, height, 0.0, thick, shade, wind, seed + 1)]
 
 
+def burning_car(seed: int = 0, style: str = "sedan", color: str = "grey") -> Objects:
+    """A car whose engine is on fire."""
+    plume = _plume(1.8, 2.6, 1.5, 5.0, 0.12, 0.4, seed + 2)
+    plume.location = (1.15, 0, 0.6)
+    inside = _plume(1.3, 1.3, 0.9, 0.0, 0.12, 0.0, seed + 5)
+    inside.location = (0.2, 0, 0.75)
+    return [*build_car(seed, style, color, driver=False), plume, inside]
+
+
 SLOW: dict = {"step": 120, "volume": True, "samples": 32}
 MODELS = {
+    "car_fire": Model(burning_car, {"sedan": {}}, pixels=300, step=60, volume=True, samples=32),
     "fire": Model(
         fire,
         {
