@@ -87,7 +87,7 @@ def make_bench(
         ),
     )
     for i in range(n):
-        _write_case(store, i, frame or painted)
+        _write_case(store, i, frame or painted, [arm for arm in arms if arm.startswith("hazard_d")])
     store.write_rejection(
         Rejection(case_id="refused0", scene_id="scene0", hazard_id="deer", reason="contrast below its bound")
     )
@@ -113,7 +113,9 @@ def case_id(i: int) -> str:
     return f"{(i * 7919 + 4099) % 65536:04x}{i:04x}"
 
 
-def _write_case(store: Store, i: int, frame: Callable[[int, bool], np.ndarray]) -> None:
+def _write_case(
+    store: Store, i: int, frame: Callable[[int, bool], np.ndarray], distances: Sequence[str]
+) -> None:
     hazards = load_taxonomy().hazards
     hazard = hazards[i % len(hazards)]
     height, width = frame(i, False).shape[:2]
@@ -156,7 +158,11 @@ def _write_case(store: Store, i: int, frame: Callable[[int, bool], np.ndarray]) 
         seed=i,
         hazard=hazard,
         placement=placement,
-        arms=("hazard", "null", "nuisance"),
+        arms=("hazard", "null", "nuisance", *distances),
+        distance_placements={
+            arm: placement.model_copy(update={"x": distance * float(arm.removeprefix("hazard_d"))})
+            for arm in distances
+        },
         attempts=(Attempt(number=1, seed=i, placement=placement, gates=(gate,)),),
         gates=(gate,),
         provenance=Provenance(

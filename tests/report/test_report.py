@@ -4,14 +4,19 @@ import csv
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from cfgen.cli import main
 from cfgen.errors import InputError, StoreError
+from cfgen.metrics.breakdown import dose_response
 from cfgen.report import report
+from cfgen.report_page.events import judged
+from cfgen.report_page.gather import gather
+from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.table import Table
-from tests.report.bench import blind, make_bench, write_swap
+from tests.report.bench import blind, make_bench, straight, write_swap
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,40 @@ def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
     assert (found["headline"]["n"], found["hazard"]["n"]) == (11, 11)
     trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
     assert trajectory["hazard"]["hits"] == 0
+
+
+def near_sighted(seed: int, arm: str):
+    """Reacts to what is near: always at 0.7 of the distance, to every other case at 1, never at 1.4."""
+    reacts = arm == "hazard_d0.7" or (arm == "hazard" and seed % 2 == 0)
+    return straight(12, 3.0 if reacts else 0.0), (2, 2, 2) if reacts else (0, 0, 0)
+
+
+def test_dose_response(tmp_path: Path):
+    arms = ("hazard", "hazard_d0.7", "hazard_d1.4")
+    store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
+    data = gather(store)
+    events = {arm: judged(data, "near", arm, "overall") for arm in arms}
+    found = dose_response(data.cases, events)
+    assert [(g.label, g.rate.value, g.rate.n) for g in found] == [
+        ("0.7x", 1.0, 4),
+        ("1x", 0.5, 4),
+        ("1.4x", 0.0, 4),
+    ]
+    plots = {plot.name: plot for plot in groups_section(data).plots}
+    curve = plots["dose-overall"].draw(560).svg()
+    assert all(f">{label}<" in curve for label in ("0.7x", "1x", "1.4x"))
+
+
+def test_plots_are_whole_files(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r", panels=0)
+    plots = sorted((tmp_path / "r" / "plots").glob("*.pdf"))
+    assert len(plots) >= 5
+    for path in plots:
+        data = path.read_bytes()
+        assert data.startswith(b"%PDF-1.4")
+        start = int(data.split(b"startxref\n")[1].split()[0])
+        assert data[start : start + 4] == b"xref", path
+        ElementTree.fromstring(path.with_suffix(".svg").read_text())
 
 
 def test_swaps_budget_and_trust(tmp_path: Path):
