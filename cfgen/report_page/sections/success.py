@@ -48,7 +48,7 @@ def _ranked(rows: list[SuccessRow]) -> list[SuccessRow]:
 def leaderboard(ranked: list[SuccessRow]) -> Table:
     columns = ["planner", "judge"]
     for name in DIMENSIONS:
-        columns += [f"{name} %", "95% interval"]
+        columns += [f"{name} %", f"{name} 95% interval"]
     columns += ["N", "excluded", "judge failed", "planner failed", "missing"]
     return Table(
         name="leaderboard",
