@@ -91,7 +91,7 @@ def make_bench(
     store.write_rejection(
         Rejection(case_id="refused0", scene_id="scene0", hazard_id="deer", reason="contrast below its bound")
     )
-    for name, script in (scripts or {"careful": careful, "blind": blind}).items():
+    for name, script in ({"careful": careful, "blind": blind} if scripts is None else scripts).items():
         for i in range(n):
             for arm in ("original", *arms):
                 _write_answer(store, name, i, arm, *script(i, arm))

@@ -89,3 +89,26 @@ def test_a_case_in_a_browser(page: Path):
     assert "&lt;img src=x" in dialog
     assert "ann" in dialog
     assert "Provenance" in dialog
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_benchmark_that_nobody_was_scored_on(tmp_path: Path):
+    store = make_bench(tmp_path / "bench", 2, {}, arms=())
+    written = report(store.root, tmp_path / "report")
+    assert written.leaderboard.rows == ()
+    document = rendered(tmp_path / "report", f"#case={case_id(1)}")
+    assert "2 of 2 cases" in document
+    assert 'class="slider"' in document[document.index("<dialog") :]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_a_planner_that_failed_on_the_original(tmp_path: Path):
+    def fails(seed: int, arm: str):
+        return (None, "") if arm == "original" else (None, "planner_failed")
+
+    store = make_bench(tmp_path / "bench", 2, {"fails": fails}, arms=("hazard",))
+    report(store.root, tmp_path / "report")
+    document = rendered(tmp_path / "report", f"#case={case_id(0)}")
+    assert "planner failed" in document
+    assert "Failed: answered 23 waypoints" in document
+    assert "No plan to draw." in document
