@@ -5,17 +5,16 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.camera import at_pose, inside, project
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
+from cfgen.hazards.past import Frames, Past
 from cfgen.hazards.zones import Pose, poses_to_try, velocity
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
@@ -25,14 +24,9 @@ MIN_AREA_PX, MIN_SIDE_PX = 90.0, 5.0
 #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
 INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
-CLEAR, CLEAR_HARMLESS = 0.88, 0.5
+CLEAR, CLEAR_HARMLESS = 0.88, 0.62
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
-#: A mover may appear from behind something real only while its box is smaller than this at the planner's size.
-MAX_POP_PX = 150.0
-#: Times at which a mover may have set off, s relative to t0; None: it was moving all along.
-_STARTS = (None, -1.5, -1.0, -0.6, -0.3)
-_HISTORY = (-2.0, -1.5, -1.0, -0.5)
 CANDIDATES = 8
 
 
@@ -46,9 +40,11 @@ def find_placements(
 ) -> list[Placement] | str:
     """Placements of the hazard, best first, at most CANDIDATES; or the reason why there is none.
 
+    Those that show in every past frame come before those that something hides at first.
+
     Args:
-        image: (H, W, 3) uint8 RGB, the front frame at t0. frames: by camera and time, all frames of the scene; those
-            of the front camera's past show which rows are the car's own hood.
+        image: (H, W, 3) uint8 RGB, the front frame at t0. frames: by camera and time, all frames of the scene; the
+            front camera's past shows which rows are the car's own hood, and what was where the hazard would be.
         rng: draws poses; the same state gives the same placements.
         decel_band: m/s^2, where the hazard has no band of its own.
     """
@@ -64,7 +60,8 @@ def find_placements(
         return "no road in view"
     if ground.brightness < MIN_BRIGHTNESS:
         return f"the road is too dark to see anything on it (brightness {ground.brightness:.0f} of 255)"
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames))
+    seen = {**(frames or {}), (scene.front.name, 0.0): image}
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen)
     return search.run(poses) or search.why_not(len(poses))
 
 
@@ -75,15 +72,12 @@ class _Search:
     path: EgoPath
     ground: ClearGround
     hood: float
+    frames: Frames
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
-
-    @cached_property
-    def _cameras_before(self) -> dict[float, Camera]:
-        poses = {t: pose_at(self.scene.history, t) for t in _HISTORY if t >= self.scene.history.t[0]}
-        return {t: at_pose(self.camera, tuple(pose)) for t, pose in poses.items()}
+        self.past = Past(self.scene, self.ground, self._clear_needed, _shrink(self.camera), self.frames)
 
     def why_not(self, tried: int) -> str:
         counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
@@ -95,14 +89,14 @@ class _Search:
         for placement in self._visible(poses):
             if any(_near(placement, other) for other in kept):
                 continue
-            with_past = self._with_past(placement)
+            with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
             if with_past is None:
                 self.refused["without a plausible past"] += 1
                 continue
             kept.append(with_past)
             if len(kept) == CANDIDATES:
                 break
-        return kept
+        return sorted(kept, key=lambda p: p.visible_since is not None)
 
     def _visible(self, poses: Sequence[Pose]) -> list[Placement]:
         """Those that hold at t0, best first."""
@@ -168,37 +162,6 @@ class _Search:
     def _clear_share(self, corners: Array) -> float:
         px, valid = project(self.camera, corners[:4])
         return self.ground.share(px) if valid.all() else 0.0
-
-    # --- what must hold before t0 ---
-
-    def _with_past(self, placement: Placement) -> Placement | None:
-        """The placement with the start of its motion chosen so that its past is plausible; None when none is."""
-        if placement.vx == placement.vy == 0:
-            return placement
-        starts = _STARTS if self.hazard.motion.kind == "crossing" else (None,)
-        for start in starts:
-            moving = placement.model_copy(update={"moving_since": start})
-            shown = {t: self._shown(moving, t, camera) for t, camera in self._cameras_before.items()}
-            if "pops in" not in shown.values():
-                hidden = [t for t, how in shown.items() if how == "hidden"]
-                since = max(hidden) + 0.25 if hidden else None
-                return moving.model_copy(update={"visible_since": since})
-        return None
-
-    def _shown(self, placement: Placement, t: float, camera: Camera) -> str:
-        """How it shows at time ``t``: "outside" the view, "visible", "hidden" behind something, or it "pops in"."""
-        then = placement.at(t)
-        corners = box_corners(then.x, then.y, then.yaw, then.size)
-        boxes, valid = boxes_px(camera, corners)
-        if not valid.all():
-            return "outside"
-        area = areas(clip_boxes(camera, boxes))[0] * _shrink(camera)
-        if area < 1:
-            return "outside"
-        # the ground is the world's: what is clear road at t0 was clear road then
-        if self._clear_share(corners[0]) >= self._clear_needed - 0.15:
-            return "visible"
-        return "hidden" if area < MAX_POP_PX else "pops in"
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""

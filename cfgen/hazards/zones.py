@@ -13,6 +13,8 @@ LANE_WIDTH_M = 3.5
 STOP_MARGIN_M = 4.0
 #: Poses tried for each zone.
 TRIES = 48
+#: Share of poses on the kerb's side, away from oncoming traffic.
+KERB_SIDE = 0.7
 #: Slower objects ahead are only in the way below this share of the ego speed.
 _SLOWER = 0.7
 #: Objects longer than this, m, cannot stand at any angle in a lane.
@@ -115,7 +117,7 @@ def _work(hazard: Hazard, v: float, u: float) -> float:
 
 def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -> tuple[float, float]:
     """Offset to the left of the path, m, and yaw relative to it, rad."""
-    side = lanes.kerb if rng.uniform() < 0.5 else -lanes.kerb
+    side = lanes.kerb if rng.uniform() < KERB_SIDE else -lanes.kerb
     yaw = _yaw(hazard, side, rng)
     across = half_extents(hazard, yaw)[1]
     if hazard.kind == "nuisance":

@@ -1,0 +1,119 @@
+"""What a hazard did in the 2 s before t0: it comes from outside the view, from behind something, or shows all along."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
+from cfgen.geometry.camera import at_pose, centre, inside, project
+from cfgen.geometry.frames import pose_at
+from cfgen.geometry.lens import Array
+from cfgen.hazards.ground import ClearGround
+from cfgen.records import Camera, Placement, Scene
+
+#: It may appear from behind something real only while its box is smaller than this, px^2 at the planner's size.
+MAX_POP_PX = 150.0
+#: Times at which something that crosses may have set off, s relative to t0; None: it was moving all along.
+STARTS = (None, -1.5, -1.0, -0.6, -0.3)
+#: Times looked at when there are no past frames, and how many of those that there are.
+TIMES, MAX_TIMES = (-2.0, -1.5, -1.0, -0.5), 4
+#: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
+BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
+#: This share of such points under it, or just before it, says: something real was there.
+TAKEN = 0.5
+
+Frames = Mapping[tuple[str, float], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Past:
+    """The scene's past as the front camera saw it.
+
+    Attributes:
+        ground: clear road at t0; the ground is the world's, so it was clear road before.
+        needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
+        frames: (H, W, 3) uint8 by camera and time; without past ones, passing traffic stays unknown.
+    """
+
+    scene: Scene
+    ground: ClearGround
+    needed: float
+    shrink: float
+    frames: Frames
+    _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def cameras(self) -> dict[float, Camera]:
+        """The front camera at every time looked at, for points of the ego frame at t0."""
+        front, first = self.scene.front, self.scene.history.t[0]
+        times = sorted(t for name, t in self.frames if name == front.name and t < -0.05) or list(TIMES)
+        times = [t for t in times if t >= first - 1e-6]
+        chosen = [times[i] for i in np.unique(np.linspace(0, len(times) - 1, MAX_TIMES).round().astype(int))]
+        return {t: at_pose(front, tuple(pose_at(self.scene.history, t))) for t in chosen} if times else {}
+
+    def of(self, placement: Placement, crosses: bool) -> Placement | None:
+        """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
+        for start in STARTS if crosses else (None,):
+            moving = placement.model_copy(update={"moving_since": start})
+            shown = {t: self._shown(moving, t) for t in self.cameras}
+            if "pops in" in shown.values():
+                continue
+            hidden = [t for t, how in shown.items() if how == "hidden"]
+            since = max(hidden) + 0.05 if hidden else None
+            return moving.model_copy(update={"visible_since": since})
+        return None
+
+    def _shown(self, placement: Placement, t: float) -> str:
+        """How it shows at time ``t``: "outside" the view, "visible", "hidden" behind something, or it "pops in"."""
+        then, camera = placement.at(t), self.cameras[t]
+        corners = box_corners(then.x, then.y, then.yaw, then.size)
+        boxes, valid = boxes_px(camera, corners)
+        area = areas(clip_boxes(camera, boxes))[0] * self.shrink if valid.all() else 0.0
+        if area < 1:
+            return "outside"
+        if self._taken(corners[0, :4], t):
+            return "hidden"
+        if placement.vx == placement.vy == 0:
+            return "visible"
+        px, valid = project(self.scene.front, corners[0, :4])
+        if valid.all() and self.ground.share(px) >= self.needed - 0.15:
+            return "visible"
+        return "hidden" if area < MAX_POP_PX else "pops in"
+
+    def _taken(self, footprint: Array, t: float) -> bool:
+        """Whether the ground under a footprint (4, 3) and just before it shows something else at ``t`` than at t0."""
+        front = self.scene.front
+        if (front.name, t) not in self.frames or (front.name, 0.0) not in self.frames:
+            return False
+        middle = footprint.mean(0)
+        towards = centre(self.cameras[t]) * (1, 1, 0) - middle
+        towards /= max(float(np.hypot(*towards[:2])), 1e-6)
+        inner = middle + 0.8 * (footprint - middle)
+        spots = np.vstack([inner, middle, *(inner + m * towards for m in (1.5, 3.0))])
+        now, now_seen = project(front, spots)
+        then, then_seen = project(self.cameras[t], spots)
+        both = now_seen & then_seen & inside(front, now, 2) & inside(front, then, 2)
+        under = np.arange(len(spots)) < 5
+        if both[under].sum() < 2:
+            return False
+        under = under[both]
+        change = self._colours(t, then[both]) - self._colours(0.0, now[both])
+        bright, blue = change.mean(1), change[:, 2] - change[:, 0]
+        green = change[:, 1] - (change[:, 0] + change[:, 2]) / 2
+        other = (np.abs(bright) > BRIGHT) | (np.abs(green) > GREEN) | (np.abs(blue) > BLUE)
+        before = other[~under].mean() if not under.all() else 0.0
+        return bool(max(other[under].mean(), before) >= TAKEN)
+
+    def _colours(self, t: float, px: Array) -> np.ndarray:
+        """(N, 3) log colours of a frame around pixels (N, 2)."""
+        smooth = self._smooth(t)
+        cols, rows = np.round(px).astype(int).T
+        return np.log(smooth[rows, cols].astype(np.float32) + 6)
+
+    def _smooth(self, t: float) -> np.ndarray:
+        if t not in self._kept:
+            self._kept[t] = cv2.blur(self.frames[self.scene.front.name, t], (5, 5))
+        return self._kept[t]
