@@ -296,9 +296,9 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
         parts.append(pipe(rim, 0.009, STEEL, "metal", True))
         parts += _disc(0.4, y * 0.75, 0.085, 0.022, 5)
         frame = [
-            (-0.28, y * 0.8, 0.98),
-            (-0.2, y * 0.8, 0.9),
-            (-0.16, y * 0.8, 0.48),
+            (-0.42, y * 0.8, 0.97),
+            (-0.33, y * 0.8, 0.92),
+            (-0.22, y * 0.8, 0.48),
             (0.32, y * 0.8, 0.5),
             (0.4, y * 0.75, 0.12),
             (0.56, y * 0.5, 0.1),
@@ -306,7 +306,7 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
         parts.append(pipe(frame, 0.013, BLACK, "gloss"))
         parts.append(
             pipe(
-                [(0.36, y * 0.78, 0.3), (-0.1, y * 0.8, 0.26), (-0.16, y * 0.8, 0.48)], 0.011, BLACK, "gloss"
+                [(0.36, y * 0.78, 0.3), (-0.1, y * 0.8, 0.26), (-0.22, y * 0.8, 0.48)], 0.011, BLACK, "gloss"
             )
         )
         parts.append(
@@ -333,7 +333,7 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
             )
         )
     seat = Solid().add(loft([(-0.2, 0, 0.5), (0.28, 0, 0.51)], [(0.03, 0.22)] * 2, front=(0, 0, 1), power=5))
-    seat.add(loft([(-0.18, 0, 0.52), (-0.25, 0, 0.93)], [(0.015, 0.22)] * 2, power=5))
+    seat.add(loft([(-0.25, 0, 0.52), (-0.34, 0, 0.93)], [(0.015, 0.22)] * 2, power=5))
     parts.append(shell(seat, (0.02, 0.022, 0.03), "cloth", 0.008))
     return build(settle([*parts, *person(SEATED, OUTFITS[who], seed)[1]]))
 

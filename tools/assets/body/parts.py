@@ -55,7 +55,7 @@ def spot(q: Array, centre: Rgb, radii: Rgb, soft: float = 0.25) -> Array:
 
 def shell(s: Solid, rgb: Rgb | Callable[[Array], Array], kind: str, h: float = 0.007, seed: int = 0) -> Part:
     """The mesh of a solid as a part, in one colour or coloured by a function of its vertices."""
-    v, f = s.mesh(h)
+    v, f = s.mesh(h, 4 if kind == "gloss" else 1)
     return Part(v, f, rgb(v) if callable(rgb) else paint(v, rgb, 0.06, 12, seed), kind)
 
 

@@ -71,8 +71,8 @@ STOOP = replace(
 WAIT = replace(
     STAND,
     right_hand=Hand(
-        (0.26, -0.06, -0.26),
-        fingers=(0.5, 0.85, 0.1),
+        (0.16, -0.36, -0.2),
+        fingers=(0.55, 0.8, 0.1),
         palm=(0.6, 0.2, -0.1),
         curl=68,
         elbow=(-0.6, 0.7, -0.5),
@@ -266,7 +266,7 @@ SEATED = Pose(
     Hand(
         (0.0, -0.37, 0.66), fingers=(0.5, 0.1, -0.8), palm=(0, 1, 0), curl=40, world=True, elbow=(-1, 0.5, 0)
     ),
-    pelvis=(-0.07, 0, 0.62),
+    pelvis=(-0.03, 0, 0.62),
     pelvis_turn=(0, -8, 0),
     chest_turn=(0, 10, 0),
     head_turn=(0, 4, 0),
