@@ -197,15 +197,16 @@ def houses(site, setback, lo=-45, hi=330, sides=(-1, 1), pitch=(17, 23), night=F
                 t = (site.left + back) if side > 0 else (site.right - back)
                 p = site.road.at(s, t)
                 yaw = float(site.road.heading(s)) - side * np.pi / 2
-                put(mesh, (p[0], p[1], 0.2), yaw)
+                floor = 0.2 if site.spec.get("kerb") else float(site.height(p[None])[0]) + 0.25
+                put(mesh, (p[0], p[1], floor), yaw)
                 mid = s + garage * side
                 edge = site.left if side > 0 else site.right
                 part, _ = ribbon(
                     site.road,
                     mid - 1.7,
                     mid + 1.7,
-                    [edge, edge + side * 0.2, t + side * 0.5 - side * front],
-                    [0.02, 0.155, 0.19],
+                    [edge, edge + side * 0.2, edge + side * 4.0, t + side * 0.5 - side * front],
+                    [0.02, 0.155, 0.16, 0.19] if site.spec.get("kerb") else [0.0, -0.01, -0.1, floor],
                     1.7,
                 )
                 put(Shape().add(part, concrete).mesh("drive"))
