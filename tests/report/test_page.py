@@ -53,7 +53,7 @@ def rendered(page: Path, address: str = "") -> str:
         [*command, f"file://{page}/index.html{address}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     return done.stdout

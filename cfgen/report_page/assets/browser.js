@@ -44,8 +44,22 @@ for (const figure of document.querySelectorAll("figure:has(.choice)")) {
   show(figure.querySelector(".pane:not([hidden])").id);
 }
 
+// A modal dialog does not flow over pages: while printing it is an ordinary one.
+let reopen = false;
 window.addEventListener("beforeprint", () => {
   for (const image of document.images) image.loading = "eager";
+  const dialog = document.querySelector("dialog");
+  reopen = dialog.open;
+  if (reopen) {
+    dialog.close();
+    dialog.show();
+  }
+});
+window.addEventListener("afterprint", () => {
+  if (!reopen) return;
+  const dialog = document.querySelector("dialog");
+  dialog.close();
+  dialog.showModal();
 });
 
 // --- filters --------------------------------------------------------------------------------------------
