@@ -321,6 +321,22 @@ def test_optics_find_blur_and_noise():
     assert noises[0] < noises[1] < noises[2]
 
 
+def test_a_black_frame_gives_a_black_insert_not_a_fault():
+    hazard = make_hazard()
+    black = np.zeros((540, 960, 3), np.uint8)
+    with np.errstate(all="raise"):
+        edit = edit_of(hazard, make_placement(hazard), images={FRONT: black})
+    assert edit.frames[FRONT][0].max() < 60
+
+
+@pytest.mark.parametrize(("pitch", "x"), [(0.5, 4.0), (0.35, 6.0), (-0.24, 25.0), (-0.27, 30.0)])
+def test_a_horizon_out_of_the_frame_is_no_fault(pitch, x):
+    camera = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4, pitch)})
+    hazard = make_hazard("drum")
+    edit = edit_of(hazard, make_placement(hazard, x, 0.0), make_scene(camera), {FRONT: make_road()})
+    assert isinstance(edit, Edit)
+
+
 def test_a_hazard_without_sprite_is_a_failure_with_its_name():
     hazard = make_hazard().model_copy(update={"model": "no_such_thing"})
     failure = edit_of(hazard, make_placement(hazard))

@@ -50,6 +50,7 @@ def glance(image: np.ndarray, camera: Camera) -> Glance:
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     linear = to_linear(small)
     rows = horizon_rows(camera, np.linspace(0, width - 1, 9))
-    rows = np.where(np.isfinite(rows), rows, 0.45 * height) * scale
+    # a horizon out of the frame leaves a strip of either side to read haze and whites from
+    rows = np.clip(np.where(np.isfinite(rows), rows, 0.45 * height), 0.05 * height, 0.9 * height) * scale
     columns = np.interp(np.arange(linear.shape[1]), np.linspace(0, linear.shape[1] - 1, 9), rows)
     return Glance(linear, luminance(linear), scale, columns, camera)

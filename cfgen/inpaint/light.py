@@ -20,7 +20,7 @@ from cfgen.records import Camera
 #: Confidence below which a finding is not used.
 CONFIDENT = 0.5
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
-_ASPHALT, _ASPHALT_SPREAD = 0.10, 0.40
+_ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), and how far it strays.
 _CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
 _WHITE_SPREAD = 0.35
@@ -76,9 +76,10 @@ def estimate(setting: Setting) -> Light:
     local = _local_ground(setting)
     if local is None:
         local = np.median(road, 0)
-    lit_level = float(np.percentile(luminance(road), 65))
+    local = np.maximum(local, 1e-4)  # black road still divides
+    lit_level = max(float(np.percentile(luminance(road), 65)), float(local @ LUMA))
     white = _white_level(frame)
-    sunny, shade = sunny_and_shade(frame, local, max(lit_level, 1e-4), white)
+    sunny, shade = sunny_and_shade(frame, local, lit_level, white)
     all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     albedo, contrast = _calibrate(lit_level, None if all_shade else white)
     sun_dir, sure = sun_direction(frame, setting.extra)
@@ -224,9 +225,8 @@ def _air(frame: Glance) -> tuple[np.ndarray, float, np.ndarray]:
     dark_far = float(np.percentile(frame.lum[far], 4))
     dark_near = float(np.percentile(frame.lum[below], 0.5))
     lifted = max(dark_far - dark_near, 0.0) / max(float(haze @ LUMA), 1e-3)
-    per_m = (
-        -math.log(1 - lifted) / _FAR_M if lifted < 0.6 else _CLEAR
-    )  # else nothing dark stands there to tell
+    # a far strip that is all bright has nothing dark in it to tell by
+    per_m = -math.log(1 - lifted) / _FAR_M if lifted < 0.6 else _CLEAR
     darkest = frame.linear[below & (frame.lum <= dark_near)].mean(0)
     floor = darkest * (0.7 * min(0.015 / max(dark_near, 1e-6), 1.0))
     return haze, per_m, floor.astype(np.float32)

@@ -22,9 +22,9 @@ def sunny_and_shade(frame: Glance, local: np.ndarray, lit: float, white: float) 
     road, and far below what a white card shows in the scene's main light. Weights were set on real drives.
     """
     below, above = frame.rows > 0, frame.sky()
-    bright = float(np.percentile(frame.lum[below], 95))
+    bright = max(float(np.percentile(frame.lum[below], 95)), 1e-3)
     deep = math.log(bright / max(float(np.percentile(frame.lum, 5)), 1e-3))
-    against_sky = math.log(max(bright, 1e-3) / float(np.median(frame.lum[above]))) if above.any() else -0.4
+    against_sky = math.log(bright / float(np.median(frame.lum[above]))) if above.any() else -0.4
     sunny = _sigmoid(2.5 * (against_sky + 0.85) + (deep - 3.2) + 3 * (_sky_blue(frame, above) - 0.4))
     level = max(float(local @ LUMA), 1e-4)
     blue = math.log(max(float(local[2]), 1e-4) / max(float(local[0]), 1e-4))
