@@ -167,8 +167,8 @@ def _item(asker: Questions, probe: Probe) -> JudgeItem:
     first, second = np.array(before.waypoints), np.array(after.waypoints)
     return JudgeItem(
         key=probe.kind,
-        original_image=asker.front(case, "original"),
-        modified_image=asker.front(case, known.arm),
+        original=asker.front_file(case, "original"),
+        modified=asker.front_file(case, known.arm),
         bev=bev(first, second),
         speed=speed_plot(first, second),
         delta=delta_table(first, second),

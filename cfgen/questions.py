@@ -12,6 +12,7 @@ from cfgen.errors import InputError, StoreError
 from cfgen.files import read_image
 from cfgen.geometry.camera import resized
 from cfgen.hashing import derive_seed
+from cfgen.judge.protocol import FrameFile, Shown
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Needs, Observation, TimedImage, Truth
 from cfgen.records import Camera, Case, Frame, Motion
@@ -92,6 +93,15 @@ class Questions:
         """(H, W, 3) uint8 RGB: the front frame at t0 of an arm."""
         folder = self._folder(case.scene_id)
         return self._pixels(case, arm, folder, folder.front_frame())
+
+    def front_file(self, case: Case, arm: str) -> Shown:
+        """The same frame, unread where the case stores it."""
+        named = {"original": "original.png", "rerun": "original.png", "hazard": "augmented.png"}
+        frame = self._folder(case.scene_id).front_frame()
+        name = named.get(arm, frame_path(arm, frame.camera, frame.t))
+        if name in case.files:
+            return FrameFile(self._store.case_dir(case.case_id) / name, case.files[name])
+        return self.front(case, arm)
 
     def front_camera(self, case: Case) -> Camera:
         return self._folder(case.scene_id).scene.front

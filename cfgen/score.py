@@ -288,8 +288,8 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
     original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
     return JudgeItem(
         key=f"{question.case.case_id}.{question.repeat}",
-        original_image=asker.front(question.case, "original"),
-        modified_image=asker.front(question.case, question.arm),
+        original=asker.front_file(question.case, "original"),
+        modified=asker.front_file(question.case, question.arm),
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),

@@ -96,7 +96,6 @@ class ModelChecker:
             if error.kind == "fatal":
                 raise InputError(f"judge '{self.name}': {error}") from error
             return EdgeReply(model=model.id, reason=str(error))
-        panel.meter.spend(reply)
         found = self._read(reply)
         if found.edges:
             panel.replies.put(key, reply)

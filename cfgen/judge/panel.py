@@ -14,7 +14,7 @@ from cfgen.judge.cache import Replies
 from cfgen.judge.combine import SUPERSEDED, combine
 from cfgen.judge.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.judge.models.base import Ask, Model, ModelError, Reply, Turn
-from cfgen.judge.payload import ask_of
+from cfgen.judge.payload import Pictures
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.records import JudgeRun, Verdict, Vote
@@ -40,7 +40,9 @@ class Panel:
         self.limits = limits
         self.rubric = HAZARD
         self.meter = Meter(limits)
-        self.replies = Replies(Path(limits.cache) if limits.cache else None)
+        cache = Path(limits.cache) if limits.cache else None
+        self.replies = Replies(cache)
+        self.pictures = Pictures(cache / "frames" if cache else None)
 
     @property
     def note(self) -> str:
@@ -134,7 +136,10 @@ class _Run:
 
     def _asks(self, build: Callable[[], JudgeItem]) -> dict[str, Ask]:
         item = build()
-        return {form: ask_of(item, self.panel.rubric, form) for form in {m.form for m in self.panel.models}}
+        return {
+            form: self.panel.pictures.ask(item, self.panel.rubric, form)
+            for form in {m.form for m in self.panel.models}
+        }
 
     async def _vote(self, model: Model, ask: Ask, index: int) -> list[Vote]:
         """One vote, asked a second time when the first reply is malformed or contradicts itself."""

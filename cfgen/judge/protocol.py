@@ -2,25 +2,45 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
+from cfgen.files import read_image
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
+
+
+@dataclass(frozen=True)
+class FrameFile:
+    """A stored frame, read when its pixels are wanted. ``hash`` names its content, not its place."""
+
+    path: Path
+    hash: str
+
+    @cached_property
+    def pixels(self) -> np.ndarray:
+        """(H, W, 3) uint8 RGB."""
+        return read_image(self.path)
+
+
+Shown = np.ndarray | FrameFile
 
 
 @dataclass(frozen=True)
 class JudgeItem:
     """The seven inputs of the hazard rubric for one arm of one case, with nothing that names the hazard.
 
-    ``key`` is opaque and only routes the answer. Images are (H, W, 3) uint8 RGB. ``bev``, ``speed`` and
-    ``delta`` are drawn from the two plans by :mod:`cfgen.render`. ``camera`` is the front camera of both
-    frames; it and the plans serve judges that measure (offline) and are not shown to language models.
+    ``key`` is opaque and only routes the answer. ``original`` and ``modified`` are the two frames; images are
+    (H, W, 3) uint8 RGB. ``bev``, ``speed`` and ``delta`` are drawn from the two plans by :mod:`cfgen.render`.
+    ``camera`` is the front camera of both frames; it and the plans serve judges that measure (offline) and are not
+    shown to language models.
     """
 
     key: str
-    original_image: np.ndarray
-    modified_image: np.ndarray
+    original: Shown
+    modified: Shown
     bev: np.ndarray
     speed: np.ndarray
     delta: str
@@ -29,6 +49,14 @@ class JudgeItem:
     original_plan: Plan
     modified_plan: Plan
     camera: Camera
+
+    @property
+    def original_image(self) -> np.ndarray:
+        return self.original.pixels if isinstance(self.original, FrameFile) else self.original
+
+    @property
+    def modified_image(self) -> np.ndarray:
+        return self.modified.pixels if isinstance(self.modified, FrameFile) else self.modified
 
 
 @dataclass(frozen=True)

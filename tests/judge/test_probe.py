@@ -1,6 +1,5 @@
 """Known answers as a command: a small benchmark of real drives, the offline judge, and what is written."""
 
-import dataclasses
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +9,10 @@ from cfgen.build import BuildOptions, build
 from cfgen.cli import main
 from cfgen.errors import InputError
 from cfgen.files import read_record
+from cfgen.judge.models.base import Picture
 from cfgen.judge.offline.judge import OfflineJudge
+from cfgen.judge.payload import Pictures
+from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.planners.responders import KINDS
 from cfgen.probe import KNOWN, probe
 from cfgen.records import DIMENSIONS, ProbeRun
@@ -79,19 +81,46 @@ def test_probe_from_the_command_line(bench, capsys):
     assert "sings" in capsys.readouterr().err
 
 
-def test_the_judge_sees_nothing_that_names_the_kind_or_the_case(bench):
-    seen = []
+def test_no_payload_names_the_hazard_the_inpainter_the_planner_the_arm_or_the_case(bench):
+    """Every byte that a model would get, for every case and every arm, from answers that do not name the hazard."""
+    items = []
 
     class Watching(OfflineJudge):
-        def judge(self, items, done):
-            seen.extend(build() for _, build in items)
-            super().judge(items, done)
+        def judge(self, todo, done):
+            items.extend(build() for _, build in todo)
 
-    probe(bench, Watching("watching"), kinds=["notices_and_brakes"], limit=2, quiet=True)
-    for item in seen:
-        shown = " ".join(str(getattr(item, f.name)) for f in dataclasses.fields(item) if f.name != "key")
-        assert "notices_and_brakes" not in shown
-        assert not any(c.case_id in shown for c in Store(bench).cases())
+    probe(
+        bench,
+        Watching("watching"),
+        kinds=["ignores", "harmless_object_ignored"],
+        quiet=True,
+    )
+    assert len(items) >= 6
+    words = {
+        b"composite",
+        b"nuisance",
+        b"augmented",
+        b"original.png",
+        b"scripted",
+        b"ignores",
+        b"probe",
+        b"Exif",
+    }
+    for case in Store(bench).cases():
+        words |= {
+            w.encode()
+            for w in (case.case_id, case.scene_id, case.hazard.id, case.hazard.name, case.hazard.cluster)
+        }
+    for item in items:
+        for form in ("tags", "json"):
+            ask = Pictures(None).ask(item, HAZARD, form)
+            quoted = [p for p in ask.turns[0].parts if isinstance(p, str)]
+            pictures = [p for p in ask.turns[0].parts if isinstance(p, Picture)]
+            assert len(pictures) == 4
+            for word in words:
+                assert word not in "".join(quoted).encode()
+                assert all(word not in p.data for p in pictures)
+            assert not any(marker in p.data[:64] for p in pictures for marker in (b"Exif", b"Adobe", b"ICC"))
 
 
 def test_an_unknown_kind_is_named(bench):

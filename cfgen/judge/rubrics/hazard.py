@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
 from cfgen.hashing import hash_json
 from cfgen.judge.combine import Scores, inconsistency
-from cfgen.judge.protocol import JudgeItem, RubricId
+from cfgen.judge.protocol import JudgeItem, RubricId, Shown
 from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
 from cfgen.records import DIMENSIONS, Score, Vote
@@ -94,7 +92,7 @@ FIELDS = ("element_type", "element_position", *(f"{d}_score" for d in DIMENSIONS
 _MAX_FIELD = 2000
 _READ: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "UNKNOWN": None}
 
-Part = str | np.ndarray
+Part = str | Shown
 Form = Literal["tags", "json"]
 
 
@@ -129,10 +127,10 @@ class HazardRubric:
         return AGAIN.format(problem=problem)
 
     def prompt(self, item: JudgeItem) -> list[Part]:
-        """The seven inputs in order: strings, and images (H, W, 3) uint8 RGB. Planner text is quoted."""
+        """The seven inputs in order: strings, and images. Planner text is quoted."""
         contents: list[Part] = [
-            item.original_image,
-            item.modified_image,
+            item.original,
+            item.modified,
             item.bev,
             item.speed,
             item.delta,
