@@ -126,12 +126,12 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
             pipe.send(("failed", f"raised {_brief(error)}"))
 
 
-def _answers(planner: Planner, observations: list[Observation]) -> list[str | Response]:
+def _answers(planner: Planner, observations: list[Observation]) -> list[str | Response | PlanFaultError]:
     answers = list(planner.plan(observations))
     if len(answers) != len(observations):
         raise PlanFaultError(f"expected {len(observations)} answers, found {len(answers)}")
     for answer in answers:
-        if not isinstance(answer, str | Response):
+        if not isinstance(answer, str | Response | PlanFaultError):
             raise PlanFaultError(f"expected text or a Response, found {type(answer).__name__}")
     return answers
 

@@ -109,7 +109,11 @@ class Response:
 
 @runtime_checkable
 class Planner(Protocol):
-    """``plan`` answers a batch in order: the papers' text (``str``) or a :class:`Response` for each observation."""
+    """``plan`` answers a batch in order: the papers' text (``str``) or a :class:`Response` for each observation.
+
+    A :class:`cfgen.planners.answer.PlanFaultError` in its place (or raised, for the whole batch) is a recorded
+    failure.
+    """
 
     needs: Needs
 
