@@ -46,6 +46,11 @@ def test_an_error_in_a_worker_reaches_the_caller(jobs: int):
         list(engine.run(fail, range(3), jobs))
 
 
+def _hear() -> None:
+    """A test run in the background has been told to ignore interrupts; the child should not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_ends_the_run(tmp_path):
     script = (
         "import time, pathlib\nfrom cfgen import engine\n"

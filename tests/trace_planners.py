@@ -18,9 +18,12 @@ class _Base:
         return bool(orange.sum() > 25)
 
     def path(self, observation, stop: bool, aside: bool = False):
-        path = stopping_path(observation.speed, 0.0, 25.0) if stop else constant_turn(observation.speed, 0.0)
+        speed, yaw_rate = observation.speed, observation.yaw_rate
+        path = (
+            stopping_path(speed, yaw_rate / max(speed, 1.0), 25.0) if stop else constant_turn(speed, yaw_rate)
+        )
         if aside:
-            path[:, 1] = 3.2 * path[:, 0] / path[-1, 0]
+            path[:, 1] += 3.2 * path[:, 0] / path[-1, 0]
         return path
 
 

@@ -127,7 +127,7 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
 
 
 def _answers(planner: Planner, observations: list[Observation]) -> list[str | Response | PlanFaultError]:
-    answers = list(planner.plan(observations))
+    answers: list[str | Response | PlanFaultError] = list(planner.plan(observations))
     if len(answers) != len(observations):
         raise PlanFaultError(f"expected {len(observations)} answers, found {len(answers)}")
     for answer in answers:
