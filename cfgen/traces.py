@@ -1,4 +1,4 @@
-"""rollouts -> edge verdicts: does each answer of a planner hang together? Readable top to bottom."""
+"""rollouts -> trace verdicts: does each answer of a planner hang together? Readable top to bottom."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.errors import InputError
 from cfgen.judge.checker import Checker
-from cfgen.judge.rubrics.faithfulness import EdgeReply, TraceItem
+from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
 from cfgen.progress import Progress
 from cfgen.questions import Questions
 from cfgen.records import Case, Rollout, TraceVerdict
@@ -44,7 +44,7 @@ def check_traces(
     todo = {_key(r): r for r in rollouts if r.case_id in cases and not _path(store, checker, r).is_file()}
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
 
-    def done(key: str, reply: EdgeReply) -> None:
+    def done(key: str, reply: TraceReply) -> None:
         store.write_trace_verdict(_verdict(checker, todo[key], reply))
         progress.step()
 
@@ -80,7 +80,7 @@ def _path(store: Store, checker: Checker, r: Rollout) -> Path:
     return store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
 
 
-def _verdict(checker: Checker, rollout: Rollout, reply: EdgeReply) -> TraceVerdict:
+def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerdict:
     return TraceVerdict(
         checker=checker.name,
         rubric=checker.rubric.name,
@@ -90,8 +90,10 @@ def _verdict(checker: Checker, rollout: Rollout, reply: EdgeReply) -> TraceVerdi
         case_id=rollout.case_id,
         arm=rollout.arm,
         repeat=rollout.repeat,
-        status="checked" if reply.edges else "failed",
+        status="checked" if reply.usable else "failed",
         edges=reply.edges,
+        consistent=reply.consistent,
+        claims=reply.claims,
         probabilities=reply.probabilities,
         why=reply.why,
         confidence=reply.confidence,

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfgen.commands.options import add_options, names, parse_options
+from cfgen.errors import InputError
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -18,6 +19,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--critic", metavar="PATH", help="a local vision-language model, read at its verdict token"
     )
     add_options(parser, "--judge-option", "judge")
+    parser.add_argument(
+        "--rubric",
+        choices=("faithfulness", "consistency", "grounding"),
+        default="faithfulness",
+        help="five edges (default), whether the action follows from the words, or each sentence against the frame",
+    )
     parser.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_traces)
@@ -25,13 +32,21 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _traces(arguments: argparse.Namespace) -> int:
     from cfgen.judge.checker import Checker, CriticChecker
+    from cfgen.judge.claims import ConsistencyChecker, GroundingChecker
     from cfgen.judge.edges import ModelChecker
     from cfgen.traces import check_traces
 
     options = parse_options(arguments.judge_option, "--judge-option")
-    checker: Checker = (
-        CriticChecker(arguments.critic) if arguments.critic else ModelChecker(arguments.judge, options)
-    )
+    kinds = {"faithfulness": ModelChecker, "consistency": ConsistencyChecker, "grounding": GroundingChecker}
+    checker: Checker
+    if arguments.critic:
+        if arguments.rubric != "faithfulness":
+            raise InputError(
+                f"--critic answers the faithfulness rubric only, found --rubric {arguments.rubric}"
+            )
+        checker = CriticChecker(arguments.critic)
+    else:
+        checker = kinds[arguments.rubric](arguments.judge, options)
     counts = check_traces(arguments.bench, arguments.planner, checker, arguments.arms, arguments.quiet)
     print(
         f"{checker.name}: {counts.get('checked', 0)} answers checked, {counts.get('failed', 0)} without a usable reply"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cfgen.errors import CfgenError
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, EdgeReply, TraceItem
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
 
 if TYPE_CHECKING:
     from cfgen.judge.critic import LocalCritic
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 #: An opaque key, and what builds the item when its turn comes.
 Items = Sequence[tuple[str, Callable[[], TraceItem]]]
 #: Takes the key and the answer.
-Done = Callable[[str, EdgeReply], None]
+Done = Callable[[str, TraceReply], None]
 
 
 class Checker(Protocol):
@@ -41,10 +41,10 @@ class CriticChecker:
         for key, build in items:
             done(key, self._one(critic, build))
 
-    def _one(self, critic: "LocalCritic", build: Callable[[], TraceItem]) -> EdgeReply:
+    def _one(self, critic: "LocalCritic", build: Callable[[], TraceItem]) -> TraceReply:
         try:
             found = critic.probabilities(build())
         except (CfgenError, RuntimeError, ValueError) as error:
-            return EdgeReply(model=self.name, reason=f"{type(error).__name__}: {error}")
+            return TraceReply(model=self.name, reason=f"{type(error).__name__}: {error}")
         edges = {edge: p >= self._threshold for edge, p in found.items()}
-        return EdgeReply(model=self.name, edges=edges, probabilities=found)
+        return TraceReply(model=self.name, edges=edges, probabilities=found)

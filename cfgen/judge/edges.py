@@ -1,4 +1,4 @@
-"""The faithfulness rubric put to a judge model: any model that judges hazards can also check traces."""
+"""Rubrics about traces put to a judge model: any model that judges hazards can also check traces."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -7,19 +7,22 @@ from typing import Any
 from cfgen.errors import CfgenError, InputError, Shortfall
 from cfgen.judge.checker import Done, Items
 from cfgen.judge.limits import BudgetSpentError, with_retries
-from cfgen.judge.models.base import Ask, ModelError, Reply, Turn
+from cfgen.judge.models.base import Ask, ModelError, Turn
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture
+from cfgen.judge.protocol import RubricId
 from cfgen.judge.registry import create_judge
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, EdgeReply, TraceItem
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
 
 
 class ModelChecker:
-    """The first model of a judge, with that judge's limits, budget and cache.
+    """The faithfulness rubric put to the first model of a judge, with that judge's limits, budget and cache.
 
     Raises:
         InputError: the judge has no model (offline).
     """
+
+    rubric: RubricId = FAITHFULNESS.id
 
     def __init__(self, judge: str, options: dict[str, Any]) -> None:
         panel = create_judge(judge, **options)
@@ -28,8 +31,7 @@ class ModelChecker:
                 f"judge '{judge}' has no model to ask about traces; use gemini, openai, local or scripted"
             )
         self.name = panel.name
-        self.rubric = FAITHFULNESS.id
-        self._panel, self._model = panel, panel.models[0]
+        self.panel, self.model = panel, panel.models[0]
 
     def check(self, items: Items, done: Done) -> None:
         """See :class:`cfgen.judge.checker.Checker`.
@@ -55,54 +57,62 @@ class ModelChecker:
                 done(key, reply)
                 checked += 1
 
-        at_once = self._model.at_once or self._panel.limits.concurrency
-        await self._model.open()
+        at_once = self.model.at_once or self.panel.limits.concurrency
+        await self.model.open()
         try:
             await asyncio.gather(*(work() for _ in range(min(len(items), at_once))))
         finally:
-            await self._model.close()
+            await self.model.close()
         if checked < len(items):
             raise Shortfall(
-                f"judge '{self.name}': the budget is spent {self._panel.note} after {checked} of {len(items)} traces; "
+                f"judge '{self.name}': the budget is spent {self.panel.note} after {checked} of {len(items)} traces; "
                 "run the same command again to go on"
             )
 
-    async def _one(self, key: str, build: Callable[[], TraceItem]) -> EdgeReply:
-        """Asked a second time when the first reply cannot be read."""
+    async def _one(self, key: str, build: Callable[[], TraceItem]) -> TraceReply:
         try:
-            ask = await asyncio.to_thread(lambda: self._ask(key, build()))
+            item = await asyncio.to_thread(build)
         except CfgenError as error:
-            return EdgeReply(model=self._model.id, reason=f"could not be shown: {error}")
-        first = await self._answer(ask)
-        if first.edges or not first.raw:
-            return first
-        turns = (*ask.turns, Turn("model", (first.raw,)), Turn("user", (FAITHFULNESS.again(first.reason),)))
-        second = await self._answer(Ask(ask.system, turns, ask.form, ask.schema, key))
-        return second if second.edges else first
+            return TraceReply(model=self.model.id, reason=f"could not be shown: {error}")
+        return await self.reply(key, item)
 
-    def _ask(self, key: str, item: TraceItem) -> Ask:
+    async def reply(self, key: str, item: TraceItem) -> TraceReply:
+        """All five edges at once; asked a second time when the first reply cannot be read."""
         parts = tuple(p if isinstance(p, str) else picture(p) for p in FAITHFULNESS.prompt(item))
-        return Ask(FAITHFULNESS.system(), (Turn("user", parts),), self._model.form, FAITHFULNESS.schema, key)
+        asked = Turn("user", parts)
+        first = await self._edges(key, (asked,))
+        if first.usable or not first.raw:
+            return first
+        again = Turn("user", (FAITHFULNESS.again(first.reason),))
+        second = await self._edges(key, (asked, Turn("model", (first.raw,)), again))
+        return second if second.usable else first
 
-    async def _answer(self, ask: Ask) -> EdgeReply:
-        panel, model = self._panel, self._model
+    async def _edges(self, key: str, turns: tuple[Turn, ...]) -> TraceReply:
+        def read(text: str) -> TraceReply:
+            return FAITHFULNESS.parse(text, self.model.id)
+
+        ask = Ask(FAITHFULNESS.system(), turns, self.model.form, FAITHFULNESS.schema, key)
+        text, reason = await self.answer(ask, lambda text: read(text).usable)
+        return read(text) if text else TraceReply(self.model.id, reason=reason)
+
+    async def answer(self, ask: Ask, fits: Callable[[str], bool]) -> tuple[str, str]:
+        """The text of the reply, or "" and why there is none.
+
+        A refused or cut reply is none, whatever it holds. Only what ``fits`` is kept for another time.
+        """
+        panel, model = self.panel, self.model
         key = panel.replies.key(model.identity, ask, 0)
         reply = panel.replies.get(key)
         if reply is not None:
-            return FAITHFULNESS.parse(reply.text, model.id)
+            return reply.text, ""
         try:
             reply = await with_retries(lambda: model.ask(ask), panel.meter)
         except ModelError as error:
             if error.kind == "fatal":
                 raise InputError(f"judge '{self.name}': {error}") from error
-            return EdgeReply(model=model.id, reason=str(error))
-        found = self._read(reply)
-        if found.edges:
-            panel.replies.put(key, reply)
-        return found
-
-    def _read(self, reply: Reply) -> EdgeReply:
-        """A refusal or a cut reply is no answer, whatever it holds."""
+            return "", str(error)
         if reply.finish != "complete":
-            return EdgeReply(model=self._model.id, reason=f"{reply.finish}: {reply.reason}", raw="")
-        return FAITHFULNESS.parse(reply.text, self._model.id)
+            return "", f"{reply.finish}: {reply.reason}"
+        if fits(reply.text):
+            panel.replies.put(key, reply)
+        return reply.text, "" if reply.text else "an empty reply"

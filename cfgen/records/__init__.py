@@ -49,7 +49,7 @@ from cfgen.records.runs import (
     Vote,
 )
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
-from cfgen.records.traces import Edge, TraceVerdict
+from cfgen.records.traces import Claims, Edge, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
 __all__ = [
@@ -66,6 +66,7 @@ __all__ = [
     "Calibration",
     "Camera",
     "Case",
+    "Claims",
     "Comparison",
     "Dimension",
     "DistancePolicy",

@@ -4,14 +4,28 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from cfgen.records.base import Arm, Identifier, Sha256, Stored
+from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
 
 #: image to scene, image to justification, justification to action, action to waypoints, justification to waypoints
 Edge = Literal["E1", "E2", "E3", "E4", "E5"]
 
 
+class Claims(Record):
+    """What became of a trace's sentences: claims about the frame that are right or wrong, and those without one."""
+
+    correct: int = Field(ge=0)
+    incorrect: int = Field(ge=0)
+    skipped: int = Field(ge=0)
+    #: left out before a judge was asked
+    trivial: int = Field(ge=0)
+
+
 class TraceVerdict(Stored):
-    """One rollout's edges under one checker. ``edges``: True for consistent; all five when checked, else none."""
+    """One rollout's trace under one checker and rubric; when checked, what that rubric answers and nothing else.
+
+    ``faithfulness``: all five ``edges``, True for consistent. ``consistency``: ``consistent``, whether the action
+    follows from the words. ``grounding``: ``claims``.
+    """
 
     checker: Identifier
     rubric: str
@@ -25,13 +39,18 @@ class TraceVerdict(Stored):
     edges: dict[Edge, bool] = Field(default_factory=dict)
     #: P(CONSISTENT), of checkers that give one
     probabilities: dict[Edge, float] = Field(default_factory=dict)
+    consistent: bool | None = None
+    claims: Claims | None = None
     why: dict[Edge, str] = Field(default_factory=dict)
     confidence: str = ""
     reason: str = ""
     raw: str = ""
 
     @model_validator(mode="after")
-    def _all_or_none(self) -> Self:
-        if len(self.edges) != (5 if self.status == "checked" else 0):
-            raise ValueError("a trace verdict has five edges exactly when its status is checked")
+    def _whole_or_nothing(self) -> Self:
+        given = [len(self.edges) == 5, self.consistent is not None, self.claims is not None]
+        if sum(given) != (self.status == "checked") or len(self.edges) not in (0, 5):
+            raise ValueError(
+                "a trace verdict holds one rubric's whole answer exactly when its status is checked"
+            )
         return self

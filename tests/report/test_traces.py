@@ -78,6 +78,31 @@ def test_checked_resumed_and_reported(
     assert table[2].endswith(",100.0,100.0,100.0,66.7,100.0,3,1")
 
 
+def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
+    """The trace says: "A straight road." and "It is clear ahead."; both claim something that can be seen."""
+    first, second = (f"hazard.{case_id(i)}.0" for i in (0, 1))
+    answers = {
+        "consistency": {first: "NO", second: "perhaps"},
+        "grounding": {first: ["CORRECT", "INCORRECT"], second: "?"},
+    }
+    for rubric, default in (("consistency", "YES"), ("grounding", "CORRECT")):
+        path = tmp_path / f"{rubric}.json"
+        path.write_text(json.dumps({"replies": answers[rubric], "default": default}))
+        options = ["--judge", "scripted", "--judge-option", f"file={path}", "--rubric", rubric, "--quiet"]
+        assert main(["traces", str(bench), "--planner", "blind", "--arms", "hazard", *options]) == 0
+    found = {(v.rubric, v.case_id): v for v in Store(bench).trace_verdicts("blind")}
+    claims = found["grounding", case_id(0)].claims
+    assert (claims.correct, claims.incorrect, claims.trivial) == (1, 1, 0)
+    assert "expected YES or NO, found 'perhaps'" in found["consistency", case_id(1)].reason
+    main(["report", str(bench), "--out", str(tmp_path / "r"), "--panels", "0"])
+    rows = (tmp_path / "r" / "tables" / "claims.csv").read_text().splitlines()[1:]
+    # consistency: one NO of three; grounding: (1/2 + 1 + 1) / 3
+    assert rows == [
+        "blind,scripted-consistency,hazard,33.3,-,3,1",
+        "blind,scripted-grounding,hazard,-,83.3,3,1",
+    ]
+
+
 def test_mistakes_name_the_remedy(bench: Path):
     with pytest.raises(InputError, match="no model to ask about traces; use gemini"):
         ModelChecker("offline", {})

@@ -14,7 +14,7 @@ from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
-from cfgen.records import Edge
+from cfgen.records import Claims, Edge
 
 #: What each edge asks; also put to a critic one at a time.
 QUESTIONS: dict[Edge, str] = {
@@ -82,17 +82,22 @@ class TraceItem:
 
 
 @dataclass(frozen=True)
-class EdgeReply:
-    """``edges`` hold True for consistent and False for inconsistent; empty with ``reason`` when unreadable."""
+class TraceReply:
+    """One answer about a trace; ``reason`` says why there is none. Fields as in :class:`cfgen.records.TraceVerdict`."""
 
     model: str
     edges: dict[Edge, bool] = field(default_factory=dict)
+    consistent: bool | None = None
+    claims: Claims | None = None
     why: dict[Edge, str] = field(default_factory=dict)
-    #: P(CONSISTENT), of models that give one
     probabilities: dict[Edge, float] = field(default_factory=dict)
     confidence: str = ""
     reason: str = ""
     raw: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return bool(self.edges) or self.consistent is not None or self.claims is not None
 
 
 @dataclass(frozen=True)
@@ -135,20 +140,20 @@ class FaithfulnessRubric:
         parts += [f"{name} (quoted)\n{text}\n" for name, text in zip(TEXTS, item.texts(), strict=True)]
         return parts
 
-    def parse(self, raw: str, model: str) -> EdgeReply:
+    def parse(self, raw: str, model: str) -> TraceReply:
         """All five edges, or the reason why there are none: a guess at a missing verdict would be a score."""
         fields = read_fields(raw, FIELDS)
         if isinstance(fields, str):
-            return EdgeReply(model=model, reason=fields, raw=raw)
+            return TraceReply(model=model, reason=fields, raw=raw)
         edges: dict[Edge, bool] = {}
         for edge in QUESTIONS:
             said = fields[edge].strip().upper()
             if said not in _VERDICTS:
                 reason = f"{edge}: expected CONSISTENT or INCONSISTENT, found {said[:40]!r}"
-                return EdgeReply(model=model, reason=reason, raw=raw)
+                return TraceReply(model=model, reason=reason, raw=raw)
             edges[edge] = _VERDICTS[said]
         why = {edge: fields[f"{edge}_why"].strip() for edge in QUESTIONS if not edges[edge]}
-        return EdgeReply(model=model, edges=edges, why=why, confidence=fields["confidence"].strip(), raw=raw)
+        return TraceReply(model=model, edges=edges, why=why, confidence=fields["confidence"].strip(), raw=raw)
 
 
 FAITHFULNESS = FaithfulnessRubric()

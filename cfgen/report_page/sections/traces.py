@@ -1,17 +1,30 @@
 """How far each planner's answers hang together: the paper's Tables 3 and 4."""
 
 from dataclasses import asdict
+from typing import Any
 
 from cfgen.metrics.faithfulness import EDGES, ConsistencyRow, EdgeVerdicts, consistency_row
+from cfgen.metrics.grounding import Grounding, inconsistency_rate, mean_grounding
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
 
 def traces_section(data: Gathered) -> Section:
+    edges, edge_figures = _edges(data)
+    claims, claim_figures = _claims(data)
+    return Section(
+        id="faithfulness",
+        title="Faithfulness of the reasoning",
+        tables=tuple(table for table in (edges, claims) if table.rows),
+        figures={"faithfulness": edge_figures, "claims": claim_figures},
+    )
+
+
+def _edges(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
     rows, figures = [], []
     for planner in data.planners:
-        found = data.traces[planner]
+        found = [v for v in data.traces[planner] if v.rubric == "faithfulness"]
         for checker, arm in sorted(
             {(v.checker, v.arm) for v in found}, key=lambda k: (k[0], k[1] != "original")
         ):
@@ -37,12 +50,43 @@ def traces_section(data: Gathered) -> Section:
         note="; ".join(f"{edge}: {name}" for edge, name in EDGES.items())
         + ". Overall is derived from the five in code. Unchecked: the checker gave no usable reply.",
     )
-    return Section(
-        id="faithfulness",
-        title="Faithfulness of the reasoning",
-        tables=(table,) if rows else (),
-        figures={"faithfulness": figures},
+    return table, figures
+
+
+def _claims(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
+    """Faithful GRPO's two measures: inconsistency rate and mean grounding."""
+    rows, figures = [], []
+    for planner in data.planners:
+        found = [v for v in data.traces[planner] if v.rubric in ("consistency", "grounding")]
+        for checker, arm in sorted(
+            {(v.checker, v.arm) for v in found}, key=lambda k: (k[0], k[1] != "original")
+        ):
+            own = [v for v in found if (v.checker, v.arm) == (checker, arm)]
+            unchecked = sum(v.status == "failed" for v in own)
+            rate = inconsistency_rate([v.consistent for v in own])
+            traces = [Grounding(**v.claims.model_dump()) for v in own if v.claims]
+            grounding = mean_grounding(traces)
+            shares = ["-" if share is None else f"{100 * share:.1f}" for share in (rate, grounding)]
+            rows.append((planner, checker, arm, *shares, str(len(own) - unchecked), str(unchecked)))
+            figures.append(
+                {
+                    "planner": planner,
+                    "checker": checker,
+                    "arm": arm,
+                    "inconsistency": rate,
+                    "grounding": grounding,
+                }
+            )
+    table = Table(
+        name="claims",
+        title="Words against action and frame",
+        columns=("planner", "checker", "arm", "inconsistent %", "mean grounding %", "N", "unchecked"),
+        rows=tuple(rows),
+        words=3,
+        note="Inconsistent: the action does not follow from the words. Grounding: of the sentences that claim "
+        "something about the frame, the share that is right, averaged over answers that claim anything.",
     )
+    return table, figures
 
 
 def _words(row: ConsistencyRow) -> tuple[str, ...]:

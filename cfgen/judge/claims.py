@@ -1,0 +1,68 @@
+"""Faithful GRPO's two judges on planners' traces: does the action follow, and is each sentence true to the frame?"""
+
+from typing import Any
+
+from cfgen.judge.edges import ModelChecker
+from cfgen.judge.models.base import Ask, Turn
+from cfgen.judge.payload import picture
+from cfgen.judge.rubrics.consistency import CONSISTENCY
+from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
+from cfgen.judge.rubrics.grounding import GROUNDING
+from cfgen.metrics.grounding import Label, is_trivial, semantic_grounding, sentences
+from cfgen.records import Claims
+
+QUESTION = "What should the car do over the next six seconds, and why?"
+_FREE: dict[str, Any] = {"type": "string"}
+
+
+class ConsistencyChecker(ModelChecker):
+    """YES or NO: the declared action follows from the words, from text alone."""
+
+    rubric = CONSISTENCY.id
+
+    def __init__(self, judge: str, options: dict[str, Any]) -> None:
+        super().__init__(judge, options)
+        self.name += "-consistency"
+
+    async def reply(self, key: str, item: TraceItem) -> TraceReply:
+        prompt = CONSISTENCY.prompt(QUESTION, f"{item.scene}\n{item.justification}", item.action)
+        ask = Ask(CONSISTENCY.system(), (Turn("user", (prompt,)),), "tags", _FREE, key)
+        text, reason = await self.answer(ask, lambda text: CONSISTENCY.parse(text) is not None)
+        said = CONSISTENCY.parse(text)
+        if said is None:
+            reason = reason or f"expected YES or NO, found {text[:40]!r}"
+        return TraceReply(self.model.id, consistent=said, reason=reason, raw=text)
+
+
+class GroundingChecker(ModelChecker):
+    """CORRECT, INCORRECT or SKIP for every sentence that claims something; one unreadable label spoils the trace."""
+
+    rubric = GROUNDING.id
+
+    def __init__(self, judge: str, options: dict[str, Any]) -> None:
+        super().__init__(judge, options)
+        self.name += "-grounding"
+
+    async def reply(self, key: str, item: TraceItem) -> TraceReply:
+        spoken = sentences(f"{item.scene}\n{item.justification}")
+        labels: list[Label] = []
+        for i, sentence in enumerate(spoken):
+            if is_trivial(sentence):
+                continue
+            text, reason = await self._label(key, item, spoken[:i], sentence)
+            label = GROUNDING.parse(text)
+            if label is None:
+                reason = reason or f"expected CORRECT, INCORRECT or SKIP, found {text[:40]!r}"
+                return TraceReply(self.model.id, reason=f"{reason}, for: {sentence[:80]}", raw=text)
+            labels.append(label)
+        counts = semantic_grounding(labels, trivial=len(spoken) - len(labels))
+        claims = Claims(
+            correct=counts.correct, incorrect=counts.incorrect, skipped=counts.skipped, trivial=counts.trivial
+        )
+        return TraceReply(self.model.id, claims=claims, raw="\n".join(labels))
+
+    async def _label(self, key: str, item: TraceItem, so_far: list[str], sentence: str) -> tuple[str, str]:
+        parts = GROUNDING.prompt(item.frame, QUESTION, so_far, sentence)
+        shown = tuple(p if isinstance(p, str) else picture(p) for p in parts)
+        ask = Ask(GROUNDING.system(), (Turn("user", shown),), "tags", _FREE, key)
+        return await self.answer(ask, lambda text: GROUNDING.parse(text) is not None)
