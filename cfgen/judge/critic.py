@@ -37,6 +37,7 @@ class LocalCritic:
             InputError: no such model, or one that takes no images.
         """
         try:
+            import torch  # noqa: F401 - transformers imports without it and fails later
             from transformers import AutoModelForImageTextToText, AutoProcessor
         except ImportError as error:
             raise MissingExtraError("the faithfulness critic", "local", error) from error
