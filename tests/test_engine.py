@@ -61,7 +61,7 @@ def test_an_interrupt_ends_the_run(tmp_path):
     (tmp_path / "main.py").write_text(script)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["."])}
     process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "main.py")], env=environment, stderr=subprocess.PIPE
+        [sys.executable, str(tmp_path / "main.py")], env=environment, stderr=subprocess.PIPE, preexec_fn=_hear
     )
     for _ in range(600):
         if any(p.name.isdigit() for p in tmp_path.iterdir()):
