@@ -121,9 +121,8 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
     yaw = _yaw(hazard, side, rng)
     across = half_extents(hazard, yaw)[1]
     if hazard.kind == "nuisance":
-        # beside the road: past the kerb, or past the lane of oncoming traffic
-        lane = lanes.half if side == lanes.kerb else 3 * lanes.half
-        return side * (lane + across + float(rng.uniform(0.1, 2.2))), yaw
+        # beside the road on the kerb's side: across the road it would stand behind oncoming traffic
+        return lanes.kerb * (lanes.half + across + float(rng.uniform(0.1, 2.2))), yaw
     if hazard.motion.kind == "crossing":
         # its front has just entered the lane, or has come past the middle
         return side * float(rng.uniform(0, max(across + 0.8, 1.6))), yaw
