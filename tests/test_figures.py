@@ -67,7 +67,7 @@ def test_a_mirrored_pose_mirrors_every_joint(name: str) -> None:
                 assert there == pytest.approx(here * (1, -1, 1), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["WALK", "PASS", "STAND", "STOOP", "WAIT"])
+@pytest.mark.parametrize("name", ["WALK", "PASS", "STAND", "STOOP", "WAIT", "PUSH"])
 def test_a_walker_has_a_foot_on_the_ground(name: str) -> None:
     body = room("skeleton").Skeleton(getattr(room("poses"), name))
     soles = [leg.end[2] - 0.08 for leg in body.legs.values()]

@@ -25,11 +25,11 @@ PASS = Pose(
     head_turn=(0, 5, 0),
 )
 RUN = Pose(
-    Foot((0.3, 0.07, 0.25), pitch=-8),
-    Foot((-0.5, -0.07, 0.3), pitch=70),
+    Foot((0.3, 0.07, 0.3), pitch=-6),
+    Foot((-0.46, -0.07, 0.165), pitch=56),
     Hand((-0.24, 0.1, -0.3), curl=60, fingers=(0.5, 0, -0.5)),
     Hand((0.24, 0.04, -0.22), curl=60, fingers=(0.4, 0, 0.7)),
-    pelvis=(0, 0, 0.89),
+    pelvis=(0, 0, 0.885),
     pelvis_turn=(0, 12, -10),
     chest_turn=(0, 15, 10),
     head_turn=(0, 5, 0),
