@@ -1,8 +1,11 @@
 """The local judge and the local planner: real transformers code on a tiny model with random weights."""
 
+import sys
+
 import numpy as np
 import pytest
 
+from cfgen.errors import InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, TimedImage
@@ -48,3 +51,29 @@ def _fault(answer) -> PlanFaultError:
     with pytest.raises(PlanFaultError) as caught:
         to_plan(answer)
     return caught.value
+
+
+def test_it_sees_the_four_pictures(folder: str, monkeypatch):
+    judge = create_judge("local", model=folder, device="cpu", max_new_tokens=4)
+    judged(judge, items(1))
+    model, seen = judge.models[0]._model, []
+    generate = model.generate
+
+    def watched(**inputs):
+        seen.append(inputs["pixel_values"].shape[0])
+        return generate(**inputs)
+
+    monkeypatch.setattr(model, "generate", watched)
+    judged(judge, items(1))
+    assert seen[0] == 4
+
+
+def test_without_the_packages_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"cfgen\[local\]"):
+        judged(create_judge("local", model="x"), items(1))
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
+    with pytest.raises(InputError, match="cannot load"):
+        judged(create_judge("local", model=str(tmp_path)), items(1))
