@@ -75,5 +75,7 @@ def test_without_the_packages_the_extra_is_named(monkeypatch):
 
 
 def test_a_folder_without_a_model_is_named(tmp_path):
+    pytest.importorskip("transformers", reason='needs pip install ".[local]"')
+    pytest.importorskip("torch")
     with pytest.raises(InputError, match="cannot load"):
         judged(create_judge("local", model=str(tmp_path)), items(1))
