@@ -116,9 +116,9 @@ def probe(
     asker = Questions(store, seed)
     probes = [p for case in cases[:limit] for p in _probes(asker, case, kinds or tuple(KNOWN))]
     random.Random(seed).shuffle(probes)
+    store.register_judge(judge.run_record())
     verdicts = _judge(asker, judge, probes, quiet)
     found = summarize(judge, probes, verdicts)
-    write_record(store.judge_run_path(judge.name), judge.run_record(), store.work)
     write_record(store.probe_path(judge.name), found, store.work)
     return found
 

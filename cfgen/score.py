@@ -52,6 +52,8 @@ class ScoreOptions:
     repeats: int = 1
     timeout_s: float = 120.0
     intervene: bool = False
+    #: ask again where the judge gave no usable reply
+    retry_failed: bool = False
     quiet: bool = False
 
 
@@ -234,12 +236,11 @@ def _judge(
     options: ScoreOptions,
 ) -> None:
     run = judge.run_record()
-    write_record(store.judge_run_path(judge.name), run, store.work)
+    store.register_judge(run)
     todo = [
         q
         for q in questions
-        if q.arm != "original"
-        and not store.verdict_path(judge.name, planner, q.arm, q.case.case_id, q.repeat).is_file()
+        if q.arm != "original" and not _has_verdict(store, judge.name, planner, q, options.retry_failed)
     ]
     random.Random(store.benchmark.seed + 1).shuffle(todo)
     progress = Progress(f"{judge.name}: verdicts", len(todo), options.quiet)
@@ -259,6 +260,11 @@ def _judge(
         else:
             items.append((key, lambda q=question, b=before, a=after: judge_item(asker, q, b, a)))  # type: ignore[misc]
     judge.judge(items, done)
+
+
+def _has_verdict(store: Store, judge: str, planner: str, question: Question, retry_failed: bool) -> bool:
+    path = store.verdict_path(judge, planner, question.arm, question.case.case_id, question.repeat)
+    return path.is_file() and not (retry_failed and read_record(path, Verdict).status == "failed")
 
 
 def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:

@@ -206,6 +206,25 @@ class Store:
     def judge_runs(self) -> list[JudgeRun]:
         return [read_record(p, JudgeRun) for p in sorted(self.root.glob("verdicts/*/judge.json"))]
 
+    def register_judge(self, run: JudgeRun) -> None:
+        """Say who judges under this name, once.
+
+        Raises:
+            StoreError: the name has verdicts of another wording, model or options; they must not be mixed.
+        """
+        path = self.judge_run_path(run.judge)
+        if path.is_file():
+            found = read_record(path, JudgeRun)
+            was, now = ({**r.options, "rubric": r.rubric_hash} for r in (found, run))
+            if was != now:
+                other = next(k for k in {**was, **now} if was.get(k) != now.get(k))
+                raise StoreError(
+                    f"{path}: '{run.judge}' judged with another {other} ({str(was.get(other))[:80]}, now "
+                    f"{str(now.get(other))[:80]}); judge under another name with --judge-option name=..., or delete "
+                    f"{path.parent}"
+                )
+        write_record(path, run, self.work)
+
     def rollouts(self, planner: str, arm: str = "*") -> list[Rollout]:
         return [read_record(p, Rollout) for p in sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))]
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.commands.options import add_options, names, parse_options, positive
+from cfgen.commands.options import add_options, judge_options, names, positive
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
@@ -62,6 +62,7 @@ def _bench(parser: argparse.ArgumentParser) -> None:
 def _judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", default="offline", help="which judge (default offline)")
     add_options(parser, "--judge-option", "judge")
+    parser.add_argument("--votes", type=positive, metavar="K", help="replies of each model to each item")
 
 
 def _create(arguments: argparse.Namespace) -> "Judge":
@@ -70,7 +71,7 @@ def _create(arguments: argparse.Namespace) -> "Judge":
     return create_judge(
         arguments.judge,
         arguments.bench / "cache" / "replies",
-        **parse_options(arguments.judge_option, "--judge-option"),
+        **judge_options(arguments),
     )
 
 

@@ -32,6 +32,12 @@ def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
     return options
 
 
+def judge_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """``--judge-option`` and, where given, ``--votes``."""
+    options = parse_options(arguments.judge_option, "--judge-option")
+    return options if arguments.votes is None else {**options, "votes": arguments.votes}
+
+
 def names(text: str) -> tuple[str, ...]:
     """Comma-separated words."""
     return tuple(word.strip() for word in text.split(",") if word.strip())

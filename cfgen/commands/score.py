@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cfgen.commands.options import add_options, names, parse_options, positive
+from cfgen.commands.options import add_options, judge_options, names, parse_options, positive
 from cfgen.errors import InputError
 
 
@@ -25,6 +25,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_options(parser, "--planner-option", "planner")
     parser.add_argument("--judge", default="offline", help="who judges (default offline)")
     add_options(parser, "--judge-option", "judge")
+    parser.add_argument(
+        "--votes", type=positive, metavar="K", help="replies of each judge model to each item"
+    )
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="ask the judge again where it gave no usable reply"
+    )
     parser.add_argument(
         "--arms",
         type=names,
@@ -60,7 +66,8 @@ def _score(arguments: argparse.Namespace) -> int:
             name=arguments.name,
             planner_options=parse_options(arguments.planner_option, "--planner-option"),
             judge=arguments.judge,
-            judge_options=parse_options(arguments.judge_option, "--judge-option"),
+            judge_options=judge_options(arguments),
+            retry_failed=arguments.retry_failed,
             arms=arguments.arms,
             repeats=arguments.repeats,
             timeout_s=arguments.timeout,

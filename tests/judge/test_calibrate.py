@@ -7,8 +7,9 @@ import pytest
 from cfgen.build import BuildOptions, build
 from cfgen.calibrate import calibrate, import_csv
 from cfgen.cli import main
-from cfgen.errors import InputError
+from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record
+from cfgen.judge.models.base import Reply
 from cfgen.records import Calibration
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
@@ -116,3 +117,48 @@ def test_no_ratings_says_where_to_make_them(real, tmp_path):
     build(BuildOptions(n=1, out=tmp_path / "b", scenes=real / "udacity_hmb3" / "scenes", jobs=1, quiet=True))
     with pytest.raises(InputError, match="import-csv"):
         calibrate(tmp_path / "b", "offline")
+
+
+def test_verdicts_of_two_wordings_or_models_are_not_mixed(bench, tmp_path):
+    replies = tmp_path / "r.json"
+    replies.write_text('{"default": "rubbish"}')
+    options = {"file": str(replies), "name": "mine"}
+
+    def run(**more):
+        score(
+            ScoreOptions(
+                bench=bench, planner="scripted", planner_options={"kind": "ignores"}, judge="scripted",
+                judge_options=options, quiet=True, **more,
+            )
+        )  # fmt: skip
+
+    run()
+    assert {v.status for v in Store(bench).verdicts("mine", "scripted-ignores")} == {"failed"}
+    replies.write_text('{"default": "other rubbish"}')
+    with pytest.raises(StoreError, match="name="):
+        run()
+
+
+def test_failed_verdicts_are_asked_again_only_on_request(bench, tmp_path, monkeypatch):
+    from cfgen.judge.models.scripted import Scripted
+    from tests.judge.test_hazard_rubric import reply
+
+    replies = tmp_path / "r.json"
+    replies.write_text('{"default": "rubbish"}')
+
+    def run(**more):
+        score(
+            ScoreOptions(
+                bench=bench, planner="scripted", planner_options={"kind": "ignores"}, judge="scripted",
+                judge_options={"file": str(replies), "name": "again"}, quiet=True, **more,
+            )
+        )  # fmt: skip
+        return {v.status for v in Store(bench).verdicts("again", "scripted-ignores")}
+
+    async def answers(self, ask):
+        return Reply(reply("0", "0", "0"))
+
+    assert run() == {"failed"}
+    monkeypatch.setattr(Scripted, "ask", answers)
+    assert run() == {"failed"}
+    assert run(retry_failed=True) == {"scored"}
