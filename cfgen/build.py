@@ -16,7 +16,7 @@ from typing import Any, Literal
 from cfgen import __version__, engine
 from cfgen.casework import Outcome, Recipe, make_cases
 from cfgen.errors import CfgenError, InputError, StoreError
-from cfgen.hashing import derive_id
+from cfgen.hashing import derive_case_id
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.registry import create_inpainter
@@ -180,7 +180,7 @@ def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str
     )
     number = 1 + max((p.round for p in benchmark.planned), default=-1)
     planned = [
-        Planned(case_id=derive_id("case", benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
+        Planned(case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
         for s, h in pairs
     ]
     if planned:

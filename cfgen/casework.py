@@ -111,7 +111,9 @@ class Draft:
 
     @property
     def seed(self) -> int:
-        return derive_seed(self.shop.benchmark.seed, self.planned.scene_id, self.planned.hazard_id)
+        planned = self.planned
+        more = [planned.variant] if planned.variant else []
+        return derive_seed(self.shop.benchmark.seed, planned.scene_id, planned.hazard_id, *more)
 
     @property
     def front(self) -> tuple[str, float]:
@@ -238,6 +240,17 @@ class Draft:
         )
 
 
+def start_draft(shop: Workshop, planned: Planned) -> Draft:
+    """A case with its pictures read and nowhere placed yet; ``refusal`` says when its scene is damaged."""
+    folder = shop.scene(planned.scene_id)
+    draft = Draft(shop, planned, folder, shop.taxonomy.get(planned.hazard_id), {}, [])
+    try:
+        draft.images = {(frame.camera, frame.t): folder.image(frame) for frame in folder.scene.frames}
+    except InputError as error:
+        draft.refusal = f"damaged scene: {error}"
+    return draft
+
+
 def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
     """Try every planned pair of ``batch``, in step, so that an inpainter sees whole batches."""
     shop = workshop(recipe)
@@ -259,19 +272,16 @@ def frame_path(arm: str, camera: str, t: float) -> str:
 
 
 def _draft(shop: Workshop, planned: Planned) -> Draft:
-    folder = shop.scene(planned.scene_id)
-    hazard = shop.taxonomy.get(planned.hazard_id)
-    scene = folder.scene
-    draft = Draft(shop, planned, folder, hazard, {}, [])
-    try:
-        images = {(frame.camera, frame.t): folder.image(frame) for frame in scene.frames}
-    except InputError as error:
-        draft.refusal = f"damaged scene: {error}"
+    draft = start_draft(shop, planned)
+    if draft.refusal:
         return draft
-    draft.images = images
-    rng = np.random.default_rng(draft.seed)
     found = find_placements(
-        scene, images[draft.front], shop.sized(hazard, draft.seed), rng, shop.benchmark.decel_band, images
+        draft.folder.scene,
+        draft.images[draft.front],
+        shop.sized(draft.hazard, draft.seed),
+        np.random.default_rng(draft.seed),
+        shop.benchmark.decel_band,
+        draft.images,
     )
     if isinstance(found, str):
         draft.refusal = f"no placement: {found}"

@@ -40,3 +40,8 @@ def derive_seed(*parts: Any) -> int:
 def derive_id(*parts: Any) -> str:
     """A random-looking 12-character name: tells nothing about the parts."""
     return hashlib.sha256(canonical_json(list(parts))).hexdigest()[:12]
+
+
+def derive_case_id(seed: int, scene_id: str, hazard_id: str, variant: int = 0) -> str:
+    """The name of a case; ``variant`` counts further cases of the same pair, made by hand or again."""
+    return derive_id("case", seed, scene_id, hazard_id, *([variant] if variant else []))

@@ -121,8 +121,9 @@ class Store:
         target = self.rejected_dir(case_id)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(target, ignore_errors=True)
+        # the reason first: killed between the two, the case is still where it was
+        write_record(self.case_dir(case_id) / "rejection.json", rejection, self.work)
         self.case_dir(case_id).rename(target)
-        write_record(target / "rejection.json", rejection, self.work)
 
     def restore_rejected(self, case_id: str) -> None:
         """Bring a case back that :meth:`move_to_rejected` put away.
@@ -133,10 +134,10 @@ class Store:
         source = self.rejected_dir(case_id)
         if not (source / "case.json").is_file():
             raise StoreError(f"{source}: holds no whole case to bring back; build another in its place")
-        (source / "rejection.json").unlink(missing_ok=True)
         target = self.case_dir(case_id)
         target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)
+        (target / "rejection.json").unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def claim(self, name: str) -> Iterator[bool]:
@@ -239,6 +240,12 @@ class Store:
 
     def review_path(self, rater: str, case_id: str) -> Path:
         return self.root / "reviews" / rater / f"{case_id}.json"
+
+    def write_rating(self, file: RatingFile) -> None:
+        write_record(self.rating_path(file.rater, file.planner, file.case_id), file, self.work)
+
+    def write_review(self, file: ReviewFile) -> None:
+        write_record(self.review_path(file.rater, file.case_id), file, self.work)
 
     def ratings(self) -> list[RatingFile]:
         return [read_record(p, RatingFile) for p in sorted(self.root.glob("ratings/*/*/*.json"))]

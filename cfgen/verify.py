@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from cfgen.errors import CfgenError
 from cfgen.files import read_record
-from cfgen.hashing import derive_id, hash_bytes, hash_json
+from cfgen.hashing import derive_case_id, hash_bytes, hash_json
 from cfgen.records import (
     Benchmark,
     BuildReport,
@@ -82,7 +82,7 @@ class Verification:
         cases: dict[str, Case] = {}
         for planned in benchmark.planned:
             path = self.store.case_dir(planned.case_id) / "case.json"
-            expected = derive_id("case", benchmark.seed, planned.scene_id, planned.hazard_id)
+            expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
             if planned.case_id != expected:
                 self._fault(
                     self.root / MARKER, f"case_id {planned.case_id} is not derived from its scene and hazard"

@@ -65,6 +65,38 @@ def find_placements(
     return search.run(poses) or search.why_not(len(poses))
 
 
+def examine(
+    scene: Scene,
+    hazard: Hazard,
+    path: EgoPath,
+    ground: ClearGround,
+    hood: float,
+    pose: Pose,
+    decel_band: tuple[float, float],
+) -> tuple[Placement | None, list[str]]:
+    """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
+    search = _Search(scene, hazard, path, ground, hood)
+    x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
+    corners = box_corners(x, y, heading + pose.yaw, hazard.size)
+    boxes, in_view = boxes_px(search.camera, corners)
+    feet, feet_valid = project(search.camera, np.column_stack([x, y, np.zeros_like(x)]))
+    if not (in_view[0] and feet_valid[0]):
+        return None, ["out of view"]
+    clipped = clip_boxes(search.camera, boxes)
+    placement = search._placement(pose, x[0], y[0], heading[0], feet[0], clipped[0])
+    low, high = hazard.distance.decel or decel_band
+    faults = [search._fault(feet[0], boxes[0], clipped[0])]
+    if not low <= pose.required_decel <= high:
+        side = "hard to stop for" if pose.required_decel > high else "far to need a response"
+        faults.append(f"too {side}: {pose.required_decel:.1f} m/s² where {low:g} to {high:g} are allowed")
+    if search._clear_share(corners[0]) < search._clear_needed:
+        faults.append("not on clear road")
+    with_past = search._with_past(placement)
+    if with_past is None:
+        faults.append("without a plausible past")
+    return with_past or placement, [fault for fault in faults if fault]
+
+
 @dataclass
 class _Search:
     scene: Scene

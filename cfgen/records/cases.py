@@ -91,12 +91,16 @@ class BuildReport(Stored):
 
 
 class Planned(Record):
-    """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced."""
+    """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced.
+
+    ``variant`` is above 0 for further cases of the same pair that people asked for.
+    """
 
     case_id: Identifier
     scene_id: Identifier
     hazard_id: Identifier
     round: int = Field(ge=0)
+    variant: int = Field(default=0, ge=0)
 
 
 class Benchmark(Stored):

@@ -1,0 +1,3 @@
+from cfgen.cli import main
+
+raise SystemExit(main(["app"]))

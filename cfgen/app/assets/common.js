@@ -1,0 +1,128 @@
+"use strict";
+// Shared by every room. Whatever comes from files or people enters the page as text, never as markup.
+window.cf = (() => {
+  const listeners = [];
+  const stored = (key, value) => {
+    try { if (value === undefined) return localStorage.getItem("cfgen." + key) || ""; localStorage.setItem("cfgen." + key, value); } catch { /* private window */ }
+    return "";
+  };
+  let name = stored("name");
+  let toastTimer;
+  function toast(words, bad) {
+    const box = document.querySelector(".cf-toast");
+    if (!box) return;
+    box.textContent = words;
+    box.className = "cf-toast shown" + (bad ? " bad" : "");
+    clearTimeout(toastTimer);
+    toastTimer = setTimeout(() => box.classList.remove("shown"), bad ? 7000 : 2200);
+  }
+  async function ask(server, what, fields = {}) {
+    let answer;
+    try { answer = await server.call({ ...fields, do: what, name }); }
+    catch { toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
+    if (answer.error) { toast(answer.error, true); throw new Error(answer.error); }
+    return answer.ok;
+  }
+  function el(tag, attributes = {}, ...children) {
+    const node = tag.startsWith("svg:") ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4)) : document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else if (value !== false && value !== undefined && value !== null) node.setAttribute(key, value === true ? "" : value);
+    }
+    node.append(...children.filter((c) => c !== null && c !== undefined));
+    return node;
+  }
+  const file = (path) => "gradio_api/file=" + path.split("/").map(encodeURIComponent).join("/");
+  function preload(...paths) { for (const path of paths) if (path) new Image().src = file(path); }
+  // keys reach a room only while it is on screen and nobody is typing
+  function keys(element, handle) {
+    document.addEventListener("keydown", (event) => {
+      if (!element.offsetParent && element.getClientRects().length === 0) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const at = document.activeElement;
+      if (at && (/^(TEXTAREA|SELECT)$/.test(at.tagName) || (at.tagName === "INPUT" && !/^(range|checkbox|radio|button)$/.test(at.type)))) return;
+      if (at && at.getAttribute("role") === "tab" && /^Arrow/.test(event.key)) return;
+      if (document.querySelector("dialog[open]")) return;
+      if (handle(event) === true) event.preventDefault();
+    });
+  }
+  const rows = (pairs) => pairs.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, String(v))]);
+  const when = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  function setName(value) {
+    name = value.trim();
+    stored("name", name);
+    listeners.forEach((f) => f());
+  }
+
+  // Before and after in one frame: slider, flicker, outline, zoom.
+  function viewer(root) {
+    root.classList.add("cf-view");
+    const under = el("img", { alt: "original frame", draggable: "false" });
+    const over = el("img", { alt: "frame with the edit", class: "over", draggable: "false" });
+    const outline = el("svg:svg", { class: "outline", "aria-hidden": "true" });
+    const edge = el("div", { class: "edge" });
+    const stage = el("div", { class: "stage" }, under, over, outline);
+    const tag = el("div", { class: "tag" });
+    const range = el("input", { type: "range", min: 0, max: 100, value: 50, class: "cut", "aria-label": "Before and after: left of the line is the original" });
+    root.replaceChildren(el("div", { class: "frame" }, stage, edge, tag), range);
+    const frame = root.firstChild;
+    let box = null, size = [1, 1], zoom = false, showOutline = false, timer = null, shownOver = true;
+    function cut(percent) {
+      range.value = percent;
+      root.style.setProperty("--cut", percent + "%");
+      place();
+    }
+    function place() {
+      const w = frame.clientWidth || 1, h = frame.clientHeight || 1;
+      let k = 1, x = 0, y = 0;
+      if (zoom && box) {
+        const [x0, y0, x1, y1] = box, side = Math.max(x1 - x0, (y1 - y0) * w / h, 24) * 2.2;
+        k = Math.min(12, Math.max(1, size[0] / side));
+        x = Math.min(0, Math.max(w - k * w, w / 2 - k * w * (x0 + x1) / 2 / size[0]));
+        y = Math.min(0, Math.max(h - k * h, h / 2 - k * h * (y0 + y1) / 2 / size[1]));
+      }
+      stage.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
+      stage.classList.toggle("near", k > 2);
+      outline.style.setProperty("--k", k);
+      const at = (w * range.value / 100 - x) / k;
+      over.style.clipPath = timer || !shownOver ? "none" : `inset(0 0 0 ${at}px)`;
+      over.style.visibility = shownOver ? "visible" : "hidden";
+      edge.hidden = Boolean(timer) || !shownOver;
+      outline.style.display = showOutline ? "" : "none";
+    }
+    function label() { tag.textContent = timer ? (shownOver ? "after" : "before") : ""; tag.hidden = !timer; }
+    function flicker(on) {
+      clearInterval(timer);
+      timer = null; shownOver = true;
+      if (on) timer = setInterval(() => { shownOver = !shownOver; label(); place(); }, 550);
+      label(); place();
+    }
+    range.addEventListener("input", () => cut(Number(range.value)));
+    let dragging = false;
+    const move = (e) => { const r = frame.getBoundingClientRect(); cut(Math.max(0, Math.min(100, 100 * (e.clientX - r.left) / r.width))); };
+    frame.addEventListener("pointerdown", (e) => { dragging = true; frame.setPointerCapture(e.pointerId); move(e); });
+    frame.addEventListener("pointermove", (e) => { if (dragging) move(e); });
+    frame.addEventListener("pointerup", () => { dragging = false; });
+    label();
+    new ResizeObserver(place).observe(frame);
+    return {
+      show(item) {
+        under.src = file(item.original); over.src = file(item.augmented);
+        size = item.size || size; box = item.box || null;
+        const fit = () => { frame.style.aspectRatio = size.join(" / "); frame.style.setProperty("--aspect", size[0] / size[1]); };
+        if (item.size) fit();
+        else under.onload = () => { size = [under.naturalWidth, under.naturalHeight]; fit(); place(); };
+        outline.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
+        outline.replaceChildren(...(item.outline || []).map((p) => el("svg:polygon", { points: p.map((q) => q.join(",")).join(" ") })));
+        cut(box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50);
+      },
+      peek(path) { over.src = file(path); },
+      flicker, get flickering() { return Boolean(timer); },
+      zoom(on) { zoom = on; cut(on ? 0 : box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50); },
+      get zoomed() { return zoom; },
+      outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
+      nudge(by) { cut(Math.max(0, Math.min(100, Number(range.value) + by))); },
+    };
+  }
+  return { ask, el, file, preload, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), changed: () => listeners.forEach((f) => f()) };
+})();

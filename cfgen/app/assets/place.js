@@ -1,0 +1,173 @@
+const $ = (what) => element.querySelector(`[data-${what}]`);
+let scene = null, live = null, seed = 0, turn = 0, waiting = false, brush = "", painted = false, own = "";
+const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value,
+  s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
+const option = (value, text) => cf.el("option", { value }, text);
+
+async function start() {
+  const a = await cf.ask(server, "scenes");
+  own = a.inpainter;
+  $("scene").replaceChildren(...a.scenes.map((s) => option(s, s)));
+  $("inpainter").replaceChildren(...a.inpainters.map((i) => option(i, i)));
+  $("inpainter").value = own;
+  await hazards();
+  await pick();
+}
+async function hazards() {
+  const list = await cf.ask(server, "hazards", { inpainter: $("inpainter").value }), kept = $("hazard").value, groups = new Map();
+  for (const h of list) { if (!groups.has(h.cluster)) groups.set(h.cluster, cf.el("optgroup", { label: h.cluster })); groups.get(h.cluster).append(cf.el("option", { value: h.id, "data-sizes": h.sizes }, h.name)); }
+  $("hazard").replaceChildren(...groups.values());
+  if (list.some((h) => h.id === kept)) $("hazard").value = kept;
+  sizes();
+  $("generate").hidden = $("inpainter").value === "composite"; $("preview").hidden = !$("generate").hidden;
+}
+function sizes() {
+  const n = Number(($("hazard").selectedOptions[0] || { dataset: {} }).dataset.sizes || 1);
+  $("size").replaceChildren(...Array.from({ length: n }, (_, i) => option(i, `variant ${i + 1}`)));
+  $("size-label").hidden = n < 2;
+}
+async function pick() {
+  scene = await cf.ask(server, "scene", { scene: $("scene").value });
+  const [w, h] = scene.size;
+  $("frame").src = cf.file(scene.frame);
+  $("stage").style.aspectRatio = `${w} / ${h}`; $("stage").style.setProperty("--aspect", w / h);
+  $("draw").setAttribute("viewBox", `0 0 ${w} ${h}`);
+  $("paint").width = w; $("paint").height = h; painted = false;
+  speed();
+  follow();
+}
+// live: one question on the way at a time, the newest wins
+async function follow() {
+  $("part").hidden = true;
+  $("gates").replaceChildren();
+  $("s-out").textContent = `${Number($("s").value).toFixed(1)} m`; 
+  const l = Number($("l").value);
+  $("l-out").textContent = Math.abs(l) < 0.05 ? "on the path" : `${Math.abs(l).toFixed(1)} m ${l > 0 ? "left" : "right"}`;
+  $("h-out").textContent = `${$("h").value}°`;
+  turn++;
+  if (waiting || !scene) return;
+  waiting = true;
+  const mine = turn, answer = await cf.ask(server, "live", q()).catch(() => null);
+  waiting = false;
+  if (answer) { live = answer; draw(); }
+  if (mine !== turn) follow();
+}
+const poly = (points, cls) => cf.el("svg:polygon", { points: points.map((p) => p.join(",")).join(" "), class: cls });
+function draw() {
+  const ok = !live.faults.length, shapes = [];
+  if (live.corners) {
+    const c = live.corners, [w] = scene.size;
+    shapes.push(poly(c.slice(0, 4), "foot " + (ok ? "" : "bad")));
+    for (const [a, b] of [[4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]) shapes.push(cf.el("svg:line", { x1: c[a][0], y1: c[a][1], x2: c[b][0], y2: c[b][1], class: ok ? "" : "bad" }));
+    shapes.push(cf.el("svg:circle", { cx: (c[0][0] + c[1][0]) / 2, cy: (c[0][1] + c[1][1]) / 2, r: w / 320, class: "front" }));
+  }
+  $("draw").replaceChildren(...shapes);
+  $("verdict").className = "cf-verdict " + (ok ? "ok" : "bad");
+  $("verdict").replaceChildren(...(ok ? ["This place works."] : live.faults.map((f) => cf.el("p", {}, cf.el("b", {}, f.what), `: ${f.do}.`))));
+  const px = (p) => (p ? `${p[0]} × ${p[1]} px` : "not in view");
+  $("numbers").replaceChildren(...cf.rows([["Required deceleration", `${live.decel.toFixed(1)} m/s² (${live.band[0]} to ${live.band[1]})`], ["From", `${scene.speed_kmh.toFixed(0)} km/h`],
+    ["At the planner's size", px(live.planner_px)], ["In the frame", px(live.frame_px)], ["Footprint", `${live.size[0].toFixed(1)} × ${live.size[1].toFixed(1)} m, ${live.size[2].toFixed(1)} m high`], ["Why it matters", live.why]]));
+  $("save").disabled = !ok;
+  bev(ok);
+}
+const B = { w: 330, h: 380, ahead: 62, behind: 3 };
+B.k = B.h / (B.ahead + B.behind);
+const toBev = ([x, y]) => [B.w / 2 - y * B.k, B.h - (x + B.behind) * B.k];
+function bev(ok) {
+  const svg = $("bev"), parts = [];
+  svg.setAttribute("viewBox", `0 0 ${B.w} ${B.h}`);
+  for (let x = 0; x <= 60; x += 10) { const y = toBev([x, 0])[1]; parts.push(cf.el("svg:line", { x1: 24, x2: B.w, y1: y, y2: y, class: "grid" }), cf.el("svg:text", { x: 2, y: y + 4 }, String(x))); }
+  const line = scene.path.map(toBev), half = scene.lane_m / 2 * B.k;
+  for (const side of [-half, half]) parts.push(cf.el("svg:polyline", { points: line.map(([u, v]) => `${u + side},${v}`).join(" "), class: "lane" }));
+  parts.push(cf.el("svg:polyline", { points: line.map((p) => p.join(",")).join(" "), class: "path" }));
+  parts.push(poly([[3.8, .95], [3.8, -.95], [-1, -.95], [-1, .95]].map(toBev), "ego"));
+  parts.push(poly(live.foot_m.map(toBev), "foot " + (ok ? "" : "bad")));
+  const [u, v] = toBev(live.front_m);
+  parts.push(cf.el("svg:circle", { cx: u, cy: v, r: 3, class: "front" }));
+  svg.replaceChildren(...parts);
+}
+function speed() {
+  const svg = $("speed"), W = 330, H = 110, t0 = scene.speed[0][0], t1 = scene.speed.at(-1)[0], top = Math.max(20, 1.1 * Math.max(...scene.speed.map((p) => p[1])));
+  const at = ([t, v]) => [34 + (W - 42) * (t - t0) / (t1 - t0 || 1), H - 18 - (H - 28) * v / top];
+  svg.setAttribute("viewBox", `0 0 ${W} ${H}`);
+  const zero = at([0, 0]);
+  svg.replaceChildren(cf.el("svg:line", { x1: zero[0], x2: zero[0], y1: 6, y2: H - 18, class: "lane" }), cf.el("svg:text", { x: zero[0] - 6, y: H - 4 }, "now"),
+    ...[0, Math.round(top / 2), Math.round(top)].flatMap((v) => [cf.el("svg:line", { x1: 34, x2: W, y1: at([0, v])[1], y2: at([0, v])[1], class: "grid" }), cf.el("svg:text", { x: 2, y: at([0, v])[1] + 4 }, String(v))]),
+    cf.el("svg:text", { x: W - 30, y: H - 4 }, `${t1.toFixed(0)} s`), cf.el("svg:text", { x: 34, y: H - 4 }, "km/h"),
+    cf.el("svg:polyline", { points: scene.speed.map((p) => at(p).join(",")).join(" "), class: "path" }));
+}
+async function locate(where) {
+  const found = await cf.ask(server, "locate", { scene: $("scene").value, ...where }).catch(() => null);
+  if (!found) return;
+  $("s").value = found.s; $("l").value = found.lateral;
+  follow();
+}
+function inFrame(e) { const r = $("stage").getBoundingClientRect(); return [(e.clientX - r.left) / r.width * scene.size[0], (e.clientY - r.top) / r.height * scene.size[1]]; }
+$("stage").addEventListener("click", (e) => { if (!brush && scene) locate({ px: inFrame(e) }); });
+$("bev").addEventListener("click", (e) => { const r = $("bev").getBoundingClientRect(), u = (e.clientX - r.left) / r.width * B.w, v = (e.clientY - r.top) / r.height * B.h; if (scene) locate({ xy: [(B.h - v) / B.k - B.behind, (B.w / 2 - u) / B.k] }); });
+
+function showPart(p, took) {
+  const [x, y, w, h] = p.at, [W, H] = scene.size, part = $("part");
+  Object.assign(part.style, { left: `${100 * x / W}%`, top: `${100 * y / H}%`, width: `${100 * w / W}%`, height: `${100 * h / H}%` });
+  part.src = p.part; part.hidden = false; $("draw").replaceChildren();
+  $("hide").setAttribute("aria-pressed", "false");
+  $("took").textContent = `drawn in ${(took / 1000).toFixed(2)} s`;
+  $("gates").replaceChildren(...p.gates.map((g) => cf.el("tr", { class: g.passed ? "" : "bad" }, cf.el("td", {}, g.passed ? "✓" : "✕"), cf.el("td", {}, g.gate.replaceAll("_", " ")), cf.el("td", {}, g.reason || `${g.value === null ? "–" : Math.round(100 * g.value) / 100} (${g.bound})`))));
+}
+async function preview() {
+  if ($("preview").hidden) return generate();
+  const start = performance.now(), p = await cf.ask(server, "preview", q()).catch(() => null);
+  if (p) showPart(p, performance.now() - start);
+}
+async function wait(words, done) {
+  $("stop").hidden = false;
+  const start = performance.now();
+  for (;;) {
+    const job = await cf.ask(server, "job").catch(() => null);
+    if (!job) break;
+    $("job").textContent = job.state === "running" ? `${job.words}… ${((performance.now() - start) / 1000).toFixed(0)} s` : job.words;
+    if (job.state !== "running") { if (job.state === "done") done(job.result, performance.now() - start); else cf.toast(job.words, true); break; }
+    await new Promise((r) => setTimeout(r, 400));
+  }
+  $("stop").hidden = true;
+}
+async function generate() { if (await cf.ask(server, "generate", q()).catch(() => null)) wait("drawing", showPart); }
+async function save() {
+  if ($("save").disabled) return;
+  if (!cf.name()) { cf.toast("Type your name at the top of the page first.", true); return; }
+  if (await cf.ask(server, "save", q()).catch(() => null)) wait("saving", (id) => { cf.toast("Saved as a new case; it is in the queue under Curate."); $("job").textContent = `Saved as ${id}.`; cf.changed(); });
+}
+const hide = () => { if ($("part").src) { const on = $("part").hidden; $("part").hidden = !on; $("hide").setAttribute("aria-pressed", !on); } };
+function choose(kind) {
+  brush = brush === kind ? "" : kind;
+  $("brush").setAttribute("aria-pressed", brush === "brush"); $("erase").setAttribute("aria-pressed", brush === "erase");
+  $("brush-label").hidden = !brush; $("paint").style.pointerEvents = brush ? "auto" : "none";
+}
+let last = null;
+function stroke(e) {
+  const g = $("paint").getContext("2d"), p = inFrame(e);
+  g.globalCompositeOperation = brush === "erase" ? "destination-out" : "source-over";
+  g.strokeStyle = "#ffe600"; g.lineWidth = Number($("width").value); g.lineCap = "round";
+  g.beginPath(); g.moveTo(...(last || p)); g.lineTo(...p); g.stroke();
+  last = p; painted = true;
+}
+$("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setPointerCapture(e.pointerId); last = null; stroke(e); } });
+$("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
+$("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
+const press = (what, by) => { $(what).value = Number($(what).value) + by; follow(); };
+const DO = { p: preview, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
+cf.keys(element, (event) => {
+  const key = event.key.toLowerCase(), on = document.activeElement;
+  if (on && on.type === "range" && /^arrow/.test(key)) return false;
+  if (on && on.tagName === "BUTTON" && key === " ") return false;
+  if (!DO[key]) return false;
+  DO[key]();
+  return true;
+});
+for (const w of ["s", "l", "h"]) $(w).addEventListener("input", follow);
+$("scene").addEventListener("change", pick);
+$("hazard").addEventListener("change", () => { sizes(); follow(); });
+$("size").addEventListener("change", follow);
+$("inpainter").addEventListener("change", () => hazards().then(follow));
+for (const [b, f] of [["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
+start().catch(() => {});

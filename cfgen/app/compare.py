@@ -1,0 +1,106 @@
+"""What was scored: the leaderboard, and every answer with what judges and people said of it, disagreements first."""
+
+from typing import Any
+
+import numpy as np
+
+from cfgen.app.curate import item, place_of
+from cfgen.app.pictures import data_url
+from cfgen.app.shelf import Shelf
+from cfgen.errors import StoreError
+from cfgen.files import read_image, read_record
+from cfgen.records import DIMENSIONS, Rollout, Verdict
+from cfgen.render.panel import PanelItem, case_panel
+from cfgen.report_page.gather import gather
+from cfgen.report_page.sections.people import people_scores
+from cfgen.report_page.sections.success import leaderboard, success_rows
+from cfgen.store import Store
+
+
+def overview(store: Store) -> dict[str, Any]:
+    """The leaderboard of the hazard arm, and one row an answer; the widest gap between judge and people first.
+
+    Raises:
+        StoreError: nothing was scored here.
+    """
+    data = gather(store)
+    if not data.judges:
+        raise StoreError(
+            f"{store.root.name}: nothing was scored here yet; run: cfgen score {store.root.name} --planner cruise"
+        )
+    judge = data.main_judge
+    people = {d: people_scores(data, d) for d in DIMENSIONS}
+    names = {case.case_id: case.hazard.name for case in data.cases}
+    answers = []
+    for planner in data.planners:
+        for verdict in data.verdicts_of(judge, planner, "hazard"):
+            if verdict.repeat:
+                continue
+            scored = [verdict.scores.get(d) for d in DIMENSIONS]
+            rated = [people[d].get((planner, verdict.case_id)) for d in DIMENSIONS]
+            gap = sum(
+                abs(a - b) for a, b in zip(scored, rated, strict=True) if a is not None and b is not None
+            )
+            answers.append(
+                {
+                    "id": verdict.case_id,
+                    "name": names[verdict.case_id],
+                    "planner": planner,
+                    "status": verdict.status,
+                    "judge": scored,
+                    "people": rated,
+                    "gap": gap,
+                }
+            )
+    ranked = sorted(
+        (r for r in success_rows(data) if r.arm == "hazard"),
+        key=lambda r: (r.judge, -(r.rates["overall"].value or 0), r.planner),
+    )
+    table = leaderboard(ranked)
+    return {
+        "columns": table.columns,
+        "rows": table.rows,
+        "note": table.note,
+        "judge": judge,
+        "answers": sorted(answers, key=lambda a: (-a["gap"], a["planner"], a["id"])),
+    }
+
+
+def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, Any]:
+    """One answer: the frames, the panel with plots, words and scores, and each person's rating."""
+    store = shelf.store
+    folder = place_of(store, case_id)
+    before, after = (
+        read_record(store.rollout_path(planner, arm, case_id), Rollout) for arm in ("original", "hazard")
+    )
+    path = store.verdict_path(judge, planner, "hazard", case_id)
+    verdict = read_record(path, Verdict) if path.is_file() else None
+    panel = case_panel(
+        PanelItem(
+            original_image=read_image(folder / "original.png"),
+            modified_image=read_image(folder / "augmented.png"),
+            original_plan=_points(before),
+            modified_plan=_points(after),
+            original_text=before.text or before.reason,
+            modified_text=after.text or after.reason,
+            scores=dict(verdict.scores) if verdict else {},
+            explanation=(verdict.explanation or verdict.reason) if verdict else "no verdict",
+        )
+    )
+    ratings = [
+        {"who": f.rater, **f.history[-1].model_dump(mode="json")}
+        for f in store.ratings()
+        if (f.planner, f.case_id) == (planner, case_id) and f.history
+    ]
+    shown = item(shelf, case_id)
+    return {
+        "panel": data_url(panel),
+        "ratings": ratings,
+        "name": shown.get("name", case_id),
+        "planner": planner,
+        **{k: shown[k] for k in ("original", "augmented", "size", "box", "outline") if k in shown},
+    }
+
+
+def _points(rollout: Rollout) -> np.ndarray | None:
+    return np.array(rollout.plan.waypoints) if rollout.plan else None

@@ -1,0 +1,113 @@
+"""What people decide, appended under a lock: two browsers on one case lose nothing of each other's."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from cfgen.errors import InputError, StoreError
+from cfgen.files import read_record
+from cfgen.records import Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
+from cfgen.store import Store
+
+Decision = Literal["accept", "reject", "flag", "clear"]
+_IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
+_WAIT_S = 10.0
+_MAX_WORDS = 2000
+
+
+def person(name: str) -> str:
+    """A person's name as it is stored: spaces become underscores.
+
+    Raises:
+        InputError: no name, or characters other than letters, digits and ``_ . -``.
+    """
+    name = "_".join(str(name).split())
+    if not name:
+        raise InputError("your name: expected a name, found none; type it at the top of the page")
+    return identifier(name, "your name")
+
+
+def identifier(text: str, what: str) -> str:
+    """``text`` if it can be part of a file name.
+
+    Raises:
+        InputError: it is not an identifier.
+    """
+    try:
+        return _IDENTIFIER.validate_python(text)
+    except ValidationError:
+        raise InputError(
+            f"{what}: expected letters, digits and _ . - (at most 120, a letter or digit first), found {text[:60]!r}"
+        ) from None
+
+
+@contextmanager
+def held(store: Store, name: str) -> Iterator[None]:
+    """The lock ``name`` of this benchmark, waited for.
+
+    Raises:
+        StoreError: somebody else holds it for too long.
+    """
+    end = time.monotonic() + _WAIT_S
+    while True:
+        with store.claim(name) as mine:
+            if mine:
+                yield
+                return
+        if time.monotonic() > end:
+            raise StoreError(f"{store.root}: '{name}' is in use by somebody else; try again in a moment")
+        time.sleep(0.01)
+
+
+def append_review(store: Store, rater: str, case_id: str, decision: Decision, reason: str = "") -> ReviewFile:
+    """One more entry in this person's history of this case."""
+    path = store.review_path(person(rater), identifier(case_id, "case"))
+    entry = Review(at=_now(), decision=decision, reason=_words(reason))
+    with held(store, f"review-{person(rater)}-{case_id}"):
+        earlier = read_record(path, ReviewFile).history if path.is_file() else ()
+        file = ReviewFile(rater=person(rater), case_id=case_id, history=(*earlier, entry))
+        store.write_review(file)
+    return file
+
+
+def append_rating(
+    store: Store,
+    rater: str,
+    planner: str,
+    case_id: str,
+    scores: Mapping[Dimension, Score | None],
+    note: str = "",
+) -> RatingFile:
+    """One more entry in this person's history of this answer; ``scores`` has all three, None for UNKNOWN."""
+    rater = person(rater)
+    path = store.rating_path(rater, identifier(planner, "planner"), identifier(case_id, "case"))
+    entry = Rating(at=_now(), scores=dict(scores), note=_words(note))
+    with held(store, f"rating-{rater}-{planner}-{case_id}"):
+        earlier = read_record(path, RatingFile).history if path.is_file() else ()
+        file = RatingFile(rater=rater, planner=planner, case_id=case_id, history=(*earlier, entry))
+        store.write_rating(file)
+    return file
+
+
+def current(history: Sequence[Review]) -> Review | None:
+    """The decision that stands: each ``clear`` takes back the one before it."""
+    stack: list[Review] = []
+    for entry in history:
+        if entry.decision != "clear":
+            stack.append(entry)
+        elif stack:
+            stack.pop()
+    return stack[-1] if stack else None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _words(text: str) -> str:
+    """Free text, bounded, without control characters."""
+    return "".join(c for c in str(text) if c.isprintable() or c == "\n").strip()[:_MAX_WORDS]

@@ -1,0 +1,256 @@
+"""Put a hazard somewhere by hand: what the page draws of a scene, and what follows from a pose in metres."""
+
+import base64
+import binascii
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cfgen.app.making import workshop
+from cfgen.app.pictures import data_url
+from cfgen.casework import Workshop
+from cfgen.errors import InputError, StoreError
+from cfgen.geometry.box import box_corners
+from cfgen.geometry.camera import ground_points, project
+from cfgen.geometry.path import EgoPath
+from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
+from cfgen.hazards.hood import hood_row
+from cfgen.hazards.placement import PLANNER_PIXELS, examine
+from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
+from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
+from cfgen.quality.gates import run_gates
+from cfgen.records import Hazard, Placement, Zone
+from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.store import Store
+
+#: What to do about each reason against a place.
+ADVICE = {
+    "out of view": "move it nearer to the middle of the frame",
+    "cut off by the frame": "move it inwards or farther away",
+    "behind the car's own hood": "move it farther away",
+    "too small at the planner's size": "move it nearer",
+    "its foot out of the frame": "move it farther away",
+    "not on clear road": "move it off cars, kerbs and verges",
+    "without a plausible past": "it would have popped up out of nothing; move it to the side or nearer",
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One scene, ready to place things in."""
+
+    folder: SceneFolder
+    image: np.ndarray
+    path: EgoPath
+    ground: ClearGround
+    hood: float
+
+
+@lru_cache(maxsize=6)
+def stage(root: Path, scene_id: str) -> Stage:
+    store = Store(root)
+    if scene_id not in store.benchmark.scenes:
+        raise InputError(f"scene '{scene_id}': is not one of this benchmark; choose one from the list")
+    folder = load_scene(store.scene_dir(scene_id))
+    scene = folder.scene
+    image = folder.image()
+    past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
+    path = EgoPath.from_scene(scene, FAR_M)
+    return Stage(
+        folder, image, path, find_clear_ground(image, scene.front, path), hood_row(scene.front, past)
+    )
+
+
+def scenes(store: Store) -> list[str]:
+    """Scenes whose frames this benchmark holds."""
+    return sorted(p.parent.name for p in store.root.glob("scenes/*/scene.json"))
+
+
+def hazards(store: Store, inpainter: str = "") -> list[dict[str, Any]]:
+    """What the inpainter can draw, by name."""
+    shop = _shop(store, inpainter)
+    found = [h for h in shop.taxonomy.hazards if shop.inpainter.can_draw(h)]
+    return [
+        {
+            "id": h.id,
+            "name": h.name,
+            "cluster": h.cluster,
+            "why": h.why,
+            "sizes": len(shop.inpainter.sizes(h)) or 1,
+        }
+        for h in sorted(found, key=lambda h: (h.cluster, h.name))
+    ]
+
+
+def show(store: Store, scene_id: str) -> dict[str, Any]:
+    """Frame, path and speed of a scene, for the page to draw."""
+    there = stage(store.root, scene_id)
+    scene = there.folder.scene
+    near = there.path.s <= 70
+    motion = [(t, 3.6 * v) for m in (scene.history, scene.future) if m for t, v in zip(m.t, m.v, strict=True)]
+    return {
+        "scene": scene_id,
+        "frame": str((there.folder.root / there.folder.front_frame().image).resolve()),
+        "size": [scene.front.width, scene.front.height],
+        "path": np.round(there.path.xy[near][::2], 2).tolist(),
+        "known_m": there.path.known_m,
+        "speed": [[round(t, 2), round(v, 1)] for t, v in motion],
+        "speed_kmh": 3.6 * scene.speed,
+        "source": scene.source,
+        "lane_m": float(scene.extra.get("lane_width_m", LANE_WIDTH_M)),
+    }
+
+
+def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
+    """Distance along the path and offset to its left of a click: ``px`` in the frame, or ``xy`` in the BEV, m.
+
+    Raises:
+        InputError: the click does not meet the ground.
+    """
+    there = stage(store.root, str(asked.get("scene")))
+    if "px" in asked:
+        found, valid = ground_points(there.folder.scene.front, np.array([_pair(asked, "px")]))
+        if not valid[0] or not np.hypot(*found[0]) < FAR_M:
+            raise InputError("that is above the road; click on the ground, where the hazard is to stand")
+        xy = found[0]
+    else:
+        xy = np.array(_pair(asked, "xy"))
+    s, lateral = there.path.locate(xy)
+    return {"s": round(float(s), 2), "lateral": round(float(lateral), 2)}
+
+
+def live(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What follows from a pose: footprint in frame and BEV, required deceleration, pixels, and what speaks against."""
+    there = stage(store.root, str(asked.get("scene")))
+    placement, faults, hazard = placed(store, asked)
+    low, high = hazard.distance.decel or store.benchmark.decel_band
+    answer: dict[str, Any] = {
+        "faults": [{"what": f, "do": ADVICE.get(f, "change the distance")} for f in faults],
+        "why": hazard.why,
+        "band": [low, high],
+    }
+    pose = _pose(there, hazard, asked)
+    x, y, heading = there.path.at(np.array([pose.s]), np.array([pose.lateral]))
+    corners = box_corners(x, y, heading + pose.yaw, hazard.size)[0]
+    answer |= {
+        "foot_m": np.round(corners[:4, :2], 2).tolist(),
+        "front_m": np.round(corners[[0, 1], :2].mean(0), 2).tolist(),
+        "decel": round(pose.required_decel, 2),
+        "size": [hazard.size.length, hazard.size.width, hazard.size.height],
+    }
+    camera = there.folder.scene.front
+    if placement is not None:
+        px, _ = project(camera, corners)
+        shrink = min(1.0, (PLANNER_PIXELS / (camera.width * camera.height)) ** 0.5)
+        x0, y0, x1, y1 = placement.box_px
+        answer |= {
+            "corners": np.round(px, 1).tolist(),
+            "box": placement.box_px,
+            "planner_px": [round((x1 - x0) * shrink), round((y1 - y0) * shrink)],
+            "frame_px": [round(x1 - x0), round(y1 - y0)],
+        }
+    return answer
+
+
+def preview(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The front frame at t0 with the hazard in it: only the part that changes, and what the gates say.
+
+    Raises:
+        InputError: the camera does not see the place. StoreError: the inpainter declined.
+    """
+    there = stage(store.root, str(asked.get("scene")))
+    placement, _, hazard = placed(store, asked)
+    if placement is None:
+        raise InputError("preview: the camera does not see this place; move the hazard into the frame")
+    camera = there.folder.scene.front
+    images = {(camera.name, there.folder.front_frame().t): there.image}
+    seed = int(asked.get("seed", 0))
+    shop = _shop(store, str(asked.get("inpainter", "")))
+    job = EditJob(there.folder.scene, images, hazard, placement, seed, read_mask(asked, there.image))
+    result = make_edits([job], shop.inpainter)[0]
+    if isinstance(result, EditFailure):
+        raise StoreError(f"preview: {result.reason}")
+    image, mask = next(iter(result.frames.values()))
+    x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
+    gates = run_gates(there.image, image, mask, camera, placement, hazard)
+    return {
+        "part": data_url(image[y : y + h, x : x + w]),
+        "at": [x, y, w, h],
+        "mask": data_url(mask[y : y + h, x : x + w]),
+        "gates": [g.model_dump(mode="json") for g in gates],
+    }
+
+
+def placed(store: Store, asked: Mapping[str, Any]) -> tuple[Placement | None, list[str], Hazard]:
+    """The pose that the page asks for, what speaks against it, and the hazard in the chosen size."""
+    there = stage(store.root, str(asked.get("scene")))
+    shop = _shop(store, str(asked.get("inpainter", "")))
+    hazard = shop.taxonomy.get(str(asked.get("hazard")))
+    sizes = shop.inpainter.sizes(hazard)
+    if sizes:
+        hazard = hazard.model_copy(update={"size": sizes[int(asked.get("size", 0)) % len(sizes)]})
+    pose = _pose(there, hazard, asked)
+    band = store.benchmark.decel_band
+    placement, faults = examine(there.folder.scene, hazard, there.path, there.ground, there.hood, pose, band)
+    return placement, faults, hazard
+
+
+def read_mask(asked: Mapping[str, Any], image: np.ndarray) -> np.ndarray | None:
+    """(H, W) uint8 from the painted ``mask``, a PNG ``data:`` URL of the frame's size; None where none is painted.
+
+    Raises:
+        InputError: not a PNG, of another size, or empty.
+    """
+    text = asked.get("mask")
+    if not text:
+        return None
+    try:
+        data = base64.b64decode(str(text).partition(",")[2], validate=True)
+    except binascii.Error:
+        data = b""
+    mask = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED) if data else None
+    if mask is None or mask.ndim != 3 or mask.shape[:2] != image.shape[:2]:
+        raise InputError(f"mask: expected a PNG of {image.shape[1]}x{image.shape[0]} pixels; paint it again")
+    painted = np.where(mask[..., -1] > 127, 255, 0).astype(np.uint8)
+    if not painted.any():
+        raise InputError(
+            "mask: expected some painted pixels, found none; paint where the hazard is to be, or clear it"
+        )
+    return painted
+
+
+def _shop(store: Store, inpainter: str) -> Workshop:
+    return workshop(store.root, inpainter or store.benchmark.inpainter)
+
+
+def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
+    s, lateral = _number(asked, "s", 1.0, 110.0), _number(asked, "lateral", -20.0, 20.0)
+    yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
+    speed = sum(hazard.motion.speed) / 2
+    scene = there.folder.scene
+    lane = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+    beside: Zone = "adjacent" if abs(lateral) < 3 * lane else "shoulder"
+    zone: Zone = "ego_lane" if abs(lateral) < lane else beside
+    if zone not in hazard.zones:
+        zone = hazard.zones[0]
+    return Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))
+
+
+def _number(asked: Mapping[str, Any], field: str, low: float, high: float) -> float:
+    value = asked.get(field)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise InputError(f"{field}: expected a number from {low:g} to {high:g}, found {str(value)[:40]!r}")
+    return float(value)
+
+
+def _pair(asked: Mapping[str, Any], field: str) -> tuple[float, float]:
+    value = asked.get(field)
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise InputError(f"{field}: expected two numbers, found {str(value)[:40]!r}")
+    return _number({field: value[0]}, field, -1e5, 1e5), _number({field: value[1]}, field, -1e5, 1e5)

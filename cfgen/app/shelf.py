@@ -1,0 +1,126 @@
+"""The benchmark's cases as the app lists them: read once, and again only where a file changed."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cfgen.app.ledger import current
+from cfgen.errors import StoreError
+from cfgen.files import read_json, read_record
+from cfgen.records import ReviewFile
+from cfgen.store import Store
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the queue. ``status``: accepted, rejected (by a person, whole) or refused (by the gates)."""
+
+    id: str
+    scene: str
+    hazard: str
+    name: str
+    where: str
+    status: str
+    reason: str = ""
+    by: str = ""
+
+
+class Shelf:
+    """Lists over one store, safe to share between threads."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._lock = threading.Lock()
+        self._seen: dict[Path, tuple[tuple[int, int], Any]] = {}
+
+    def entries(self) -> list[Entry]:
+        """Every case that is here, accepted, rejected or refused, in the order of the ids."""
+        root = self.store.root
+        found = {
+            e.id: e
+            for pattern, read in (
+                ("rejected/*/rejection.json", _refused),
+                ("cases/*/*/case.json", _accepted),
+            )
+            for path in root.glob(pattern)
+            if (e := self._read(path, read)) is not None
+        }
+        return [found[case_id] for case_id in sorted(found)]
+
+    def reviews(self) -> dict[str, list[ReviewFile]]:
+        """By case, everybody's history."""
+        found: dict[str, list[ReviewFile]] = {}
+        for path in sorted(self.store.root.glob("reviews/*/*.json")):
+            file = self._read(path, lambda p: read_record(p, ReviewFile))
+            if file is not None:
+                found.setdefault(file.case_id, []).append(file)
+        return found
+
+    def queue(self, name: str) -> list[dict[str, Any]]:
+        """The entries with what ``name`` and the others decided."""
+        reviews = self.reviews()
+        rows = []
+        for entry in self.entries():
+            mine, others = "", []
+            for file in reviews.get(entry.id, ()):
+                standing = current(file.history)
+                if standing and file.rater == name:
+                    mine = standing.decision
+                elif standing:
+                    others.append([file.rater, standing.decision])
+            rows.append({**asdict(entry), "mine": mine, "others": others})
+        return rows
+
+    def _read(self, path: Path, read: Callable[[Path], T]) -> T | None:
+        """None when the file went away meanwhile."""
+        try:
+            stat = path.stat()
+            key = (stat.st_mtime_ns, stat.st_ino)
+            with self._lock:
+                kept = self._seen.get(path)
+            if kept is None or kept[0] != key:
+                kept = (key, read(path))
+                with self._lock:
+                    self._seen[path] = kept
+        except (FileNotFoundError, StoreError):
+            if path.is_file():
+                raise
+            return None
+        value: T = kept[1]
+        return value
+
+
+def _accepted(path: Path) -> Entry:
+    """Only what the list shows: checking every field of thousands of cases would take seconds."""
+    case = read_json(path)
+    try:
+        place = case["placement"]
+        side = "left" if place["lateral_m"] >= 0 else "right"
+        where = f"{place['distance_m']:.0f} m ahead, {abs(place['lateral_m']):.1f} m {side}"
+        return Entry(
+            case["case_id"], case["scene_id"], case["hazard"]["id"], case["hazard"]["name"], where, "accepted"
+        )
+    except (KeyError, TypeError) as error:
+        raise StoreError(
+            f"{path}: expected a case, found none ({error}); run: cfgen verify {path.parents[3]}"
+        ) from error
+
+
+def _refused(path: Path) -> Entry:
+    rejection = read_json(path)
+    whole = path.with_name("case.json")
+    base = _accepted(whole) if whole.is_file() else None
+    return Entry(
+        id=rejection["case_id"],
+        scene=rejection["scene_id"],
+        hazard=rejection["hazard_id"],
+        name=base.name if base else rejection["hazard_id"].replace("_", " "),
+        where=base.where if base else "",
+        status="rejected" if base else "refused",
+        reason=rejection["reason"],
+        by=rejection["by"],
+    )
