@@ -80,6 +80,7 @@ class Api:
             "hazards": lambda name, q: place.hazards(self.store, str(q.get("inpainter", ""))),
             "scene": lambda name, q: place.show(self.store, _text(q, "scene")),
             "locate": lambda name, q: place.locate(self.store, q),
+            "suggest": lambda name, q: place.suggest(self.store, q),
             "live": lambda name, q: place.live(self.store, q),
             "preview": lambda name, q: place.preview(self.store, q),
             "generate": lambda name, q: self._job("drawing", lambda job: place.preview(self.store, q)),

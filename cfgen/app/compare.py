@@ -83,7 +83,7 @@ def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, An
             modified_plan=_points(after),
             original_text=before.text or before.reason,
             modified_text=after.text or after.reason,
-            scores=dict(verdict.scores) if verdict else {},
+            scores={d: verdict.scores.get(d) for d in DIMENSIONS} if verdict else {},
             explanation=(verdict.explanation or verdict.reason) if verdict else "no verdict",
         )
     )

@@ -21,11 +21,11 @@ from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
-from cfgen.hazards.placement import PLANNER_PIXELS, examine
+from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
 from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
 from cfgen.quality.gates import run_gates
-from cfgen.records import Hazard, Placement, Zone
+from cfgen.records import Hazard, Placement, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
 
@@ -50,6 +50,7 @@ class Stage:
     path: EgoPath
     ground: ClearGround
     hood: float
+    past: dict[tuple[str, float], np.ndarray]
 
 
 @lru_cache(maxsize=6)
@@ -62,9 +63,8 @@ def stage(root: Path, scene_id: str) -> Stage:
     image = folder.image()
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
     path = EgoPath.from_scene(scene, FAR_M)
-    return Stage(
-        folder, image, path, find_clear_ground(image, scene.front, path), hood_row(scene.front, past)
-    )
+    ground = find_clear_ground(image, scene.front, path)
+    return Stage(folder, image, path, ground, hood_row(scene.front, past), past)
 
 
 def scenes(store: Store) -> list[str]:
@@ -123,6 +123,36 @@ def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
         xy = np.array(_pair(asked, "xy"))
     s, lateral = there.path.locate(xy)
     return {"s": round(float(s), 2), "lateral": round(float(lateral), 2)}
+
+
+def suggest(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
+    """Where the build would put the hazard under this ``seed``.
+
+    Raises:
+        InputError: nowhere in this scene; says why.
+    """
+    there = stage(store.root, str(asked.get("scene")))
+    shop = _shop(store, str(asked.get("inpainter", "")))
+    hazard = shop.taxonomy.get(str(asked.get("hazard")))
+    seed, scene = int(asked.get("seed", 0)), there.folder.scene
+    sizes = shop.inpainter.sizes(hazard)
+    size = seed % len(sizes) if sizes else 0
+    if sizes:
+        hazard = hazard.model_copy(update={"size": sizes[size]})
+    found = find_placements(
+        scene, there.image, hazard, np.random.default_rng(seed), store.benchmark.decel_band, there.past
+    )
+    if isinstance(found, str):
+        raise InputError(f"no place in this scene for '{hazard.name}': {found}")
+    best = found[0]
+    _, _, heading = there.path.at(np.array([best.distance_m]), np.array([best.lateral_m]))
+    turn = math.degrees(wrap_angle(best.yaw - float(heading[0])))
+    return {
+        "s": round(best.distance_m, 1),
+        "lateral": round(best.lateral_m, 1),
+        "heading": round(turn),
+        "size": size,
+    }
 
 
 def live(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,7 +227,9 @@ def placed(store: Store, asked: Mapping[str, Any]) -> tuple[Placement | None, li
         hazard = hazard.model_copy(update={"size": sizes[int(asked.get("size", 0)) % len(sizes)]})
     pose = _pose(there, hazard, asked)
     band = store.benchmark.decel_band
-    placement, faults = examine(there.folder.scene, hazard, there.path, there.ground, there.hood, pose, band)
+    placement, faults = examine(
+        there.folder.scene, hazard, there.path, there.ground, there.hood, there.past, pose, band
+    )
     return placement, faults, hazard
 
 

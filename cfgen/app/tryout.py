@@ -14,7 +14,7 @@ from cfgen.judge.registry import create_judge
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Response
 from cfgen.questions import Question, Questions
-from cfgen.records import PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
+from cfgen.records import DIMENSIONS, PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.score import judge_item
 from cfgen.store import Store
@@ -62,7 +62,7 @@ def try_output(store: Store, case_id: str, text: str, original: str, baseline: s
             modified_plan=np.array(after.plan.waypoints),
             original_text=before.text,
             modified_text=after.text,
-            scores=dict(verdict.scores),
+            scores={d: verdict.scores.get(d) for d in DIMENSIONS},
             explanation=verdict.explanation or verdict.reason,
         )
     )

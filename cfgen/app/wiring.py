@@ -54,7 +54,7 @@ def serve(
 
 
 def _build(gr: Any, api: Api) -> Any:
-    def call(asked: dict, request: gr.Request) -> dict[str, Any]:  # type: ignore[type-arg]
+    def call(asked: dict, request: gr.Request) -> dict[str, Any]:
         user = getattr(request, "username", None)
         return {"ok": api.who(user)} if asked.get("do") == "who" else api.call(asked, user)
 

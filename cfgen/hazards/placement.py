@@ -71,11 +71,12 @@ def examine(
     path: EgoPath,
     ground: ClearGround,
     hood: float,
+    frames: Frames,
     pose: Pose,
     decel_band: tuple[float, float],
 ) -> tuple[Placement | None, list[str]]:
     """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    search = _Search(scene, hazard, path, ground, hood)
+    search = _Search(scene, hazard, path, ground, hood, frames)
     x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)
     boxes, in_view = boxes_px(search.camera, corners)
@@ -91,7 +92,7 @@ def examine(
         faults.append(f"too {side}: {pose.required_decel:.1f} m/s² where {low:g} to {high:g} are allowed")
     if search._clear_share(corners[0]) < search._clear_needed:
         faults.append("not on clear road")
-    with_past = search._with_past(placement)
+    with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if with_past is None:
         faults.append("without a plausible past")
     return with_past or placement, [fault for fault in faults if fault]

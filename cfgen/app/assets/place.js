@@ -34,6 +34,12 @@ async function pick() {
   $("draw").setAttribute("viewBox", `0 0 ${w} ${h}`);
   $("paint").width = w; $("paint").height = h; painted = false;
   speed();
+  suggest();
+}
+// where the build would put it; only then do the sliders say something from the start
+async function suggest() {
+  const p = await cf.ask(server, "suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
+  if (p) { $("s").value = p.s; $("l").value = p.lateral; $("h").value = p.heading; $("size").value = p.size; }
   follow();
 }
 // live: one question on the way at a time, the newest wins
@@ -70,7 +76,7 @@ function draw() {
   $("save").disabled = !ok;
   bev(ok);
 }
-const B = { w: 330, h: 380, ahead: 62, behind: 3 };
+const B = { w: 300, h: 340, ahead: 62, behind: 3 };
 B.k = B.h / (B.ahead + B.behind);
 const toBev = ([x, y]) => [B.w / 2 - y * B.k, B.h - (x + B.behind) * B.k];
 function bev(ok) {
@@ -155,7 +161,7 @@ $("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setP
 $("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
 $("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
 const press = (what, by) => { $(what).value = Number($(what).value) + by; follow(); };
-const DO = { p: preview, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
+const DO = { p: preview, n: suggest, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
 cf.keys(element, (event) => {
   const key = event.key.toLowerCase(), on = document.activeElement;
   if (on && on.type === "range" && /^arrow/.test(key)) return false;
@@ -166,8 +172,8 @@ cf.keys(element, (event) => {
 });
 for (const w of ["s", "l", "h"]) $(w).addEventListener("input", follow);
 $("scene").addEventListener("change", pick);
-$("hazard").addEventListener("change", () => { sizes(); follow(); });
+$("hazard").addEventListener("change", () => { sizes(); suggest(); });
 $("size").addEventListener("change", follow);
 $("inpainter").addEventListener("change", () => hazards().then(follow));
-for (const [b, f] of [["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
+for (const [b, f] of [["suggest", suggest], ["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
 start().catch(() => {});

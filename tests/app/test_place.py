@@ -1,0 +1,123 @@
+"""Placing by hand over a real benchmark: what follows from a pose, and what is saved."""
+
+import base64
+import shutil
+import time
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.app.api import Api
+from cfgen.files import read_image
+from cfgen.verify import Verification
+
+
+@pytest.fixture(scope="module")
+def api(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
+    return Api(shutil.copytree(bench, tmp_path_factory.mktemp("place") / "b"))
+
+
+@pytest.fixture(scope="module")
+def pose(api: Api) -> dict:
+    """Where the build put the first case, as the sliders would say it."""
+    case = api.store.cases()[0]
+    asked = {"scene": case.scene_id, "hazard": case.hazard.id, "seed": 3}
+    return {**asked, **ask(api, "suggest", **asked)}
+
+
+def ask(api: Api, what: str, **fields):
+    answer = api.call({"do": what, "name": "anna", **fields})
+    assert "ok" in answer, answer
+    return answer["ok"]
+
+
+def test_a_suggested_place_works_and_too_near_says_why(api: Api, pose: dict) -> None:
+    assert ask(api, "live", **pose)["faults"] == []
+    near = ask(api, "live", **{**pose, "s": 7.0})
+    assert any("too hard to stop for" in f["what"] for f in near["faults"])
+    assert near["decel"] > ask(api, "live", **pose)["decel"]
+    aside = ask(api, "live", **{**pose, "lateral": 18.0})
+    assert aside["faults"]
+    assert all(f["do"] for f in aside["faults"])
+
+
+def test_a_click_in_the_frame_and_from_above_lands_on_the_same_metres(api: Api, pose: dict) -> None:
+    live = ask(api, "live", **pose)
+    foot = np.mean(live["corners"][:4], axis=0)
+    middle = np.mean(live["foot_m"], axis=0)
+    from_frame = ask(api, "locate", scene=pose["scene"], px=foot.tolist())
+    from_above = ask(api, "locate", scene=pose["scene"], xy=middle.tolist())
+    assert from_above["s"] == pytest.approx(pose["s"], abs=0.1)
+    assert from_above["lateral"] == pytest.approx(pose["lateral"], abs=0.1)
+    assert from_frame["s"] == pytest.approx(pose["s"], rel=0.05)
+    sky = api.call({"do": "locate", "scene": pose["scene"], "px": [10, 1]})
+    assert "above the road" in sky["error"]
+
+
+def test_a_preview_changes_only_what_it_says(api: Api, pose: dict) -> None:
+    shown = ask(api, "preview", **pose)
+    x, y, w, h = shown["at"]
+    part = decoded(shown["part"])[..., ::-1]
+    assert part.shape == (h, w, 3)
+    frame = read_image(Path(ask(api, "scene", scene=pose["scene"])["frame"]))
+    mask = decoded(shown["mask"])
+    changed = (part != frame[y : y + h, x : x + w]).any(-1)
+    assert changed.any()
+    assert not changed[mask.reshape(h, w, -1)[..., 0] == 0].any()
+
+
+def test_a_painted_mask_bounds_the_edit_and_a_wrong_one_is_refused(api: Api, pose: dict) -> None:
+    width, height = ask(api, "scene", scene=pose["scene"])["size"]
+    live = ask(api, "live", **pose)
+    x0, y0, x1, y1 = (round(v) for v in live["box"])
+    painted = np.zeros((height, width, 4), np.uint8)
+    painted[y0 : y1 + 8, x0 - 4 : (x0 + x1) // 2] = 255
+    at = ask(api, "preview", **pose, mask=encoded(painted))["at"]
+    assert at[0] + at[2] <= (x0 + x1) // 2
+    for bad, words in (
+        ("data:image/png;base64,!!", "expected a PNG"),
+        (encoded(painted[:9]), "expected a PNG"),
+    ):
+        assert words in api.call({"do": "preview", **pose, "mask": bad})["error"]
+    assert "some painted pixels" in api.call({"do": "preview", **pose, "mask": encoded(0 * painted)})["error"]
+
+
+def test_saving_adds_a_case_through_the_gates_with_its_provenance(api: Api, pose: dict) -> None:
+    before = {c.case_id for c in api.store.cases()}
+    ask(api, "save", **pose)
+    end = time.monotonic() + 120
+    while ask(api, "job")["state"] == "running" and time.monotonic() < end:
+        time.sleep(0.05)
+    job = ask(api, "job")
+    assert job["state"] == "done", job
+    case = api.store.case(job["result"])
+    assert case.case_id not in before
+    assert case.provenance.report["placed_by"] == "anna"
+    assert case.placement.distance_m == pose["s"]
+    assert all(g.passed for g in case.gates)
+    assert Verification(api.store.root).run() == []
+
+
+def test_an_infeasible_place_is_not_saved(api: Api, pose: dict) -> None:
+    count = len(api.store.cases())
+    assert "not saved" in api.call({"do": "save", "name": "anna", **pose, "s": 7.0})["error"]
+    assert len(api.store.cases()) == count
+
+
+@pytest.mark.parametrize("field", ["s", "lateral", "heading"])
+def test_numbers_that_are_none_are_refused(api: Api, pose: dict, field: str) -> None:
+    for bad in ("x", None, 1e9, True):
+        assert f"{field}: expected a number" in api.call({"do": "live", **pose, field: bad})["error"]
+
+
+def decoded(url: str) -> np.ndarray:
+    data = np.frombuffer(base64.b64decode(url.partition(",")[2]), np.uint8)
+    pixels = cv2.imdecode(data, cv2.IMREAD_UNCHANGED)
+    assert pixels is not None
+    return pixels
+
+
+def encoded(pixels: np.ndarray) -> str:
+    return "data:image/png;base64," + base64.b64encode(cv2.imencode(".png", pixels)[1].tobytes()).decode()

@@ -1,0 +1,115 @@
+"""Blind rating, comparison and trying one answer, without a browser."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cfgen.app.api import Api
+from tests.benches import run
+
+
+@pytest.fixture(scope="module")
+def scored(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = shutil.copytree(bench, tmp_path_factory.mktemp("rate") / "b")
+    for planner in ("cruise", "logged"):
+        code, _, err = run("score", str(out), "--planner", planner, "--quiet")
+        assert code == 0, err
+    return out
+
+
+@pytest.fixture
+def api(scored: Path, tmp_path: Path) -> Api:
+    return Api(shutil.copytree(scored, tmp_path / "b"))
+
+
+def ask(api: Api, what: str, name: str = "anna", **fields):
+    answer = api.call({"do": what, "name": name, **fields})
+    assert "ok" in answer, answer
+    return answer["ok"]
+
+
+def rate_all(api: Api, name: str, score: int) -> None:
+    for token in ask(api, "rate_progress", name)["tokens"]:
+        ask(
+            api, "rate", name, token=token, scores=dict.fromkeys(("reasoning", "waypoints", "overall"), score)
+        )
+
+
+def test_a_question_tells_neither_planner_nor_judge_nor_hazard(api: Api) -> None:
+    case_names = {c.hazard.id for c in api.store.cases()} | {c.hazard.name for c in api.store.cases()}
+    for token in ask(api, "rate_progress")["tokens"]:
+        shown = {k: v for k, v in ask(api, "rate_question", token=token).items() if k not in ("bev", "speed")}
+        said = json.dumps(shown).lower()
+        assert not [word for word in ("cruise", "logged", "offline", *case_names) if word in said]
+
+
+def test_every_rater_gets_all_answers_in_an_order_of_their_own(api: Api) -> None:
+    anna, ben = (ask(api, "rate_progress", name)["tokens"] for name in ("anna", "ben"))
+    assert len(anna) == len(set(anna)) == 2 * len(api.store.cases())
+    assert not set(anna) & set(ben)
+    assert anna == ask(api, "rate_progress", "anna")["tokens"]
+
+
+def test_ratings_append_and_progress_goes_on_after_a_restart(api: Api) -> None:
+    first = ask(api, "rate_progress")["tokens"][0]
+    for score in (0, None):
+        scores = dict.fromkeys(("reasoning", "waypoints", "overall"), score)
+        ask(api, "rate", token=first, scores=scores, note="hm")
+    history = api.store.ratings()[0].history
+    assert [entry.scores["overall"] for entry in history] == [0, None]
+    again = ask(Api(api.store.root), "rate_progress")
+    assert again["done"][0]
+    assert again["at"] == 1
+
+
+def test_agreement_shows_only_after_the_last_answer(api: Api) -> None:
+    rate_all(api, "ben", 0)
+    assert "still to be rated" in api.call({"do": "rate_agreement", "name": "anna"})["error"]
+    rate_all(api, "anna", 0)
+    rows = ask(api, "rate_agreement")
+    assert {row["other"] for row in rows} == {"ben", "judge offline"}
+    with_ben = next(r for r in rows if r["other"] == "ben" and r["score"] == "overall")
+    assert with_ben["same"] == 1.0
+    assert with_ben["kappa"] is None, "kappa is undefined where both give one score throughout"
+
+
+def test_bad_ratings_are_refused(api: Api) -> None:
+    token = ask(api, "rate_progress")["tokens"][0]
+    good = dict.fromkeys(("reasoning", "waypoints", "overall"), 1)
+    for scores, words in (
+        (None, "scores: expected"),
+        ({}, "reasoning: expected"),
+        ({**good, "overall": 3}, "overall:"),
+    ):
+        assert words in api.call({"do": "rate", "name": "anna", "token": token, "scores": scores})["error"]
+    assert "no longer" in api.call({"do": "rate", "name": "anna", "token": "x", "scores": good})["error"]
+    assert api.store.ratings() == []
+
+
+def test_disagreements_between_judge_and_people_come_first(api: Api) -> None:
+    overview = ask(api, "overview")
+    assert {row[0] for row in overview["rows"]} == {"cruise", "logged"}
+    assert {a["gap"] for a in overview["answers"]} == {0}
+    rate_all(api, "anna", 2)
+    gaps = [a["gap"] for a in ask(api, "overview")["answers"]]
+    assert gaps[0] > 0
+    assert gaps == sorted(gaps, reverse=True)
+    first = ask(api, "overview")["answers"][0]
+    shown = ask(api, "answer", id=first["id"], planner=first["planner"], judge=overview["judge"])
+    assert shown["panel"].startswith("data:image/png")
+    assert shown["ratings"][0]["who"] == "anna"
+
+
+def test_trying_an_answer_gives_a_verdict_and_records_nothing(api: Api) -> None:
+    case_id = api.store.cases()[0].case_id
+    before = sorted(str(p) for p in api.store.root.rglob("*") if p.is_file())
+    example = ask(api, "try_example", id=case_id)["text"]
+    same = ask(api, "try", id=case_id, text=example)
+    assert same["status"] == "scored"
+    assert same["scores"] == {"reasoning": 0, "waypoints": 0, "overall": 0}
+    assert sorted(str(p) for p in api.store.root.rglob("*") if p.is_file()) == before
+    error = api.call({"do": "try", "name": "anna", "id": case_id, "text": "no plan here"})["error"]
+    assert "answer to the changed frame" in error
+    assert "24" in error
