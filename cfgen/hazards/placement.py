@@ -25,6 +25,8 @@ MIN_AREA_PX, MIN_SIDE_PX = 90.0, 5.0
 INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
 CLEAR, CLEAR_HARMLESS = 0.88, 0.62
+#: Footprints from this share of the frame's width on have ends, this share of them each, with this much more leave.
+_WIDE, _END, _END_SLACK = 0.1, 0.15, 0.3
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
 CANDIDATES = 8
@@ -193,8 +195,21 @@ class _Search:
         return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
 
     def _clear_share(self, corners: Array) -> float:
+        """Share of the footprint on clear road; of a wide one also of either end: a nearer car may hide it."""
         px, valid = project(self.camera, corners[:4])
-        return self.ground.share(px) if valid.all() else 0.0
+        if not valid.all():
+            return 0.0
+        whole = self.ground.share(px)
+        a, b, c, d = px
+        if np.ptp(px[:, 0]) < _WIDE * self.camera.width or whole < self._clear_needed:
+            return whole
+        if abs(a[0] - b[0]) > abs(a[0] - d[0]):
+            a, b, c, d = b, c, d, a  # a to d and b to c run across the view
+        ends = (
+            np.array([a, b, b + _END * (c - b), a + _END * (d - a)]),
+            np.array([d, c, c + _END * (b - c), d + _END * (a - d)]),
+        )
+        return min(whole, *(self.ground.share(end) + _END_SLACK for end in ends))
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.ground import find_clear_ground
@@ -81,6 +82,19 @@ def test_nothing_stands_in_or_behind_a_nearer_car(colour):
     for seed in range(3):
         found = place("pedestrian_fallen", image=blocked, seed=seed)
         assert isinstance(found, str) or all(p.distance_m < 22.5 for p in found)
+
+
+def test_neither_end_of_a_wide_hazard_stands_behind_a_nearer_car():
+    picture = drawn.put(drawn.road(half=6.5), 14.0, 3.0, CAR)
+    car, _ = project(drawn.CAMERA, box_corners([14.0], [3.0], [0.0], CAR)[0])
+    behind = []
+    for name in ("crossing_truck", "police_roadblock", "red_light_runner"):
+        for placed in place(name, image=picture):
+            corners = box_corners([placed.x], [placed.y], [placed.yaw], placed.size)[0, :4]
+            ground, _ = project(drawn.CAMERA, corners)
+            if placed.distance_m > 17 and ground[:, 0].max() > car[:, 0].max():
+                behind.append((car[:, 0].max() - ground[:, 0].min()) / np.ptp(ground[:, 0]))
+    assert max(behind) < 0.085
 
 
 def test_a_shadow_across_the_road_is_no_object():
