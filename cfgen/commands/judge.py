@@ -76,10 +76,18 @@ def _create(arguments: argparse.Namespace) -> "Judge":
 
 
 def _list(_: argparse.Namespace) -> int:
+    import inspect
+
+    from cfgen.errors import CfgenError
     from cfgen.judge.registry import JUDGES
 
     for name in JUDGES.names():
-        print(name)
+        try:
+            module = inspect.getmodule(JUDGES.get(name))
+            words = ((module and module.__doc__) or "").strip().splitlines()
+        except CfgenError as error:
+            words = [str(error)]
+        print(f"{name:<10} {words[0] if words else ''}".rstrip())
     return 0
 
 

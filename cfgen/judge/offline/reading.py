@@ -18,7 +18,11 @@ _BRAKE += r"com(?:e|es|ing) to a (?:stop|halt)|follow(?:s|ing)? (?:the )?lead)\b
 _STEER = r"\b(?:steer\w*|nudg\w*|swerv\w*|veer\w*|shift\w*|mov(?:e|es|ing)|edg(?:e|es|ing)|go(?:es|ing)?|"
 _STEER += r"chang(?:e|es|ing) lanes?|lane change|turn\w*|drift\w*|"
 _STEER += r"pass(?:es|ing)?|merg(?:e|es|ing)|pull(?:s|ing)?|bear\w*)"
-_SIDED = _STEER + r"\b[^.,;]{0,40}?\b(left|right)(?:ward|wards)?\b"
+#: "swerving on the left shoulder" is a place, "steers left" and "passes it on the left" are manoeuvres.
+_SIDED = (
+    rf"(?:{_STEER}\b(?:(?!\b(?:on|at|from|in|near)\b)[^.,;]){{0,40}}?|\bpass(?:es|ing)?\b[^.,;]{{0,40}}?)"
+    r"\b(left|right)(?:wards?)?\b"
+)
 _AROUND = r"\b(?:avoid\w*|go(?:es|ing)? around|steer\w* (?:around|round|clear)|pass(?:es|ing)? (?:around|by)|"
 _AROUND += r"around (?:it|the)|evad\w*|keep(?:s|ing)? clear|mov(?:e|es|ing) over|swerv\w*|sidestep\w*|"
 _AROUND += r"go(?:es|ing)? round)\b"
