@@ -137,7 +137,9 @@ class _Search:
         """Those that hold at t0, best first."""
         s = np.array([p.s for p in poses])
         x, y, heading = self.path.at(s, np.array([p.lateral for p in poses]))
-        corners = box_corners(x, y, heading + [p.yaw for p in poses], self.hazard.size)
+        yaws = heading + [p.yaw for p in poses]
+        corners = box_corners(x, y, yaws, self.hazard.size)
+        standing = box_corners(x, y, yaws, self.hazard.standing)
         boxes, in_view = boxes_px(self.camera, corners)
         feet, feet_valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
         clipped = clip_boxes(self.camera, np.nan_to_num(boxes))
@@ -145,7 +147,7 @@ class _Search:
         for i, pose in enumerate(poses):
             seen = bool(in_view[i] and feet_valid[i])
             fault = self._fault(feet[i], boxes[i], clipped[i]) if seen else "out of view"
-            clear = 0.0 if fault else self._clear_share(corners[i])
+            clear = 0.0 if fault else self._clear_share(standing[i])
             if not fault and clear < self._clear_needed:
                 fault = "not on clear road"
             if fault:

@@ -92,7 +92,7 @@ def distances(
 def half_extents(hazard: Hazard, yaw: float) -> tuple[float, float]:
     """Half of what the object takes up along and across the path, m."""
     c, s = abs(math.cos(yaw)), abs(math.sin(yaw))
-    length, width = hazard.size.length, hazard.size.width
+    length, width = hazard.standing.length, hazard.standing.width
     return (c * length + s * width) / 2, (s * length + c * width) / 2
 
 

@@ -44,6 +44,8 @@ class Hazard(Record):
     #: one line: why a driver must respond
     why: str
     size: Size
+    #: length and width of what stands on the ground where that is less than the size, m: flames under a plume
+    footprint: tuple[float, float] | None = None
     prompt: str = ""
     negative_prompt: str = ""
     zones: tuple[Zone, ...] = Field(min_length=1)
@@ -57,6 +59,12 @@ class Hazard(Record):
     )
     #: sprite or 3-D model for the inpainters that need no prompt; None: generative inpainters only
     model: str | None = None
+
+    @property
+    def standing(self) -> Size:
+        """The part of its box that takes up ground."""
+        length, width = self.footprint or (self.size.length, self.size.width)
+        return Size(length=length, width=width, height=self.size.height)
 
 
 class Placement(Record):

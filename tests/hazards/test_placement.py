@@ -191,3 +191,13 @@ def test_real_scenes_allow_most_hazards(real):
             )
             placed += [p for p in found[:1] if isinstance(p, Placement)]
         assert len(placed) >= len(folders) - 2
+
+
+def test_only_what_stands_on_the_ground_needs_clear_road():
+    fire = TAXONOMY.get("roadway_fire").model_copy(update={"size": Size(length=5, width=5, height=4)})
+    narrow = drawn.road(half=2.2)
+    search = {"scene": drawn.scene(), "image": narrow}
+    found = find_placements(**search, hazard=fire, rng=np.random.default_rng(0))
+    assert isinstance(found, list), found
+    whole = fire.model_copy(update={"footprint": None})
+    assert isinstance(find_placements(**search, hazard=whole, rng=np.random.default_rng(0)), str)
