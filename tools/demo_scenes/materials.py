@@ -107,6 +107,13 @@ def glass(name="glass", tint=(0.012, 0.016, 0.018), emit=0.0, warm=(1.0, 0.72, 0
     bsdf = material.node_tree.nodes["Principled BSDF"]
     bsdf.inputs["Emission Color"].default_value = (*warm, 1)
     bsdf.inputs["Emission Strength"].default_value = emit
+    if emit:  # a lit room is uneven: shelves, lamps, people
+        tree = material.node_tree
+        where = node(tree, "ShaderNodeTexCoord").outputs["Object"]
+        room = ramp(tree, noise(tree, where, 1.3, 4.0, 0.7), 0.32, 0.72)
+        tree.links.new(
+            math(tree, "MULTIPLY_ADD", room, emit * 1.5, emit * 0.12), bsdf.inputs["Emission Strength"]
+        )
     return material
 
 
