@@ -26,10 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cfgen.errors import InputError
+from cfgen.inpaint.relight import Floats, HullShadow, Layers, detail_of, relight
 from cfgen.paths import scenarios_dir
 
-Floats = NDArray[Any]  # float32; cv2's stubs lose the type
-ASPHALT = 0.10
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)
 _MIN_SUN = math.sin(math.radians(7.0))  # lower suns cast shadows as if they stood this high
@@ -56,16 +55,6 @@ class GroundMap:
 
     values: Floats
     to_model: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Layers:
-    sky: Floats  # HxWx4: premultiplied radiance under the unit sky, alpha
-    albedo: Floats  # hxwx3 at half size
-    normal: Floats  # hxwx3 in the model frame
-    position: Floats  # hxwx3 in the model frame
-    emission: Floats | None  # HxWx3
-    detail: Floats  # HxW: what halving the size takes away, for the sun's half-size part
 
 
 @dataclass(eq=False)
@@ -245,11 +234,11 @@ class Sprite:
         made[..., :3] = raw[..., 2::-1] ** 2 * (self.meta["radiance_max"] * raw[..., 3:])
         return made
 
-    def _layers(self, view: dict[str, Any]) -> _Layers:
+    def _layers(self, view: dict[str, Any]) -> Layers:
         key = f"{round(view['elevation_deg'] * 10):03d}_{round(view['azimuth_deg']):03d}"
         return self._once(key, lambda: self._read_layers(view, key))
 
-    def _read_layers(self, view: dict[str, Any], key: str) -> _Layers:
+    def _read_layers(self, view: dict[str, Any], key: str) -> Layers:
         albedo = (self._picture(f"albedo_{key}.webp")[..., ::-1].astype(np.float32) / 255) ** 2
         planes = self._picture(f"shape_{key}.webp", cv2.IMREAD_GRAYSCALE)
         side, up, depth = np.split((planes.astype(np.float32) - 127.5) / 127, 3)
@@ -262,7 +251,7 @@ class Sprite:
             emission = shine**2 * np.float32(self.meta["emission_max"])
         position = self._positions(view, depth * self.meta["depth_m"]) @ axes
         sky = self._radiance(key)
-        return _Layers(sky, albedo, normal, position, emission, _detail(sky))
+        return Layers(sky, albedo, normal, position, emission, detail_of(sky))
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""
@@ -287,79 +276,11 @@ class Sprite:
         cells = np.argwhere(filled).astype(np.float32) + np.float32(0.5)
         return cells * np.float32(spec["pitch"]) + np.asarray(spec["origin"], np.float32)
 
-    def _hull_shadow(self, light: NDArray[np.float64] | None) -> _HullShadow | None:
+    def _hull_shadow(self, light: NDArray[np.float64] | None) -> HullShadow | None:
         if light is None or "voxels" not in self.meta:
             return None
         key = ("shadow", *np.round(light, 2))
-        return self._once(key, lambda: _HullShadow(self._hull(), self.meta["voxels"]["pitch"], light))
-
-
-class _HullShadow:
-    """A shadow map: how far towards the sun the hull reaches, over a grid across the sun's rays."""
-
-    def __init__(self, points: Floats, pitch: float, light: NDArray[np.float64]) -> None:
-        side = np.cross([0.0, 0.0, 1.0], light) if abs(light[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
-        side = side / np.linalg.norm(side)
-        self.axes = np.stack([side, np.cross(light, side), light], 1).astype(np.float32)
-        self.grid = 1.25 * pitch
-        seen = points @ self.axes
-        self.low = seen[:, :2].min(0) - 2 * self.grid
-        cols, rows = (np.ceil((seen[:, :2].max(0) - self.low) / self.grid) + 2).astype(int)
-        reach = np.full(rows * cols, -1e3, np.float32)
-        order = np.argsort(seen[:, 2], kind="stable")
-        index = ((seen[:, :2] - self.low) / self.grid).astype(int)
-        reach[(index[:, 1] * cols + index[:, 0])[order]] = seen[order, 2]
-        self.reach = reach.reshape(rows, cols)
-        self.slack = 2.0 * pitch
-
-    def visible(self, position: Floats, normal: Floats) -> Floats:
-        """Share of the sun seen, hxw in 0-1, from points hxwx3 nudged off their surface; softened over 2x2 cells."""
-        seen = (position + normal * np.float32(self.slack)) @ self.axes
-        at = (seen[..., :2] - self.low) / np.float32(self.grid) - np.float32(0.5)
-        lit = np.zeros(at.shape[:2], np.float32)
-        for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
-            x, y = at[..., 0] + np.float32(dx), at[..., 1] + np.float32(dy)
-            reach = cv2.remap(
-                self.reach, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-1e3
-            )
-            lit += seen[..., 2] + np.float32(self.slack) > reach
-        return lit / 4
-
-
-def relight(
-    layers: _Layers,
-    light: NDArray[np.float64] | None,
-    sky: ArrayLike,
-    sun: ArrayLike,
-    emission: float,
-    shadow: _HullShadow | None,
-) -> Floats:
-    """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, and what glows by itself."""
-    rgba = layers.sky.copy()
-    rgba[..., :3] *= np.asarray(sky, np.float32)
-    if light is not None and light[2] > 0:
-        facing = np.clip(layers.normal @ light.astype(np.float32), 0, 1)
-        if shadow is not None:
-            facing *= shadow.visible(layers.position, layers.normal)
-        bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
-        added = layers.albedo * ((facing + bounce)[..., None] * np.asarray(sun, np.float32))
-        size = rgba.shape[1::-1]
-        sharp = (layers.detail * rgba[..., 3])[..., None]
-        rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
-    if layers.emission is not None and emission:
-        rgba[..., :3] += layers.emission * np.float32(emission)
-    return rgba
-
-
-def _detail(sky: Floats) -> Floats:
-    """Luminance of premultiplied sky light ÷ the same halved and doubled in size, HxW; 1 where the object is not."""
-    light, alpha = sky[..., :3].sum(-1) + np.float32(1e-4), sky[..., 3] + np.float32(1e-4)
-    rows, cols = alpha.shape
-    soft = cv2.resize(
-        cv2.resize(np.dstack([light, alpha]), (cols // 2, rows // 2), interpolation=cv2.INTER_AREA),
-        (cols, rows),
-    )
-    return np.clip(light * soft[..., 1] / (alpha * soft[..., 0]), 0.4, 1.8)
+        return self._once(key, lambda: HullShadow(self._hull(), self.meta["voxels"]["pitch"], light))
 
 
 def _camera_axes(azimuth: float) -> Floats:

@@ -42,7 +42,7 @@ class LocalCritic:
         except ImportError as error:
             raise MissingExtraError("the faithfulness critic", "local", error) from error
         try:
-            model = AutoModelForImageTextToText.from_pretrained(path, revision=revision)
+            model: Any = AutoModelForImageTextToText.from_pretrained(path, revision=revision)
             processor = AutoProcessor.from_pretrained(path, revision=revision)
         except (OSError, ValueError, KeyError) as error:
             first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)

@@ -199,7 +199,9 @@ def burning_car(seed: int = 0, style: str = "sedan", color: str = "grey") -> Obj
 
 SLOW: dict = {"step": 120, "volume": True, "samples": 32}
 MODELS = {
-    "car_fire": Model(burning_car, {"sedan": {}}, pixels=280, azimuths=(25, 155, 270), volume=True, samples=24),
+    "car_fire": Model(
+        burning_car, {"sedan": {}}, pixels=280, azimuths=(25, 155, 270), volume=True, samples=24
+    ),
     "fire": Model(
         fire,
         {

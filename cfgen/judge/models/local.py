@@ -59,7 +59,7 @@ class Local:
         where = {"revision": self._revision} if self._revision else {}
         try:
             self._processor = AutoProcessor.from_pretrained(self._source, **where)
-            model = AutoModelForImageTextToText.from_pretrained(self._source, dtype=kind, **where)
+            model: Any = AutoModelForImageTextToText.from_pretrained(self._source, dtype=kind, **where)
         except (OSError, ValueError) as error:
             raise InputError(
                 f"judge 'local': cannot load '{self._source}' as an image-text-to-text model "
