@@ -83,7 +83,7 @@ class Api:
             "suggest": lambda name, q: place.suggest(self.store, q),
             "live": lambda name, q: place.live(self.store, q),
             "preview": lambda name, q: place.preview(self.store, q),
-            "generate": lambda name, q: self._job("drawing", lambda job: place.preview(self.store, q)),
+            "generate": lambda name, q: self._job("drawing", lambda job: self._generate(q, job)),
             "save": self._save,
         }
 
@@ -142,6 +142,11 @@ class Api:
         if not isinstance(n, int) or not 0 < n <= 100_000:
             raise InputError(f"top up: expected a number of cases, found {str(n)[:20]!r}")
         return self._job("counting", lambda job: making.top_up(self.store, n, self.scenes, job))
+
+    def _generate(self, asked: Asked, job: Job) -> dict[str, Any]:
+        shown = place.preview(self.store, asked)
+        job.say("drawn")
+        return shown
 
     def _save(self, name: str, asked: Asked) -> dict[str, Any]:
         by = {"placed_by": person(name), "mask": "painted" if asked.get("mask") else "projected"}

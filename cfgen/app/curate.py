@@ -6,7 +6,7 @@ from typing import Any
 import cv2
 
 from cfgen.app.ledger import Decision, append_review, current, held, identifier, person
-from cfgen.app.shelf import Shelf
+from cfgen.app.shelf import Shelf, aside
 from cfgen.casework import frame_path
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_image, read_record
@@ -147,11 +147,10 @@ def _reviews_of(store: Store, case_id: str) -> list[ReviewFile]:
 def _details(store: Store, case: Case, folder: Path) -> dict[str, Any]:
     place = case.placement
     scene = load_scene(store.scene_dir(case.scene_id))
-    side = "left" if place.lateral_m >= 0 else "right"
     facts = [
         ("Hazard", f"{case.hazard.name} ({case.hazard.id})"),
         ("Why it matters", case.hazard.why),
-        ("Place", f"{place.distance_m:.1f} m ahead, {abs(place.lateral_m):.1f} m {side} of the path"),
+        ("Place", f"{place.distance_m:.1f} m ahead, {aside(place.lateral_m)}"),
         ("Needs", f"{place.required_decel:.1f} m/s² from {3.6 * scene.scene.speed:.0f} km/h"),
         ("Size", f"{place.size.length:.1f} × {place.size.width:.1f} × {place.size.height:.1f} m"),
     ]

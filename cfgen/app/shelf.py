@@ -99,8 +99,7 @@ def _accepted(path: Path) -> Entry:
     case = read_json(path)
     try:
         place = case["placement"]
-        side = "left" if place["lateral_m"] >= 0 else "right"
-        where = f"{place['distance_m']:.0f} m ahead, {abs(place['lateral_m']):.1f} m {side}"
+        where = f"{place['distance_m']:.0f} m ahead, {aside(place['lateral_m'])}"
         return Entry(
             case["case_id"], case["scene_id"], case["hazard"]["id"], case["hazard"]["name"], where, "accepted"
         )
@@ -124,3 +123,10 @@ def _refused(path: Path) -> Entry:
         reason=rejection["reason"],
         by=rejection["by"],
     )
+
+
+def aside(lateral_m: float) -> str:
+    """Where it is beside the ego path, in words."""
+    if abs(lateral_m) < 0.05:
+        return "on the path"
+    return f"{abs(lateral_m):.1f} m {'left' if lateral_m > 0 else 'right'}"

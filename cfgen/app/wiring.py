@@ -21,18 +21,9 @@ def serve(
     auth: Sequence[tuple[str, str]] = (),
     block: bool = True,
 ) -> Any:
-    """Serve the app until interrupted; without ``block`` return the running Gradio app.
+    """Serve the app until interrupted; without ``block`` return the running Gradio app."""
+    import gradio as gr
 
-    Raises:
-        MissingExtraError: Gradio is not installed.
-        InputError: the port is taken.
-    """
-    try:
-        import gradio as gr
-    except ImportError as error:
-        raise MissingExtraError("the app", "app", error) from error
-    if port:
-        _check_free(host, port)
     root = api.store.root.resolve()
     for folder in SERVED:
         (root / folder).mkdir(exist_ok=True)
@@ -78,7 +69,17 @@ def _build(gr: Any, api: Api) -> Any:
     return app
 
 
-def _check_free(host: str, port: int) -> None:
+def check_ready(host: str, port: int) -> None:
+    """Whether the app could start.
+
+    Raises:
+        MissingExtraError: Gradio is not installed.
+        InputError: the port is taken.
+    """
+    try:
+        import gradio  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("the app", "app", error) from error
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,20 +1,29 @@
 """``cfgen app``."""
 
 import argparse
+import os
 from pathlib import Path
 
 from cfgen.errors import InputError
+
+#: Cases of the demo benchmark that is built where there is none yet.
+DEMO_CASES = 8
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser("app", help="place hazards, curate, rate and compare in the browser")
     parser.add_argument(
-        "bench", type=Path, nargs="?", default=Path("bench"), help="benchmark directory (default bench)"
+        "bench",
+        type=Path,
+        nargs="?",
+        help="benchmark directory (default: bench, built small if there is none)",
     )
+    # what a hosted Gradio space sets
+    host, port = os.environ.get("GRADIO_SERVER_NAME"), os.environ.get("GRADIO_SERVER_PORT")
     parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default: this machine only)"
+        "--host", default=host or "127.0.0.1", help="address to listen on (default: this machine only)"
     )
-    parser.add_argument("--port", type=int, default=7860)
+    parser.add_argument("--port", type=int, default=int(port or 7860))
     parser.add_argument(
         "--auth", metavar="NAME:PASSWORD", action="append", default=[], help="ask for a login; repeatable"
     )
@@ -28,13 +37,27 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _app(arguments: argparse.Namespace) -> int:
     from cfgen.app.api import Api
-    from cfgen.app.wiring import serve
+    from cfgen.app.wiring import check_ready, serve
 
     auth = [_login(text) for text in arguments.auth]
-    api = Api(arguments.bench, arguments.scenes)
-    print(f"{arguments.bench}: open http://{arguments.host}:{arguments.port}  (stop with Ctrl-C)", flush=True)
+    check_ready(arguments.host, arguments.port)
+    bench = arguments.bench or _demo(Path("bench"))
+    api = Api(bench, arguments.scenes)
+    print(f"{bench}: open http://{arguments.host}:{arguments.port}  (stop with Ctrl-C)", flush=True)
     serve(api, arguments.host, arguments.port, auth)
     return 0
+
+
+def _demo(bench: Path) -> Path:
+    """``bench``, built on the demo scenes where there is nothing."""
+    from cfgen.build import BuildOptions, build
+
+    if not bench.exists():
+        print(
+            f"no benchmark given and no folder '{bench}': building {DEMO_CASES} demo cases there", flush=True
+        )
+        build(BuildOptions(out=bench, n=DEMO_CASES))
+    return bench
 
 
 def _login(text: str) -> tuple[str, str]:

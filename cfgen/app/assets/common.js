@@ -46,6 +46,13 @@ window.cf = (() => {
       if (handle(event) === true) event.preventDefault();
     });
   }
+  // a room loads when it is first looked at
+  function onShown(element, start) {
+    const watch = new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting)) { watch.disconnect(); start(); } });
+    watch.observe(element);
+  }
+  // after a click on a tab the arrows belong to the room; reached by keyboard, to the tabs
+  document.addEventListener("click", (event) => { const tab = event.target.closest && event.target.closest("[role=tab]"); if (tab && event.detail) tab.blur(); });
   const rows = (pairs) => pairs.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, String(v))]);
   const when = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   function setName(value) {
@@ -124,5 +131,5 @@ window.cf = (() => {
       nudge(by) { cut(Math.max(0, Math.min(100, Number(range.value) + by))); },
     };
   }
-  return { ask, el, file, preload, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), changed: () => listeners.forEach((f) => f()) };
+  return { ask, el, file, preload, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
 })();

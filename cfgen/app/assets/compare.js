@@ -12,6 +12,7 @@ async function load() {
   $("planner").replaceChildren(cf.el("option", { value: "" }, "all"), ...[...new Set(data.answers.map((a) => a.planner))].map((p) => cf.el("option", { value: p }, p)));
   $("planner").value = kept;
   list();
+  open(0);
 }
 function list() {
   const p = $("planner").value, w = $("which").value, f = $("find").value.trim().toLowerCase();
@@ -42,4 +43,4 @@ cf.keys(element, (event) => {
 $("list").addEventListener("click", (e) => { const li = e.target.closest("li"); if (li) open(Number(li.dataset.i)); });
 $("planner").addEventListener("change", list); $("which").addEventListener("change", list); $("find").addEventListener("input", list);
 $("reload").addEventListener("click", load);
-load();
+cf.onShown(element, load);

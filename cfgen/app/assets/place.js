@@ -176,4 +176,4 @@ $("hazard").addEventListener("change", () => { sizes(); suggest(); });
 $("size").addEventListener("change", follow);
 $("inpainter").addEventListener("change", () => hazards().then(follow));
 for (const [b, f] of [["suggest", suggest], ["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
-start().catch(() => {});
+cf.onShown(element, () => start().catch(() => {}));

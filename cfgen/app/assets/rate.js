@@ -77,5 +77,6 @@ cf.keys(element, (event) => {
 $("prev").addEventListener("click", DO.arrowleft); $("next").addEventListener("click", DO.arrowright);
 $("save").addEventListener("click", save); $("flicker").addEventListener("click", flicker);
 $("form").addEventListener("submit", (e) => e.preventDefault());
-cf.onName(start);
-start();
+let begun = false;
+cf.onShown(element, () => { begun = true; start(); });
+cf.onName(() => { if (begun) start(); });

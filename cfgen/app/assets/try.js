@@ -23,4 +23,4 @@ $("go").addEventListener("click", go);
 $("example").addEventListener("click", async () => { $("text").value = (await cf.ask(server, "try_example", { id: $("case").value })).text; });
 $("case").addEventListener("change", pick);
 $("file").addEventListener("change", async () => { const f = $("file").files[0]; if (!f) return; if (f.size > 200000) cf.toast("That file is larger than an answer can be (200 kB).", true); else $("text").value = await f.text(); });
-start().catch(() => {});
+cf.onShown(element, () => start().catch(() => {}));

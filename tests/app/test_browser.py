@@ -1,0 +1,257 @@
+"""The app in Chromium on loopback: every room, by keyboard, at desk and tablet width."""
+
+import json
+import re
+import shutil
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
+)
+
+from cfgen.app.api import Api  # noqa: E402
+from cfgen.app.wiring import serve  # noqa: E402
+from cfgen.hashing import hash_bytes  # noqa: E402
+from tests.benches import run  # noqa: E402
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="browser tests need a 'chromium' on the path")
+MARKUP = '<img src=x onerror="window.pwned=1"><b>bold</b>'
+SLOW = 60_000
+
+
+@pytest.fixture(scope="module")
+def api(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
+    root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")
+    code, _, err = run("score", str(root), "--planner", "cruise", "--quiet")
+    assert code == 0, err
+    return Api(root)
+
+
+@pytest.fixture(scope="module")
+def url(api: Api):
+    app = serve(api, port=0, block=False)
+    yield app.local_url.rstrip("/")
+    app.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[1440, 834])
+def page(request, browser, url):
+    yield from opened(browser, url, request.param, f"anna{request.param}")
+
+
+@pytest.fixture
+def desk(browser, url):
+    yield from opened(browser, url, 1440, "ben")
+
+
+def opened(browser, url, width, name):
+    page = browser.new_page(viewport={"width": width, "height": 1000})
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.route(lambda u: not u.startswith(url), lambda route: route.abort())
+    page.add_init_script(f"localStorage.setItem('cfgen.name', {name!r})")
+    page.set_default_timeout(SLOW)
+    page.goto(url)
+    page.wait_for_selector("#room-curate .cf-list li[aria-current]")
+    yield page
+    page.close()
+    assert [f for f in faults if "expected" not in f and "above the road" not in f] == []
+
+
+def room(page, name):
+    page.get_by_role("tab", name=name, exact=True).click()
+    return page.locator(f"#room-{name.lower()}")
+
+
+def test_curate_by_keyboard(page, api) -> None:
+    here = page.locator("#room-curate")
+    cases = len(api.store.cases())
+    sync_api.expect(here.locator("[data-state]")).to_contain_text(f"1 of {cases}")
+    first = here.locator("[data-title]").inner_text()
+    page.keyboard.press("ArrowRight")
+    sync_api.expect(here.locator("[data-state]")).to_contain_text(f"2 of {cases}")
+    page.keyboard.press("ArrowLeft")
+    sync_api.expect(here.locator("[data-state]")).to_contain_text(f"1 of {cases}")
+    for key, button in ((" ", "flicker"), ("z", "zoom"), ("m", "outline")):
+        page.keyboard.press(key)
+        sync_api.expect(here.locator(f"[data-{button}]")).to_have_attribute("aria-pressed", "true")
+        page.keyboard.press(key)
+    page.keyboard.press("a")
+    sync_api.expect(here.locator("[data-counts] b")).to_have_text(f"1 of {cases}")
+    page.keyboard.press("u")
+    sync_api.expect(here.locator("[data-counts] b")).to_have_text(f"0 of {cases}")
+    assert here.locator("[data-title]").inner_text() == first
+    page.keyboard.press("r")
+    page.wait_for_selector("dialog[open]")
+    page.keyboard.press("2")
+    sync_api.expect(here.locator("[data-counts] small")).to_contain_text("1 rejected")
+    here.locator("[data-filter]").select_option("rejected")
+    sync_api.expect(here.locator("[data-state]")).to_contain_text("floats or sinks")
+    page.locator("body").click(position={"x": 2, "y": 2})
+    here.locator("[data-filter]").blur()
+    page.keyboard.press("b")
+    sync_api.expect(here.locator("[data-counts] small")).to_contain_text("0 rejected")
+    page.keyboard.press("u")
+    sync_api.expect(here.locator("[data-counts] small")).to_contain_text("1 rejected")
+    page.keyboard.press("u")
+    sync_api.expect(here.locator("[data-counts] small")).to_contain_text("0 rejected")
+    assert len(api.store.cases()) == cases
+
+
+def test_what_is_shown_is_the_exact_file(page, api) -> None:
+    source = page.locator("#room-curate .stage img.over").get_attribute("src")
+    with urllib.request.urlopen(f"{page.url.rstrip('/')}/{source}") as reply:
+        served = hash_bytes(reply.read())
+    assert served in {case.files["augmented.png"] for case in api.store.cases()}
+
+
+def test_coming_back_shows_where_i_was(desk) -> None:
+    here = desk.locator("#room-curate")
+    desk.keyboard.press("ArrowRight")
+    sync_api.expect(here.locator("[data-state]")).to_contain_text("2 of")
+    desk.reload()
+    desk.wait_for_selector("#room-curate .cf-list li[aria-current]")
+    sync_api.expect(here.locator("[data-state]")).to_contain_text("2 of")
+
+
+def test_free_text_stays_text(desk) -> None:
+    here = desk.locator("#room-curate")
+    desk.keyboard.press("f")
+    desk.locator("dialog[open] [data-words]").fill(MARKUP)
+    desk.locator("dialog[open] [data-go]").click()
+    here.locator("[data-filter]").select_option("flag")
+    sync_api.expect(here.locator("[data-reviews]")).to_contain_text("onerror")
+    assert desk.evaluate("window.pwned") is None
+    assert here.locator("[data-reviews] img").count() == 0
+    here.locator("[data-undo]").click()
+    sync_api.expect(here.locator("[data-reviews]")).to_contain_text("took that back")
+
+
+def test_a_name_cannot_be_a_path(desk, api) -> None:
+    desk.locator("[data-name]").fill("../../evil")
+    desk.locator("[data-name]").press("Enter")
+    desk.locator("[data-name]").blur()
+    sync_api.expect(desk.locator(".cf-toast")).to_contain_text("your name: expected letters")
+    assert not (api.store.root.parent / "evil").exists()
+
+
+def test_place_by_click_and_keyboard(page, api) -> None:
+    here = room(page, "Place")
+    case = api.store.cases()[0]
+    page.wait_for_selector("#room-place [data-numbers] dd")
+    here.locator("[data-scene]").select_option(case.scene_id)
+    here.locator("[data-hazard]").select_option(case.hazard.id)
+    sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
+    before = here.locator("[data-s-out]").inner_text()
+    here.locator("[data-hazard]").blur()
+    page.keyboard.press("ArrowUp")
+    sync_api.expect(here.locator("[data-s-out]")).not_to_have_text(before)
+    page.keyboard.press("p")
+    page.wait_for_selector("#room-place [data-gates] tr")
+    assert here.locator("[data-part]").is_visible()
+    box = here.locator("[data-bev]").bounding_box()
+    here.locator("[data-bev]").click(position={"x": box["width"] / 2, "y": box["height"] * 0.93})
+    sync_api.expect(here.locator("[data-verdict]")).to_contain_text("too hard to stop for")
+    assert here.locator("[data-save]").is_disabled()
+    stage = here.locator("[data-stage]").bounding_box()
+    here.locator("[data-stage]").click(position={"x": stage["width"] / 2, "y": 3})
+    sync_api.expect(page.locator(".cf-toast")).to_contain_text("above the road")
+
+
+def test_place_saves_a_case_that_then_is_in_the_queue(desk, api) -> None:
+    case = api.store.cases()[0]
+    count = len(api.store.cases())
+    here = room(desk, "Place")
+    desk.wait_for_selector("#room-place [data-numbers] dd")
+    here.locator("[data-scene]").select_option(case.scene_id)
+    here.locator("[data-hazard]").select_option(case.hazard.id)
+    sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
+    here.locator("[data-hazard]").blur()
+    desk.keyboard.press("s")
+    sync_api.expect(here.locator("[data-job]")).to_contain_text("Saved as")
+    assert len(api.store.cases()) == count + 1
+    made = here.locator("[data-job]").inner_text().split()[-1].rstrip(".")
+    assert api.store.case(made).provenance.report["placed_by"] == "ben"
+
+
+def test_rate_by_keyboard_until_agreement_shows(page, api) -> None:
+    here = room(page, "Rate")
+    page.wait_for_selector("#room-rate fieldset.current")
+    assert "cruise" not in here.inner_text().lower()
+    total = int(here.locator("[data-progress]").inner_text().split(" of ")[1].split()[0])
+    for done in range(total):
+        sync_api.expect(here.locator("[data-progress]")).to_contain_text(f"{done} of {total}")
+        for key in ("0", "1", "?"):
+            page.keyboard.press(key)
+        page.keyboard.press("Enter")
+    sync_api.expect(here.locator("[data-agreement]")).to_contain_text("judge offline")
+
+
+def test_compare_opens_an_answer(page) -> None:
+    here = room(page, "Compare")
+    page.wait_for_selector("#room-compare [data-board] td")
+    here.locator(".cf-list li").first.click()
+    page.wait_for_selector("#room-compare [data-panel][src^='data:image/png']")
+    assert "cruise" in here.locator("[data-who]").inner_text()
+
+
+def test_try_gives_a_verdict_and_explains_a_bad_answer(page) -> None:
+    here = room(page, "Try")
+    page.wait_for_selector("#room-try [data-case] option", state="attached")
+    here.locator("[data-text]").fill("nothing")
+    here.locator("[data-go]").click()
+    sync_api.expect(page.locator(".cf-toast")).to_contain_text("answer to the changed frame")
+    here.locator("[data-example]").click()
+    sync_api.expect(here.locator("[data-text]")).to_have_value(re.compile("<wp>"))
+    here.locator("[data-go]").click()
+    sync_api.expect(here.locator("[data-verdict]")).to_have_text("Verdict")
+
+
+@pytest.mark.parametrize("name", ["Curate", "Place", "Rate", "Compare", "Try"])
+def test_every_control_has_a_name_and_nothing_sticks_out(page, name) -> None:
+    room(page, name)
+    page.wait_for_timeout(800)
+    nameless = page.evaluate(
+        """(id) => [...document.querySelectorAll(`#room-${id} :is(button, input, select, textarea, [tabindex="0"])`)]
+        .filter((e) => e.checkVisibility() && !(e.labels && e.labels.length && e.labels[0].textContent.trim())
+            && !(e.getAttribute('aria-label') || e.textContent.trim()))
+        .map((e) => e.outerHTML.slice(0, 120))""",
+        name.lower(),
+    )
+    assert nameless == [] or all("<pre" in n for n in nameless), json.dumps(nameless)
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 1
+
+
+def test_no_file_outside_the_pictures_is_served(url, api) -> None:
+    root = api.store.root.resolve()
+    secret = root.parent / "secret.txt"
+    secret.write_text("secret")
+    for path in (
+        secret,
+        root / "benchmark.json",
+        root / "cases" / ".." / "benchmark.json",
+        Path("/etc/hostname"),
+    ):
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(f"{url}/gradio_api/file={path}")
+        assert error.value.code in (403, 404)
+
+
+def test_it_listens_on_this_machine_only(url) -> None:
+    assert url.startswith("http://127.0.0.1:")
