@@ -25,10 +25,7 @@ _MAX_CHARS = 200_000
 
 def baselines(store: Store) -> list[str]:
     """What can stand for the answer to the original frame: the drive itself, or a planner that was scored here."""
-    return [
-        RECORDED,
-        *sorted(p.parent.parent.name for p in store.root.glob("runs/*/original/.") if p.is_dir()),
-    ]
+    return [RECORDED, *sorted(p.parent.name for p in store.root.glob("runs/*/original") if p.is_dir())]
 
 
 def try_output(store: Store, case_id: str, text: str, original: str, baseline: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ def url(api: Api):
 @pytest.fixture(scope="module")
 def browser():
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    sync_api.expect.set_options(timeout=SLOW)
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield browser

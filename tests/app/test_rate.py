@@ -106,6 +106,8 @@ def test_trying_an_answer_gives_a_verdict_and_records_nothing(api: Api) -> None:
     case_id = api.store.cases()[0].case_id
     before = sorted(str(p) for p in api.store.root.rglob("*") if p.is_file())
     example = ask(api, "try_example", id=case_id)["text"]
+    assert ask(api, "try_choices")["baselines"] == ["the recorded drive", "cruise", "logged"]
+    assert ask(api, "try", id=case_id, text=example, baseline="cruise")["status"] == "scored"
     same = ask(api, "try", id=case_id, text=example)
     assert same["status"] == "scored"
     assert same["scores"] == {"reasoning": 0, "waypoints": 0, "overall": 0}
