@@ -216,9 +216,9 @@ class _Search:
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
         side = min(box[2] - box[0], box[3] - box[1]) * math.sqrt(_shrink(self.camera))
-        size = min(math.log(side / MIN_SIDE_PX) / 2, 1)
-        middle = math.exp(-(math.log(pose.required_decel / 3.5) ** 2))
-        return size + 0.6 * middle + 2 * clear - 0.1 * abs(pose.lateral)
+        size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
+        earnest = math.exp(-(math.log(pose.required_decel / 4.5) ** 2))
+        return 1.5 * size + 0.6 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
 
 
 def _shrink(camera: Camera) -> float:
