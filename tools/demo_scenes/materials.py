@@ -110,9 +110,9 @@ def glass(name="glass", tint=(0.012, 0.016, 0.018), emit=0.0, warm=(1.0, 0.72, 0
     if emit:  # a lit room is uneven: shelves, lamps, people
         tree = material.node_tree
         where = node(tree, "ShaderNodeTexCoord").outputs["Object"]
-        room = ramp(tree, noise(tree, where, 1.3, 4.0, 0.7), 0.32, 0.72)
+        room = ramp(tree, noise(tree, where, 0.6, 1.0, 0.5), 0.2, 0.9)
         tree.links.new(
-            math(tree, "MULTIPLY_ADD", room, emit * 1.5, emit * 0.12), bsdf.inputs["Emission Strength"]
+            math(tree, "MULTIPLY_ADD", room, emit * 0.7, emit * 0.35), bsdf.inputs["Emission Strength"]
         )
     return material
 
