@@ -55,7 +55,7 @@ def build_dustbin(
         )
     made.append(tube([(-0.24, -0.25, 0.11), (-0.24, 0.25, 0.11)], 0.015, dark))
     yaw = Random(seed).uniform(-0.3, 0.3)
-    return [place(made, (-0.5, 0, 0.38), yaw, pitch=math.pi / 2) if fallen else place(made, yaw=yaw)]
+    return [place(made, (-0.5, 0, 0.25), yaw, pitch=math.pi / 2 - 0.134) if fallen else place(made, yaw=yaw)]
 
 
 def _frustum(z0: float, x0: float, y0: float, z1: float, x1: float, y1: float, paint) -> object:
