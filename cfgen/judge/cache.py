@@ -7,7 +7,7 @@ from typing import Any
 from cfgen.errors import StoreError
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
-from cfgen.judge.models.base import Ask, Reply
+from cfgen.models.base import Ask, Reply
 
 
 class Replies:

@@ -3,12 +3,12 @@
 from typing import Any
 
 from cfgen.judge.edges import ModelChecker
-from cfgen.judge.models.base import Ask, Turn
 from cfgen.judge.payload import picture
 from cfgen.judge.rubrics.consistency import CONSISTENCY
 from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
 from cfgen.judge.rubrics.grounding import GROUNDING
 from cfgen.metrics.grounding import Label, is_trivial, semantic_grounding, sentences
+from cfgen.models.base import Ask, Turn
 from cfgen.records import Claims
 
 QUESTION = "What should the car do over the next six seconds, and why?"

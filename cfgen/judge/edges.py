@@ -6,13 +6,13 @@ from typing import Any
 
 from cfgen.errors import CfgenError, InputError, Shortfall
 from cfgen.judge.checker import Done, Items
-from cfgen.judge.limits import BudgetSpentError, with_retries
-from cfgen.judge.models.base import Ask, ModelError, Turn
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
+from cfgen.models.base import Ask, ModelError, Turn
+from cfgen.models.limits import BudgetSpentError, with_retries
 
 
 class ModelChecker:

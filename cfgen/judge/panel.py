@@ -12,11 +12,11 @@ from cfgen.errors import InputError, Shortfall
 from cfgen.hashing import hash_json
 from cfgen.judge.cache import Replies
 from cfgen.judge.combine import SUPERSEDED, combine
-from cfgen.judge.limits import BudgetSpentError, Limits, Meter, with_retries
-from cfgen.judge.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.judge.payload import Pictures
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
+from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
+from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.records import JudgeRun, Verdict, Vote
 
 Items = Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]]

@@ -7,9 +7,9 @@ import numpy as np
 
 from cfgen.errors import InputError
 from cfgen.files import write_bytes
-from cfgen.judge.models.base import Ask, Form, Picture, Turn
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.hazard import HazardRubric
+from cfgen.models.base import Ask, Form, Picture, Turn
 
 #: Larger frames are shrunk: models see no more than this, px.
 MAX_SIDE = 1536

@@ -12,12 +12,12 @@ JUDGES = Registry(
     "judge",
     "cfgen.judges",
     {
-        "gemini": "cfgen.judge.models.gemini:judge",
-        "local": "cfgen.judge.models.local:judge",
+        "gemini": "cfgen.judge.providers:gemini",
+        "local": "cfgen.judge.providers:local",
         "offline": "cfgen.judge.offline.judge:OfflineJudge",
-        "openai": "cfgen.judge.models.openai:judge",
+        "openai": "cfgen.judge.providers:openai",
         "panel": "cfgen.judge.panel:panel",
-        "scripted": "cfgen.judge.models.scripted:judge",
+        "scripted": "cfgen.judge.providers:scripted",
     },
 )
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from cfgen.errors import CfgenError, InputError
 from cfgen.geometry.trajectory import speeds
-from cfgen.judge.limits import Limits, Meter, with_retries
-from cfgen.judge.models.base import Ask, Model, ModelError, Picture, Turn
-from cfgen.judge.rubrics.quote import quote
+from cfgen.models.base import Ask, Model, ModelError, Picture, Turn
+from cfgen.models.limits import Limits, Meter, with_retries
+from cfgen.models.quote import quote
 from cfgen.planners.protocol import Observation
 from cfgen.planners.verified import Verifier, offline_verifier
 from cfgen.planners.vlm import jpeg, transport

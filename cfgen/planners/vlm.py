@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 
 from cfgen.errors import CfgenError, InputError
-from cfgen.judge.limits import BudgetSpentError, Limits, Meter, with_retries
-from cfgen.judge.models.base import Ask, Model, ModelError, Picture, Reply, Turn
+from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
+from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.builtin import write_text
 from cfgen.planners.protocol import Needs, Observation, Response
@@ -168,16 +168,16 @@ def transport(provider: str, options: dict[str, Any]) -> tuple[Model, Limits]:
     timeout_s = float(options.pop("timeout_s", 180.0))
     made: Model
     if provider == "gemini":
-        from cfgen.judge.models.gemini import Gemini
+        from cfgen.models.gemini import Gemini
 
         made = Gemini(name, str(options.pop("thinking", "")), str(options.pop("base_url", "")), timeout_s)
     elif provider == "openai":
-        from cfgen.judge.models.openai import DEFAULT_URL, OpenAI
+        from cfgen.models.openai import DEFAULT_URL, OpenAI
 
         url, form = str(options.pop("base_url", DEFAULT_URL)), options.pop("form", "tags")
         made = OpenAI(name, url, form, int(options.pop("max_tokens", 4096)), timeout_s)
     else:
-        from cfgen.judge.models.local import Local
+        from cfgen.models.local import Local
 
         revision, device = str(options.pop("revision", "")), str(options.pop("device", "auto"))
         made = Local(name, revision, device, int(options.pop("max_new_tokens", 1600)))

@@ -9,7 +9,7 @@ from cfgen.calibrate import calibrate, import_csv
 from cfgen.cli import main
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record
-from cfgen.judge.models.base import Reply
+from cfgen.models.base import Reply
 from cfgen.records import Calibration
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
@@ -140,7 +140,7 @@ def test_verdicts_of_two_wordings_or_models_are_not_mixed(bench, tmp_path):
 
 
 def test_failed_verdicts_are_asked_again_only_on_request(bench, tmp_path, monkeypatch):
-    from cfgen.judge.models.scripted import Scripted
+    from cfgen.models.scripted import Scripted
     from tests.judge.test_hazard_rubric import reply
 
     replies = tmp_path / "r.json"

@@ -8,8 +8,8 @@ import pytest
 
 from cfgen.errors import InputError, Shortfall
 from cfgen.judge.combine import SUPERSEDED
-from cfgen.judge.models.base import ModelError
 from cfgen.judge.registry import create_judge
+from cfgen.models.base import ModelError
 from tests.judge.fake_gemini import FakeServer, Response, fault, gemini, verdict
 from tests.judge.items import items, judged
 
@@ -25,8 +25,8 @@ def _key(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.judge import limits, panel
-    from cfgen.judge.models import batcher
+    from cfgen.judge import panel
+    from cfgen.models import batcher, limits
 
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)

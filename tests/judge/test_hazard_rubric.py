@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cfgen.judge.combine import SUPERSEDED, combine, inconsistency, overall_range
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import FIELDS, HAZARD
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
+from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Camera, Plan, Vote
 
 KEY = VerdictKey("planner", "case", "hazard", 0)

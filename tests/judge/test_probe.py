@@ -9,10 +9,10 @@ from cfgen.build import BuildOptions, build
 from cfgen.cli import main
 from cfgen.errors import InputError
 from cfgen.files import read_record
-from cfgen.judge.models.base import Picture
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.payload import Pictures
 from cfgen.judge.rubrics.hazard import HAZARD
+from cfgen.models.base import Picture
 from cfgen.planners.responders import KINDS
 from cfgen.probe import KNOWN, probe
 from cfgen.records import DIMENSIONS, ProbeRun

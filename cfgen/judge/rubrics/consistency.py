@@ -9,7 +9,7 @@ from functools import cached_property
 
 from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
+from cfgen.models.quote import MAX_CHARS, quote
 
 SYSTEM = """\
 You decide whether a model's final answer follows from its own reasoning. You see the question, the reasoning and the

@@ -10,7 +10,7 @@ from typing import Any
 
 from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
+from cfgen.models.quote import MAX_CHARS, quote
 
 #: Key -> what the score measures; in every one of them 10 is best.
 ASPECTS = {

@@ -12,8 +12,8 @@ import numpy as np
 
 from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
+from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Claims, Edge
 
 #: What each edge asks; also put to a critic one at a time.

@@ -11,7 +11,7 @@ import numpy as np
 
 from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
+from cfgen.models.quote import MAX_CHARS, quote
 
 SYSTEM = """\
 You check one sentence against an image. You receive the image, the question that was asked about it, the reasoning so

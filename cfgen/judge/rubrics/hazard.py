@@ -10,8 +10,8 @@ from typing import Any, Literal
 from cfgen.hashing import hash_json
 from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
-from cfgen.judge.rubrics.quote import MAX_CHARS, quote
 from cfgen.judge.rubrics.reply import read_fields
+from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import DIMENSIONS, Score, Vote
 
 SYSTEM = """\

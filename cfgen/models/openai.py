@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cfgen.errors import InputError, MissingExtraError
-from cfgen.judge.limits import Limits
-from cfgen.judge.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
-from cfgen.judge.panel import Panel
+from cfgen.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -40,11 +38,11 @@ class OpenAI:
         try:
             import httpx
         except ImportError as error:
-            raise MissingExtraError("judge 'openai'", "openai", error) from error
+            raise MissingExtraError("model 'openai'", "openai", error) from error
         key = os.environ.get(KEY, "")
         if not key and self.base_url == DEFAULT_URL:
             raise InputError(
-                f"judge 'openai': no key in ${KEY}; set it, or give base_url of a server of your own"
+                f"model 'openai': no key in ${KEY}; set it, or give base_url of a server of your own"
             )
         headers = {"authorization": f"Bearer {key}"} if key else {}
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
@@ -113,17 +111,3 @@ def _why(response: Any) -> str:
         return str(response.json()["error"]["message"])[:200]
     except (ValueError, KeyError, TypeError):
         return str(response.text)[:200]
-
-
-def judge(
-    model: str,
-    base_url: str = DEFAULT_URL,
-    name: str = "",
-    form: Form = "tags",
-    max_tokens: int = 4096,
-    timeout_s: float = 180.0,
-    **options: Any,
-) -> Panel:
-    """``--judge openai --judge-option model=... [--judge-option base_url=http://127.0.0.1:8000/v1]``."""
-    made = OpenAI(model, base_url, form, max_tokens, timeout_s)
-    return Panel(name or model, f"openai {model}", [made], Limits.of(options))

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
-from cfgen.judge.models.base import Ask, Model, ModelError, Reply
+from cfgen.models.base import Ask, Model, ModelError, Reply
 
 #: A job starts when it is full, or when nothing more has come for this long, s.
 LULL_S = 2.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from cfgen.errors import InputError
-from cfgen.judge.models.base import ModelError, Reply
+from cfgen.models.base import ModelError, Reply
 
 
 @dataclass(frozen=True)

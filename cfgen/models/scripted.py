@@ -1,15 +1,10 @@
 """Replies from a file, for tests and demos: no model, no network."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError
-from cfgen.files import read_json
 from cfgen.hashing import hash_json
-from cfgen.judge.limits import Limits
-from cfgen.judge.models.base import Ask, Form, ModelError, Reply
-from cfgen.judge.panel import Panel
+from cfgen.models.base import Ask, Form, ModelError, Reply
 
 
 class Scripted:
@@ -41,16 +36,3 @@ class Scripted:
 
     async def close(self) -> None:
         return None
-
-
-def judge(file: str, name: str = "scripted", form: Form = "tags", **options: Any) -> Panel:
-    """``file``: JSON with ``replies`` and ``default``, see :class:`Scripted`.
-
-    Raises:
-        InputError: the file lacks both, or holds something else.
-    """
-    content = read_json(Path(file))
-    replies, default = content.get("replies", {}), content.get("default")
-    if not isinstance(replies, dict) or (not replies and not isinstance(default, str)):
-        raise InputError(f"{file}: expected an object 'replies' and/or a text 'default', found neither")
-    return Panel(name, f"scripted {file}", [Scripted(replies, default, form)], Limits.of(options))

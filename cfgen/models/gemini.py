@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.errors import InputError, MissingExtraError
-from cfgen.judge.limits import Limits
-from cfgen.judge.models.base import Ask, Form, ModelError, Picture, Reply, kind_of_status, retry_after
-from cfgen.judge.models.batcher import Batcher
-from cfgen.judge.panel import Panel
+from cfgen.models.base import Ask, Form, ModelError, Picture, Reply, kind_of_status, retry_after
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
@@ -41,10 +38,10 @@ class Gemini:
         try:
             from google import genai
         except ImportError as error:
-            raise MissingExtraError("judge 'gemini'", "gemini", error) from error
+            raise MissingExtraError("model 'gemini'", "gemini", error) from error
         self._key = next((os.environ[k] for k in KEYS if os.environ.get(k)), "")
         if not self._key:
-            raise InputError(f"judge 'gemini': no key in ${KEYS[0]}; set it, or use --judge offline")
+            raise InputError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use --judge offline")
         options = genai.types.HttpOptions(
             base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
         )
@@ -220,28 +217,3 @@ def reply_of(found: Any) -> Reply:
     if reason not in _DONE or not text:
         return Reply(text, "refused", reason or "empty answer", usage)
     return Reply(text, "complete", "", usage)
-
-
-def judge(
-    model: str,
-    thinking: str = "",
-    base_url: str = "",
-    name: str = "",
-    timeout_s: float = 180.0,
-    batch_size: int = 500,
-    poll_s: float = 30.0,
-    **options: Any,
-) -> Panel:
-    """``--judge gemini --judge-option model=... [--judge-option thinking=low] [--judge-option batch=true]``.
-
-    Raises:
-        InputError: an unknown thinking level or option.
-    """
-    if thinking and thinking not in LEVELS:
-        raise InputError(
-            f"judge 'gemini': option thinking: expected one of {', '.join(LEVELS)}, found '{thinking}'"
-        )
-    limits = Limits.of(options)
-    made = Gemini(model, thinking, base_url, timeout_s)
-    asked = Batcher(made, batch_size, poll_s, limits.cache) if limits.batch else made
-    return Panel(name or model, f"gemini {model}", [asked], limits)

@@ -7,9 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from cfgen.errors import InputError, MissingExtraError
-from cfgen.judge.limits import Limits
-from cfgen.judge.models.base import Ask, Form, Picture, Reply, Turn
-from cfgen.judge.panel import Panel
+from cfgen.models.base import Ask, Form, Picture, Reply, Turn
 
 
 class Local:
@@ -53,7 +51,7 @@ class Local:
             import torch
             from transformers import AutoModelForImageTextToText, AutoProcessor
         except ImportError as error:
-            raise MissingExtraError("judge 'local'", "local", error) from error
+            raise MissingExtraError("model 'local'", "local", error) from error
         device = ("cuda" if torch.cuda.is_available() else "cpu") if self._device == "auto" else self._device
         kind = torch.bfloat16 if device.startswith("cuda") else torch.float32
         where = {"revision": self._revision} if self._revision else {}
@@ -62,7 +60,7 @@ class Local:
             model: Any = AutoModelForImageTextToText.from_pretrained(self._source, dtype=kind, **where)
         except (OSError, ValueError) as error:
             raise InputError(
-                f"judge 'local': cannot load '{self._source}' as an image-text-to-text model "
+                f"model 'local': cannot load '{self._source}' as an image-text-to-text model "
                 f"({str(error).splitlines()[0][:200]}); give the folder of one"
             ) from error
         self._model = model.to(device).eval()
@@ -98,16 +96,3 @@ def _content(part: str | Picture) -> dict[str, Any]:
     from PIL import Image
 
     return {"type": "image", "image": Image.open(io.BytesIO(part.data)).convert("RGB")}
-
-
-def judge(
-    model: str,
-    revision: str = "",
-    device: str = "auto",
-    max_new_tokens: int = 2048,
-    name: str = "",
-    **options: Any,
-) -> Panel:
-    """``--judge local --judge-option model=/path/to/Qwen3-VL-8B-Instruct``."""
-    made = Local(model, revision, device, max_new_tokens)
-    return Panel(name or made.id, f"local {made.id}", [made], Limits.of(options))

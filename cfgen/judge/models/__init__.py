@@ -1,1 +1,0 @@
-"""Models that answer a rubric's prompt: one small file each, transport only."""

@@ -1,0 +1,1 @@
+"""Models behind an API or in transformers: transport, limits and quoting, for judges and planners alike."""
