@@ -203,7 +203,7 @@ SCENES = {
         count=140,
     ),
     "freeway_day_05": scene(
-        "freeway", "day", 66, "right", lead=72, soil="green", count=120, age=0.2, tone=0.06
+        "freeway", "day", 66, "sweep_right", lead=72, soil="green", count=120, age=0.2, tone=0.06
     ),
     "highway_wet_05": scene(
         "highway", "wet", 67, "sweep_left", lead=58, wet=0.45, soil="green", median="rail"
@@ -256,7 +256,7 @@ SCENES = {
     "rural_wet_10": scene("rural", "wet", 76, "in_right", lead=54, wet=0.4, soil="green", homes=True, v=16.0),
     "residential_fog_08": scene("residential", "fog", 77, lead=0, v=8.0, haze=170, busy=2),
     "highway_morning_06": scene(
-        "highway", "morning", 78, "right", lead=70, soil="mixed", season="autumn", count=120
+        "highway", "morning", 78, "sweep_right", lead=70, soil="mixed", season="autumn", count=120
     ),
     "urban_low_sun_07": scene(
         "urban", "low_sun", 79, lead=70, azimuth=-18.0, elevation=14, low=True, gap=0.35, busy=2
