@@ -18,7 +18,7 @@ CHANGED = 10
 #: Visible pixels that a hazard needs, in the frame and at the planner's size, and as a share of its box.
 MIN_PIXELS, MIN_PLANNER_PIXELS, MIN_SHARE = 100, 60, 0.1
 #: Mean colour distance (8-bit RGB) of the visible change at the planner's size.
-MIN_CONTRAST = 24.0
+MIN_CONTRAST = 28.0
 #: Base of the change above or below where the hazard stands: pixels, plus a share of its height in the picture.
 BASE_PX, BASE_SHARE = 4.0, 0.14
 #: Step across the mask's border (8 bit): of the mean over a stretch, and the share of pixels with a visible one.
