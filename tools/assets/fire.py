@@ -99,7 +99,8 @@ def _plume(
         wide = g.math("DIVIDE", rho, g.total((1.0, 0.75), (up, 1.7)))
         start = 0.6 * flame / height
         rise = g.math("MULTIPLY", g.math("SUBTRACT", up, start), 4.0, clamp=True)
-        fade = g.math("MULTIPLY", g.math("SUBTRACT", 0.98, up), 3.2, clamp=True)
+        ragged = g.math("MULTIPLY", g.total((n, 0.9), (up, -1.0), (1.0, 0.4)), 3.0, clamp=True)
+        fade = g.math("MULTIPLY", ragged, g.math("MULTIPLY", g.math("SUBTRACT", 0.99, up), 6.0, clamp=True))
         fog = g.math("MAXIMUM", g.total((n, 2.3), (wide, -0.62), (up, -0.25), (1.0, -0.5)), 0.0)
         fog = g.math("MULTIPLY", fog, g.math("MULTIPLY", g.math("MULTIPLY", rise, fade), smoke))
         density = g.math("ADD", density, fog)

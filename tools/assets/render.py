@@ -150,11 +150,20 @@ def _layers(
         radiance = combined[..., :3] - (1 - alpha[..., None]) * ASPHALT
     alpha = np.clip(alpha, 0, 1)
     emission = np.maximum(passes["Emit", "RGB"], 0)
+    albedo = np.clip(_matt_albedo(passes["DiffCol", "RGB"], passes["GlossCol", "RGB"]), 0, 1)
+    if bpy.context.scene.render.film_transparent:
+        # Smoke has no colour and no normal of its own: as pale as the sky shows it, lit alike from all sides.
+        smoke = (np.linalg.norm(normal, axis=-1, keepdims=True) < 0.1) & (alpha[..., None] > 0.02)
+        seen = np.maximum(radiance - emission, 0) / np.maximum(alpha, 0.02)[..., None]
+        albedo, normal = (
+            np.where(smoke, np.clip(seen, 0, 0.9), albedo),
+            np.where(smoke, (0, 1, 0), normal),
+        )
     return Layers(
         radiance=np.maximum(radiance - emission, 0),
         emission=emission,
         alpha=alpha,
-        albedo=np.clip(_matt_albedo(passes["DiffCol", "RGB"], passes["GlossCol", "RGB"]), 0, 1),
+        albedo=albedo,
         normal=normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-6),
         depth=np.where(np.abs(depth) < 100, depth, 0.0),
         foot=foot,
