@@ -151,12 +151,18 @@ def test_a_name_cannot_be_a_path(desk, api) -> None:
     assert not (api.store.root.parent / "evil").exists()
 
 
+def settled(here) -> None:
+    sync_api.expect(here.locator("[data-stage]")).to_have_attribute("aria-busy", "false")
+
+
 def test_place_by_click_and_keyboard(page, api) -> None:
     here = room(page, "Place")
     case = api.store.cases()[0]
     page.wait_for_selector("#room-place [data-numbers] dd")
     here.locator("[data-scene]").select_option(case.scene_id)
+    settled(here)
     here.locator("[data-hazard]").select_option(case.hazard.id)
+    settled(here)
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
     before = here.locator("[data-s-out]").inner_text()
     here.locator("[data-hazard]").blur()
@@ -180,7 +186,9 @@ def test_place_saves_a_case_that_then_is_in_the_queue(desk, api) -> None:
     here = room(desk, "Place")
     desk.wait_for_selector("#room-place [data-numbers] dd")
     here.locator("[data-scene]").select_option(case.scene_id)
+    settled(here)
     here.locator("[data-hazard]").select_option(case.hazard.id)
+    settled(here)
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
     here.locator("[data-hazard]").blur()
     desk.keyboard.press("s")

@@ -79,6 +79,8 @@ window.cf = (() => {
       root.style.setProperty("--cut", percent + "%");
       place();
     }
+    // left of the edit, so that it shows; zoomed in, all of it
+    const home = () => cut(zoom ? 0 : box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50);
     function place() {
       const w = frame.clientWidth || 1, h = frame.clientHeight || 1;
       let k = 1, x = 0, y = 0;
@@ -121,14 +123,12 @@ window.cf = (() => {
         else under.onload = () => { size = [under.naturalWidth, under.naturalHeight]; fit(); place(); };
         outline.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
         outline.replaceChildren(...(item.outline || []).map((p) => el("svg:polygon", { points: p.map((q) => q.join(",")).join(" ") })));
-        cut(box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50);
+        home();
       },
-      peek(path) { over.src = file(path); },
       flicker, get flickering() { return Boolean(timer); },
-      zoom(on) { zoom = on; cut(on ? 0 : box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50); },
+      zoom(on) { zoom = on; home(); },
       get zoomed() { return zoom; },
       outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
-      nudge(by) { cut(Math.max(0, Math.min(100, Number(range.value) + by))); },
     };
   }
   return { ask, el, file, preload, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };

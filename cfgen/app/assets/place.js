@@ -1,5 +1,5 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-let scene = null, live = null, seed = 0, turn = 0, waiting = false, brush = "", painted = false, own = "";
+let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "";
 const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value,
   s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
 const option = (value, text) => cf.el("option", { value }, text);
@@ -27,21 +27,29 @@ function sizes() {
   $("size-label").hidden = n < 2;
 }
 async function pick() {
-  scene = await cf.ask(server, "scene", { scene: $("scene").value });
+  busy(true);
+  const mine = ++wish, found = await cf.ask(server, "scene", { scene: $("scene").value });
+  if (mine !== wish) return;
+  scene = found;
   const [w, h] = scene.size;
   $("frame").src = cf.file(scene.frame);
   $("stage").style.aspectRatio = `${w} / ${h}`; $("stage").style.setProperty("--aspect", w / h);
   $("draw").setAttribute("viewBox", `0 0 ${w} ${h}`);
   $("paint").width = w; $("paint").height = h; painted = false;
   speed();
-  suggest();
+  await suggest();
 }
 // where the build would put it; only then do the sliders say something from the start
 async function suggest() {
-  const p = await cf.ask(server, "suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
+  busy(true);
+  const mine = ++wish, p = await cf.ask(server, "suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
+  if (mine !== wish) return; // asked again, or moved by hand meanwhile
   if (p) { $("s").value = p.s; $("l").value = p.lateral; $("h").value = p.heading; $("size").value = p.size; }
+  busy(false);
   follow();
 }
+const busy = (on) => $("stage").setAttribute("aria-busy", on);
+function moved() { wish++; busy(false); follow(); }
 // live: one question on the way at a time, the newest wins
 async function follow() {
   $("part").hidden = true;
@@ -106,7 +114,7 @@ async function locate(where) {
   const found = await cf.ask(server, "locate", { scene: $("scene").value, ...where }).catch(() => null);
   if (!found) return;
   $("s").value = found.s; $("l").value = found.lateral;
-  follow();
+  moved();
 }
 function inFrame(e) { const r = $("stage").getBoundingClientRect(); return [(e.clientX - r.left) / r.width * scene.size[0], (e.clientY - r.top) / r.height * scene.size[1]]; }
 $("stage").addEventListener("click", (e) => { if (!brush && scene) locate({ px: inFrame(e) }); });
@@ -122,8 +130,8 @@ function showPart(p, took) {
 }
 async function preview() {
   if ($("preview").hidden) return generate();
-  const start = performance.now(), p = await cf.ask(server, "preview", q()).catch(() => null);
-  if (p) showPart(p, performance.now() - start);
+  const start = performance.now(), at = turn, p = await cf.ask(server, "preview", q()).catch(() => null);
+  if (p && at === turn) showPart(p, performance.now() - start);
 }
 async function wait(words, done) {
   $("stop").hidden = false;
@@ -160,7 +168,7 @@ function stroke(e) {
 $("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setPointerCapture(e.pointerId); last = null; stroke(e); } });
 $("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
 $("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
-const press = (what, by) => { $(what).value = Number($(what).value) + by; follow(); };
+const press = (what, by) => { $(what).value = Number($(what).value) + by; moved(); };
 const DO = { p: preview, n: suggest, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
 cf.keys(element, (event) => {
   const key = event.key.toLowerCase(), on = document.activeElement;
@@ -170,10 +178,10 @@ cf.keys(element, (event) => {
   DO[key]();
   return true;
 });
-for (const w of ["s", "l", "h"]) $(w).addEventListener("input", follow);
+for (const w of ["s", "l", "h"]) $(w).addEventListener("input", moved);
 $("scene").addEventListener("change", pick);
 $("hazard").addEventListener("change", () => { sizes(); suggest(); });
-$("size").addEventListener("change", follow);
+$("size").addEventListener("change", moved);
 $("inpainter").addEventListener("change", () => hazards().then(follow));
 for (const [b, f] of [["suggest", suggest], ["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
 cf.onShown(element, () => start().catch(() => {}));
