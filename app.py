@@ -1,3 +1,4 @@
 from cfgen.cli import main
 
-raise SystemExit(main(["app"]))
+if __name__ == "__main__":
+    raise SystemExit(main(["app"]))

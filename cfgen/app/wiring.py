@@ -46,7 +46,7 @@ def serve(
 
 def _build(gr: Any, api: Api) -> Any:
     def call(asked: dict, request: gr.Request) -> dict[str, Any]:
-        user = getattr(request, "username", None)
+        user = _user(app, request)
         return {"ok": api.who(user)} if asked.get("do") == "who" else api.call(asked, user)
 
     def room(name: str) -> None:
@@ -67,6 +67,15 @@ def _build(gr: Any, api: Api) -> Any:
                     with gr.Tab(tab, id=tab.lower(), render_children=True):
                         room(tab.lower())
     return app
+
+
+def _user(app: Any, request: Any) -> str | None:
+    """Who is logged in, by the login's cookie; None where no login is asked for."""
+    server = app.app
+    cookies = (f"access-token-{server.cookie_id}", f"access-token-unsecure-{server.cookie_id}")
+    token = next((request.cookies[name] for name in cookies if name in request.cookies), None)
+    user: str | None = server.tokens.get(token)
+    return user
 
 
 def check_ready(host: str, port: int) -> None:

@@ -264,3 +264,48 @@ def test_no_file_outside_the_pictures_is_served(url, api) -> None:
 
 def test_it_listens_on_this_machine_only(url) -> None:
     assert url.startswith("http://127.0.0.1:")
+
+
+def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, browser) -> None:
+    app = serve(api, port=0, auth=[("carla", "secret")], block=False)
+    try:
+        url = app.local_url.rstrip("/")
+        picture = api.store.case_dir(api.store.cases()[0].case_id).resolve() / "augmented.png"
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(f"{url}/gradio_api/file={picture}")
+        assert error.value.code == 401
+        page = browser.new_page()
+        page.goto(url)
+        page.get_by_label("username").fill("carla")
+        page.get_by_label("password").fill("secret")
+        page.get_by_role("button", name="Login").click()
+        sync_api.expect(page.locator("[data-name]")).to_have_value("carla")
+        assert page.locator("[data-name]").is_disabled()
+        page.close()
+    finally:
+        app.close()
+
+
+def test_two_browsers_on_one_case_keep_both_decisions(browser, url, api) -> None:
+    pages = []
+    for name in ("dora", "emil"):
+        page = browser.new_page()
+        page.add_init_script(f"localStorage.setItem('cfgen.name', '{name}')")
+        page.goto(url)
+        page.wait_for_selector("#room-curate .cf-list li[aria-current]")
+        pages.append(page)
+    case_id = api.store.cases()[0].case_id
+    pages[0].keyboard.press("a")
+    sync_api.expect(pages[0].locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
+    pages[1].keyboard.press("r")
+    pages[1].wait_for_selector("dialog[open]")
+    pages[1].keyboard.press("1")
+    sync_api.expect(pages[1].locator("#room-curate [data-counts] small")).to_contain_text("1 rejected")
+    reviews = api.call({"do": "item", "id": case_id})["ok"]["reviews"]
+    assert [(r["who"], r["decision"]) for r in reviews if r["who"] in ("dora", "emil")] == [
+        ("dora", "accept"),
+        ("emil", "reject"),
+    ]
+    for page in pages:
+        page.close()
+    api.call({"do": "undo", "name": "emil"})
