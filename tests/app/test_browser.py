@@ -96,7 +96,7 @@ def test_curate_by_keyboard(page, api) -> None:
     sync_api.expect(here.locator("[data-counts] b")).to_have_text(f"1 of {cases}")
     page.keyboard.press("u")
     sync_api.expect(here.locator("[data-counts] b")).to_have_text(f"0 of {cases}")
-    assert here.locator("[data-title]").inner_text() == first
+    sync_api.expect(here.locator("[data-title]")).to_have_text(first)
     page.keyboard.press("r")
     page.wait_for_selector("dialog[open]")
     page.keyboard.press("2")
