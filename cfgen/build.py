@@ -19,7 +19,9 @@ from cfgen.errors import CfgenError, InputError, StoreError
 from cfgen.hashing import derive_case_id
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.registry import create_inpainter
+from cfgen.inpaint.guided import can_draw
+from cfgen.inpaint.protocol import Inpainter
+from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.paths import scenarios_dir
 from cfgen.progress import Progress
 from cfgen.records import Benchmark, BuildReport, Planned
@@ -34,6 +36,7 @@ FIXED = (
     "hazards",
     "inpainter",
     "inpainter_options",
+    "guide",
     "decel_band",
     "controls",
     "distances",
@@ -52,6 +55,7 @@ class BuildOptions:
     hazards: tuple[str, ...] = ()
     inpainter: str = "composite"
     inpainter_options: dict[str, Any] = field(default_factory=dict)
+    guide: str = ""
     decel_band: tuple[float, float] = (1.5, 6.0)
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
@@ -109,14 +113,20 @@ def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[s
 def _drawable_hazards(options: BuildOptions) -> tuple[list[str], tuple[str, ...], str]:
     taxonomy = load_taxonomy(options.taxonomy)
     chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
-    inpainter = create_inpainter(options.inpainter, dict(options.inpainter_options))
-    drawable = [h.id for h in chosen if inpainter.can_draw(h)]
+    inpainter, guide = _inpainters(options)
+    drawable = [h.id for h in chosen if can_draw(h, inpainter, guide)]
     if not drawable:
         names = ", ".join(h.id for h in chosen)
+        by = f" guided by '{guide.name}'" if guide else ""
         raise InputError(
-            f"inpainter '{options.inpainter}' can draw none of: {names}; choose others or another inpainter"
+            f"inpainter '{options.inpainter}'{by} can draw none of: {names}; choose others or another inpainter"
         )
     return drawable, tuple(h.id for h in chosen if h.id not in drawable), taxonomy.hash
+
+
+def _inpainters(options: BuildOptions) -> tuple[Inpainter, Inpainter | None]:
+    inpainter = create_inpainter(options.inpainter, dict(options.inpainter_options))
+    return inpainter, create_guide(options.guide, inpainter)
 
 
 def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: str) -> Store:
@@ -129,6 +139,7 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         hazards=options.hazards,
         inpainter=options.inpainter,
         inpainter_options=options.inpainter_options,
+        guide=options.guide,
         decel_band=options.decel_band,
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),
@@ -189,8 +200,10 @@ def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str
 
 
 def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progress: Progress) -> None:
+    needs = _inpainters(options)[0].needs
     jobs = options.jobs or engine.default_jobs()
-    size = create_inpainter(options.inpainter, dict(options.inpainter_options)).needs.batch_size
+    jobs = min(jobs, needs.processes or jobs)
+    size = needs.batch_size
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
     outcomes: Counter[str] = Counter()
     for results in engine.run(partial(make_cases, recipe), batches, min(jobs, len(batches))):

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,8 +17,9 @@ from cfgen.hashing import derive_seed, hash_json
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
-from cfgen.inpaint.registry import create_inpainter
+from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.quality.gates import run_gates
 from cfgen.records import (
     Attempt,
@@ -30,6 +31,7 @@ from cfgen.records import (
     Planned,
     Provenance,
     Rejection,
+    Size,
 )
 from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene
 from cfgen.store import Store
@@ -68,19 +70,26 @@ class Workshop:
         self.inpainter: Inpainter = create_inpainter(
             self.benchmark.inpainter, dict(self.benchmark.inpainter_options)
         )
+        self.guide: Inpainter | None = create_guide(self.benchmark.guide, self.inpainter)
         self._folders = dict(recipe.scenes)
-        self.nuisances = [h for h in self.taxonomy.nuisances if self.inpainter.can_draw(h)]
+        self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
-        """The hazard in one of the sizes that the inpainter has of it."""
-        sizes = self.inpainter.sizes(hazard)
+        """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
+        sizes = self.sizes(hazard)
         if not sizes:
             return hazard
         chosen = sizes[derive_seed(seed, "size") % len(sizes)]
         return hazard.model_copy(update={"size": chosen})
 
+    def sizes(self, hazard: Hazard) -> Sequence[Size]:
+        return (self.guide or self.inpainter).sizes(hazard)
+
     def edit(self, job: EditJob) -> Edit | EditFailure:
-        return make_edits([job], self.inpainter)[0]
+        return self.edits([job])[0]
+
+    def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
+        return make_edits(jobs, self.inpainter, self.guide)
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
@@ -154,7 +163,7 @@ class Draft:
     def _add_controls(self, job: EditJob) -> None:
         shop, wanted = self.shop, self.shop.benchmark
         if "null" in wanted.controls:
-            null_arm(self.arms, job, shop.taxonomy.null, shop.edit)
+            null_arm(self.arms, self._null_job(job), shop.edit)
         if "nuisance" in wanted.controls:
             nuisance_arm(
                 self.arms,
@@ -165,6 +174,14 @@ class Draft:
             )
         for factor in wanted.distances:
             distance_arm(self.arms, job, factor, shop.edit)
+
+    def _null_job(self, job: EditJob) -> EditJob:
+        """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
+        null = self.shop.taxonomy.null
+        if self.shop.guide is None or self.edit is None:
+            return replace(job, hazard=null)
+        null = null.model_copy(update={"repaint": self.hazard.repaint})
+        return replace(job, hazard=null, mask=self.edit.frames[self.front][1])
 
     def finish(self) -> Outcome:
         store = self.shop.store
@@ -261,7 +278,7 @@ def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
         for number in range(recipe.attempts):
             open_drafts = [d for d in drafts if d.placements and not d.accepted]
             jobs = [d.job(number) for d in open_drafts]
-            for draft, job, result in zip(open_drafts, jobs, make_edits(jobs, shop.inpainter), strict=True):
+            for draft, job, result in zip(open_drafts, jobs, shop.edits(jobs), strict=True):
                 draft.take(number, job, result)
         return others + [draft.finish() for draft in drafts]
 

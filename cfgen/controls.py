@@ -34,10 +34,9 @@ class Arms:
     distance_placements: dict[str, Placement] = field(default_factory=dict)
 
 
-def null_arm(arms: Arms, job: EditJob, null: Hazard, make: MakeEdit) -> None:
-    """The same mask through the same steps with nothing added."""
-    result = make(EditJob(job.scene, job.images, null, job.placement, job.seed, job.mask))
-    _keep(arms, "null", result)
+def null_arm(arms: Arms, job: EditJob, make: MakeEdit) -> None:
+    """The case's own job with the null edit for its hazard: the same mask through the same steps, nothing added."""
+    _keep(arms, "null", make(job))
 
 
 def nuisance_arm(

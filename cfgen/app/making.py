@@ -15,7 +15,7 @@ from cfgen.build import BuildOptions, build
 from cfgen.casework import Recipe, Workshop, make_cases, start_draft
 from cfgen.errors import InputError, StoreError
 from cfgen.hashing import derive_case_id
-from cfgen.inpaint.edit import EditJob, make_edits
+from cfgen.inpaint.edit import EditJob
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Placement, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
@@ -91,6 +91,7 @@ def top_up(store: Store, n: int, scenes: Path | None, job: Job) -> None:
                 hazards=benchmark.hazards,
                 inpainter=benchmark.inpainter,
                 inpainter_options=dict(benchmark.inpainter_options),
+                guide=benchmark.guide,
                 decel_band=benchmark.decel_band,
                 controls=benchmark.controls,
                 distances=benchmark.distances,
@@ -135,7 +136,7 @@ def workshop(root: Path, inpainter: str) -> Workshop:
     folders = tuple((scene_id, str(store.scene_dir(scene_id))) for scene_id in sorted(store.benchmark.scenes))
     shop = Workshop(Recipe(root, None, folders))
     if inpainter != shop.benchmark.inpainter:
-        shop.inpainter = create_inpainter(inpainter)
+        shop.inpainter, shop.guide = create_inpainter(inpainter), None
     return shop
 
 
@@ -166,7 +167,7 @@ def make_by_hand(
     draft.hazard = draft.hazard.model_copy(update={"size": placement.size})
     edit_job = EditJob(draft.folder.scene, draft.images, draft.hazard, placement, draft.seed, mask)
     job.say(f"{shop.inpainter.name} is drawing {len(draft.images)} frames")
-    result = make_edits([edit_job], shop.inpainter)[0]
+    result = shop.edit(edit_job)
     job.say("gates and controls")
     draft.take(0, edit_job, result)
     if not draft.accepted or draft.edit is None:

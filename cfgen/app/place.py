@@ -23,7 +23,8 @@ from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
-from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import EditFailure, EditJob
+from cfgen.inpaint.guided import can_draw
 from cfgen.quality.gates import run_gates
 from cfgen.records import Hazard, Placement, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -75,14 +76,14 @@ def scenes(store: Store) -> list[str]:
 def hazards(store: Store, inpainter: str = "") -> list[dict[str, Any]]:
     """What the inpainter can draw, by name."""
     shop = _shop(store, inpainter)
-    found = [h for h in shop.taxonomy.hazards if shop.inpainter.can_draw(h)]
+    found = [h for h in shop.taxonomy.hazards if can_draw(h, shop.inpainter, shop.guide)]
     return [
         {
             "id": h.id,
             "name": h.name,
             "cluster": h.cluster,
             "why": h.why,
-            "sizes": len(shop.inpainter.sizes(h)) or 1,
+            "sizes": len(shop.sizes(h)) or 1,
         }
         for h in sorted(found, key=lambda h: (h.cluster, h.name))
     ]
@@ -135,7 +136,7 @@ def suggest(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
     shop = _shop(store, str(asked.get("inpainter", "")))
     hazard = shop.taxonomy.get(str(asked.get("hazard")))
     seed, scene = int(asked.get("seed", 0)), there.folder.scene
-    sizes = shop.inpainter.sizes(hazard)
+    sizes = shop.sizes(hazard)
     size = seed % len(sizes) if sizes else 0
     if sizes:
         hazard = hazard.model_copy(update={"size": sizes[size]})
@@ -203,7 +204,7 @@ def preview(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
     seed = int(asked.get("seed", 0))
     shop = _shop(store, str(asked.get("inpainter", "")))
     job = EditJob(there.folder.scene, images, hazard, placement, seed, read_mask(asked, there.image))
-    result = make_edits([job], shop.inpainter)[0]
+    result = shop.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
     image, mask = next(iter(result.frames.values()))
@@ -222,7 +223,7 @@ def placed(store: Store, asked: Mapping[str, Any]) -> tuple[Placement | None, li
     there = stage(store.root, str(asked.get("scene")))
     shop = _shop(store, str(asked.get("inpainter", "")))
     hazard = shop.taxonomy.get(str(asked.get("hazard")))
-    sizes = shop.inpainter.sizes(hazard)
+    sizes = shop.sizes(hazard)
     if sizes:
         hazard = hazard.model_copy(update={"size": sizes[int(asked.get("size", 0)) % len(sizes)]})
     pose = _pose(there, hazard, asked)

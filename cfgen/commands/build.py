@@ -29,6 +29,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_options(parser, "--inpainter-option", "inpainter")
     parser.add_argument(
+        "--guide",
+        default="",
+        metavar="composite",
+        help="start from this inpainter's insert and repaint it, so that size, pose and place stay exact",
+    )
+    parser.add_argument(
         "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
     )
     parser.add_argument(
@@ -81,6 +87,7 @@ def _build(arguments: argparse.Namespace) -> int:
             hazards=arguments.hazards,
             inpainter=arguments.inpainter,
             inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
+            guide=arguments.guide,
             decel_band=arguments.decel,
             controls=arguments.controls,
             distances=arguments.distances,

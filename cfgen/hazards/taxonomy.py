@@ -20,8 +20,8 @@ Kind = Literal["hazard", "nuisance", "null"]
 
 #: Sections of a file, and the kind that each gives its entries.
 SECTIONS: dict[str, Kind] = {"hazards": "hazard", "nuisances": "nuisance", "null_edit": "null"}
-_FILE_KEYS = ("cluster", "negative_prompt", *SECTIONS)
-_INHERITED = ("cluster", "negative_prompt")
+_INHERITED = ("cluster", "negative_prompt", "repaint")
+_FILE_KEYS = (*_INHERITED, *SECTIONS)
 
 
 @dataclass(frozen=True)

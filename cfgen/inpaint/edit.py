@@ -4,15 +4,16 @@ Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cfgen.errors import InpaintRefusedError, InputError
+from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.paste import layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
-from cfgen.inpaint.protocol import Inpainter, InpaintRequest, InpaintResult, Setting
+from cfgen.inpaint.protocol import Inpainter, InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.region import View, views
 from cfgen.records import Hazard, Placement, Scene
 
@@ -66,13 +67,23 @@ class EditFailure:
     reason: str
 
 
-def make_edits(jobs: Sequence[EditJob], inpainter: Inpainter) -> list[Edit | EditFailure]:
-    """Every job's edit, or the reason why there is none, in the order of the jobs."""
-    asked = [_ask(job, inpainter) for job in jobs]
+def make_edits(
+    jobs: Sequence[EditJob], inpainter: Inpainter, guide: Inpainter | None = None
+) -> list[Edit | EditFailure]:
+    """Every job's edit, or the reason why there is none, in the order of the jobs.
+
+    With a ``guide``, the guide's insert is made first and the inpainter is asked to repaint it.
+    """
+    needs = inpainter.needs
+    starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
+    if guide is not None:
+        needs = replace(needs, shadow=max(needs.shadow, guide.needs.shadow))
+        starts = _starts(jobs, guide)
+    asked = [_ask(job, inpainter, needs, start) for job, start in zip(jobs, starts, strict=True)]
     requests = [request for ask in asked if not isinstance(ask, EditFailure) for _, request in ask]
     answers = iter(_answers(inpainter, requests))
     made: list[Edit | EditFailure] = []
-    for job, ask in zip(jobs, asked, strict=True):
+    for job, ask, start in zip(jobs, asked, starts, strict=True):
         if isinstance(ask, EditFailure):
             made.append(ask)
             continue
@@ -82,21 +93,69 @@ def make_edits(jobs: Sequence[EditJob], inpainter: Inpainter) -> list[Edit | Edi
             made.append(EditFailure(str(refused)))
         else:
             seen = [view for view, _ in ask]
-            made.append(_assemble(job, inpainter, seen, [r for r in results if isinstance(r, InpaintResult)]))
+            done = [r for r in results if isinstance(r, InpaintResult)]
+            made.append(_assemble(_Work(job, inpainter, needs, start), seen, done))
     return made
 
 
-def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]] | EditFailure:
-    """The frames that the inpainter draws itself, the front at t0 first, with what it is asked for each."""
-    if not inpainter.can_draw(job.hazard):
-        return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """A job with who does it and what from."""
+
+    job: EditJob
+    inpainter: Inpainter
+    needs: Needs
+    start: Start | EditFailure | None
+
+
+def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailure]:
+    """What each job's guided edit starts from; the null edit starts from the frame as it is."""
+    fronts = [replace(job, images={_first(job): job.images[_first(job)]}) for job in jobs]
+    drawn = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide))
+    return [
+        Start(front.images[_first(front)], None, front.mask, {"name": guide.name})
+        if front.hazard.kind == "null"
+        else _start(front, next(drawn), guide)
+        for front in fronts
+    ]
+
+
+def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter) -> Start | EditFailure:
+    if isinstance(drawn, EditFailure):
+        return EditFailure(f"guide '{guide.name}': {drawn.reason}")
+    key = _first(front)
+    image, mask = drawn.frames[key]
+    _, top, _, bottom = drawn.placements[key].box_px
+    start = start_from(image, drawn.layer, mask, bottom - top)
+    told = {"name": guide.name, "version": guide.version, **start.report, **drawn.report["inpainter"]}
+    return replace(start, report=told)
+
+
+def _first(job: EditJob) -> FrameKey:
+    """The front frame at t0.
+
+    Raises:
+        InputError: the job has no image of it.
+    """
     first = (job.scene.front.name, 0.0)
     if first not in job.images:
         raise InputError(
             f"scene '{job.scene.scene_id}': the frame of camera '{first[0]}' at t = 0 is missing"
         )
-    keys = job.images if inpainter.needs.every_frame else [first]
-    found = list(views(job.scene, keys, job.placement, inpainter.needs, job.mask))
+    return first
+
+
+def _ask(
+    job: EditJob, inpainter: Inpainter, needs: Needs, start: Start | EditFailure | None
+) -> list[tuple[View, InpaintRequest]] | EditFailure:
+    """The frames that the inpainter draws itself, the front at t0 first, with what it is asked for each."""
+    if isinstance(start, EditFailure):
+        return start
+    if not inpainter.can_draw(job.hazard):
+        return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
+    first = _first(job)
+    keys = job.images if needs.every_frame else [first]
+    found = list(views(job.scene, keys, job.placement, needs, start.mask if start else job.mask))
     if not found or found[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")
     settings = _settings(job, found)
@@ -112,10 +171,19 @@ def _ask(job: EditJob, inpainter: Inpainter) -> list[tuple[View, InpaintRequest]
                 setting=settings[view.key[0]],
                 seed=job.seed,
                 t=view.key[1],
+                **_guide_fields(view, start),
             ),
         )
         for view in found
     ]
+
+
+def _guide_fields(view: View, start: Start | None) -> dict[str, np.ndarray]:
+    """What a guided request carries more than another."""
+    if start is None:
+        return {}
+    cover = (view.mask > 0).astype(np.float32) if start.cover is None else view.cut(start.cover)
+    return {"guide": view.cut(start.image), "guide_alpha": cover}
 
 
 def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
@@ -147,20 +215,23 @@ def _answers(
     return answers
 
 
-def _assemble(
-    job: EditJob, inpainter: Inpainter, seen: Sequence[View], results: Sequence[InpaintResult]
-) -> Edit:
+def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult]) -> Edit:
+    job, inpainter = work.job, work.inpainter
     edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
+    if isinstance(work.start, Start):
+        edit.report["guide"] = dict(work.start.report)
     for view, result in zip(seen, results, strict=True):
         _check(inpainter, view, result)
+        if result.alpha is None and isinstance(work.start, Start):
+            result = replace(result, alpha=work.start.alpha(view))
         weight = weights(view.mask, result.alpha)
         _add(edit, view, paste(job.images[view.key], view.crop, result.image, weight))
         if view is seen[0]:
             cover = weight if result.alpha is None else np.minimum(weight, result.alpha)
             changed = view.cut(edit.frames[view.key][0])
             layer = layer_of(view.cut(job.images[view.key]), changed, cover)
-    if not inpainter.needs.every_frame:
-        _carry_over(job, inpainter, edit, seen[0], layer)
+    if not work.needs.every_frame:
+        _carry_over(work, edit, seen[0], layer)
     front = job.scene.front
     return Edit(
         edit.frames, edit.placements, spread(layer, seen[0].crop, front.height, front.width), edit.report
@@ -173,10 +244,11 @@ def _add(edit: Edit, view: View, image: np.ndarray) -> None:
     edit.placements[view.key] = view.placement
 
 
-def _carry_over(job: EditJob, inpainter: Inpainter, edit: Edit, source: View, layer: np.ndarray) -> None:
+def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray) -> None:
     """Draw the layer of t0 into every other frame that sees the hazard."""
+    job = work.job
     others = [key for key in job.images if key != source.key]
-    for view in views(job.scene, others, job.placement, inpainter.needs):
+    for view in views(job.scene, others, job.placement, work.needs):
         moved = carry(layer, source, view)
         image = job.images[view.key]
         weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))

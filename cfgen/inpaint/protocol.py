@@ -47,7 +47,9 @@ class InpaintRequest:
         setting: the camera's frame next to t0, one object for all requests of a case and camera.
         t: s relative to t0 of this frame.
         seed: decides everything random, the same for all frames of a case.
-        guide: (H, W, 3) uint8, another inpainter's insert to start from, or None.
+        guide: (H, W, 3) uint8, the crop with another inpainter's insert, to start from; the crop itself for the
+            null edit; None when not guided.
+        guide_alpha: (H, W) float32 in [0, 1], coverage of that insert, hazard and shadow; with ``guide`` only.
     """
 
     image: np.ndarray
@@ -59,6 +61,7 @@ class InpaintRequest:
     seed: int
     t: float = 0.0
     guide: np.ndarray | None = None
+    guide_alpha: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +92,7 @@ class Needs:
         square: crops are square where the frame allows it.
         batch_size: cases per batch that serve it best.
         shadow: reach of the shadow that the mask leaves room for, as a multiple of the hazard's height.
+        processes: most worker processes that may run it at once; 0: one a core.
     """
 
     every_frame: bool = False
@@ -97,6 +101,7 @@ class Needs:
     square: bool = True
     shadow: float = 0.5
     batch_size: int = 1
+    processes: int = 0
 
 
 class Inpainter(Protocol):

@@ -28,3 +28,19 @@ def create_inpainter(name: str, options: Mapping[str, Any] | None = None) -> Inp
         return factory(**(options or {}))
     except TypeError as error:
         raise InputError(f"inpainter '{name}': {error}; check its options") from error
+
+
+def create_guide(name: str, inpainter: Inpainter) -> Inpainter | None:
+    """The inpainter whose inserts ``inpainter`` starts from, or None for no name.
+
+    Raises:
+        InputError: unknown name, or ``inpainter`` draws every frame itself and starts from nothing.
+    """
+    if not name:
+        return None
+    if inpainter.needs.every_frame:
+        raise InputError(
+            f"--guide {name}: inpainter '{inpainter.name}' draws for itself and takes no guide; leave --guide out, "
+            "or choose a generative inpainter"
+        )
+    return create_inpainter(name)

@@ -116,6 +116,8 @@ class Benchmark(Stored):
     hazards: tuple[Identifier, ...] = ()
     inpainter: str
     inpainter_options: dict[str, Any] = Field(default_factory=dict)
+    #: the inpainter whose insert the other one starts from; "" for none
+    guide: str = ""
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()

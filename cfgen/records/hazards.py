@@ -59,6 +59,8 @@ class Hazard(Record):
     )
     #: sprite or 3-D model for the inpainters that need no prompt; None: generative inpainters only
     model: str | None = None
+    #: share of the noise with which a generative inpainter repaints another's insert of it; None takes the default
+    repaint: float | None = Field(default=None, ge=0, le=1)
 
     @property
     def standing(self) -> Size:
