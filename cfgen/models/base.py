@@ -59,6 +59,8 @@ class Reply:
     reason: str = ""
     #: input_tokens, output_tokens, thinking_tokens as the server counts them
     usage: Mapping[str, float] = field(default_factory=dict)
+    #: what a model of images made
+    pictures: tuple[Picture, ...] = ()
 
 
 class ModelError(Exception):
@@ -77,6 +79,13 @@ class ModelError(Exception):
         super().__init__(message)
         self.kind = kind
         self.retry_after = retry_after
+
+
+class JobEndedError(ModelError):
+    """A batch job that failed or was cancelled as a whole: none of its questions is at fault."""
+
+    def __init__(self, name: str, state: str, why: str) -> None:
+        super().__init__("bad", f"batch job {name} ended as {state}" + (f": {why}" if why else ""))
 
 
 def kind_of_status(code: int) -> Literal["rate", "transient", "bad", "fatal"]:

@@ -7,10 +7,12 @@ from typing import Any, Protocol
 
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
-from cfgen.models.base import Ask, Model, ModelError, Reply
+from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Reply
 
 #: A job starts when it is full, or when nothing more has come for this long, s.
 LULL_S = 2.0
+#: Polls in a row that may fail before a job is left for a later run.
+POLL_FAULTS = 20
 
 
 class Jobs(Model, Protocol):
@@ -88,11 +90,30 @@ class Batcher:
             name = await self._model.submit(asks)
             if kept is not None:
                 write_bytes(kept, canonical_json({"job": name}))
-        while (found := await self._model.collect(name, len(asks))) is None:
-            await asyncio.sleep(self._poll_s)
+        found = await self._collected(name, len(asks), kept)
         if kept is not None:
             kept.unlink(missing_ok=True)
         return found
+
+    async def _collected(self, name: str, count: int, kept: Path | None) -> list[Reply | ModelError]:
+        """Polls until the job ends; a poll that fails in passing is no reason to give up a job that is paid for."""
+        failed = 0
+        while True:
+            try:
+                found = await self._model.collect(name, count)
+                failed = 0
+            except JobEndedError:
+                if kept is not None:
+                    kept.unlink(missing_ok=True)
+                raise
+            except ModelError as error:
+                failed += 1
+                if error.kind not in ("rate", "transient") or failed > POLL_FAULTS:
+                    raise
+                found = None
+            if found is not None:
+                return found
+            await asyncio.sleep(self._poll_s)
 
     def _kept(self, asks: list[Ask]) -> Path | None:
         digest = hash_json([dict(self.identity), [a.hash for a in asks]]).removeprefix("sha256:")

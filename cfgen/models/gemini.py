@@ -4,15 +4,26 @@ import base64
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cfgen.errors import InputError, MissingExtraError
-from cfgen.models.base import Ask, Form, ModelError, Picture, Reply, kind_of_status, retry_after
+from cfgen.models.base import (
+    Ask,
+    Form,
+    JobEndedError,
+    ModelError,
+    Picture,
+    Reply,
+    kind_of_status,
+    retry_after,
+)
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
+#: What goes along with a batch job; more goes as a file (the service takes 20 MB a request).
+INLINE_BYTES = 19_000_000
 #: Ends of a reply that are the server's no, not the model's answer.
 _CUT = "MAX_TOKENS"
 _DONE = ("STOP", "FINISH_REASON_UNSPECIFIED", "")
@@ -26,6 +37,8 @@ class Gemini:
 
     form: Form = "json"
     at_once: int | None = None
+    #: what needs no key, for the message when there is none
+    otherwise = "--judge offline"
 
     def __init__(self, model: str, thinking: str, base_url: str, timeout_s: float) -> None:
         self.id = model
@@ -41,7 +54,7 @@ class Gemini:
             raise MissingExtraError("model 'gemini'", "gemini", error) from error
         self._key = next((os.environ[k] for k in KEYS if os.environ.get(k)), "")
         if not self._key:
-            raise InputError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use --judge offline")
+            raise InputError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use {self.otherwise}")
         options = genai.types.HttpOptions(
             base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
         )
@@ -64,7 +77,7 @@ class Gemini:
             )
         except Exception as error:
             raise self._fault(error) from None
-        return reply_of(found)
+        return self._reply(found)
 
     async def close(self) -> None:
         if self._client is not None:
@@ -73,37 +86,38 @@ class Gemini:
     # --- batch jobs ---------------------------------------------------------------------------------------
 
     async def submit(self, asks: Sequence[Ask]) -> str:
-        """Upload the questions and start a job; returns its name."""
-        lines = (json.dumps({"key": str(i), "request": self._request(a)}) for i, a in enumerate(asks))
+        """Start a job with the questions, sent along while they are few, else as a file; returns its name."""
+        rows = ({"key": str(i), "request": self._request(a)} for i, a in enumerate(asks))
+        try:
+            small = sum(map(_sent_bytes, asks)) <= INLINE_BYTES
+            source = [_inlined(row) for row in rows] if small else await self._upload(rows)
+            job = await self._client.aio.batches.create(model=self.id, src=source)
+        except Exception as error:
+            raise self._fault(error) from None
+        return str(job.name)
+
+    async def _upload(self, rows: Iterable[Mapping[str, Any]]) -> str:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "asks.jsonl"
             with path.open("w") as out:
-                out.writelines(line + "\n" for line in lines)
-            try:
-                sent = await self._client.aio.files.upload(
-                    file=path, config={"mime_type": "application/jsonl"}
-                )
-                job = await self._client.aio.batches.create(model=self.id, src=sent.name)
-            except Exception as error:
-                raise self._fault(error) from None
-        return str(job.name)
+                out.writelines(json.dumps(row) + "\n" for row in rows)
+            sent = await self._client.aio.files.upload(file=path, config={"mime_type": "application/jsonl"})
+        return str(sent.name)
 
     async def collect(self, name: str, count: int) -> list[Reply | ModelError] | None:
         """What the job has brought, in the order of its questions; None while it runs.
 
         Raises:
-            ModelError: it failed as a whole, or cannot be reached.
+            JobEndedError: it failed as a whole. ModelError: it cannot be reached.
         """
         try:
             job = await self._client.aio.batches.get(name=name)
-            state = job.state.name if job.state else ""
-            if state in ("JOB_STATE_FAILED", "JOB_STATE_CANCELLED"):
-                why = job.error.message if job.error else state
-                raise ModelError("bad", f"batch job {name}: {why}")
-            if state not in ("JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED", "JOB_STATE_EXPIRED"):
+            state = str(getattr(job.state, "name", job.state) or "").rpartition("STATE_")[2]
+            if state in ("FAILED", "CANCELLED"):
+                raise JobEndedError(name, state, str(job.error.message) if job.error else "")
+            if state not in ("SUCCEEDED", "PARTIALLY_SUCCEEDED", "EXPIRED"):
                 return None
-            file = job.dest.file_name if job.dest else None
-            data = await self._client.aio.files.download(file=file) if file else b""
+            rows = await self._rows(job.dest)
         except ModelError:
             raise
         except Exception as error:
@@ -112,10 +126,37 @@ class Gemini:
             "transient", f"batch job {name} ended ({state}) without an answer to this question"
         )
         found: list[Reply | ModelError] = [missing] * count
-        for line in data.decode().splitlines():
-            row = json.loads(line)
-            found[int(row["key"])] = _row(row)
+        for index, row in rows:
+            if 0 <= index < count:
+                found[index] = self._answer(row)
         return found
+
+    async def _rows(self, dest: Any) -> list[tuple[int, Any]]:
+        """Number and content of every row that a job has written."""
+        if dest is None:
+            return []
+        if dest.inlined_responses:
+            return [
+                (int((row.metadata or {}).get("key", place)), row)
+                for place, row in enumerate(dest.inlined_responses)
+            ]
+        data = await self._client.aio.files.download(file=dest.file_name) if dest.file_name else b""
+        rows = [json.loads(line) for line in data.decode().splitlines()]
+        return [
+            (int(row["key"]), _types().InlinedResponse.model_validate(_without_keys(row))) for row in rows
+        ]
+
+    def _answer(self, row: Any) -> Reply | ModelError:
+        if row.response is not None:
+            return self._reply(row.response)
+        code = int(getattr(row.error, "code", None) or 500)
+        # batch rows carry RPC codes: 8 is exhausted, 13 and 14 internal and unavailable
+        status = {3: 400, 8: 429, 13: 500, 14: 503}.get(code, code)
+        message = self._without_key(str(getattr(row.error, "message", "")))
+        return ModelError(kind_of_status(status), f"Gemini: {message[:200]}")
+
+    def _reply(self, found: Any) -> Reply:
+        return reply_of(found)
 
     def _request(self, ask: Ask) -> dict[str, Any]:
         """As the REST interface takes it."""
@@ -146,6 +187,8 @@ class Gemini:
             "asyncio",
             "builtins",
             "ssl",
+            "json",
+            "pydantic_core",
         ):
             return ModelError("transient", self._without_key(f"Gemini: {type(error).__name__}: {error}"))
         return ModelError("bad", self._without_key(f"Gemini: {type(error).__name__}: {error}"))
@@ -185,14 +228,26 @@ def _asked_delay(error: Any) -> float | None:
     return None
 
 
-def _row(row: dict[str, Any]) -> Reply | ModelError:
-    if "response" not in row:
-        error = row.get("error") or {}
-        code = int(error.get("code") or 500)
-        # batch rows carry RPC codes: 8 is exhausted, 13 and 14 internal and unavailable
-        status = {3: 400, 8: 429, 13: 500, 14: 503}.get(code, code)
-        return ModelError(kind_of_status(status), f"Gemini: {str(error.get('message'))[:200]}")
-    return reply_of(_types().GenerateContentResponse.model_validate(row["response"]))
+def _sent_bytes(ask: Ask) -> int:
+    """About what a question takes on the wire: pictures in base64, words, and some room."""
+    parts = [part for turn in ask.turns for part in turn.parts]
+    sizes = (2 * len(p) if isinstance(p, str) else 4 * len(p.data) // 3 for p in parts)
+    return 4000 + 2 * len(ask.system) + sum(sizes)
+
+
+def _inlined(row: Mapping[str, Any]) -> Any:
+    """A row of a batch file as the SDK wants it when it goes along with the job."""
+    types, request = _types(), row["request"]
+    config = {**request["generationConfig"], "systemInstruction": request.get("systemInstruction")}
+    return types.InlinedRequest(
+        contents=[types.Content.model_validate(turn) for turn in request["contents"]],
+        config=types.GenerateContentConfig.model_validate(config),
+        metadata={"key": row["key"]},
+    )
+
+
+def _without_keys(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("response", "error") if name in row}
 
 
 def reply_of(found: Any) -> Reply:

@@ -3,12 +3,14 @@
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from cfgen.errors import InputError
 from cfgen.models.base import ModelError, Reply
+
+PRICES = ("usd_in", "usd_out", "usd_image")
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class Limits:
         votes: replies of each model to each item. concurrency: requests under way at once.
         rpm, tpm: requests and tokens a minute. retries: further tries after a failed call.
         max_requests, max_usd: stop cleanly when this run has spent so much.
-        usd_in, usd_out: price of a million input and output tokens.
+        usd_in, usd_out: price of a million input and output tokens. usd_image: of one picture made.
         cache: folder of replies that need not be asked for again; "" for none.
         batch: ask everything as batch jobs, where the model can.
     """
@@ -33,29 +35,40 @@ class Limits:
     max_usd: float = 0.0
     usd_in: float = 0.0
     usd_out: float = 0.0
+    usd_image: float = 0.0
     cache: str = ""
     batch: bool = False
 
     @classmethod
-    def of(cls, options: dict[str, Any]) -> Self:
-        """Raises InputError: an unknown option, one of another type, or one out of range."""
+    def of(cls, options: dict[str, Any], of: str = "judge") -> Self:
+        """``of``: whose options these are, for messages.
+
+        Raises:
+            InputError: an unknown option, one of another type, or one out of range.
+        """
         known = [f.name for f in fields(cls)]
         for name, value in options.items():
             if name not in known:
-                raise InputError(f"judge option '{name}' is not known; expected one of: {', '.join(known)}")
+                raise InputError(f"{of} option '{name}' is not known; expected one of: {', '.join(known)}")
             kind = type(getattr(cls, name))
             if kind is float and isinstance(value, int) and not isinstance(value, bool):
                 options[name] = value = float(value)
             if type(value) is not kind:
-                raise InputError(f"judge option '{name}': expected {kind.__name__}, found {value!r}")
+                raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
             least = 1 if name in ("votes", "concurrency") else 0
             if kind in (int, float) and value < least:
-                raise InputError(f"judge option '{name}': expected at least {least}, found {value}")
-        if options.get("max_usd") and not (options.get("usd_in") or options.get("usd_out")):
+                raise InputError(f"{of} option '{name}': expected at least {least}, found {value}")
+        if options.get("max_usd") and not any(options.get(p) for p in PRICES):
             raise InputError(
-                "judge option 'max_usd' needs the prices usd_in and usd_out (per million tokens)"
+                f"{of} option 'max_usd' needs prices: usd_in and usd_out (a million tokens) or usd_image (a picture)"
             )
         return cls(**options)
+
+    def cost(self, usage: Mapping[str, float]) -> float:
+        """Dollars for what a reply used; thoughts are paid as output."""
+        out = usage.get("output_tokens", 0) + usage.get("thinking_tokens", 0)
+        tokens = usage.get("input_tokens", 0) * self.usd_in + out * self.usd_out
+        return tokens / 1e6 + usage.get("images", 0) * self.usd_image
 
 
 class BudgetSpentError(Exception):
@@ -71,14 +84,11 @@ class Meter:
         self.cached = 0
         self.tokens_in = 0.0
         self.tokens_out = 0.0
+        self.usd = 0.0
         self._under_way = 0
         self._next_request = 0.0
         self._next_tokens = 0.0
         self._not_before = 0.0
-
-    @property
-    def usd(self) -> float:
-        return (self.tokens_in * self.limits.usd_in + self.tokens_out * self.limits.usd_out) / 1e6
 
     @property
     def note(self) -> str:
@@ -101,7 +111,7 @@ class Meter:
         limits = self.limits
         if limits.max_requests and self.requests >= limits.max_requests:
             raise BudgetSpentError(f"{self.requests} requests")
-        if limits.max_usd and self.usd + self._under_way * self._typical_usd() >= limits.max_usd:
+        if limits.max_usd and not self._affordable():
             raise BudgetSpentError(f"${self.usd:.2f}")
         self.requests += 1
         self._under_way += 1
@@ -116,8 +126,11 @@ class Meter:
             await asyncio.sleep(start - now)
 
     def spend(self, reply: Reply) -> None:
-        self.tokens_in += reply.usage.get("input_tokens", 0)
-        self.tokens_out += reply.usage.get("output_tokens", 0) + reply.usage.get("thinking_tokens", 0)
+        """Count a reply. Its usage may name its own cost in ``usd``: another model, another price."""
+        usage = reply.usage
+        self.tokens_in += usage.get("input_tokens", 0)
+        self.tokens_out += usage.get("output_tokens", 0) + usage.get("thinking_tokens", 0)
+        self.usd += usage["usd"] if "usd" in usage else self.limits.cost(usage)
 
     def finished(self) -> None:
         """A request that was admitted has come back, in whatever way."""
@@ -126,6 +139,12 @@ class Meter:
     def pause(self, seconds: float) -> None:
         """The server asked everyone to wait."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
+
+    def _affordable(self) -> bool:
+        """Whether the budget covers what is under way and, as far as its price is known, one request more."""
+        most, known = self.limits.max_usd, self.limits.usd_image
+        ahead = self.usd + self._under_way * max(self._typical_usd(), known)
+        return ahead < most and ahead + known <= most + 1e-9
 
     def _typical_usd(self) -> float:
         return self.usd / max(self.requests - self._under_way, 1)

@@ -63,7 +63,8 @@ def openai(text, finish="stop"):
 class FakeServer:
     """``answer`` gets each generate request and its running number, and returns a Response; all are kept.
 
-    Files and batch jobs are served too: a job answers each of its lines with ``answer`` after ``polls`` polls.
+    Files and batch jobs are served too: a job answers each of its lines with ``answer`` after ``polls`` polls and ends
+    in ``states`` (the last one from then on), without the rows that ``lost`` names by job and row.
     """
 
     def __init__(
@@ -73,6 +74,8 @@ class FakeServer:
         self.latency, self.polls = latency, polls
         self.requests: list[Request] = []
         self.jobs: dict[str, dict] = {}
+        self.states = ["SUCCEEDED"]
+        self.lost: set[tuple[int, int]] = set()
         self.keep = True
         self.most_at_once = 0
         self._files: dict[str, bytes] = {}
@@ -149,31 +152,57 @@ class FakeServer:
         return self.answer(request, number)
 
     def _new_job(self, request):
-        name = f"batches/b{len(self.jobs)}"
-        source = request.json["batch"]["inputConfig"]["fileName"]
-        self.jobs[name] = {"lines": self._files[source].decode().splitlines(), "polls": 0}
-        return Response(json.dumps({"name": name, "metadata": {"state": "BATCH_STATE_PENDING"}}).encode())
+        number = len(self.jobs)
+        name = f"batches/b{number}"
+        source = request.json["batch"]["inputConfig"]
+        if "fileName" in source:
+            lines = self._files[source["fileName"]].decode().splitlines()
+        else:
+            rows = source["requests"]["requests"]
+            lines = [json.dumps({"key": r["metadata"]["key"], "request": r["request"]}) for r in rows]
+        state = self.states[min(number, len(self.states) - 1)]
+        self.jobs[name] = {
+            "lines": lines,
+            "polls": 0,
+            "inline": "fileName" not in source,
+            "state": state,
+            "number": number,
+        }
+        return self._job(name, "PENDING")
+
+    def _job(self, name, state, **more):
+        metadata = {"state": f"BATCH_STATE_{state}", **more}
+        return Response(json.dumps({"name": name, "metadata": metadata}).encode())
 
     def _poll(self, name):
         job = self.jobs[name]
         job["polls"] += 1
         if job["polls"] <= self.polls:
-            return Response(json.dumps({"name": name, "metadata": {"state": "BATCH_STATE_RUNNING"}}).encode())
+            return self._job(name, "RUNNING")
+        if job["state"] in ("FAILED", "CANCELLED"):
+            return self._job(name, job["state"])
+        if "output" not in job:
+            job["output"] = self._output(name, job)
+        return self._job(name, job["state"], output=job["output"])
+
+    def _output(self, name, job):
         rows = []
-        for line in job["lines"]:
+        for place, line in enumerate(job["lines"]):
+            if (job["number"], place) in self.lost:
+                continue
             asked = json.loads(line)
             inner = Request("POST", "", {}, json.dumps(asked["request"]).encode())
             response = self.answer(inner, self._asked)
             self._asked += 1
             kind = "response" if response.status == 200 else "error"
             content = json.loads(response.body)
-            rows.append(json.dumps({"key": asked["key"], kind: content.get("error", content)}))
-        self._files[f"files/{name.replace('/', '-')}"] = "\n".join(rows).encode()
-        done = {
-            "state": "BATCH_STATE_SUCCEEDED",
-            "output": {"responsesFile": f"files/{name.replace('/', '-')}"},
-        }
-        return Response(json.dumps({"name": name, "metadata": done}).encode())
+            rows.append({"key": asked["key"], kind: content.get("error", content)})
+        if job["inline"]:
+            rows = [{"metadata": {"key": row.pop("key")}, **row} for row in rows]
+            return {"inlinedResponses": {"inlinedResponses": rows}}
+        file = f"files/{name.replace('/', '-')}"
+        self._files[file] = "\n".join(map(json.dumps, rows)).encode()
+        return {"responsesFile": file}
 
 
 async def _request(reader):

@@ -262,7 +262,10 @@ def test_an_item_that_cannot_be_built_is_a_failed_row():
 # --- batch ------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_job_gives_the_same_verdicts():
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_batch_job_gives_the_same_verdicts(inline, monkeypatch):
+    monkeypatch.setattr("cfgen.models.gemini.INLINE_BYTES", 19_000_000 if inline else 0)
+
     def answer(request, number):
         return fault(13, "internal") if number == 1 else gemini(verdict("2", "2", "1"))
 
@@ -270,7 +273,7 @@ def test_a_batch_job_gives_the_same_verdicts():
         found = judged(make(server, batch=True, poll_s=0.02), items(4))
     assert [v.status for v in found] == ["scored"] * 4
     assert found[0].scores["overall"] == 1
-    assert len(server.jobs) == 2
+    assert [job["inline"] for job in server.jobs.values()] == [inline] * 2
     sent = json.loads(next(iter(server.jobs.values()))["lines"][0])["request"]
     assert sent["generationConfig"]["responseMimeType"] == "application/json"
 
@@ -290,3 +293,21 @@ def test_an_interrupted_batch_job_is_picked_up_again(tmp_path):
         found = judged(make(server, batch=True, poll_s=0.02, cache=str(tmp_path)), items(2))
         assert [v.status for v in found] == ["scored"] * 2
         assert len(server.jobs) == 1
+
+
+def test_a_cancelled_batch_job_is_a_failed_row_and_the_next_run_starts_another(tmp_path):
+    with FakeServer() as server:
+        server.states = ["CANCELLED", "PARTIALLY_SUCCEEDED"]
+        options = {"batch": True, "poll_s": 0.02, "cache": str(tmp_path)}
+        assert "ended as CANCELLED" in judged(make(server, **options), items(2))[0].reason
+        assert [v.status for v in judged(make(server, **options), items(2))] == ["scored"] * 2
+        assert len(server.jobs) == 2
+
+
+def test_polls_that_fail_in_passing_do_not_lose_the_job(tmp_path):
+    with FakeServer() as server:
+        poll, faults = server._poll, [fault(503)] * 3
+        server._poll = lambda name: faults.pop() if faults else poll(name)
+        found = judged(make(server, batch=True, poll_s=0.02, retries=0, cache=str(tmp_path)), items(2))
+    assert [v.status for v in found] == ["scored"] * 2
+    assert len(server.jobs) == 1
