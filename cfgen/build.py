@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfgen import __version__, engine
-from cfgen.casework import Outcome, Recipe, make_cases
+from cfgen.casework import Recipe, make_cases
 from cfgen.errors import CfgenError, InputError, StoreError
-from cfgen.hashing import derive_case_id
+from cfgen.hashing import canonical_json, derive_case_id
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.models.ledger import Ledger, in_words
 from cfgen.paths import scenarios_dir
 from cfgen.progress import Progress
-from cfgen.records import Benchmark, BuildReport, Planned
+from cfgen.records import Benchmark, BuildReport, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
@@ -60,6 +61,8 @@ class BuildOptions:
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
     attempts: int = 4
+    #: dollars that this benchmark may cost, over all its builds; 0: no limit
+    budget: float = 0.0
     jobs: int = 0
     quiet: bool = False
 
@@ -74,12 +77,15 @@ def build(options: BuildOptions) -> BuildReport:
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes")
     hazards, undrawable, taxonomy_hash = _drawable_hazards(options)
     store = _open_store(options, hashes, taxonomy_hash)
-    recipe = Recipe(store.root, options.taxonomy, tuple(sorted(folders.items())), options.attempts)
+    recipe = Recipe(
+        store.root, options.taxonomy, tuple(sorted(folders.items())), options.attempts, _terms(options)
+    )
     progress = Progress("cases", options.n, options.quiet)
     progress.step(by=_accepted(store))
-    while todo := _next_round(store, sorted(folders), hazards):
-        _work_off(recipe, todo, options, progress)
-    report = _report(store, options, unusable, undrawable)
+    stopped = ""
+    while not stopped and (todo := _next_round(store, sorted(folders), hazards)):
+        stopped = _work_off(recipe, todo, options, progress)
+    report = _report(store, options, unusable, undrawable, stopped)
     store.write_build_report(report)
     return report
 
@@ -129,6 +135,30 @@ def _inpainters(options: BuildOptions) -> tuple[Inpainter, Inpainter | None]:
     return inpainter, create_guide(options.guide, inpainter)
 
 
+def _split(options: BuildOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The inpainter's options: what decides its pixels, and the terms it works on.
+
+    Raises:
+        InputError: a budget for an inpainter that costs nothing.
+    """
+    terms = _inpainters(options)[0].needs.terms
+    given = dict(options.inpainter_options)
+    if options.budget and "max_usd" not in terms:
+        raise InputError(f"--budget: inpainter '{options.inpainter}' costs nothing; leave it out")
+    ours = {"max_usd": options.budget} if options.budget else {}
+    if options.quiet and "quiet" in terms:
+        ours["quiet"] = True
+    create_inpainter(
+        options.inpainter, {**given, **ours}
+    )  # refuses what it cannot work on, before anything is written
+    worked_on = {**ours, **{name: value for name, value in given.items() if name in terms}}
+    return {name: value for name, value in given.items() if name not in terms}, worked_on
+
+
+def _terms(options: BuildOptions) -> str:
+    return canonical_json(_split(options)[1]).decode()
+
+
 def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: str) -> Store:
     asked = Benchmark(
         cfgen_version=__version__,
@@ -138,7 +168,7 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         scenes=hashes,
         hazards=options.hazards,
         inpainter=options.inpainter,
-        inpainter_options=options.inpainter_options,
+        inpainter_options=_split(options)[0],
         guide=options.guide,
         decel_band=options.decel_band,
         controls=options.controls,
@@ -199,7 +229,8 @@ def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str
     return planned
 
 
-def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progress: Progress) -> None:
+def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progress: Progress) -> str:
+    """Returns why it ended before its end, or ""."""
     needs = _inpainters(options)[0].needs
     jobs = options.jobs or engine.default_jobs()
     jobs = min(jobs, needs.processes or jobs)
@@ -209,16 +240,26 @@ def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progre
     for results in engine.run(partial(make_cases, recipe), batches, min(jobs, len(batches))):
         for outcome in results:
             outcomes[outcome.status] += 1
-            progress.step(_note(outcome, outcomes), by=outcome.status == "accepted")
+            progress.step(_note(recipe, outcomes), by=outcome.status == "accepted")
+        if put_off := next((o.reason for o in results if o.status == "open"), ""):
+            return put_off
     if outcomes["elsewhere"]:
         raise StoreError(
             f"{recipe.store}: {outcomes['elsewhere']} cases are in hand in another build; "
             "run the same command again when it has ended"
         )
+    return ""
 
 
-def _note(outcome: Outcome, outcomes: Counter[str]) -> str:
-    return f"({outcomes['refused']} refused)" if outcomes["refused"] else ""
+def _note(recipe: Recipe, outcomes: Counter[str]) -> str:
+    words = [f"{outcomes['refused']} refused"] if outcomes["refused"] else []
+    spent = _spent(recipe.store)
+    words += [in_words(spent)] if spent else []
+    return f"({', '.join(words)})" if words else ""
+
+
+def _spent(root: Path) -> Spent | None:
+    return Ledger(Store(root).inpaint_cache).total()
 
 
 def _accepted(store: Store) -> int:
@@ -226,7 +267,7 @@ def _accepted(store: Store) -> int:
 
 
 def _report(
-    store: Store, options: BuildOptions, unusable: dict[str, str], undrawable: tuple[str, ...]
+    store: Store, options: BuildOptions, unusable: dict[str, str], undrawable: tuple[str, ...], stopped: str
 ) -> BuildReport:
     planned = store.benchmark.planned
     tried = Counter(p.hazard_id for p in planned)
@@ -239,6 +280,8 @@ def _report(
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),
+        stopped=stopped,
+        spent=_spent(store.root),
     )
 
 

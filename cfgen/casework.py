@@ -1,6 +1,7 @@
 """One case from plan to record: placement, edit, gates, bounded retries, and the files it leaves."""
 
 import contextlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -20,6 +21,7 @@ from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.inpaint.steps import Work, in_step, together
 from cfgen.quality.gates import run_gates
 from cfgen.records import (
     Attempt,
@@ -48,14 +50,16 @@ class Recipe:
     #: scene_id -> folder
     scenes: tuple[tuple[str, str], ...]
     attempts: int = 4
+    #: the inpainter's options that a benchmark does not store (``Needs.terms``), as canonical JSON
+    terms: str = "{}"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one planned pair. ``elsewhere``: another process has it in hand."""
+    """What became of one planned pair. ``elsewhere``: another process has it in hand. ``open``: put off, with why."""
 
     planned: Planned
-    status: Literal["accepted", "refused", "elsewhere"]
+    status: Literal["accepted", "refused", "elsewhere", "open"]
     reason: str = ""
 
 
@@ -67,12 +71,17 @@ class Workshop:
         self.store = Store(recipe.store)
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
-        self.inpainter: Inpainter = create_inpainter(
-            self.benchmark.inpainter, dict(self.benchmark.inpainter_options)
-        )
+        self.inpainter: Inpainter = self._inpainter(json.loads(recipe.terms))
         self.guide: Inpainter | None = create_guide(self.benchmark.guide, self.inpainter)
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
+
+    def _inpainter(self, terms: dict[str, Any]) -> Inpainter:
+        name, options = self.benchmark.inpainter, {**self.benchmark.inpainter_options, **terms}
+        made = create_inpainter(name, options)
+        if "cache" in made.needs.terms and "cache" not in options:
+            made = create_inpainter(name, {**options, "cache": str(self.store.inpaint_cache)})
+        return made
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
         """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
@@ -142,7 +151,14 @@ class Draft:
     def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:
         """Keep the attempt, and the case if every gate passes."""
         if isinstance(result, EditFailure):
-            self._refuse(Attempt(number=number, seed=job.seed, placement=job.placement, reason=result.reason))
+            tried = Attempt(
+                number=number,
+                seed=job.seed,
+                placement=job.placement,
+                reason=result.reason,
+                report=dict(result.report),
+            )
+            self._refuse(tried)
             return
         front = self.front
         image, mask = result.frames[front]
@@ -152,28 +168,42 @@ class Draft:
         failed = [g for g in gates if not g.passed]
         reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
         self.edit, self.placement, self.gates = result, job.placement, gates
-        attempt = Attempt(number=number, seed=job.seed, placement=job.placement, gates=gates, reason=reason)
+        attempt = Attempt(
+            number=number,
+            seed=job.seed,
+            placement=job.placement,
+            gates=gates,
+            reason=reason,
+            report=result.report if failed else {},
+        )
         if failed:
             self._refuse(attempt)
         else:
             self.attempts.append(attempt)
             self.accepted, self.refusal = True, ""
-            self._add_controls(job)
 
-    def _add_controls(self, job: EditJob) -> None:
-        shop, wanted = self.shop, self.shop.benchmark
+    def tries(self) -> Work:
+        """Attempts, one after another, until one is accepted."""
+        for number in range(self.shop.recipe.attempts if self.placements else 0):
+            yield from self.attempt(number, self.job(number))
+            if self.accepted:
+                return
+
+    def attempt(self, number: int, job: EditJob) -> Work:
+        """One edit through the gates, and then the control arms."""
+        [result] = yield [job]
+        self.take(number, job, result)
+        if self.accepted:
+            yield from together(self._controls(job))
+
+    def _controls(self, job: EditJob) -> list[Work]:
+        wanted, works = self.shop.benchmark, []
         if "null" in wanted.controls:
-            null_arm(self.arms, self._null_job(job), shop.edit)
+            works.append(null_arm(self.arms, self._null_job(job)))
         if "nuisance" in wanted.controls:
-            nuisance_arm(
-                self.arms,
-                job,
-                [shop.sized(n, self.seed) for n in shop.nuisances],
-                wanted.decel_band,
-                shop.edit,
-            )
-        for factor in wanted.distances:
-            distance_arm(self.arms, job, factor, shop.edit)
+            nuisances = [self.shop.sized(n, self.seed) for n in self.shop.nuisances]
+            works.append(nuisance_arm(self.arms, job, nuisances, wanted.decel_band))
+        return works + [distance_arm(self.arms, job, factor) for factor in wanted.distances]
 
     def _null_job(self, job: EditJob) -> EditJob:
         """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
@@ -275,12 +305,11 @@ def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
         mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
         others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
         drafts = [_draft(shop, planned) for planned in mine]
-        for number in range(recipe.attempts):
-            open_drafts = [d for d in drafts if d.placements and not d.accepted]
-            jobs = [d.job(number) for d in open_drafts]
-            for draft, job, result in zip(open_drafts, jobs, shop.edits(jobs), strict=True):
-                draft.take(number, job, result)
-        return others + [draft.finish() for draft in drafts]
+        ended = in_step([draft.tries() for draft in drafts], shop.edits)
+        return others + [
+            Outcome(drafts[i].planned, "open", put_off) if put_off else drafts[i].finish()
+            for i, put_off in ended
+        ]
 
 
 def frame_path(arm: str, camera: str, t: float) -> str:

@@ -1,10 +1,10 @@
 """The other arms of a case: the null edit, a harmless object, and the same hazard nearer and farther.
 
-They are made after the case itself is accepted. An arm that cannot be made is left out of the case and its reason
-kept, never replaced by something else.
+They are made after the case itself is accepted, side by side (:mod:`cfgen.inpaint.steps`). An arm that cannot be made
+is left out of the case and its reason kept, never replaced by something else.
 """
 
-from collections.abc import Callable
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from cfgen.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.inpaint.steps import Made, Work
 from cfgen.quality.gates import run_gates
 from cfgen.records import DistancePolicy, Hazard, Placement
 
@@ -19,8 +20,6 @@ from cfgen.records import DistancePolicy, Hazard, Placement
 NUISANCE_TRIES = 6
 #: a hazard at another distance may be this share off it
 DISTANCE_SLACK = 0.05
-
-MakeEdit = Callable[[EditJob], Edit | EditFailure]
 
 
 @dataclass
@@ -34,14 +33,13 @@ class Arms:
     distance_placements: dict[str, Placement] = field(default_factory=dict)
 
 
-def null_arm(arms: Arms, job: EditJob, make: MakeEdit) -> None:
+def null_arm(arms: Arms, job: EditJob) -> Work:
     """The case's own job with the null edit for its hazard: the same mask through the same steps, nothing added."""
-    _keep(arms, "null", make(job))
+    [result] = yield [job]
+    _keep(arms, "null", result)
 
 
-def nuisance_arm(
-    arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float], make: MakeEdit
-) -> None:
+def nuisance_arm(arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float]) -> Work:
     """A harmless object, drawn by the case's seed, that passes the same gates."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
     reasons = []
@@ -51,7 +49,7 @@ def nuisance_arm(
         if isinstance(placed, str):
             reasons.append(f"{nuisance.id}: {placed}")
             continue
-        edit = _gated(job, nuisance, placed, make)
+        edit = yield from _gated(job, nuisance, placed)
         if isinstance(edit, EditFailure):
             reasons.append(f"{nuisance.id}: {edit.reason}")
             continue
@@ -61,7 +59,7 @@ def nuisance_arm(
     arms.missing["nuisance"] = "; ".join(reasons) or "no harmless object can be drawn"
 
 
-def distance_arm(arms: Arms, job: EditJob, factor: float, make: MakeEdit) -> None:
+def distance_arm(arms: Arms, job: EditJob, factor: float) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
     arm = f"hazard_d{factor:.2f}"
     wanted = job.placement.distance_m * factor
@@ -73,7 +71,7 @@ def distance_arm(arms: Arms, job: EditJob, factor: float, make: MakeEdit) -> Non
     if isinstance(placed, str):
         arms.missing[arm] = placed
         return
-    edit = _gated(job, job.hazard, placed, make)
+    edit = yield from _gated(job, job.hazard, placed)
     _keep(arms, arm, edit)
     if isinstance(edit, Edit):
         arms.distance_placements[arm] = placed
@@ -86,8 +84,10 @@ def _placed(
     return found if isinstance(found, str) else found[0]
 
 
-def _gated(job: EditJob, hazard: Hazard, placement: Placement, make: MakeEdit) -> Edit | EditFailure:
-    edit = make(EditJob(job.scene, job.images, hazard, placement, job.seed))
+def _gated(
+    job: EditJob, hazard: Hazard, placement: Placement
+) -> Generator[list[EditJob], Made, Edit | EditFailure]:
+    [edit] = yield [EditJob(job.scene, job.images, hazard, placement, job.seed)]
     if isinstance(edit, EditFailure):
         return edit
     image, mask = edit.frames[_front(job)]

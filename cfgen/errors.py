@@ -1,5 +1,8 @@
 """Errors a user can act on. Each message names the place, what was expected, what was found, what to do next."""
 
+from collections.abc import Mapping
+from typing import Any
+
 
 class CfgenError(Exception):
     """A mistake in input or usage. The command line prints it as one line and exits with code 2."""
@@ -28,7 +31,21 @@ class MissingExtraError(CfgenError):
 
 
 class InpaintRefusedError(CfgenError):
-    """An inpainter declined or returned nothing usable; the reason is recorded and the attempt counts."""
+    """An inpainter declined or returned nothing usable; the reason is recorded and the attempt counts.
+
+    ``report``: JSON values on how it came to that, kept with the attempt.
+    """
+
+    def __init__(self, reason: str, report: Mapping[str, Any] | None = None) -> None:
+        super().__init__(reason)
+        self.report = dict(report or {})
+
+
+class InpaintPutOffError(CfgenError):
+    """An inpainter did not get to it: its budget is spent, or its service is out of reach.
+
+    Nothing is recorded; a later build asks again.
+    """
 
 
 class Shortfall(Exception):  # noqa: N818 - not a mistake: the job ran and fell short

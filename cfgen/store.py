@@ -75,6 +75,11 @@ class Store:
     def write_build_report(self, report: BuildReport) -> None:
         write_record(self.root / "build.json", report, self.work)
 
+    @property
+    def inpaint_cache(self) -> Path:
+        """What inpainters that cost money keep: answers, batch jobs under way, and what was spent."""
+        return self.root / "cache" / "inpaint"
+
     def scene_dir(self, scene_id: str) -> Path:
         return self.root / "scenes" / scene_id
 

@@ -17,6 +17,7 @@ from cfgen.errors import InputError, StoreError
 from cfgen.hashing import derive_case_id
 from cfgen.inpaint.edit import EditJob
 from cfgen.inpaint.registry import create_inpainter
+from cfgen.inpaint.steps import in_step
 from cfgen.records import Placement, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import Store
@@ -166,10 +167,10 @@ def make_by_hand(
     draft = start_draft(shop, planned)
     draft.hazard = draft.hazard.model_copy(update={"size": placement.size})
     edit_job = EditJob(draft.folder.scene, draft.images, draft.hazard, placement, draft.seed, mask)
-    job.say(f"{shop.inpainter.name} is drawing {len(draft.images)} frames")
-    result = shop.edit(edit_job)
-    job.say("gates and controls")
-    draft.take(0, edit_job, result)
+    job.say(f"{shop.inpainter.name} is drawing {len(draft.images)} frames; then gates and controls")
+    for _, put_off in in_step([draft.attempt(0, edit_job)], shop.edits):
+        if put_off:
+            raise StoreError(f"not made now: {put_off}")
     if not draft.accepted or draft.edit is None:
         raise StoreError(f"not saved, the gates refused it: {draft.refusal}")
     draft.edit.report.update(by)

@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.commands.options import add_options, band, names, parse_options, positive
+from cfgen.commands.options import add_options, band, dollars, names, parse_options, positive
 from cfgen.errors import Shortfall
+from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:
     from cfgen.records import BuildReport
@@ -48,6 +49,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="also at these multiples of the distance",
     )
     parser.add_argument("--attempts", type=positive, default=4, help="tries at a case before it is refused")
+    parser.add_argument(
+        "--budget",
+        type=dollars,
+        default=0.0,
+        metavar="USD",
+        help="stop cleanly before the inpainter has cost more, over all builds of this benchmark",
+    )
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_build)
@@ -92,11 +100,14 @@ def _build(arguments: argparse.Namespace) -> int:
             controls=arguments.controls,
             distances=arguments.distances,
             attempts=arguments.attempts,
+            budget=arguments.budget,
             jobs=arguments.jobs,
             quiet=arguments.quiet,
         )
     )
     _print(summary)
+    if summary.stopped:
+        raise Shortfall(f"{summary.accepted} of {summary.wanted} cases, the rest is open: {summary.stopped}")
     if summary.accepted < summary.wanted:
         raise Shortfall(
             f"{summary.accepted} of {summary.wanted} cases; the reasons are above. "
@@ -116,6 +127,8 @@ def _print(summary: "BuildReport") -> None:
         print("\nrefused, by reason (numbers as #):")
         for reason, count in summary.reasons.items():
             print(f"{count:>6}  {reason}")
+    if summary.spent:
+        print(f"\nspent on inpainting so far: {in_words(summary.spent)}")
     for scene, fault in summary.unusable_scenes.items():
         print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)
     if summary.undrawable:

@@ -50,6 +50,17 @@ def positive(text: str) -> int:
     return value
 
 
+def dollars(text: str) -> float:
+    """``2.50`` or ``$2.50``, above 0."""
+    try:
+        value = float(text.removeprefix("$"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected dollars like 2.50, found '{text}'") from None
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected more than 0 dollars, found '{text}'")
+    return value
+
+
 def seconds(text: str) -> float:
     """``3`` or ``3s``, above 0."""
     try:

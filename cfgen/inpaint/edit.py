@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError, InputError
+from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.paste import layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
-from cfgen.inpaint.protocol import Inpainter, InpaintRequest, InpaintResult, Needs, Setting
+from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.region import View, views
 from cfgen.records import Hazard, Placement, Scene
 
@@ -62,9 +62,11 @@ class Edit:
 
 @dataclass(frozen=True)
 class EditFailure:
-    """Why a job has no edit, in one line."""
+    """Why a job has no edit, in one line. ``put_off``: it was not tried, and a later build is to try it."""
 
     reason: str
+    report: Mapping[str, Any] = field(default_factory=dict)
+    put_off: bool = False
 
 
 def make_edits(
@@ -88,14 +90,22 @@ def make_edits(
             made.append(ask)
             continue
         results = [next(answers) for _ in ask]
-        refused = next((r for r in results if isinstance(r, InpaintRefusedError)), None)
-        if refused is not None:
-            made.append(EditFailure(str(refused)))
+        failed = [r for r in results if isinstance(r, CfgenError)]
+        if failed:
+            made.append(_failure(failed))
         else:
             seen = [view for view, _ in ask]
             done = [r for r in results if isinstance(r, InpaintResult)]
             made.append(_assemble(_Work(job, inpainter, needs, start), seen, done))
     return made
+
+
+def _failure(errors: Sequence[CfgenError]) -> EditFailure:
+    """What several errors come to: a refusal stands, whatever else was only put off."""
+    refused = next((e for e in errors if isinstance(e, InpaintRefusedError)), None)
+    if refused is not None:
+        return EditFailure(str(refused), refused.report)
+    return EditFailure(str(errors[0]), put_off=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,15 +208,13 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
     return settings
 
 
-def _answers(
-    inpainter: Inpainter, requests: Sequence[InpaintRequest]
-) -> Sequence[InpaintResult | InpaintRefusedError]:
+def _answers(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
     if not requests:
         return []
     try:
         answers = inpainter.inpaint(requests)
-    except InpaintRefusedError as refusal:
-        return [refusal] * len(requests)
+    except (InpaintRefusedError, InpaintPutOffError) as error:
+        return [error] * len(requests)
     if len(answers) != len(requests):
         raise InputError(
             f"inpainter '{inpainter.name}' returned {len(answers)} results for {len(requests)} requests; "

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.records import Camera, Hazard, Placement, Size
 
 
@@ -80,6 +80,9 @@ class InpaintResult:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+Answer = InpaintResult | InpaintRefusedError | InpaintPutOffError
+
+
 @dataclass(frozen=True)
 class Needs:
     """How an inpainter wants its crops.
@@ -93,6 +96,9 @@ class Needs:
         batch_size: cases per batch that serve it best.
         shadow: reach of the shadow that the mask leaves room for, as a multiple of the hazard's height.
         processes: most worker processes that may run it at once; 0: one a core.
+        terms: names of options that change cost, speed or patience but no pixel: a build does not store them, and
+            may be continued with others. Of these a build sets ``cache`` (a folder for what need not be made or
+            paid for twice) and ``quiet`` where they are named and not given.
     """
 
     every_frame: bool = False
@@ -102,13 +108,15 @@ class Needs:
     shadow: float = 0.5
     batch_size: int = 1
     processes: int = 0
+    terms: tuple[str, ...] = ()
 
 
 class Inpainter(Protocol):
     """Batch first: results in the order of the requests.
 
     A declined edit is an :class:`InpaintRefusedError` in its place in the list, so that the rest of the batch
-    is not lost; raised, it declines the whole batch.
+    is not lost; raised, it declines the whole batch. An :class:`InpaintPutOffError` likewise: not declined, but not
+    to be had now.
     """
 
     name: str
@@ -123,6 +131,4 @@ class Inpainter(Protocol):
         """The metric sizes it has of this hazard, one of which a placement must have; empty when any will do."""
         ...
 
-    def inpaint(
-        self, requests: Sequence[InpaintRequest]
-    ) -> Sequence[InpaintResult | InpaintRefusedError]: ...
+    def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[Answer]: ...

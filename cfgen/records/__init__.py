@@ -32,6 +32,7 @@ from cfgen.records.cases import (
     Planned,
     Provenance,
     Rejection,
+    Spent,
 )
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
@@ -99,6 +100,7 @@ __all__ = [
     "Score",
     "Sha256",
     "Size",
+    "Spent",
     "Stored",
     "Swap",
     "Trace",

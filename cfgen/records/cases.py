@@ -19,13 +19,17 @@ class GateResult(Record):
 
 
 class Attempt(Record):
-    """One try at a case. ``seed`` drew placement and appearance; ``gates`` are empty when it failed before them."""
+    """One try at a case. ``seed`` drew placement and appearance; ``gates`` are empty when it failed before them.
+
+    ``report`` is what the inpainter tells of a try that failed; that of the accepted one is in the provenance.
+    """
 
     number: int
     seed: int
     placement: Placement | None = None
     gates: tuple[GateResult, ...] = ()
     reason: str = ""
+    report: dict[str, Any] = Field(default_factory=dict)
 
 
 class Provenance(Record):
@@ -75,6 +79,18 @@ class Rejection(Stored):
     by: str = "gates"
 
 
+class Spent(Record):
+    """What a benchmark's inpainter has cost so far, over all builds. ``usd`` is None where no prices were given."""
+
+    requests: int
+    #: of these, how many were declined or unusable
+    wasted: int
+    images: int
+    tokens_in: int
+    tokens_out: int
+    usd: float | None = None
+
+
 class BuildReport(Stored):
     """``build.json``: what came of the last build, by hazard and by reason."""
 
@@ -88,6 +104,9 @@ class BuildReport(Stored):
     unusable_scenes: dict[str, str]
     #: hazards that the inpainter cannot draw
     undrawable: tuple[str, ...]
+    #: why the build ended before its end; planned cases are still open
+    stopped: str = ""
+    spent: Spent | None = None
 
 
 class Planned(Record):

@@ -1,0 +1,54 @@
+"""Work that asks for edits step by step, many pieces side by side, so that an inpainter sees them as whole batches."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any
+
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+
+Made = list[Edit | EditFailure]
+#: Asks for edits, is sent them in their order, asks again, and ends.
+Work = Generator[list[EditJob], Made, Any]
+
+
+def together(works: Sequence[Work]) -> Work:
+    """Several pieces of work as one: each of its steps asks for all that they ask for next."""
+    asked = {index: jobs for index, work in enumerate(works) if (jobs := _next(work, None)) is not None}
+    while asked:
+        made = iter((yield [job for jobs in asked.values() for job in jobs]))
+        answers = {index: [next(made) for _ in jobs] for index, jobs in asked.items()}
+        following = {index: _next(works[index], answer) for index, answer in answers.items()}
+        asked = {index: jobs for index, jobs in following.items() if jobs is not None}
+
+
+def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) -> Iterator[tuple[int, str]]:
+    """Run all of them in step; yields the index of each as it ends, with why it was put off, or "".
+
+    A piece of work is put off as soon as one of its edits is: it gets none of that step's answers.
+    """
+    asked: dict[int, list[EditJob]] = {}
+    for index, work in enumerate(works):
+        if (jobs := _next(work, None)) is None:
+            yield index, ""
+        else:
+            asked[index] = jobs
+    while asked:
+        made = iter(make([job for jobs in asked.values() for job in jobs]))
+        answers = {index: [next(made) for _ in jobs] for index, jobs in asked.items()}
+        asked = {}
+        for index, answer in answers.items():
+            late = next((a.reason for a in answer if isinstance(a, EditFailure) and a.put_off), "")
+            if late:
+                works[index].close()
+                yield index, late
+            elif (jobs := _next(works[index], answer)) is None:
+                yield index, ""
+            else:
+                asked[index] = jobs
+
+
+def _next(work: Work, answer: Made | None) -> list[EditJob] | None:
+    """What it asks for next; None when it has ended."""
+    try:
+        return next(work) if answer is None else work.send(answer)
+    except StopIteration:
+        return None

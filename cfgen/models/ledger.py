@@ -1,0 +1,70 @@
+"""What was paid for: one line a call in a file, so that a budget holds over builds that stop and go on."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cfgen.records import Spent
+
+FILE = "spent.jsonl"
+
+
+class Ledger:
+    """``folder``: None keeps nothing and has spent nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.path = None if folder is None else folder / FILE
+
+    def add(self, model: str, what: str, good: bool, usage: Mapping[str, float]) -> None:
+        """Note one answered call. ``what`` it was for; ``good``: whether the answer was of use."""
+        if self.path is None:
+            return
+        line = json.dumps({"model": model, "for": what, "good": good, "usage": dict(usage)}) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # one write to the end of the file: lines of several processes do not mix
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            os.write(handle, line.encode())
+        finally:
+            os.close(handle)
+
+    def total(self) -> Spent | None:
+        """The sum so far; None when nothing was spent."""
+        lines = self._lines()
+        if not lines:
+            return None
+        sums: dict[str, float] = {}
+        for line in lines:
+            for name, value in line["usage"].items():
+                sums[name] = sums.get(name, 0.0) + float(value)
+        return Spent(
+            requests=len(lines),
+            wasted=sum(not line["good"] for line in lines),
+            images=round(sums.get("images", 0)),
+            tokens_in=round(sums.get("input_tokens", 0)),
+            tokens_out=round(sums.get("output_tokens", 0) + sums.get("thinking_tokens", 0)),
+            usd=round(sums["usd"], 6) if "usd" in sums else None,
+        )
+
+    def _lines(self) -> list[dict[str, Any]]:
+        if self.path is None or not self.path.is_file():
+            return []
+        found = []
+        for line in self.path.read_text().splitlines():
+            try:
+                found.append(json.loads(line))
+            except ValueError:  # cut off by a kill or a full disk
+                continue
+        return found
+
+
+def in_words(spent: Spent) -> str:
+    """For a progress line and the end of a build."""
+    words = [f"{spent.requests} requests", f"{spent.images} pictures"]
+    if spent.wasted:
+        words.append(f"{spent.wasted} declined or unusable")
+    words.append(f"{(spent.tokens_in + spent.tokens_out) / 1e6:.2f}M tokens")
+    words.append(f"${spent.usd:.2f}" if spent.usd is not None else "no prices given")
+    return ", ".join(words)
