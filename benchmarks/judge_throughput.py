@@ -1,9 +1,10 @@
 """Judge requests a second, end to end from stored answers, against a plain google-genai loop in the same run.
 
-A server on loopback stands in for Gemini: 200 ms a reply, in a process of its own. Both send four pictures and the
-same words to it, 32 requests at a time. The plain loop sends four 1280x720 JPEGs that it encoded before the clock
-started. Ours starts from what ``cfgen score`` stored: it reads two 1280x720 frames and two answers, draws the plots,
-encodes, asks, parses, combines, and writes a verdict. Frames are encoded once and kept; "first" is without that.
+A server on loopback stands in for Gemini: 200 ms a reply, in a process of its own. Both send four pictures and about
+the same words to it, 32 requests at a time. The plain loop sends four 1280x720 JPEGs that it encoded before the clock
+started. Ours starts from what ``cfgen score`` stored: it reads two 1280x720 frames and two answers, draws both plots,
+encodes, asks, parses, combines, and writes a verdict. Frames are encoded once and kept; "first" is without that, and
+is mostly the decoding of two PNGs. Plots make small JPEGs, so one row sends two more frames beside drawing them.
 
 Prints wall-clock and processor time, as other work on the machine slows the first.
 Usage: python benchmarks/judge_throughput.py [N]
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -79,13 +81,20 @@ def stored_item(folder: Path, case: int) -> JudgeItem:
     )  # fmt: skip
 
 
-def ours(folder: Path, url: str, n: int, cache: Path) -> tuple[float, float]:
+def ours(folder: Path, url: str, n: int, cache: Path, four_frames: bool = False) -> tuple[float, float]:
     """Requests a second, and milliseconds of processor time a request."""
     judge = create_judge("gemini", cache, model="fake", base_url=url, concurrency=AT_ONCE)
-    items = [
-        (VerdictKey("p", f"r{i}", "hazard", i), lambda i=i: stored_item(folder, i % CASES)) for i in range(n)
-    ]
-    judge.replies.folder = None  # every request is sent: the cache of replies is not what is measured
+
+    def build(i: int) -> JudgeItem:
+        item = stored_item(folder, i % CASES)
+        if four_frames:
+            for plot in (item.bev, item.speed):
+                picture(plot)
+            item = replace(item, bev=item.original, speed=item.modified)
+        return item
+
+    items = [(VerdictKey("p", f"r{i}", "hazard", i), lambda i=i: build(i)) for i in range(n)]
+    judge.asking.replies.folder = None  # every request is sent: the cache of replies is not what is measured
     start, busy = time.perf_counter(), time.process_time()
     judge.judge(items, lambda v: write_record(folder / "verdicts" / f"{v.case_id}.json", v))
     return n / (time.perf_counter() - start), 1000 * (time.process_time() - busy) / n
@@ -140,6 +149,7 @@ def main() -> None:
                 ("plain SDK loop, pictures ready", plain(url, n)),
                 ("cfgen, first (frames not yet encoded)", ours(folder, url, CASES, folder / "cache")),
                 ("cfgen, from stored answers", ours(folder, url, n, folder / "cache")),
+                ("the same, four 1280x720 frames each", ours(folder, url, n, folder / "cache", True)),
                 ("plain SDK loop again", plain(url, n)),
             ]
     finally:

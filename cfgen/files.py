@@ -28,10 +28,14 @@ def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
     folder = work or path.parent
     temporary = folder / f".{uuid.uuid4().hex}.tmp"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(path)
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        except FileNotFoundError:  # the folders are there nearly always
+            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

@@ -9,14 +9,13 @@ from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts, balanced_accuracy, c
 from cfgen.metrics.grounding import (
     boxes_in,
     complete_iou,
+    grounding_score,
     inconsistency_rate,
-    is_trivial,
     mean_grounding,
-    semantic_grounding,
-    sentences,
     spatial_grounding,
 )
 from cfgen.metrics.surds import TASKS, TaskScore, centerness, normalize, overall, point_in, score_task
+from cfgen.records import Claims
 
 
 def edges(**changes: bool | None) -> EdgeVerdicts:
@@ -56,41 +55,13 @@ def test_balanced_accuracy_by_hand():
 # --- Faithful GRPO --------------------------------------------------------------------------------------
 
 
-def test_sentences():
-    trace = "The car is red. It is 3.5 m away, e.g. near the sign! <bbox>[1, 2.5, 3, 4]</bbox>\nSo it stops?  Yes."
-    assert sentences(trace) == [
-        "The car is red.",
-        "It is 3.5 m away, e.g. near the sign!",
-        "<bbox>[1, 2.5, 3, 4]</bbox>",
-        "So it stops?",
-        "Yes.",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "trivial"),
-    [
-        ("Let me think about this step by step.", True),
-        ("Let me see.", True),
-        ("Therefore, the answer follows.", True),
-        ("2 + 3 = 5.", True),
-        ("Let me look at the red truck on the left.", False),
-        ("A pedestrian stands beside the parked van.", False),
-        ("Therefore the lane ahead is blocked by cones.", False),
-    ],
-)
-def test_trivial_sentences(sentence, trivial):
-    assert is_trivial(sentence) is trivial
-
-
 def test_semantic_grounding_by_hand():
-    first = semantic_grounding(["CORRECT", "CORRECT", "INCORRECT", "SKIP"], trivial=2)
-    assert first.score == pytest.approx(2 / 3)
-    silent = semantic_grounding(["SKIP"])
-    assert silent.score is None
-    assert mean_grounding([first, silent, semantic_grounding(["CORRECT"])]) == pytest.approx(5 / 6)
-    with pytest.raises(ValueError, match="found \\['MAYBE'\\]"):
-        semantic_grounding(["MAYBE"])
+    first = Claims(correct=2, incorrect=1, skipped=1, trivial=2)
+    assert grounding_score(first) == pytest.approx(2 / 3)
+    silent = Claims(correct=0, incorrect=0, skipped=1, trivial=0)
+    assert grounding_score(silent) is None
+    right = Claims(correct=1, incorrect=0, skipped=0, trivial=0)
+    assert mean_grounding([first, silent, right]) == pytest.approx(5 / 6)
 
 
 def test_inconsistency_rate_leaves_unreadable_answers_out():

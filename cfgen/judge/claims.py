@@ -3,11 +3,9 @@
 from typing import Any
 
 from cfgen.judge.edges import ModelChecker
-from cfgen.judge.payload import picture
 from cfgen.judge.rubrics.consistency import CONSISTENCY
 from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
-from cfgen.judge.rubrics.grounding import GROUNDING
-from cfgen.metrics.grounding import Label, is_trivial, semantic_grounding, sentences
+from cfgen.judge.rubrics.grounding import GROUNDING, Label, is_trivial, sentences
 from cfgen.models.base import Ask, Turn
 from cfgen.records import Claims
 
@@ -26,7 +24,7 @@ class ConsistencyChecker(ModelChecker):
 
     async def reply(self, key: str, item: TraceItem) -> TraceReply:
         prompt = CONSISTENCY.prompt(QUESTION, f"{item.scene}\n{item.justification}", item.action)
-        ask = Ask(CONSISTENCY.system(), (Turn("user", (prompt,)),), "tags", _FREE, key)
+        ask = Ask(CONSISTENCY.system, (Turn("user", (prompt,)),), "tags", _FREE, key)
         text, reason = await self.answer(ask, lambda text: CONSISTENCY.parse(text) is not None)
         said = CONSISTENCY.parse(text)
         if said is None:
@@ -55,14 +53,15 @@ class GroundingChecker(ModelChecker):
                 reason = reason or f"expected CORRECT, INCORRECT or SKIP, found {text[:40]!r}"
                 return TraceReply(self.model.id, reason=f"{reason}, for: {sentence[:80]}", raw=text)
             labels.append(label)
-        counts = semantic_grounding(labels, trivial=len(spoken) - len(labels))
         claims = Claims(
-            correct=counts.correct, incorrect=counts.incorrect, skipped=counts.skipped, trivial=counts.trivial
+            correct=labels.count("CORRECT"),
+            incorrect=labels.count("INCORRECT"),
+            skipped=labels.count("SKIP"),
+            trivial=len(spoken) - len(labels),
         )
         return TraceReply(self.model.id, claims=claims, raw="\n".join(labels))
 
     async def _label(self, key: str, item: TraceItem, so_far: list[str], sentence: str) -> tuple[str, str]:
-        parts = GROUNDING.prompt(item.frame, QUESTION, so_far, sentence)
-        shown = tuple(p if isinstance(p, str) else picture(p) for p in parts)
-        ask = Ask(GROUNDING.system(), (Turn("user", shown),), "tags", _FREE, key)
+        parts = await self.shown(GROUNDING.prompt(item.frame, QUESTION, so_far, sentence))
+        ask = Ask(GROUNDING.system, (Turn("user", parts),), "tags", _FREE, key)
         return await self.answer(ask, lambda text: GROUNDING.parse(text) is not None)

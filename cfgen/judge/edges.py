@@ -1,18 +1,18 @@
 """Rubrics about traces put to a judge model: any model that judges hazards can also check traces."""
 
-import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from cfgen.errors import CfgenError, InputError, Shortfall
+import numpy as np
+
+from cfgen.errors import CfgenError, InputError
 from cfgen.judge.checker import Done, Items
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
-from cfgen.models.base import Ask, ModelError, Turn
-from cfgen.models.limits import BudgetSpentError, with_retries
+from cfgen.models.base import Ask, ModelError, Picture, Turn
 
 
 class ModelChecker:
@@ -31,7 +31,7 @@ class ModelChecker:
                 f"judge '{judge}' has no model to ask about traces; use gemini, openai, local or scripted"
             )
         self.name = panel.name
-        self.panel, self.model = panel, panel.models[0]
+        self.asking, self.model = panel.asking, panel.models[0]
 
     def check(self, items: Items, done: Done) -> None:
         """See :class:`cfgen.judge.checker.Checker`.
@@ -40,52 +40,33 @@ class ModelChecker:
             Shortfall: the budget is spent; answers so far were handed to ``done``.
             InputError: a key, a package or the model is missing or refused.
         """
-        if items:
-            asyncio.run(self._check(items, done))
 
-    async def _check(self, items: Items, done: Done) -> None:
-        queue: Iterator[tuple[str, Callable[[], TraceItem]]] = iter(items)
-        checked = 0
+        async def work(item: tuple[str, Callable[[], TraceItem]]) -> None:
+            key, build = item
+            done(key, await self._one(key, build))
 
-        async def work() -> None:
-            nonlocal checked
-            for key, build in queue:
-                try:
-                    reply = await self._one(key, build)
-                except BudgetSpentError:
-                    return
-                done(key, reply)
-                checked += 1
-
-        at_once = self.model.at_once or self.panel.limits.concurrency
-        await self.model.open()
-        try:
-            await asyncio.gather(*(work() for _ in range(min(len(items), at_once))))
-        finally:
-            await self.model.close()
-        if checked < len(items):
-            raise Shortfall(
-                f"judge '{self.name}': the budget is spent {self.panel.note} after {checked} of {len(items)} traces; "
-                "run the same command again to go on"
-            )
+        self.asking.run([self.model], items, work, "traces")
 
     async def _one(self, key: str, build: Callable[[], TraceItem]) -> TraceReply:
         try:
-            item = await asyncio.to_thread(build)
+            item = await self.asking.aside(build)
         except CfgenError as error:
             return TraceReply(model=self.model.id, reason=f"could not be shown: {error}")
         return await self.reply(key, item)
 
     async def reply(self, key: str, item: TraceItem) -> TraceReply:
         """All five edges at once; asked a second time when the first reply cannot be read."""
-        parts = tuple(p if isinstance(p, str) else picture(p) for p in FAITHFULNESS.prompt(item))
-        asked = Turn("user", parts)
+        asked = Turn("user", await self.shown(FAITHFULNESS.prompt(item)))
         first = await self._edges(key, (asked,))
         if first.usable or not first.raw:
             return first
         again = Turn("user", (FAITHFULNESS.again(first.reason),))
         second = await self._edges(key, (asked, Turn("model", (first.raw,)), again))
         return second if second.usable else first
+
+    async def shown(self, parts: Sequence[str | np.ndarray]) -> tuple[str | Picture, ...]:
+        """Words as they are, images (H, W, 3) uint8 RGB encoded."""
+        return await self.asking.aside(lambda: tuple(p if isinstance(p, str) else picture(p) for p in parts))
 
     async def _edges(self, key: str, turns: tuple[Turn, ...]) -> TraceReply:
         def read(text: str) -> TraceReply:
@@ -96,23 +77,11 @@ class ModelChecker:
         return read(text) if text else TraceReply(self.model.id, reason=reason)
 
     async def answer(self, ask: Ask, fits: Callable[[str], bool]) -> tuple[str, str]:
-        """The text of the reply, or "" and why there is none.
-
-        A refused or cut reply is none, whatever it holds. Only what ``fits`` is kept for another time.
-        """
-        panel, model = self.panel, self.model
-        key = panel.replies.key(model.identity, ask, 0)
-        reply = panel.replies.get(key)
-        if reply is not None:
-            return reply.text, ""
+        """The text of the reply, or "" and why there is none: a refused or cut reply is none, whatever it holds."""
         try:
-            reply = await with_retries(lambda: model.ask(ask), panel.meter)
+            reply = await self.asking.reply(self.model, ask, 0, fits)
         except ModelError as error:
-            if error.kind == "fatal":
-                raise InputError(f"judge '{self.name}': {error}") from error
             return "", str(error)
         if reply.finish != "complete":
             return "", f"{reply.finish}: {reply.reason}"
-        if fits(reply.text):
-            panel.replies.put(key, reply)
         return reply.text, "" if reply.text else "an empty reply"

@@ -2,24 +2,21 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError, Shortfall
+from cfgen.errors import InputError
 from cfgen.hashing import hash_json
-from cfgen.judge.cache import Replies
+from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine
-from cfgen.judge.payload import Pictures
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
-from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
+from cfgen.models.limits import Limits
 from cfgen.records import JudgeRun, Verdict, Vote
 
-Items = Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]]
+Item = tuple[VerdictKey, Callable[[], JudgeItem]]
 Done = Callable[[Verdict], None]
 
 
@@ -39,14 +36,11 @@ class Panel:
         self.models = tuple(models)
         self.limits = limits
         self.rubric = HAZARD
-        self.meter = Meter(limits)
-        cache = Path(limits.cache) if limits.cache else None
-        self.replies = Replies(cache)
-        self.pictures = Pictures(cache / "frames" if cache else None)
+        self.asking = Asking(self.name, limits)
 
     @property
     def note(self) -> str:
-        return self.meter.note
+        return self.asking.meter.note
 
     def run_record(self) -> JudgeRun:
         rubric = self.rubric.id
@@ -59,87 +53,41 @@ class Panel:
             options={"models": [dict(m.identity) for m in self.models], "votes": self.limits.votes},
         )
 
-    def judge(self, items: Items, done: Done) -> None:
+    def judge(self, items: Sequence[Item], done: Done) -> None:
         """See :class:`cfgen.judge.protocol.Judge`.
 
         Raises:
             Shortfall: the budget is spent; verdicts so far were handed to ``done``.
             InputError: a key, a package or a model is missing or refused.
         """
-        if items:
-            asyncio.run(self._judge(items, done))
 
-    # --- the run ----------------------------------------------------------------------------------------
+        async def work(item: Item) -> None:
+            done(await self._verdict(*item))
 
-    async def _judge(self, items: Items, done: Done) -> None:
-        slots = {m.id: asyncio.Semaphore(m.at_once or self.limits.concurrency) for m in self.models}
-        for model in self.models:
-            await model.open()
+        self.asking.run(self.models, items, work, "verdicts")
+
+    # --- one item ---------------------------------------------------------------------------------------
+
+    async def _verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
         try:
-            with ThreadPoolExecutor(2, "render") as pool:
-                judged = await self._all(_Run(self, slots, pool), items, done)
-        finally:
-            for model in self.models:
-                await model.close()
-        if judged < len(items):
-            raise Shortfall(
-                f"judge '{self.name}': the budget is spent {self.note} after {judged} of {len(items)} verdicts; "
-                "run the same command again to go on"
-            )
-
-    async def _all(self, run: "_Run", items: Items, done: Done) -> int:
-        """Workers pull items, so that no more are rendered than can soon be sent. Returns how many were judged."""
-        queue: Iterator[tuple[VerdictKey, Callable[[], JudgeItem]]] = iter(items)
-        judged = 0
-
-        async def work() -> None:
-            nonlocal judged
-            for key, build in queue:
-                try:
-                    verdict = await run.verdict(key, build)
-                except BudgetSpentError:
-                    return
-                done(verdict)
-                judged += 1
-
-        workers = min(len(items), 2 * self.limits.concurrency)
-        tasks = [asyncio.create_task(work()) for _ in range(workers)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-        return judged
-
-
-class _Run:
-    """What one call of ``judge`` shares: slots for requests and threads for rendering."""
-
-    def __init__(
-        self, panel: Panel, slots: Mapping[str, asyncio.Semaphore], pool: ThreadPoolExecutor
-    ) -> None:
-        self.panel, self.slots, self.pool = panel, slots, pool
-
-    async def verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
-        panel = self.panel
-        try:
-            asks = await asyncio.get_running_loop().run_in_executor(self.pool, self._asks, build)
+            asks = await self.asking.aside(lambda: self._asks(build))
         except Exception as error:
-            vote = Vote(
-                model="", status="failed", reason=f"could not be shown: {type(error).__name__}: {error}"
-            )
-            return combine(key, panel.rubric.id, panel.name, [vote], hash_json(None))
-        wanted = [(m, asks[m.form], i) for m in panel.models for i in range(panel.limits.votes)]
+            reason = f"could not be shown: {type(error).__name__}: {error}"
+            vote = Vote(model="", status="failed", reason=reason)
+            return combine(key, self.rubric.id, self.name, [vote], hash_json(None))
+        wanted = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
         votes = await asyncio.gather(*(self._vote(m, a, i) for m, a, i in wanted))
         shown = hash_json([a.hash for _, a in sorted(asks.items())])
-        return combine(key, panel.rubric.id, panel.name, [v for pair in votes for v in pair], shown)
+        return combine(key, self.rubric.id, self.name, [v for pair in votes for v in pair], shown)
 
     def _asks(self, build: Callable[[], JudgeItem]) -> dict[str, Ask]:
         item = build()
-        return {
-            form: self.panel.pictures.ask(item, self.panel.rubric, form)
-            for form in {m.form for m in self.panel.models}
+        asks: dict[str, Ask] = {
+            f: self.asking.pictures.ask(item, self.rubric, f) for f in {m.form for m in self.models}
         }
+        for ask in asks.values():
+            ask.hash  # noqa: B018 - worked out here rather than on the event loop
+        return asks
 
     async def _vote(self, model: Model, ask: Ask, index: int) -> list[Vote]:
         """One vote, asked a second time when the first reply is malformed or contradicts itself."""
@@ -147,33 +95,21 @@ class _Run:
         problem = first.reason if first.status == "failed" else "; ".join(first.flags)
         if not problem or not first.raw:
             return [first]
-        turns = (*ask.turns, Turn("model", (first.raw,)), Turn("user", (self.panel.rubric.again(problem),)))
+        turns = (*ask.turns, Turn("model", (first.raw,)), Turn("user", (self.rubric.again(problem),)))
         second = await self._answer(model, replace(ask, turns=turns), index)
         if second.status == "failed" and first.status != "failed":
             return [first, _superseded(second)]
         return [_superseded(first), second]
 
     async def _answer(self, model: Model, ask: Ask, index: int) -> Vote:
-        panel = self.panel
-        key = panel.replies.key(model.identity, ask, index)
-        reply = panel.replies.get(key)
-        if reply is not None:
-            panel.meter.cached += 1
-            return panel.rubric.parse(reply.text, model.id)
-        try:
-            reply = await with_retries(lambda: self._call(model, ask), panel.meter)
-        except ModelError as error:
-            if error.kind == "fatal":
-                raise InputError(f"judge '{panel.name}': {error}") from error
-            return Vote(model=model.id, status="failed", reason=str(error))
-        vote = read(reply, panel.rubric.parse(reply.text, model.id))
-        if vote.status != "failed":
-            panel.replies.put(key, reply)
-        return vote
+        def vote(text: str) -> Vote:
+            return self.rubric.parse(text, model.id)
 
-    async def _call(self, model: Model, ask: Ask) -> Reply:
-        async with self.slots[model.id]:
-            return await model.ask(ask)
+        try:
+            reply = await self.asking.reply(model, ask, index, lambda text: vote(text).status != "failed")
+        except ModelError as error:
+            return Vote(model=model.id, status="failed", reason=str(error))
+        return read(reply, vote(reply.text))
 
 
 def read(reply: Reply, vote: Vote) -> Vote:

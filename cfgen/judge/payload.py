@@ -1,12 +1,13 @@
 """From a judge item to what is sent: encoded once, off the event loop, with nothing that names the case."""
 
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from cfgen.errors import InputError
-from cfgen.files import write_bytes
+from cfgen.files import read_image, write_bytes
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.models.base import Ask, Form, Picture, Turn
@@ -14,6 +15,8 @@ from cfgen.models.base import Ask, Form, Picture, Turn
 #: Larger frames are shrunk: models see no more than this, px.
 MAX_SIDE = 1536
 JPEG_QUALITY = 92
+#: Encoded frames kept in memory; about 0.6 MB each.
+_AT_HAND = 256
 
 
 class Pictures:
@@ -21,6 +24,8 @@ class Pictures:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
+        # by content, so that a picture is also hashed and put into text once
+        self._frame = lru_cache(maxsize=_AT_HAND)(self._load)
 
     def ask(self, item: JudgeItem, rubric: HazardRubric, form: Form) -> Ask:
         """The rubric's question about one item. Pictures are JPEG without metadata, in the rubric's order."""
@@ -29,27 +34,36 @@ class Pictures:
 
     def picture(self, shown: Shown) -> Picture:
         """An image or a stored frame as JPEG."""
-        if isinstance(shown, np.ndarray):
-            return picture(shown)
+        return picture(shown) if isinstance(shown, np.ndarray) else self._frame(shown.hash, shown.path)
+
+    def _load(self, content: str, path: Path) -> Picture:
         if self.folder is None:
-            return picture(shown.pixels)
-        path = self.folder / f"{shown.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
-        if path.is_file():
-            return Picture(path.read_bytes())
-        made = picture(shown.pixels)
-        write_bytes(path, made.data)
+            return _read(path)
+        kept = self.folder / f"{content.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
+        if kept.is_file():
+            return Picture(kept.read_bytes())
+        made = _read(path)
+        write_bytes(kept, made.data)
         return made
 
 
 def picture(pixels: np.ndarray) -> Picture:
     """(H, W, 3) uint8 RGB as JPEG, shrunk to MAX_SIDE."""
-    longest = max(pixels.shape[:2])
+    return _jpeg(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
+
+
+def _read(path: Path) -> Picture:
+    """A stored frame as JPEG; OpenCV lets other threads run while it decodes, and knows no words for a broken file."""
+    found = cv2.imread(str(path), cv2.IMREAD_COLOR)
+    return picture(read_image(path)) if found is None else _jpeg(found)
+
+
+def _jpeg(bgr: np.ndarray) -> Picture:
+    longest = max(bgr.shape[:2])
     if longest > MAX_SIDE:
-        size = tuple(max(1, round(side * MAX_SIDE / longest)) for side in pixels.shape[1::-1])
-        pixels = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    done, data = cv2.imencode(
-        ".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY]
-    )
+        size = tuple(max(1, round(side * MAX_SIDE / longest)) for side in bgr.shape[1::-1])
+        bgr = cv2.resize(bgr, size, interpolation=cv2.INTER_AREA)
+    done, data = cv2.imencode(".jpg", bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])
     if not done:
-        raise InputError(f"cannot encode a picture of shape {pixels.shape} as JPEG")
+        raise InputError(f"cannot encode a picture of shape {bgr.shape} as JPEG")
     return Picture(data.tobytes())

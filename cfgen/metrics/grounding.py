@@ -2,80 +2,28 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import atan, pi
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-Label = Literal["CORRECT", "INCORRECT", "SKIP"]
+from cfgen.records import Claims
+
 #: x0, y0, x1, y1
 Box = tuple[float, float, float, float]
 
-#: A sentence ends at . ! or ? before white space, or at a line break; not inside numbers, boxes or abbreviations.
-_END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bapprox\.)(?<=[.!?])[\"')\]]*\s+|\n+")
 _BOX = re.compile(r"<bbox>\s*\[\s*([-\d.\s,]+)\]\s*</bbox>", re.IGNORECASE)
-#: How sentences begin that plan, hedge or conclude; what follows may still claim something.
-_OPENINGS = re.compile(
-    r"^(?:let me|let's|let us|i will|i'll|i need to|i should|i must|first|next|now|therefore|thus|hence|so|wait|hmm"
-    r"|okay|well|to (?:determine|answer|decide|find|solve)|in (?:conclusion|summary)|overall|finally)\b[, ]*"
-    r"(?:see|look|check|examine|think)?\b",
-    re.IGNORECASE,
-)
-#: What a claim about a picture speaks of: things, colours, places, counts of things, coordinates.
-_VISUAL = re.compile(
-    r"\b(?:image|frame|picture|photo|visible|see|seen|shows?|appears?|located|standing|parked|lying|wearing"
-    r"|left|right|ahead|behind|beside|between|above|below|under|near|far|front|back|centre|center|middle|edge|corner"
-    r"|red|green|blue|yellow|orange|white|black|gr[ae]y|brown|purple|pink|dark|bright"
-    r"|car|cars|truck|bus|van|vehicle|vehicles|motorcycle|bicycle|cyclist|pedestrians?|person|people|man|woman|child"
-    r"|road|lane|lanes|street|crosswalk|intersection|sidewalk|shoulder|barrier|cones?|sign|signs|signal|light|lights"
-    r"|building|tree|trees|sky|animal|dog|deer|fire|smoke|debris|box|boxes|object|objects|bbox)\b|\[\s*\d",
-    re.IGNORECASE,
-)
 
 
-def sentences(trace: str) -> list[str]:
-    """The sentences of a trace, in order, without empty ones."""
-    return [s.strip() for s in _END.split(trace) if s and re.search(r"\w", s)]
+def grounding_score(claims: Claims) -> float | None:
+    """R_S in 0..1: the share of right ones among the claims about the frame; None when there are none."""
+    made = claims.correct + claims.incorrect
+    return claims.correct / made if made else None
 
 
-def is_trivial(sentence: str) -> bool:
-    """Whether it claims nothing about the picture: after a planning or concluding opening it names nothing visible."""
-    return not _VISUAL.search(_OPENINGS.sub("", sentence.strip()))
-
-
-@dataclass(frozen=True)
-class Grounding:
-    """Semantic grounding of one trace: ``score`` is the share of CORRECT among the sentences that claim something."""
-
-    correct: int
-    incorrect: int
-    skipped: int
-    trivial: int
-
-    @property
-    def score(self) -> float | None:
-        """R_S in 0..1; None when no sentence claims anything."""
-        claims = self.correct + self.incorrect
-        return self.correct / claims if claims else None
-
-
-def semantic_grounding(labels: Sequence[Label], trivial: int = 0) -> Grounding:
-    """Count the labels of the sentences that a judge was asked about.
-
-    Raises:
-        ValueError: a label is none of the three.
-    """
-    strange = sorted(set(labels) - {"CORRECT", "INCORRECT", "SKIP"})
-    if strange:
-        raise ValueError(f"grounding: expected CORRECT, INCORRECT or SKIP, found {strange}")
-    return Grounding(labels.count("CORRECT"), labels.count("INCORRECT"), labels.count("SKIP"), trivial)
-
-
-def mean_grounding(traces: Sequence[Grounding]) -> float | None:
+def mean_grounding(traces: Sequence[Claims]) -> float | None:
     """Mean R_S over the traces that have one."""
-    scores = [g.score for g in traces if g.score is not None]
+    scores = [score for claims in traces if (score := grounding_score(claims)) is not None]
     return sum(scores) / len(scores) if scores else None
 
 

@@ -1,5 +1,6 @@
 """What a judge model is asked and what it may answer."""
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,10 @@ class Picture:
     @cached_property
     def hash(self) -> str:
         return hash_bytes(self.data)
+
+    @cached_property
+    def base64(self) -> str:
+        return base64.b64encode(self.data).decode("ascii")
 
 
 @dataclass(frozen=True)

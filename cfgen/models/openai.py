@@ -1,6 +1,5 @@
 """Any server that speaks OpenAI's chat completions: hosted models, vLLM, llama.cpp, Ollama, ..."""
 
-import base64
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -86,7 +85,7 @@ def _message(turn: Turn) -> dict[str, Any]:
         if isinstance(part, str):
             content.append({"type": "text", "text": part})
         else:
-            url = f"data:{part.mime};base64,{base64.b64encode(part.data).decode()}"
+            url = f"data:{part.mime};base64,{part.base64}"
             content.append({"type": "image_url", "image_url": {"url": url}})
     return {"role": "user", "content": content}
 

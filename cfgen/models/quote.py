@@ -10,6 +10,8 @@ _TAIL = 1500
 
 _BRACKETS = str.maketrans({"<": "\u2039", ">": "\u203a", "\uff1c": "\u2039", "\uff1e": "\u203a"})
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
+#: Everything but plain characters: what has to be looked up.
+_UNSURE = re.compile(r"[^ -~\n\t]")
 
 
 def quote(text: str) -> str:
@@ -22,5 +24,5 @@ def quote(text: str) -> str:
         left_out = f"\n[... {whole - MAX_CHARS} characters left out ...]\n"
         text = text[: MAX_CHARS - _TAIL] + left_out + text[-_TAIL:]
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]", "\n", text)
-    kept = "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in _HIDDEN)
+    kept = _UNSURE.sub(lambda c: "" if unicodedata.category(c[0]) in _HIDDEN else c[0], text)
     return "\n".join(f"| {line}".rstrip() for line in kept.translate(_BRACKETS).split("\n"))

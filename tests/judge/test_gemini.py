@@ -25,13 +25,13 @@ def _key(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.judge import panel
+    from cfgen.judge import asking
     from cfgen.models import batcher, limits
 
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
-    monkeypatch.setattr(panel, "with_retries", quick)
+    monkeypatch.setattr(asking, "with_retries", quick)
     monkeypatch.setattr(batcher, "LULL_S", 1.0)
 
 

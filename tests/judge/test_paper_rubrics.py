@@ -8,7 +8,7 @@ import pytest
 from cfgen.judge.rubrics.consistency import CONSISTENCY, reasoning_and_answer
 from cfgen.judge.rubrics.drivelmm import ASPECTS, DRIVELMM
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS, TraceItem
-from cfgen.judge.rubrics.grounding import GROUNDING
+from cfgen.judge.rubrics.grounding import GROUNDING, is_trivial, sentences
 from cfgen.metrics import drivelmm
 from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts
 
@@ -109,3 +109,30 @@ def test_wording_decides_the_hash():
     ids = {r.id.hash for r in (FAITHFULNESS, CONSISTENCY, GROUNDING, DRIVELMM)}
     assert len(ids) == 4
     assert all(h.startswith("sha256:") for h in ids)
+
+
+def test_sentences():
+    trace = "The car is red. It is 3.5 m away, e.g. near the sign! <bbox>[1, 2.5, 3, 4]</bbox>\nSo it stops?  Yes."
+    assert sentences(trace) == [
+        "The car is red.",
+        "It is 3.5 m away, e.g. near the sign!",
+        "<bbox>[1, 2.5, 3, 4]</bbox>",
+        "So it stops?",
+        "Yes.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "trivial"),
+    [
+        ("Let me think about this step by step.", True),
+        ("Let me see.", True),
+        ("Therefore, the answer follows.", True),
+        ("2 + 3 = 5.", True),
+        ("Let me look at the red truck on the left.", False),
+        ("A pedestrian stands beside the parked van.", False),
+        ("Therefore the lane ahead is blocked by cones.", False),
+    ],
+)
+def test_trivial_sentences(sentence, trivial):
+    assert is_trivial(sentence) is trivial

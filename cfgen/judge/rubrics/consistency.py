@@ -4,12 +4,9 @@ Faithful GRPO section 3.2, in our own words.
 """
 
 import re
-from dataclasses import dataclass
-from functools import cached_property
 
-from cfgen.hashing import hash_json
-from cfgen.judge.protocol import RubricId
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.judge.rubrics.one_word import OneWordRubric
+from cfgen.models.quote import quote
 
 SYSTEM = """\
 You decide whether a model's final answer follows from its own reasoning. You see the question, the reasoning and the
@@ -23,31 +20,15 @@ Answer with one word, YES or NO.
 """
 
 
-@dataclass(frozen=True)
-class ConsistencyRubric:
-    """Wording, version and parser; knows nothing of transport."""
-
-    name: str = "consistency"
-    version: str = "1"
-
-    @cached_property
-    def id(self) -> RubricId:
-        return RubricId(self.name, self.version, hash_json([self.name, self.version, SYSTEM, MAX_CHARS]))
-
-    def system(self) -> str:
-        return SYSTEM
+class ConsistencyRubric(OneWordRubric[bool]):
+    """YES is True, NO is False."""
 
     def prompt(self, question: str, reasoning: str, answer: str) -> str:
         parts = {"QUESTION": question, "REASONING": reasoning, "ANSWER": answer}
         return "\n\n".join(f"{name} (quoted)\n{quote(text)}" for name, text in parts.items())
 
-    def parse(self, raw: str) -> bool | None:
-        """True for YES, False for NO, None for anything else."""
-        word = re.sub(r"[^a-z]", "", raw.lower())
-        return {"yes": True, "no": False}.get(word)
 
-
-CONSISTENCY = ConsistencyRubric()
+CONSISTENCY = ConsistencyRubric("consistency", "1", SYSTEM, {"yes": True, "no": False})
 
 
 def reasoning_and_answer(text: str) -> tuple[str, str] | None:

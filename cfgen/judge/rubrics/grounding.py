@@ -1,17 +1,14 @@
 """Is one sentence of a trace true to the image? CORRECT, INCORRECT or SKIP (Faithful GRPO, sections 3.2 and A.1, in our
-own words). Sentences are split and the trivial ones left out by :mod:`cfgen.metrics.grounding`."""
+own words). Trivial sentences are not asked about."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from cfgen.hashing import hash_json
-from cfgen.judge.protocol import RubricId
-from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.judge.rubrics.one_word import OneWordRubric
+from cfgen.models.quote import quote
 
 SYSTEM = """\
 You check one sentence against an image. You receive the image, the question that was asked about it, the reasoning so
@@ -30,21 +27,39 @@ Do not mark a sentence down for its style. Answer with one word: CORRECT, INCORR
 
 Label = Literal["CORRECT", "INCORRECT", "SKIP"]
 _LABELS: dict[str, Label] = {"correct": "CORRECT", "incorrect": "INCORRECT", "skip": "SKIP"}
+#: A sentence ends at . ! or ? before white space, or at a line break; not inside numbers, boxes or abbreviations.
+_END = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bapprox\.)(?<=[.!?])[\"')\]]*\s+|\n+")
+#: How sentences begin that plan, hedge or conclude; what follows may still claim something.
+_OPENINGS = re.compile(
+    r"^(?:let me|let's|let us|i will|i'll|i need to|i should|i must|first|next|now|therefore|thus|hence|so|wait|hmm"
+    r"|okay|well|to (?:determine|answer|decide|find|solve)|in (?:conclusion|summary)|overall|finally)\b[, ]*"
+    r"(?:see|look|check|examine|think)?\b",
+    re.IGNORECASE,
+)
+#: What a claim about a picture speaks of: things, colours, places, counts of things, coordinates.
+_VISUAL = re.compile(
+    r"\b(?:image|frame|picture|photo|visible|see|seen|shows?|appears?|located|standing|parked|lying|wearing"
+    r"|left|right|ahead|behind|beside|between|above|below|under|near|far|front|back|centre|center|middle|edge|corner"
+    r"|red|green|blue|yellow|orange|white|black|gr[ae]y|brown|purple|pink|dark|bright"
+    r"|car|cars|truck|bus|van|vehicle|vehicles|motorcycle|bicycle|cyclist|pedestrians?|person|people|man|woman|child"
+    r"|road|lane|lanes|street|crosswalk|intersection|sidewalk|shoulder|barrier|cones?|sign|signs|signal|light|lights"
+    r"|building|tree|trees|sky|animal|dog|deer|fire|smoke|debris|box|boxes|object|objects|bbox)\b|\[\s*\d",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True)
-class GroundingRubric:
-    """Wording, version and parser; knows nothing of transport."""
+def sentences(trace: str) -> list[str]:
+    """The sentences of a trace, in order, without empty ones."""
+    return [s.strip() for s in _END.split(trace) if s and re.search(r"\w", s)]
 
-    name: str = "grounding"
-    version: str = "1"
 
-    @cached_property
-    def id(self) -> RubricId:
-        return RubricId(self.name, self.version, hash_json([self.name, self.version, SYSTEM, MAX_CHARS]))
+def is_trivial(sentence: str) -> bool:
+    """Whether it claims nothing about the picture: after a planning or concluding opening it names nothing visible."""
+    return not _VISUAL.search(_OPENINGS.sub("", sentence.strip()))
 
-    def system(self) -> str:
-        return SYSTEM
+
+class GroundingRubric(OneWordRubric[Label]):
+    """One sentence against the image."""
 
     def prompt(
         self, image: np.ndarray, question: str, so_far: Sequence[str], sentence: str
@@ -54,9 +69,5 @@ class GroundingRubric:
         texts = {"QUESTION": question, "REASONING SO FAR": context, "SENTENCE": sentence}
         return ["IMAGE\n", image, *(f"{name} (quoted)\n{quote(text)}\n" for name, text in texts.items())]
 
-    def parse(self, raw: str) -> Label | None:
-        """None for anything but one of the three words."""
-        return _LABELS.get(re.sub(r"[^a-z]", "", raw.lower()))
 
-
-GROUNDING = GroundingRubric()
+GROUNDING = GroundingRubric("grounding", "1", SYSTEM, _LABELS)

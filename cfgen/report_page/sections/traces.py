@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from cfgen.metrics.faithfulness import EDGES, ConsistencyRow, EdgeVerdicts, consistency_row
-from cfgen.metrics.grounding import Grounding, inconsistency_rate, mean_grounding
+from cfgen.metrics.grounding import inconsistency_rate, mean_grounding
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -64,8 +64,7 @@ def _claims(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
             own = [v for v in found if (v.checker, v.arm) == (checker, arm)]
             unchecked = sum(v.status == "failed" for v in own)
             rate = inconsistency_rate([v.consistent for v in own])
-            traces = [Grounding(**v.claims.model_dump()) for v in own if v.claims]
-            grounding = mean_grounding(traces)
+            grounding = mean_grounding([v.claims for v in own if v.claims])
             shares = ["-" if share is None else f"{100 * share:.1f}" for share in (rate, grounding)]
             rows.append((planner, checker, arm, *shares, str(len(own) - unchecked), str(unchecked)))
             figures.append(

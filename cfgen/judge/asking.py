@@ -1,0 +1,111 @@
+"""How judges and checkers made of models work through their items: within limits, and nothing asked twice."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from cfgen.engine import default_jobs
+from cfgen.errors import InputError, Shortfall
+from cfgen.judge.cache import Replies
+from cfgen.judge.payload import Pictures
+from cfgen.models.base import Ask, Model, ModelError, Reply
+from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Asking:
+    """One judge's limits, budget and cache, for all of its models and runs."""
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self.name, self.limits = name, limits
+        self.meter = Meter(limits)
+        cache = Path(limits.cache) if limits.cache else None
+        self.replies = Replies(cache)
+        self.pictures = Pictures(cache / "frames" if cache else None)
+        self._slots: dict[str, asyncio.Semaphore] = {}
+        self._pool: ThreadPoolExecutor
+
+    def run(
+        self, models: Sequence[Model], items: Sequence[T], work: Callable[[T], Awaitable[None]], what: str
+    ) -> None:
+        """``work`` on every item. Workers pull, so that no more is prepared than can soon be sent.
+
+        Raises:
+            Shortfall: the budget is spent; ``what`` names in plural what the items become.
+            InputError: a key, a package or a model is missing or refused.
+        """
+        if items:
+            asyncio.run(self._run(models, items, work, what))
+
+    async def _run(
+        self, models: Sequence[Model], items: Sequence[T], work: Callable[[T], Awaitable[None]], what: str
+    ) -> None:
+        self._slots = {m.id: asyncio.Semaphore(m.at_once or self.limits.concurrency) for m in models}
+        try:
+            for model in models:
+                await model.open()
+            with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
+                done = await self._pull(items, work)
+        finally:
+            for model in models:
+                await model.close()
+        if done < len(items):
+            raise Shortfall(
+                f"judge '{self.name}': the budget is spent {self.meter.note} after {done} of {len(items)} {what}; "
+                "run the same command again to go on"
+            )
+
+    async def _pull(self, items: Sequence[T], work: Callable[[T], Awaitable[None]]) -> int:
+        queue: Iterator[T] = iter(items)
+        done = 0
+
+        async def worker() -> None:
+            nonlocal done
+            for item in queue:
+                try:
+                    await work(item)
+                except BudgetSpentError:
+                    return
+                done += 1
+
+        workers = min(len(items), 2 * self.limits.concurrency)
+        tasks = [asyncio.create_task(worker()) for _ in range(workers)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+        return done
+
+    async def aside(self, prepare: Callable[[], R]) -> R:
+        """Drawing and encoding, off the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, prepare)
+
+    async def reply(self, model: Model, ask: Ask, vote: int, fits: Callable[[str], bool]) -> Reply:
+        """From the cache or the model. Only a complete reply that ``fits`` is kept for another time.
+
+        Raises:
+            ModelError: there is none. InputError: nor will there be one. BudgetSpentError: no budget to ask.
+        """
+        key = self.replies.key(model.identity, ask, vote)
+        kept = self.replies.get(key)
+        if kept is not None:
+            self.meter.cached += 1
+            return kept
+        try:
+            reply = await with_retries(lambda: self._call(model, ask), self.meter)
+        except ModelError as error:
+            if error.kind == "fatal":
+                raise InputError(f"judge '{self.name}': {error}") from error
+            raise
+        if reply.finish == "complete" and fits(reply.text):
+            self.replies.put(key, reply)
+        return reply
+
+    async def _call(self, model: Model, ask: Ask) -> Reply:
+        async with self._slots[model.id]:
+            return await model.ask(ask)
