@@ -1,17 +1,22 @@
 """The default inpainter: path-traced sprites, lit like the frame and set into it in linear light. Needs no GPU."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from cfgen.errors import InpaintRefusedError
+from cfgen.geometry.camera import centre
 from cfgen.inpaint import sprites
 from cfgen.inpaint.draw import Drawing, draw
 from cfgen.inpaint.light import Light
-from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.setin import insert
 from cfgen.records import Hazard, Size
+
+#: A hazard is turned by at most this, radians, to face the camera with a view that its sprite has.
+MAX_TURN = math.radians(15)
 
 
 class Composite:
@@ -23,7 +28,7 @@ class Composite:
 
     name = "composite"
     version = "1"
-    needs = Needs(every_frame=True, context=0.0, min_side=16, square=False, shadow=2.5)
+    needs = Needs(every_frame=True, context=0.0, min_side=16, square=False, shadow=2.5, turn=MAX_TURN)
 
     def __init__(self) -> None:
         self.options: Mapping[str, Any] = {}
@@ -46,8 +51,20 @@ def _draw(request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mappin
     if not names:
         raise InpaintRefusedError(f"no sprite for hazard '{request.hazard.id}' (model {model})")
     variant = pick(names, _sizes(model, names), request)
-    drawing = draw(sprites.load(model, variant), request.camera, request.placement, light)
-    return drawing, {"sprite": f"{model}/{variant}"}
+    sprite = sprites.load(model, variant)
+    turn = _turn(sprite, request.setting.front or request.setting)
+    turned = request.placement.model_copy(update={"yaw": request.placement.yaw + turn})
+    report = {"sprite": f"{model}/{variant}", "turned_deg": round(math.degrees(turn), 1)}
+    return draw(sprite, request.camera, turned, light), report
+
+
+def _turn(sprite: sprites.Sprite, setting: Setting) -> float:
+    """Turn, radians, that shows the front camera at t0 a stored view as it is: sides it never saw cannot be made up."""
+    placement, eye = setting.placement, centre(setting.camera)
+    dx, dy = eye[0] - placement.x, eye[1] - placement.y
+    azimuth = math.atan2(dy, dx) - placement.yaw
+    stored = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
+    return min(max(math.remainder(azimuth - stored, math.tau), -MAX_TURN), MAX_TURN)
 
 
 def _sizes(model: str, names: Sequence[str]) -> list[Size]:

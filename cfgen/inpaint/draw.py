@@ -11,8 +11,8 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.colour import LUMA
 from cfgen.inpaint.light import Light
-from cfgen.inpaint.propagate import board, magnification
-from cfgen.inpaint.sprites import GroundMap, Sprite, View
+from cfgen.inpaint.reproject import mapped, reproject
+from cfgen.inpaint.sprites import GroundMap, Sprite
 from cfgen.records import Camera, Placement, Size
 
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
@@ -105,7 +105,7 @@ def _stray_shadow(sprite: Sprite, share: float) -> GroundMap:
     turns = np.linspace(0, 2 * math.pi, 12, endpoint=False)
     suns = [(_STRAY_FLAT * math.cos(a), _STRAY_FLAT * math.sin(a), _STRAY_RISE) for a in turns]
     maps = [sprite.shadow_map(towards, sky, sun) for towards in suns]
-    reach = max(float(np.abs(_mapped(m.to_model, _edge(m))).max()) for m in maps)
+    reach = max(float(np.abs(mapped(m.to_model, _edge(m))).max()) for m in maps)
     step = max(reach / 100, float(np.abs(maps[0].to_model[:2, :2]).max()))
     cells = math.ceil(2 * reach / step)
     frame = np.array([[0, -step, reach - step / 2], [-step, 0, reach - step / 2], [0, 0, 1]])
@@ -133,8 +133,8 @@ def _touched(
     corners, valid = project(camera, box_corners(placement.x, placement.y, placement.yaw, size)[0])
     eye = centre(camera)[:2]
     reach = 0.6 * math.hypot(eye[0] - placement.x, eye[1] - placement.y)
-    on_ground = np.clip(_mapped(shadow.to_model, _edge(shadow)), -reach, reach)
-    px = np.vstack([corners[valid], _mapped(ground_homography(camera, placement), on_ground)[0]])
+    on_ground = np.clip(mapped(shadow.to_model, _edge(shadow)), -reach, reach)
+    px = np.vstack([corners[valid], mapped(ground_homography(camera, placement), on_ground)[0]])
     margin = 4 + 0.03 * np.ptp(px, axis=0)
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
     high = np.ceil(px.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
@@ -156,89 +156,7 @@ def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Lig
         sun=light.sun,
         emission=_shine(sprite, light),
     )
-    return _reproject(view, camera, placement)
-
-
-def _reproject(view: View, camera: Camera, placement: Placement) -> np.ndarray:
-    """(H, W, 4) float32: the sprite's view moved, point by point, to where the camera sees each point.
-
-    The sprite was taken 25 m away from one of a few directions. Its plane through the foot maps exactly; what is
-    nearer or farther than that plane is shifted by its own parallax, so that wheels meet the road at any range.
-    """
-    step = 1 / view.ppm
-    rgba = _calmed(view.rgba)
-    to_board = np.array(
-        [[step, 0, (0.5 - view.foot[0]) * step], [0, -step, (view.foot[1] - 0.5) * step], [0, 0, 1]]
-    )
-    warp = board(camera, placement) @ to_board
-    picture, rescale = _reduced(rgba, magnification(warp, view.foot))
-    warp = warp @ np.linalg.inv(rescale)
-    height, width = picture.shape[:2]
-    shift = _parallax(view, (height, width), warp, camera, placement)
-    x0, y0, x1, y1 = _target(warp, shift, camera)
-    drawn = np.zeros((camera.height, camera.width, 4), np.float32)
-    if x1 <= x0 or y1 <= y0:
-        return drawn
-    back = np.linalg.inv(warp)
-    seen = np.stack(np.meshgrid(np.arange(x0, x1), np.arange(y0, y1)), -1).astype(np.float32)
-    at = _mapped(back, seen)
-    for _ in range(2):  # the shift is given where a pixel comes from: two rounds of fixed-point iteration
-        moved = _looked_up(shift, at, cv2.BORDER_REPLICATE)
-        at = _mapped(back, seen - moved)
-    drawn[y0:y1, x0:x1] = _looked_up(picture, at, cv2.BORDER_CONSTANT)
-    return drawn
-
-
-def _calmed(rgba: np.ndarray) -> np.ndarray:
-    """Smoke and flames, which are traced with few paths, without their speckle; solid things as they are."""
-    alpha = rgba[..., 3]
-    covered = alpha > 0.04
-    if (alpha[covered] < 0.85).mean() < 0.6:
-        return rgba
-    solid = cv2.GaussianBlur(np.clip((alpha - 0.85) / 0.1, 0, 1), (0, 0), 1.0)[..., None]
-    return rgba * solid + cv2.GaussianBlur(rgba, (0, 0), 1.8) * (1 - solid)
-
-
-def _parallax(
-    view: View, shape: tuple[int, int], warp: np.ndarray, camera: Camera, placement: Placement
-) -> np.ndarray:
-    """(h, w, 2) float32: true pixel less ``warp``'s pixel of what each sprite pixel shows, spread over the gaps."""
-    height, width = shape
-    points = cv2.resize(view.points, (width, height), interpolation=cv2.INTER_NEAREST).reshape(-1, 3)
-    solid = cv2.resize(view.rgba[..., 3], (width, height), interpolation=cv2.INTER_AREA) > 0.5
-    c, s = math.cos(placement.yaw), math.sin(placement.yaw)
-    world = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + (placement.x, placement.y, 0)
-    true, valid = project(camera, world)
-    plane = _mapped(warp, np.stack(np.meshgrid(np.arange(width), np.arange(height)), -1).astype(np.float32))
-    known = (solid & valid.reshape(shape)).astype(np.float32)[..., None]
-    shift = np.nan_to_num(true.reshape(height, width, 2) - plane).astype(np.float32) * known
-    reach = 0.02 * max(shape) + 1.0
-    weight = cv2.GaussianBlur(known, (0, 0), reach)[..., None]
-    mean = shift.sum((0, 1)) / max(float(known.sum()), 1.0)
-    around = (cv2.GaussianBlur(shift, (0, 0), reach) + 1e-3 * mean) / (weight + 1e-3)
-    return cv2.blur(shift + (1 - known) * around, (3, 3))
-
-
-def _target(warp: np.ndarray, shift: np.ndarray, camera: Camera) -> tuple[int, int, int, int]:
-    """x0, y0, x1, y1 of the pixels that the sprite can reach, inside the image."""
-    height, width = shift.shape[:2]
-    edge = np.array([[(0, 0), (width, 0), (width, height), (0, height)]], np.float32)
-    corners = _mapped(warp, edge).reshape(-1, 2)
-    margin = np.abs(shift).max((0, 1)) + 2
-    low = np.floor(corners.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
-    high = np.ceil(corners.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
-    return int(low[0]), int(low[1]), int(high[0]), int(high[1])
-
-
-def _looked_up(picture: np.ndarray, at: np.ndarray, border: int) -> np.ndarray:
-    """Values of a picture (h, w, C) at pixels (H, W, 2) float32."""
-    x, y = cv2.split(at)
-    return cv2.remap(picture, x, y, cv2.INTER_LINEAR, borderMode=border)
-
-
-def _mapped(warp: np.ndarray, pixels: np.ndarray) -> np.ndarray:
-    """Pixels (h, w, 2) float32 through a homography (3, 3)."""
-    return cv2.perspectiveTransform(pixels, warp)
+    return reproject(view, camera, placement)
 
 
 def _in_model(direction: np.ndarray | None, placement: Placement) -> tuple[float, float, float] | None:
@@ -247,15 +165,6 @@ def _in_model(direction: np.ndarray | None, placement: Placement) -> tuple[float
     x, y, z = (float(v) for v in direction)
     c, s = math.cos(placement.yaw), math.sin(placement.yaw)
     return c * x + s * y, -s * x + c * y, z
-
-
-def _reduced(picture: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
-    """The picture shrunk by area to ``factor`` when below 1, and the 3x3 that takes its old pixels to the new."""
-    height, width = picture.shape[:2]
-    new = max(1, round(width * min(factor, 1))), max(1, round(height * min(factor, 1)))
-    sx, sy = new[0] / width, new[1] / height
-    small = picture if new == (width, height) else cv2.resize(picture, new, interpolation=cv2.INTER_AREA)
-    return small, np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
 
 
 def _on_ground(picture: GroundMap, camera: Camera, placement: Placement, outside: np.ndarray) -> np.ndarray:

@@ -99,6 +99,7 @@ class Needs:
         terms: names of options that change cost, speed or patience but no pixel: a build does not store them, and
             may be continued with others. Of these a build sets ``cache`` (a folder for what need not be made or
             paid for twice) and ``quiet`` where they are named and not given.
+        turn: how far it may turn the hazard about its foot, radians; the mask leaves room for it.
     """
 
     every_frame: bool = False
@@ -106,6 +107,7 @@ class Needs:
     min_side: int = 256
     square: bool = True
     shadow: float = 0.5
+    turn: float = 0.0
     batch_size: int = 1
     processes: int = 0
     terms: tuple[str, ...] = ()

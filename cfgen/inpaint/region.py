@@ -72,7 +72,7 @@ def views(
         if then is None:
             continue
         given = mask if key == first else None
-        allowed = given if given is not None else project_mask(camera, then, needs.shadow)
+        allowed = given if given is not None else project_mask(camera, then, needs.shadow, needs.turn)
         crop = crop_box(allowed, needs)
         if crop is None:
             continue
@@ -100,13 +100,17 @@ def box_of(placement: Placement) -> np.ndarray:
     return box_corners(placement.x, placement.y, placement.yaw, placement.size)[0]
 
 
-def project_mask(camera: Camera, placement: Placement, shadow: float) -> np.ndarray:
+def project_mask(camera: Camera, placement: Placement, shadow: float, turn: float = 0.0) -> np.ndarray:
     """(H, W) uint8: 255 in the hull of the projected box, dilated, and on the ground within the shadow's reach.
 
-    ``shadow`` is that reach beyond the box, as a multiple of the hazard's height.
+    ``shadow`` is that reach beyond the box, as a multiple of the hazard's height; ``turn``, radians, how far the box
+    may turn about its foot.
     """
     mask = np.zeros((camera.height, camera.width), np.uint8)
-    corners, _ = project(camera, box_of(placement))
+    yaws = [placement.yaw + t for t in ((-turn, 0.0, turn) if turn else (0.0,))]
+    boxes = [box_of(placement.model_copy(update={"yaw": yaw})) for yaw in yaws]
+    corners, valid = project(camera, np.concatenate(boxes))
+    corners = corners[valid]
     height = float(np.ptp(corners[:, 1]))
     rim = FEATHER + 2 + 0.04 * height
     square = np.array([(-rim, -rim), (rim, -rim), (rim, rim), (-rim, rim)])

@@ -116,6 +116,14 @@ class Sprite:
         rise = math.radians(chosen["elevation_deg"])
         return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
 
+    def seen_from(self, azimuth: float, elevation: float) -> float:
+        """Azimuth, radians, of the stored view that `view` takes for this one."""
+        if self.is_decal or self.meta["symmetry"] == "round":
+            return azimuth
+        flip = self.meta["symmetry"] == "mirror" and math.sin(azimuth) < 0
+        at = math.radians(self._nearest(-azimuth if flip else azimuth, elevation)["azimuth_deg"])
+        return -at if flip else at
+
     def shadow_map(
         self, sun_dir: Sequence[float] | None = None, sky: ArrayLike = _WHITE, sun: ArrayLike = _WHITE
     ) -> GroundMap:
