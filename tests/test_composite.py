@@ -163,12 +163,19 @@ def test_the_ground_darkens_under_it_and_the_sun_casts_the_shadow_away():
     assert dark.mean() > foot[0] + 15, "sun on the left, shadow on the right"
 
 
-def test_a_sun_of_unknown_direction_darkens_all_around_and_no_side_more():
+def test_a_sun_of_unknown_side_stands_behind_the_camera_and_darkens_no_side_more():
     hazard = make_hazard("drum")
     placement = make_placement(hazard, 10.0, 0.0)
+    setting = Setting(make_road(grey=150, sky=(60, 110, 200)), PINHOLE, placement)
+    light = estimate(setting)
+    assert light.report["light"] == "sun from an unknown side"
+    assert light.report["sun_dir_confidence"] < 0.5
+    assert light.sun_dir[0] < -0.5
+    assert light.sun_dir[1] == pytest.approx(0, abs=1e-6)
+    assert light.sky + light.sun * light.sun_dir[2] == pytest.approx(np.ones(3))
     sprite = sprites.load("drum", "a")
     overcast = draw(sprite, PINHOLE, placement, make_light())
-    stray = draw(sprite, PINHOLE, placement, make_light(stray=0.7))
+    stray = draw(sprite, PINHOLE, placement, light)
     lost = (1 - stray.shade[..., 1]).sum(0)
     assert lost.sum() > 1.1 * (1 - overcast.shade[..., 1]).sum()
     (foot,), _ = project(PINHOLE, [(10.0, 0.0, 0.0)])
@@ -353,4 +360,4 @@ def test_real_drive(real):
     assert isinstance(edit, Edit)
     image, mask = edit.frames[FRONT]
     assert np.array_equal(image[mask == 0], frame[mask == 0])
-    assert edit.report["inpainter"]["light"]["light"] in {"sun", "shade", "overcast"}
+    assert edit.report["inpainter"]["light"]["light"] in {"sun", "sun from an unknown side"}

@@ -23,8 +23,8 @@ _FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
 _THIN = 0.35
 #: Image level that flames give a unit of their radiance, at least and at most.
 _FLAME = (0.15, 0.30)
-#: Height of a sun of unknown direction: 50 degrees.
-_STRAY_RISE, _STRAY_FLAT = math.sin(math.radians(50)), math.cos(math.radians(50))
+#: Directions over which the shadow of a sun of unknown side is averaged.
+_STRAY_SUNS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +59,12 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
     """Light on the ground with the object ÷ without it: its shadow, and what a fire adds."""
-    if light.stray:
-        shadow = _stray_shadow(sprite, light.stray)
+    towards = _in_model(light.sun_dir, placement)
+    if light.stray and towards is not None:
+        turn = round(math.atan2(towards[1], towards[0]), 1)
+        shadow = _stray_shadow(sprite, turn, towards[2], light.stray, tuple(light.sky), tuple(light.sun))
     else:
-        shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
+        shadow = sprite.shadow_map(towards, light.sky, light.sun)
     intensity, height = sprite.glow()
     if float(intensity.max()) < _FIRE:
         return shadow
@@ -99,11 +101,13 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
 
 
 @lru_cache(maxsize=64)
-def _stray_shadow(sprite: Sprite, share: float) -> GroundMap:
-    """What a sun of unknown direction leaves on the ground: the mean over all sides, ``share`` of the light."""
-    sky, sun = (1 - share,) * 3, (share / _STRAY_RISE,) * 3
-    turns = np.linspace(0, 2 * math.pi, 12, endpoint=False)
-    suns = [(_STRAY_FLAT * math.cos(a), _STRAY_FLAT * math.sin(a), _STRAY_RISE) for a in turns]
+def _stray_shadow(
+    sprite: Sprite, turn: float, rise: float, stray: float, sky: tuple[float, ...], sun: tuple[float, ...]
+) -> GroundMap:
+    """The mean shadow of suns at height ``rise`` (its sine) from ``stray`` rad left of azimuth ``turn`` to right."""
+    flat = math.sqrt(1 - rise**2)
+    turns = turn + np.linspace(-stray, stray, _STRAY_SUNS)
+    suns = [(flat * math.cos(a), flat * math.sin(a), rise) for a in turns]
     maps = [sprite.shadow_map(towards, sky, sun) for towards in suns]
     reach = max(float(np.abs(mapped(m.to_model, _edge(m))).max()) for m in maps)
     step = max(reach / 100, float(np.abs(maps[0].to_model[:2, :2]).max()))

@@ -24,8 +24,8 @@ _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), and how far it strays.
 _CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
 _WHITE_SPREAD = 0.35
-#: Share of direct light on ground in the sun, where its direction is unknown.
-_STRAY = 0.7
+#: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
+_BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
 _FAR_M, _CLEAR = 120.0, 0.0003
 
@@ -40,8 +40,8 @@ class Light:
         contrast: exponent of the camera's tone curve about the ground.
         tint: (3,) white balance, luminance 1: what a neutral card shows.
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
-        sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast, in shade, or unknown.
-        stray: share of the ground's light that comes from a sun of unknown direction; 0 otherwise.
+        sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast or in shade.
+        stray: how far to either side of it the sun may stand, rad; 0 where its direction is known.
         haze: (3,) linear image RGB that distance tends to.
         haze_per_m: extinction per metre.
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
@@ -86,8 +86,9 @@ def estimate(setting: Setting) -> Light:
     if "sun" in setting.extra:
         sunny = float(sun_dir is not None)
     in_sun = sunny * (1 - shade)
-    use_sun = in_sun >= CONFIDENT and sure >= CONFIDENT
-    sky, sun = _levels(sun_dir if use_sun else None)
+    use_sun, known = in_sun >= CONFIDENT, sure >= CONFIDENT
+    towards = (sun_dir if known else _behind(setting)) if use_sun else None
+    sky, sun = _levels(towards)
     haze, per_m, floor = _air(frame)
     report = {
         "ground": _rounded(local),
@@ -98,7 +99,7 @@ def estimate(setting: Setting) -> Light:
         "shade": round(shade, 2),
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
-        "light": "sun" if use_sun else "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast",
+        "light": _name(sunny, shade, use_sun, known),
         "haze_per_m": round(per_m, 5),
     }
     if (
@@ -112,14 +113,27 @@ def estimate(setting: Setting) -> Light:
         tint=_tint(local),
         sky=sky,
         sun=sun,
-        sun_dir=sun_dir if use_sun else None,
-        stray=_STRAY if in_sun >= CONFIDENT and not use_sun else 0.0,
+        sun_dir=towards,
+        stray=_STRAY if use_sun and not known else 0.0,
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
         day=3.0 if sunny * (1 - shade) >= CONFIDENT else 1.0,
         report=report,
     )
+
+
+def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
+    if use_sun:
+        return "sun" if known else "sun from an unknown side"
+    return "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast"
+
+
+def _behind(setting: Setting) -> np.ndarray:
+    """(3,) unit vector to a sun behind the camera: ahead it would show in the sky, and shadows then fall unseen."""
+    away = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
+    flat = math.cos(_BEHIND_RISE) * away / np.hypot(*away)
+    return np.array([*flat, math.sin(_BEHIND_RISE)])
 
 
 def _rounded(values: np.ndarray) -> list[float]:

@@ -35,7 +35,6 @@ class Studio:
         self.ramp = _sky_ramp()
         self.sky = [tuple(stop.color)[:3] for stop in self.ramp]
         lamp = bpy.data.lights.new("sun", "SUN")
-        lamp.angle = 0.0093
         self.sun = bpy.data.objects.new("sun", lamp)
         bpy.context.scene.collection.objects.link(self.sun)
 
@@ -131,6 +130,7 @@ class Studio:
             strength = max(ask["sun"])
             lamp.energy = float(np.pi * strength * ask["day"])
             lamp.color = [c / strength for c in ask["sun"]]
+            lamp.angle = ask["sun_angle"]
             self.sun.rotation_euler = Vector(ask["sun_dir"]).to_track_quat("Z", "Y").to_euler()
 
 
