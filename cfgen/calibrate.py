@@ -39,18 +39,19 @@ _SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": N
 def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calibration:
     """Compare ``judge``'s stored verdicts in ``bench`` with the ratings there.
 
-    Writes ``verdicts/<judge>/calibration.json`` in ``bench`` and returns it.
+    Writes ``verdicts/<judge>/calibration.json`` in ``bench`` and in ``benchmarks``, and returns it.
 
     Args:
         benchmarks: directories that the calibrated judge is to score; none may hold a rated scene.
 
     Raises:
         InputError: no ratings, no verdicts on rated answers, or a rated scene in one of ``benchmarks``.
+        StoreError: one of ``benchmarks`` has verdicts of that name by another wording, model or options.
     """
-    store = Store(bench)
+    store, others = Store(bench), [Store(b) for b in benchmarks]
     people = _people(store)
     scenes = _rated_scenes(store, people)
-    kept_from = [_kept_apart(scenes, Store(b)) for b in benchmarks]
+    kept_from = [_kept_apart(scenes, other) for other in others]
     verdicts = _verdicts(store, judge, people)
     run = read_record(store.judge_run_path(judge), JudgeRun)
     scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
@@ -70,6 +71,9 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         kept_from=tuple(kept_from),
     )
     write_record(store.calibration_path(judge), found, store.work)
+    for other in others:
+        other.register_judge(run)
+        write_record(other.calibration_path(judge), found, other.work)
     return found
 
 
