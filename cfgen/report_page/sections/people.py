@@ -121,7 +121,7 @@ def people_scores(data: Gathered, dimension: Dimension) -> Scores:
     last = {
         (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)
         for r in data.ratings
-        if r.arm == "hazard" and r.history
+        if (r.arm, r.repeat) == ("hazard", 0) and r.history
     }
     items = sorted({(planner, case) for _, planner, case in last})
     votes = consensus([[last.get((rater, *item)) for item in items] for rater in raters]) if raters else []
