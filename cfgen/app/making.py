@@ -74,9 +74,8 @@ def top_up(root: Path, n: int, scenes: Path | None, say: Say) -> int:
         )
         accepted = _accepted(store)
         if accepted < min(n, report.wanted):
-            raise StoreError(
-                f"{accepted} of {n} cases: scenes and hazards are used up; build with more scenes"
-            )
+            why = report.stopped or "scenes and hazards are used up; build with more scenes"
+            raise StoreError(f"{accepted} of {n} cases: {why}")
     return accepted
 
 
