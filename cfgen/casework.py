@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -64,26 +64,24 @@ class Outcome:
 
 
 class Workshop:
-    """Everything a worker process loads once.
+    """Everything a worker process loads once."""
 
-    Args:
-        inpainter, guide: instead of the benchmark's own two.
-    """
-
-    def __init__(
-        self, recipe: Recipe, inpainter: Inpainter | None = None, guide: Inpainter | None = None
-    ) -> None:
+    def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
         self.store = Store(recipe.store)
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
-        if inpainter is None:
-            options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
-            inpainter = equipped(self.store, self.benchmark.inpainter, options)
-            guide = create_guide(self.benchmark.guide, inpainter)
-        self.inpainter, self.guide = inpainter, guide
+        self.inpainter: Inpainter = self._inpainter(json.loads(recipe.terms))
+        self.guide: Inpainter | None = create_guide(self.benchmark.guide, self.inpainter)
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
+
+    def _inpainter(self, terms: dict[str, Any]) -> Inpainter:
+        name, options = self.benchmark.inpainter, {**self.benchmark.inpainter_options, **terms}
+        made = create_inpainter(name, options)
+        if "cache" in made.needs.terms and "cache" not in options:
+            made = create_inpainter(name, {**options, "cache": str(self.store.inpaint_cache)})
+        return made
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
         """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
@@ -104,14 +102,6 @@ class Workshop:
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
-
-
-def equipped(store: Store, name: str, options: Mapping[str, Any]) -> Inpainter:
-    """An inpainter that keeps in the benchmark what need not be paid for twice."""
-    made = create_inpainter(name, options)
-    if "cache" in made.needs.terms and "cache" not in options:
-        made = create_inpainter(name, {**options, "cache": str(store.inpaint_cache)})
-    return made
 
 
 @lru_cache(maxsize=1)
@@ -271,9 +261,13 @@ class Draft:
             distance_placements=self.arms.distance_placements,
             attempts=tuple(self.attempts),
             gates=self.gates,
-            provenance=self._provenance(self.edit.report),
+            provenance=self._provenance({**self.edit.report, **self._told_of_arms()}),
             files={},
         )
+
+    def _told_of_arms(self) -> dict[str, Any]:
+        arms = {arm: edit.report["inpainter"] for arm, edit in self.arms.edits.items()}
+        return {"arms": arms} if arms else {}
 
     def _provenance(self, report: Mapping[str, Any]) -> Provenance:
         inpainter = self.shop.inpainter
@@ -314,26 +308,12 @@ def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
     with contextlib.ExitStack() as claims:
         mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
         others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
-        # somebody may have finished one between the plan and the claim
-        done = [outcome for p in mine if (outcome := _outcome_on_disk(shop.store, p))]
-        drafts = draft_cases(shop, [p for p in mine if p not in [o.planned for o in done]])
-        ended = [Outcome(d.planned, "open", off) if off else d.finish() for d, off in drafts]
-        return others + done + ended
-
-
-def _outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
-    if store.has_case(planned.case_id):
-        return Outcome(planned, "accepted")
-    if store.has_rejection(planned.case_id):
-        return Outcome(planned, "refused", "already refused")
-    return None
-
-
-def draft_cases(shop: Workshop, planned: Sequence[Planned]) -> Iterator[tuple[Draft, str]]:
-    """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
-    drafts = [_draft(shop, p) for p in planned]
-    for index, put_off in in_step([draft.tries() for draft in drafts], shop.edits):
-        yield drafts[index], put_off
+        drafts = [_draft(shop, planned) for planned in mine]
+        ended = in_step([draft.tries() for draft in drafts], shop.edits)
+        return others + [
+            Outcome(drafts[i].planned, "open", put_off) if put_off else drafts[i].finish()
+            for i, put_off in ended
+        ]
 
 
 def frame_path(arm: str, camera: str, t: float) -> str:

@@ -1,7 +1,8 @@
 """Questions gathered into batch jobs: half the price, up to a day's wait, and nothing else changed."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,11 +31,19 @@ class Batcher:
     again instead of paying for it twice.
     """
 
-    def __init__(self, model: Jobs, size: int, poll_s: float, folder: str) -> None:
+    def __init__(
+        self,
+        model: Jobs,
+        size: int,
+        poll_s: float,
+        folder: str,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
         self.id, self.form = model.id, model.form
         self.identity: Mapping[str, Any] = model.identity
         self.at_once: int | None = size
         self._model, self._size, self._poll_s = model, size, poll_s
+        self._say = say or (lambda _: None)
         self._folder = Path(folder) / "jobs" if folder else None
         self._waiting: list[tuple[Ask, asyncio.Future[Reply]]] = []
         self._jobs: set[asyncio.Task[None]] = set()
@@ -97,7 +106,7 @@ class Batcher:
 
     async def _collected(self, name: str, count: int, kept: Path | None) -> list[Reply | ModelError]:
         """Polls until the job ends; a poll that fails in passing is no reason to give up a job that is paid for."""
-        failed = 0
+        failed, start = 0, time.monotonic()
         while True:
             try:
                 found = await self._model.collect(name, count)
@@ -113,6 +122,10 @@ class Batcher:
                 found = None
             if found is not None:
                 return found
+            minutes = (time.monotonic() - start) / 60
+            self._say(
+                f"{name}: {count} questions, waited for {minutes:.0f} min; it may be left and picked up later"
+            )
             await asyncio.sleep(self._poll_s)
 
     def _kept(self, asks: list[Ask]) -> Path | None:

@@ -1,5 +1,6 @@
 """Gemini models that answer with a picture (Nano Banana)."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,11 @@ class GeminiImage(Gemini):
     def __init__(self, model: str, base_url: str, timeout_s: float) -> None:
         super().__init__(model, "", base_url, timeout_s)
         self.identity: Mapping[str, Any] = {"provider": "gemini", "model": model}
+
+    async def open(self) -> None:
+        # the SDK warns of every picture in an answer as if it were a mistake
+        logging.getLogger("google_genai.types").setLevel(logging.ERROR)
+        await super().open()
 
     def _request(self, ask: Ask) -> dict[str, Any]:
         asked = super()._request(ask)

@@ -41,7 +41,7 @@ class Ledger:
                 sums[name] = sums.get(name, 0.0) + float(value)
         return Spent(
             requests=len(lines),
-            wasted=sum(not line["good"] for line in lines),
+            declined=sum(not line["good"] for line in lines),
             images=round(sums.get("images", 0)),
             tokens_in=round(sums.get("input_tokens", 0)),
             tokens_out=round(sums.get("output_tokens", 0) + sums.get("thinking_tokens", 0)),
@@ -63,8 +63,8 @@ class Ledger:
 def in_words(spent: Spent) -> str:
     """For a progress line and the end of a build."""
     words = [f"{spent.requests} requests", f"{spent.images} pictures"]
-    if spent.wasted:
-        words.append(f"{spent.wasted} declined or unusable")
+    if spent.declined:
+        words.append(f"{spent.declined} declined")
     words.append(f"{(spent.tokens_in + spent.tokens_out) / 1e6:.2f}M tokens")
     words.append(f"${spent.usd:.2f}" if spent.usd is not None else "no prices given")
     return ", ".join(words)

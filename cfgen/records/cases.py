@@ -83,8 +83,8 @@ class Spent(Record):
     """What a benchmark's inpainter has cost so far, over all builds. ``usd`` is None where no prices were given."""
 
     requests: int
-    #: of these, how many were declined or unusable
-    wasted: int
+    #: of these, how many were declined
+    declined: int
     images: int
     tokens_in: int
     tokens_out: int

@@ -13,7 +13,6 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.judge.offline.change import NoChangeError, find_change
 from cfgen.judge.offline.judge import OfflineJudge, look
 from cfgen.judge.offline.reading import read
-from cfgen.judge.offline.vocabulary import class_of, things
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.maneuvers import Baseline, Target
@@ -21,6 +20,7 @@ from cfgen.planners.responders import KINDS
 from cfgen.planners.words import plain
 from cfgen.probe import KNOWN
 from cfgen.records import DIMENSIONS, Plan, Trace
+from cfgen.vocabulary import class_of, things
 from tests.judge.painted import SIZES, Painted, paint
 
 
@@ -43,7 +43,7 @@ def test_known_answers_are_found_in_95_of_100_cases(painted):
         base = Baseline.of(case.history, case.future)
         target = Target.of(case.placement, base)
         for kind in KINDS.keys() - OfflineJudge().blind_to.keys():
-            if not KINDS[kind].unfit(base, target):
+            if KINDS[kind].applies(base, target):
                 total[kind] += 1
                 for dimension, said, due in zip(
                     DIMENSIONS, scores(case, kind), KNOWN[kind].expected, strict=True

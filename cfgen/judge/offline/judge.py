@@ -17,10 +17,10 @@ from cfgen.judge.combine import combine
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.reading import Reading, read
-from cfgen.judge.offline.vocabulary import class_of
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
+from cfgen.vocabulary import class_of
 
 #: What a measured size may differ from a thing's usual sizes: shadows, blur and cut edges.
 _SIZE_SLACK = 1.35

@@ -7,8 +7,8 @@ the scene changed is no reaction to the change.
 import re
 from dataclasses import dataclass, field
 
-from cfgen.judge.offline.vocabulary import things, vague_words
 from cfgen.records import Plan
+from cfgen.vocabulary import things, vague_words
 
 _MAX_CHARS = 20_000
 

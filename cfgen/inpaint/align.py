@@ -1,0 +1,175 @@
+"""Lays a redrawn crop over the original: where the surroundings moved, faded or were drawn anew is measured there.
+
+Image services return pictures of their own size in which everything may sit a few pixels off. What was not to
+change is the ruler: outside the mask the answer should be the original.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+#: A pixel has changed visibly when its largest channel moved by more than this (8 bit).
+VISIBLE = 10
+#: Registration is done on at most this many pixels a side.
+_SIDE = 512
+#: What counts as a believable residual: share of the side that it shifted, change of scale, correlation reached.
+MAX_SHIFT, MAX_SCALE, MIN_CORRELATION = 0.06, 0.06, 0.6
+#: A correction must lower the drift outside the mask to this share of what it was.
+_GAIN = 0.97
+#: Surroundings needed to measure anything: share of the crop.
+_LEAST_SURROUNDINGS = 0.1
+#: Bounds of a tone correction: contrast, and what it adds to the middle tone (8 bit).
+_TONE_FACTOR, _TONE_SHIFT = (0.8, 1.25), 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """An answer laid over its crop.
+
+    Attributes:
+        image: (H, W, 3) uint8. drift: mean absolute difference (8 bit) left outside the mask.
+        report: JSON values: what was measured and what was corrected.
+    """
+
+    image: np.ndarray
+    drift: float
+    report: dict[str, Any]
+
+
+def align(mappings: Mapping[str, np.ndarray], crop: np.ndarray, mask: np.ndarray) -> Aligned:
+    """The mapping that fits the surroundings best, with its residual shift, scale and tone taken out when certain.
+
+    Args:
+        mappings: candidates (H, W, 3) uint8 by name. crop: (H, W, 3) uint8, the original.
+        mask: (H, W) uint8, nonzero where pixels were to change.
+    """
+    around = _surroundings(mask)
+    name, image = min(mappings.items(), key=lambda pair: drift(pair[1], crop, around)["mean"])
+    raw = drift(image, crop, around)
+    report: dict[str, Any] = {"mapping": name, "raw_drift": raw}
+    if around.mean() >= _LEAST_SURROUNDINGS:
+        image, report["residual"] = _registered(image, crop, around)
+        image, report["tone"] = _toned(image, crop, around)
+    report["drift"] = drift(image, crop, around)
+    return Aligned(image, float(report["drift"]["mean"]), report)
+
+
+def drift(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> dict[str, float]:
+    """Mean absolute difference (8 bit) over ``around`` (H, W) bool, and the share of its pixels visibly off."""
+    off = cv2.absdiff(image, crop)[around]
+    if not len(off):
+        return {"mean": 0.0, "share": 0.0}
+    return {
+        "mean": round(float(off.mean()), 3),
+        "share": round(float((off.max(1) > VISIBLE).mean()), 4),
+    }
+
+
+def _surroundings(mask: np.ndarray) -> np.ndarray:
+    """(H, W) bool: away from the mask by a little, where an answer has no business."""
+    rim = max(3, round(0.01 * max(mask.shape)))
+    return cv2.dilate((mask > 0).astype(np.uint8), np.ones((2 * rim + 1,) * 2, np.uint8)) == 0
+
+
+def _registered(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+    """The image with its residual shift and scale taken out, if they are certain; and what was found."""
+    found = _residual(image, crop, around)
+    if found is None:
+        return image, {"corrected": False, "why": "the surroundings cannot be matched"}
+    warp, correlation = found
+    height, width = crop.shape[:2]
+    middle = np.array([width / 2, height / 2])
+    scale = [float(warp[0, 0]), float(warp[1, 1])]
+    shift = [float(v) for v in warp[:, :2] @ middle + warp[:, 2] - middle]
+    report: dict[str, Any] = {
+        "shift_px": [round(v, 2) for v in shift],
+        "scale": [round(v, 4) for v in scale],
+        "correlation": round(correlation, 4),
+    }
+    why = _doubt(shift, scale, correlation, max(height, width))
+    if not why and math.hypot(*shift) < 0.15 and max(abs(s - 1) for s in scale) * max(height, width) < 0.3:
+        why = "none to speak of"
+    if not why:
+        flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
+        moved = cv2.warpAffine(image, warp, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+        before, after = drift(image, crop, around)["mean"], drift(moved, crop, around)["mean"]
+        if after <= _GAIN * before:
+            return moved, {"corrected": True, **report}
+        why = "correcting it does not help"
+    return image, {"corrected": False, "why": why, **report}
+
+
+def _doubt(shift: list[float], scale: list[float], correlation: float, side: int) -> str:
+    if correlation < MIN_CORRELATION:
+        return "the surroundings match too poorly"
+    if math.hypot(*shift) > MAX_SHIFT * side or max(abs(s - 1) for s in scale) > MAX_SCALE:
+        return "too large to be believed"
+    return ""
+
+
+def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, float] | None:
+    """(2, 3) from crop to image pixels, scale and shift only, and the correlation it reaches; None when it fails.
+
+    Phase correlation gives the start, enhanced correlation (Evangelidis and Psarakis, PAMI 2008) the rest.
+    """
+    shrink = min(1.0, _SIDE / max(crop.shape[:2]))
+    size = (round(crop.shape[1] * shrink), round(crop.shape[0] * shrink))
+    ours, theirs = (
+        cv2.cvtColor(cv2.resize(p, size, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY).astype(np.float32)
+        for p in (crop, image)
+    )
+    seen = cv2.resize(around.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+    start = np.eye(2, 3, dtype=np.float32)
+    start[:, 2] = _coarse_shift(ours, theirs, seen)
+    criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 60, 1e-4)
+    try:
+        correlation, warp = cv2.findTransformECC(
+            ours, theirs, start, cv2.MOTION_AFFINE, criteria, inputMask=seen, gaussFiltSize=5
+        )
+    except cv2.error:
+        return None
+    if abs(warp[0, 1]) > 0.02 or abs(warp[1, 0]) > 0.02:
+        return None
+    middle = np.array([size[0] / 2, size[1] / 2])
+    shift = warp[:, :2] @ middle + warp[:, 2] - middle
+    straight = np.array([[warp[0, 0], 0, 0], [0, warp[1, 1], 0]], np.float64)
+    whole = middle / shrink
+    straight[:, 2] = shift / shrink + whole - straight[:, :2] @ whole
+    return straight, float(correlation)
+
+
+def _coarse_shift(ours: np.ndarray, theirs: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Pixels by which ``theirs`` is shifted against ``ours``, from what both show outside the mask."""
+    window = cv2.createHanningWindow(ours.shape[::-1], cv2.CV_32F)
+    flat = [np.where(seen > 0, p - p[seen > 0].mean(), 0).astype(np.float32) for p in (ours, theirs)]
+    shift, response = cv2.phaseCorrelate(flat[0], flat[1], window)
+    near = math.hypot(*shift) <= 2 * MAX_SHIFT * max(ours.shape)
+    return np.array(shift if response > 0.05 and near else (0.0, 0.0), np.float32)
+
+
+def _toned(
+    image: np.ndarray, crop: np.ndarray, around: np.ndarray
+) -> tuple[np.ndarray, dict[str, Any] | None]:
+    """The image with the surroundings' change of tone taken out, a factor and an offset a channel; None if none."""
+    soft_image, soft_crop = (cv2.GaussianBlur(p, (0, 0), 3)[around].astype(np.float64) for p in (image, crop))
+    factor, offset = np.ones(3), np.zeros(3)
+    for channel in range(3):
+        theirs, ours = soft_image[:, channel], soft_crop[:, channel]
+        steep = ours.std() / theirs.std() if theirs.std() > 4 else 1.0
+        factor[channel] = np.clip(steep, *_TONE_FACTOR)
+        offset[channel] = np.median(ours - factor[channel] * theirs)
+    moved = np.clip(image * factor + offset + 0.5, 0, 255).astype(np.uint8)
+    shift = np.abs(np.median(soft_image * factor + offset - soft_image, axis=0)).max()
+    if (
+        shift > _TONE_SHIFT
+        or drift(moved, crop, around)["mean"] >= _GAIN * drift(image, crop, around)["mean"]
+    ):
+        return image, None
+    return moved, {
+        "factor": [round(float(v), 3) for v in factor],
+        "offset": [round(float(v), 2) for v in offset],
+    }

@@ -1,0 +1,67 @@
+"""Answers that were paid for: kept on disk under a hash of everything that decides them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import StoreError
+from cfgen.files import read_json, write_bytes
+from cfgen.hashing import canonical_json, hash_json
+from cfgen.models.base import Ask, Picture, Reply
+
+_ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A reply and the calls it took, those before it that were declined among them."""
+
+    reply: Reply
+    calls: list[dict[str, Any]]
+
+
+class Answers:
+    """``folder``: None keeps nothing. Only complete replies belong in here."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+
+    @staticmethod
+    def key(identity: Mapping[str, Any], ask: Ask, seed: int) -> str:
+        """Of the model, all that is sent, and the seed: another try at the same edit is another answer."""
+        return hash_json({"model": dict(identity), "ask": ask.hash, "seed": seed})
+
+    def has(self, key: str) -> bool:
+        path = self._path(key)
+        return path is not None and path.is_file()
+
+    def get(self, key: str) -> Kept | None:
+        path = self._path(key)
+        if path is None or not path.is_file():
+            return None
+        try:
+            found = read_json(path)
+            pictures = tuple(
+                Picture((path.parent / name).read_bytes(), mime) for name, mime in found["pictures"]
+            )
+            return Kept(Reply(found["text"], usage=found["usage"], pictures=pictures), found["calls"])
+        except (StoreError, KeyError, OSError):
+            return None
+
+    def put(self, key: str, reply: Reply, calls: Sequence[Mapping[str, Any]]) -> None:
+        """Pictures first, then the JSON file whose existence makes it count."""
+        path = self._path(key)
+        if path is None:
+            return
+        names = []
+        for number, picture in enumerate(reply.pictures):
+            name = f"{path.stem}.{number}.{_ENDING.get(picture.mime, 'bin')}"
+            write_bytes(path.parent / name, picture.data)
+            names.append([name, picture.mime])
+        content = {"text": reply.text, "usage": dict(reply.usage), "pictures": names, "calls": list(calls)}
+        write_bytes(path, canonical_json(content))
+
+    def _path(self, key: str) -> Path | None:
+        digest = key.removeprefix("sha256:")
+        return None if self.folder is None else self.folder / digest[:2] / f"{digest}.json"

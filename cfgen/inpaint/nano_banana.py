@@ -1,0 +1,284 @@
+"""Nano Banana: Gemini's image models as an inpainter. The crop goes out in a shape that the service takes, with the
+hazard, its place and its size in words; what comes back is laid over the crop again, and only what was added is kept.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
+from cfgen.files import png_bytes
+from cfgen.inpaint import critic
+from cfgen.inpaint.asking import Asker, Calls, Service, Till, sayer
+from cfgen.inpaint.laying import Laid, lay
+from cfgen.inpaint.letterbox import Letterbox, fit
+from cfgen.inpaint.paste import blend, weights
+from cfgen.inpaint.protocol import Answer, InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.wording import MOST_REWORDINGS, VERSION, write_prompt
+from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
+from cfgen.models.batcher import Batcher
+from cfgen.models.gemini import Gemini
+from cfgen.models.gemini_image import GeminiImage
+from cfgen.models.limits import PRICES, BudgetSpentError, Limits
+from cfgen.records import Hazard, Size, Spent
+
+#: The service renames its models often: ``--inpainter-option model=NAME`` takes another.
+DEFAULT_MODEL = "gemini-nano-banana-2.1"
+#: Longer side of what is sent, by the size of the answer, pixels.
+SIDES = {"1K": 1024, "2K": 2048, "4K": 4096}
+#: Options that change cost, speed or patience but no pixel.
+TERMS = (
+    *(f.name for f in fields(Limits) if f.name != "votes"),
+    *("base_url", "timeout_s", "batch_size", "poll_s", "quiet", "critic_usd_in", "critic_usd_out"),
+)
+#: So many failures without a success point at the model or the key, not at the edits.
+_TELLING = 4
+_OURS = (InpaintRefusedError, InpaintPutOffError)
+_OWNER = "inpainter 'nano-banana'"
+
+
+class NanoBanana:
+    """Options that decide the picture, stored with the benchmark:
+
+        model: the image model. image_size: "1K", "2K" or "4K". rewordings: further wordings after a refusal or an
+        answer without the edit. max_drift: mean change (8 bit) left outside the mask from which on an answer is
+        refused; 0: none is. critic_model: a Gemini model that is shown before and after and must name what was added.
+
+    Terms, free to change from one run to the next: those of :class:`cfgen.models.limits.Limits` (concurrency, rpm, tpm,
+    retries, max_requests, usd_in, usd_out, usd_image, cache, batch; ``max_requests`` and ``max_usd`` count over all
+    runs that share ``cache``), base_url, timeout_s, batch_size (cases asked for together), poll_s, quiet,
+    critic_usd_in, critic_usd_out.
+    """
+
+    name = "nano-banana"
+    version = "1"
+
+    def __init__(
+        self,
+        model: str = DEFAULT_MODEL,
+        image_size: str = "1K",
+        rewordings: int = MOST_REWORDINGS,
+        max_drift: float = 20.0,
+        critic_model: str = "",
+        base_url: str = "",
+        timeout_s: float = 180.0,
+        batch_size: int = 0,
+        poll_s: float = 30.0,
+        quiet: bool = False,
+        critic_usd_in: float = 0.0,
+        critic_usd_out: float = 0.0,
+        **limits: Any,
+    ) -> None:
+        self.options: Mapping[str, Any] = {
+            "model": model,
+            "image_size": image_size,
+            "rewordings": rewordings,
+            "max_drift": float(max_drift),
+            "critic_model": critic_model,
+            "wording": VERSION,
+        }
+        _check(image_size, rewordings, limits)
+        self._limits = Limits.of({"concurrency": 8, **limits}, _OWNER)
+        self._critic_prices = Limits(usd_in=critic_usd_in, usd_out=critic_usd_out)
+        _check_budget(self._limits, bool(critic_model), self._critic_prices)
+        self._side, self._rewordings, self._max_drift = SIDES[image_size], rewordings, float(max_drift)
+        size = batch_size or (256 if self._limits.batch else 2 * self._limits.concurrency)
+        self.needs = Needs(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
+        self._till: Till | None = None
+        self._batching = (size, poll_s, sayer(quiet))
+        self._edits = self._service(GeminiImage(model, base_url, timeout_s), "edit", self._limits)
+        self._critic = None
+        if critic_model:
+            judge = Gemini(critic_model, "", base_url, timeout_s)
+            judge.otherwise = GeminiImage.otherwise
+            self._critic = self._service(judge, "critic", self._critic_prices)
+
+    def can_draw(self, hazard: Hazard) -> bool:
+        return hazard.kind == "null" or bool(hazard.prompt or hazard.name)
+
+    def sizes(self, hazard: Hazard) -> list[Size]:
+        return []
+
+    def inpaint(self, requests: Sequence[InpaintRequest]) -> list[Answer]:
+        """See :class:`cfgen.inpaint.protocol.Inpainter`.
+
+        Raises:
+            InputError: no key, no SDK, or a key, model or address that the service refuses.
+        """
+        return asyncio.run(self._all(requests)) if requests else []
+
+    def _service(self, model: Gemini, what: str, prices: Limits) -> Service:
+        asked: Model = model
+        if self._limits.batch:
+            size, poll_s, say = self._batching
+            asked = Batcher(model, size, poll_s, self._limits.cache, say)
+        return Service(asked, what, prices)
+
+    @property
+    def till(self) -> Till:
+        """Opened late: an inpainter may be made only to be asked what it can draw."""
+        if self._till is None:
+            batch = self._limits.batch
+            self._till = Till(replace(self._limits, rpm=0.0, tpm=0.0) if batch else self._limits)
+        return self._till
+
+    # --- one batch ----------------------------------------------------------------------------------------
+
+    async def _all(self, requests: Sequence[InpaintRequest]) -> list[Answer]:
+        """All at once; one that fails does not end the others, so that nothing under way is paid for in vain."""
+        before = self.till.ledger.total()
+        async with Asker(self.till) as asker:
+            found = await asyncio.gather(*(self._one(asker, r) for r in requests), return_exceptions=True)
+        answers: list[Answer] = []
+        for one in found:
+            if isinstance(one, BaseException) and not isinstance(one, _OURS):
+                raise one
+            answers.append(one)
+        spent = self.till.meter
+        broke = InpaintPutOffError(
+            f"the budget is spent (${spent.usd:.2f}, {spent.requests} requests); run the same command with a larger "
+            "--budget or max_requests to go on"
+        )
+        answers = [broke if isinstance(a, _NoMoneyError) else a for a in answers]
+        fault = _common_fault(answers, before)
+        return [InpaintPutOffError(fault)] * len(answers) if fault else answers
+
+    async def _one(self, asker: Asker, request: InpaintRequest) -> InpaintResult:
+        """
+        Raises:
+            InpaintRefusedError, InpaintPutOffError: no usable answer. InputError: there will be none for anyone.
+        """
+        calls: Calls = []
+        report: dict[str, Any] = {"model": self.options["model"], "calls": calls}
+        try:
+            return await self._edited(asker, request, report, calls)
+        except BudgetSpentError:
+            raise _NoMoneyError from None
+        except JobEndedError as error:
+            raise InpaintPutOffError(f"{error}; run the same command to start another") from None
+        except ModelError as error:
+            raise _as_ours(error, report) from None
+
+    async def _edited(
+        self, asker: Asker, request: InpaintRequest, report: dict[str, Any], calls: Calls
+    ) -> InpaintResult:
+        height, width = request.mask.shape
+        box = fit(height, width, self._side)
+        asks = await asyncio.to_thread(self._asks, request, box)
+        kept = [asker.kept(self._edits, ask, request.seed) for ask in asks]
+        report["letterbox"], problem = box.report, "no wording was tried"
+        for wording, ask in enumerate(asks):
+            if not kept[wording] and any(kept[wording:]):
+                continue  # declined in an earlier run, which went on to the wording whose answer is here
+            reply = await asker.ask(self._edits, ask, request.seed, calls, wording=wording)
+            laid: Laid | str = reply.reason or "no picture"
+            if reply.finish == "complete":
+                laid = await asyncio.to_thread(lay, reply.pictures[0].data, request, box, self._max_drift)
+            if isinstance(laid, Laid):
+                report |= {"prompt": ask.turns[0].parts[0], "sent": _hashes(ask), **laid.report}
+                await self._criticised(asker, request, laid, report, calls)
+                return InpaintResult(laid.image, laid.alpha, report | _sum(calls))
+            problem = laid
+            if reply.finish == "complete":
+                calls[-1] |= {"outcome": "unusable", "reason": problem}
+        raise InpaintRefusedError(f"{self.options['model']}: {problem}", report | _sum(calls))
+
+    def _asks(self, request: InpaintRequest, box: Letterbox) -> list[Ask]:
+        """One question a wording, all with the same pictures."""
+        sent = [request.image] if request.guide is None or request.hazard.kind == "null" else []
+        sent = sent or [request.image, np.asarray(request.guide)]
+        pictures = tuple(Picture(png_bytes(box.wrap(p)), "image/png") for p in sent)
+        shape = {"aspect_ratio": box.ratio, "image_size": self.options["image_size"]}
+        prompts = [write_prompt(request, box, wording) for wording in range(1 + self._rewordings)]
+        return [Ask("", (Turn("user", (prompt, *pictures)),), "json", shape) for prompt in prompts]
+
+    async def _criticised(
+        self, asker: Asker, request: InpaintRequest, laid: Laid, report: dict[str, Any], calls: Calls
+    ) -> None:
+        """
+        Raises:
+            InpaintRefusedError: the critic sees something else, or something wrong.
+        """
+        if self._critic is None:
+            return
+        after = blend(request.image, laid.image, weights(request.mask, laid.alpha))
+        ask = critic.question(*await asyncio.to_thread(lambda: tuple(map(png_bytes, (request.image, after)))))
+        told: Calls = []
+        reply = await asker.ask(self._critic, ask, request.seed, told)
+        calls += told
+        finding = critic.read_finding(reply.text) if reply.finish == "complete" else None
+        if finding is None:
+            why = reply.reason or "its answer cannot be read"
+            raise InpaintRefusedError(f"critic: no opinion ({why})", report | _sum(calls))
+        report["critic"] = {"model": self.options["critic_model"], **finding.report}
+        if doubt := critic.objection(finding, request.hazard):
+            raise InpaintRefusedError(f"critic: {doubt}", report | _sum(calls))
+
+
+class _UnreachedError(InpaintRefusedError):
+    """Every try failed in passing."""
+
+
+class _NoMoneyError(InpaintPutOffError):
+    """No further request is paid for; how much was spent is known once those under way have come back."""
+
+
+def _common_fault(answers: Sequence[Answer], before: Spent | None) -> str:
+    """Why a batch without one success says nothing about its edits, or "". Refused, they would be lost for good."""
+    refused = [a for a in answers if isinstance(a, InpaintRefusedError)]
+    if len(refused) < len(answers):
+        return ""
+    unreached = sum(isinstance(a, _UnreachedError) for a in refused)
+    if unreached == len(refused) and (len(refused) > 1 or before is None):
+        return f"{refused[0]}; run the same command later to go on"
+    if len(refused) >= _TELLING and (before is None or not before.images):
+        return (
+            f"the first {len(refused)} edits all came to nothing ({refused[0]}); see whether the model draws pictures, "
+            "then run the same command to go on"
+        )
+    return ""
+
+
+def _as_ours(error: ModelError, report: Mapping[str, Any]) -> CfgenError:
+    if error.kind == "fatal":
+        return InputError(f"{_OWNER}: {error}")
+    if error.kind == "rate":
+        return InpaintPutOffError(f"{error}; run the same command later, or with a lower rpm, to go on")
+    kind = _UnreachedError if error.kind == "transient" else InpaintRefusedError
+    return kind(str(error), report)
+
+
+def _sum(calls: Calls) -> dict[str, Any]:
+    """Tokens and dollars of all calls for one edit."""
+    usage: dict[str, float] = {}
+    for call in calls:
+        for name, value in call.get("usage", {}).items():
+            usage[name] = round(usage.get(name, 0.0) + value, 6)
+    return {"usage": usage}
+
+
+def _hashes(ask: Ask) -> list[str]:
+    return [part.hash for part in ask.turns[0].parts if isinstance(part, Picture)]
+
+
+def _check(image_size: str, rewordings: int, limits: Mapping[str, Any]) -> None:
+    if image_size not in SIDES:
+        raise InputError(f"{_OWNER}: image_size: expected one of {', '.join(SIDES)}, found '{image_size}'")
+    if not 0 <= rewordings <= MOST_REWORDINGS:
+        raise InputError(f"{_OWNER}: rewordings: expected 0 to {MOST_REWORDINGS}, found {rewordings}")
+    if "votes" in limits:
+        raise InputError(f"{_OWNER}: option 'votes' is for judges; leave it out")
+
+
+def _check_budget(limits: Limits, critic: bool, critic_prices: Limits) -> None:
+    if not limits.max_usd:
+        return
+    if limits.batch and not limits.usd_image:
+        raise InputError(f"{_OWNER}: a budget for batch jobs needs usd_image, the price of a picture")
+    if critic and not any(getattr(critic_prices, p) for p in PRICES):
+        raise InputError(
+            f"{_OWNER}: a budget with a critic needs its prices: critic_usd_in and critic_usd_out"
+        )

@@ -1,0 +1,29 @@
+"""A key that must never show, and retries that do not wait."""
+
+import pytest
+
+from cfgen.inpaint import asking, nano_banana
+from cfgen.models import batcher, limits
+
+KEY = "AIzaSECRET-of-the-test-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch):
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    async def quick(call, meter):
+        return await limits.with_retries(call, meter, first_wait=0.01)
+
+    monkeypatch.setattr(asking, "with_retries", quick)
+    monkeypatch.setattr(batcher, "LULL_S", 0.4)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Small pictures go out: what is tested with them does not depend on their size."""
+    monkeypatch.setitem(nano_banana.SIDES, "1K", 384)
