@@ -28,14 +28,13 @@ def test_no_more_at_once_than_agreed_and_no_faster():
 
 
 def test_answers_are_kept_by_what_decides_them_and_refusals_are_not(tmp_path):
-    answers = lambda r, n: painted(r, n) if n else refusal()
-    with ImageServer(answers) as server:
-        [once] = ask(server, cache=str(tmp_path))
-        [again] = ask(server, cache=str(tmp_path), concurrency=3)
+    with ImageServer(lambda r, n: painted(r, n) if n else refusal()) as server:
+        [once] = ask(server, request(), cache=str(tmp_path))
+        [again] = ask(server, request(), cache=str(tmp_path), concurrency=3)
         assert len(server.asked) == 2
         assert np.array_equal(once.image, again.image)
         assert once.report == again.report
-        ask(server, cache=str(tmp_path), model="another")
+        ask(server, request(), cache=str(tmp_path), model="another")
         ask(server, request(seed=2), cache=str(tmp_path))
         assert len(server.asked) == 4
 
