@@ -39,6 +39,16 @@ EDGE, EDGE_OVER_ROAD = 0.05, 4.0
 GREEN, GREEN_OVER_ROAD, BLUE = 0.10, 4.0, 0.75
 #: Added to 8-bit brightness before the logarithm: below it noise rules.
 _DARK = 6.0
+#: Widest and narrowest vehicle base, m, how much darker or brighter (log) than the road to both sides it is.
+CAR_M, DARKER, BRIGHTER = (3.2, 1.1), 0.42, 0.5
+#: Share of that which is enough, for each unit of the picture's range of log brightness, and at least.
+CONTRAST, LEAST_CONTRAST = 0.67, 0.62
+#: Share of the step at its ends taken within this width to either side, m: shadows of trees have softer ends.
+SHARP, SHARP_M = 0.55, 0.1
+#: Rows that it is high at least.
+BASE_ROWS = 4
+#: Strangeness of what looks like a vehicle.
+_VEHICLE = 3.0
 _MAP_STRIDE = 8
 
 
@@ -182,8 +192,43 @@ def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
     # doors and windows are smooth, but what surrounds them is not
     strange = cv2.morphologyEx(strange, cv2.MORPH_CLOSE, np.ones((9, 9), np.uint8))
     strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
+    strange[_vehicles(bright, rolled.valid)] = _VEHICLE
     strange[~rolled.valid] = np.nan
     return strange, float(np.median(rolled.pixels[seed]))
+
+
+def _vehicles(bright: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """(R, C) bool: dark or bright runs across the road, as wide as a car: what its underside or its paint shows.
+
+    ``bright``: (R, C) float32 log brightness. The run is taken to be upright, so that smooth panels above it count.
+    The less contrast the picture has (fog, overcast), the less a run needs.
+    """
+    low, high = np.percentile(bright[valid], [2, 98])
+    share = float(np.clip(CONTRAST * (high - low), LEAST_CONTRAST, 1))
+    wide, narrow = (np.ones((1, round(m / STEP_M) | 1), np.uint8) for m in CAR_M)
+    reach = round(SHARP_M / STEP_M)
+    rise = np.zeros_like(bright)
+    rise[:, reach:-reach] = np.abs(bright[:, 2 * reach :] - bright[:, : -2 * reach])
+    sharp = cv2.dilate(rise, np.ones((1, 2 * reach + 1)))
+    found = np.zeros(bright.shape, bool)
+    for kind, least in ((cv2.MORPH_BLACKHAT, DARKER), (cv2.MORPH_TOPHAT, BRIGHTER)):
+        depth = cv2.morphologyEx(bright, kind, wide)
+        run = cv2.morphologyEx((depth > share * least).astype(np.uint8), cv2.MORPH_OPEN, narrow) > 0
+        held = _held(run, sharp > SHARP * cv2.dilate(depth, narrow))
+        found |= (
+            cv2.morphologyEx(held.astype(np.uint8), cv2.MORPH_OPEN, np.ones((BASE_ROWS, 1), np.uint8)) > 0
+        )
+    up = round(OBJECT_HEIGHT_M / ROW_M)
+    return cv2.dilate(found.astype(np.uint8), np.ones((up, 1), np.uint8), anchor=(0, up - 1)) > 0
+
+
+def _held(runs: np.ndarray, sharp: np.ndarray) -> np.ndarray:
+    """(R, C) bool: the ``runs`` along rows of which both ends are ``sharp``."""
+    before = np.pad(runs, ((0, 0), (1, 0)))[:, :-1]
+    after = np.pad(runs, ((0, 0), (0, 1)))[:, 1:]
+    number = np.cumsum((runs & ~before).ravel()).reshape(runs.shape)
+    blunt = number[runs & ~sharp & ~(before & after)]
+    return runs & ~np.isin(number, blunt)
 
 
 def _slope(bright: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -35,10 +35,8 @@ def scene(speed: float = 13.0, curvature: float = 0.0, camera: Camera = CAMERA, 
 def road(camera: Camera = CAMERA, half: float = 5.0, shade=None, seed: int = 0) -> np.ndarray:
     """A straight road of half width ``half``, m; ``shade`` (x0, x1): a shadow across it."""
     rng = np.random.default_rng(seed)
-    v, u = np.mgrid[: camera.height, : camera.width]
-    xy, valid = ground_points(camera, np.column_stack([u.ravel(), v.ravel()]))
-    x, y = np.nan_to_num(xy).T.reshape(2, camera.height, camera.width)
-    valid = valid.reshape(x.shape)
+    x, y = on_ground(camera)
+    valid = x > 0
     image = np.full((*x.shape, 3), (150.0, 180.0, 215.0))
     verge = valid & (np.abs(y) >= half)
     asphalt = valid & (np.abs(y) < half)
@@ -50,6 +48,23 @@ def road(camera: Camera = CAMERA, half: float = 5.0, shade=None, seed: int = 0) 
         image[asphalt & (x > shade[0]) & (x < shade[1])] *= np.array([0.38, 0.42, 0.48])
     image += rng.normal(0, 2, x.shape)[..., None]
     return np.clip(cv2.GaussianBlur(image, (3, 3), 0.7), 0, 255).astype(np.uint8)
+
+
+def on_ground(camera: Camera = CAMERA) -> np.ndarray:
+    """(2, H, W): x and y, m, of the ground that each pixel shows; 0 above the horizon."""
+    v, u = np.mgrid[: camera.height, : camera.width]
+    xy, _ = ground_points(camera, np.column_stack([u.ravel(), v.ravel()]))
+    return np.nan_to_num(xy).T.reshape(2, camera.height, camera.width)
+
+
+def put_plain(image: np.ndarray, x: float, y: float, size: Size, camera: Camera = CAMERA) -> np.ndarray:
+    """The image with a car in the road's own grey, without lamps or windows, and the dark beneath it."""
+    out = image.copy()
+    px, _ = project(camera, box_corners([x], [y], [0.0], size)[0])
+    (left, top), (right, bottom) = np.round(px.min(0)).astype(int), np.round(px.max(0)).astype(int)
+    out[top:bottom, left : right + 1] = 100
+    out[bottom - round(0.14 * (bottom - top)) : bottom, left : right + 1] = 22
+    return cv2.GaussianBlur(out, (3, 3), 0.7)
 
 
 def put(
