@@ -17,7 +17,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.records import Camera
 
 #: Half width of the unrolled road and its step, m.
-HALF_WIDTH_M = 8.0
+HALF_WIDTH_M = 10.0
 STEP_M = 0.1
 #: Height of something upright that one row steps over, m, where the picture is fine enough.
 ROW_M = 0.018

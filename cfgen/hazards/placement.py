@@ -12,10 +12,10 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
+from cfgen.hazards.ground import FAR_M, HALF_WIDTH_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
 from cfgen.hazards.past import Frames, Past
-from cfgen.hazards.zones import Pose, poses_to_try, velocity
+from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
 #: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:
@@ -29,6 +29,8 @@ CLEAR, CLEAR_HARMLESS = 0.88, 0.62
 _WIDE, _END, _END_SLACK = 0.1, 0.15, 0.3
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
+#: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
+BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
 CANDIDATES = 8
 
 
@@ -94,6 +96,8 @@ def examine(
         faults.append(f"too {side}: {pose.required_decel:.1f} m/s² where {low:g} to {high:g} are allowed")
     if search._clear_share(corners[0]) < search._clear_needed:
         faults.append("not on clear road")
+    if search._in_traffic(pose):
+        faults.append("in another lane, not beside the road")
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if with_past is None:
         faults.append("without a plausible past")
@@ -150,6 +154,8 @@ class _Search:
             clear = 0.0 if fault else self._clear_share(standing[i])
             if not fault and clear < self._clear_needed:
                 fault = "not on clear road"
+            if not fault and self._in_traffic(pose):
+                fault = "in another lane, not beside the road"
             if fault:
                 self.refused[fault] += 1
             else:
@@ -212,6 +218,22 @@ class _Search:
             np.array([d, c, c + _END * (b - c), d + _END * (a - d)]),
         )
         return min(whole, *(self.ground.share(end) + _END_SLACK for end in ends))
+
+    def _in_traffic(self, pose: Pose) -> bool:
+        """Whether something harmless that belongs beside the road has clear road on its far side too.
+
+        Looked for there and where the picture shows it well: a road is about as wide all along.
+        """
+        if self.hazard.kind != "nuisance" or pose.zone != "shoulder":
+            return False
+        edge = abs(pose.lateral) + half_extents(self.hazard, pose.yaw)[1]
+        near, far = (math.copysign(min(edge + m, HALF_WIDTH_M - 1.2), pose.lateral) for m in BESIDE_M)
+        for s in (pose.s, *ALONG_M):
+            x, y, _ = self.path.at(s + np.array([-1.0, 2, 2, -1]), np.array([near, near, far, far]))
+            px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
+            if valid.all() and inside(self.camera, px).all() and self.ground.share(px) > MOST_BESIDE:
+                return True
+        return False
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""

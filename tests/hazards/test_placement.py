@@ -141,6 +141,13 @@ def test_harmless_objects_stand_clear_of_the_lane():
         assert all(abs(p.lateral_m) - p.size.width / 2 > 1.5 for p in found)
 
 
+def test_what_belongs_beside_the_road_does_not_stand_between_two_lanes():
+    wide = drawn.road(half=16.0)
+    for name in ("pedestrian_waiting", "billboard", "car_parked"):
+        assert "in another lane" in str(place(name, image=wide))
+    assert isinstance(place("plastic_bag", image=wide), list)
+
+
 def test_a_crossing_hazard_never_pops_in():
     for seed in range(3):
         for p in place("pedestrian_crossing", speed=10.0, seed=seed):
