@@ -12,7 +12,7 @@ from body.poses import ASTRIDE
 from body.sdf import Array, Solid, ellipsoid, loft, noise
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects
+from common import ACROSS, AHEAD, ALONG, Model, Objects
 
 WHITE: Rgb = (0.5, 0.44, 0.36)
 
@@ -271,22 +271,26 @@ def horse(seed: int = 0, saddled: bool = True, rider: str | None = None) -> Obje
     return build(parts)
 
 
-FEW: dict = {"samples": 10, "step": 30}
+FEW: dict = {"samples": 10}
+CROSSING: dict = {**FEW, "azimuths": ACROSS}
 MODELS = {
-    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}, "grazing": {"grazing": True}}, **FEW),
-    "dog": Model(pet, {"labrador": {}, "black": {"kind": "black"}}, **FEW, pixels=200),
-    "cat": Model(pet, {"tabby": {"kind": "tabby"}, "ginger": {"kind": "ginger"}}, **FEW, pixels=120),
+    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}, "grazing": {"grazing": True}}, **CROSSING),
+    "dog": Model(pet, {"labrador": {}, "black": {"kind": "black"}}, **CROSSING, pixels=200),
+    "cat": Model(pet, {"tabby": {"kind": "tabby"}, "ginger": {"kind": "ginger"}}, **CROSSING, pixels=120),
     "cow": Model(cows, {"holstein": {}, "hereford": {"kind": "hereford"}}, **FEW, pixels=320),
     "cattle": Model(
         cows,
         {"three": {"count": 3, "seed": 1, "kind": "hereford"}, "mixed": {"count": 3, "seed": 2}},
         **FEW,
+        azimuths=ALONG,
         pixels=420,
     ),
-    "sheep": Model(sheep, {"flock": {}, "blackface": {"kind": "blackface", "count": 4}}, **FEW, pixels=400),
-    "boar": Model(boars, {"family": {}}, **FEW, pixels=240),
+    "sheep": Model(
+        sheep, {"flock": {}, "blackface": {"kind": "blackface", "count": 4}}, **CROSSING, pixels=400
+    ),
+    "boar": Model(boars, {"family": {}}, **CROSSING, pixels=240),
     "horse": Model(horse, {"loose": {}}, **FEW, pixels=320),
-    "horse_rider": Model(horse, {"a": {"rider": "rider"}}, **FEW, pixels=330),
+    "horse_rider": Model(horse, {"a": {"rider": "rider"}}, **FEW, azimuths=AHEAD, pixels=330),
     "birds": Model(
         birds,
         {"pigeons": {}, "geese": {"kind": "goose", "count": 4}, "flying": {"flying": True, "count": 5}},

@@ -156,7 +156,7 @@ def build_plastic_bag(seed: int, color: tuple[float, float, float] = (0.66, 0.66
     return [place(made, (0, 0, 0.06), rng.uniform(-1, 1), roll=0.5)]
 
 
-LOW = {"elevations": (5.0,), "step": 20, "samples": 12}
+LOW = {"elevations": (5.0,), "samples": 12}
 MODELS = {
     "mattress": Model(build_mattress, {"a": {}}, pixels=240, **LOW),
     "suitcase": Model(
@@ -168,5 +168,5 @@ MODELS = {
         pixels=180,
         **LOW,
     ),
-    "plastic_bag": Model(build_plastic_bag, {"a": {}}, pixels=100, step=30),
+    "plastic_bag": Model(build_plastic_bag, {"a": {}}, pixels=100),
 }

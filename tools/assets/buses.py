@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from cars import SEDAN, assemble
-from common import Look, Model, Objects, box, lathe, material, tube
+from common import ACROSS, ALONG, Look, Model, Objects, box, lathe, material, tube
 from shell import Shell, rounded
 from trucks import tail_lights
 
@@ -185,7 +185,6 @@ def _tram_details() -> Objects:
     return made
 
 
-SIDEWAYS = (0, 20, 40, 50, 60, 70, 80, 90)
 MODELS = {
     "school_bus": Model(
         build_school_bus,
@@ -193,7 +192,7 @@ MODELS = {
         symmetry="mirror",
         pixels=340,
         samples=8,
-        azimuths=(0, 10, 20, 40, 65, 90, 115, 140, 150, 160, 170, 180),
+        azimuths=ALONG,
     ),
     "tram": Model(
         build_tram,
@@ -201,6 +200,6 @@ MODELS = {
         symmetry="mirror",
         pixels=420,
         samples=8,
-        azimuths=(*SIDEWAYS, 100, 110, 120, 130, 140),
+        azimuths=ACROSS,
     ),
 }

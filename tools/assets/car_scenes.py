@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 from cars import COLORS, SEDAN, assemble, build_car
-from common import Look, Model, Objects, box, material, mesh, place
+from common import AHEAD, Look, Model, Objects, box, material, mesh, place
 from shell import Shell
 
 
@@ -127,7 +127,7 @@ MODELS = {
         {"silver": {}},
         pixels=300,
         samples=8,
-        azimuths=(0, 30, 60, 90, 110, 130, 140, 150, 160, 170, 180, 190, 200, 215, 240, 270, 315),
+        azimuths=AHEAD,
     ),
     "car_overturned": Model(build_overturned, {"blue": {}}, **BIG),
     "car_crash": Model(build_crash, {"a": {"seed": 2}}, **{**BIG, "pixels": 380}),

@@ -134,8 +134,7 @@ def build_fire_engine(seed: int) -> Objects:
     return made
 
 
-SIDE_ON = (0, 10, 20, 30, 50, 60, 70, 80, 90, 100, 110, 120, 130, 150, 165, 180)
-EMERGENCY = {"symmetry": "mirror", "pixels": 320, "samples": 8, "azimuths": SIDE_ON}
+EMERGENCY = {"symmetry": "mirror", "pixels": 320, "samples": 8}
 MODELS = {
     "police_car": Model(build_police_car, {"a": {}}, **EMERGENCY),
     "ambulance": Model(build_ambulance, {"a": {}}, **EMERGENCY),

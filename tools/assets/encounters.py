@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cars import build_car
-from common import Model, Objects, place
+from common import AHEAD, Model, Objects, place
 from trucks import build_truck_box
 
 
@@ -35,13 +35,13 @@ MODELS = {
         {"a": {}},
         pixels=320,
         samples=8,
-        azimuths=(90, 110, 130, 140, 150, 160, 170, 180, 190, 200, 215, 270, 0, 45),
+        azimuths=AHEAD,
     ),
     "child_behind_car": Model(
         build_child_behind_car,
         {"a": {}},
         pixels=300,
         samples=8,
-        azimuths=(90, 110, 130, 140, 150, 160, 170, 180, 190, 200, 215, 270, 0, 45),
+        azimuths=AHEAD,
     ),
 }

@@ -8,7 +8,7 @@ from body.parts import Part, Rgb, build, merge, moved, pipe, shell
 from body.sdf import Solid, loft
 from body.skeleton import turn
 from cars import build_car
-from common import Model, Objects, mesh
+from common import ALONG, Model, Objects, mesh
 
 CHAR: Rgb = (0.012, 0.01, 0.009)
 
@@ -61,7 +61,14 @@ def _swirl(g: Graph, where: bpy.types.NodeSocket, scale: tuple, offset: float, w
 
 
 def _plume(
-    width: float, height: float, flame: float, smoke: float, shade: float, wind: float, seed: int
+    width: float,
+    height: float,
+    flame: float,
+    smoke: float,
+    shade: float,
+    wind: float,
+    seed: int,
+    swirl: float = 0.75,
 ) -> bpy.types.Object:
     """Flames `flame` metres high and smoke up to `height` in one volume; width: of the fire in metres."""
     material = bpy.data.materials.new("plume")
@@ -95,7 +102,7 @@ def _plume(
         g.feed(volume.inputs["Emission Color"], ramp.outputs["Color"])
         density = g.math("MULTIPLY", burn, 0.8)
     if smoke:
-        n = _swirl(g, where, (0.75, 0.75, 0.6), 1.9 * seed + 5, 1.3, 6.0)
+        n = _swirl(g, where, (swirl, swirl, 0.8 * swirl), 1.9 * seed + 5, 1.3, 6.0)
         wide = g.math("DIVIDE", rho, g.total((1.0, 0.75), (up, 1.7)))
         start = 0.6 * flame / height
         rise = g.math("MULTIPLY", g.math("SUBTRACT", up, start), 4.0, clamp=True)
@@ -181,12 +188,12 @@ def smoke(
     seed: int = 0,
     width: float = 1.6,
     height: float = 5.0,
-    thick: float = 6.0,
+    thick: float = 18.0,
     shade: float = 0.75,
     wind: float = 1.2,
 ) -> Objects:
     """Smoke or steam drifting up from the road."""
-    return [_plume(width, height, 0.0, thick, shade, wind, seed + 1)]
+    return [_plume(width, height, 0.0, thick, shade, wind, seed + 1, 1.1)]
 
 
 def burning_car(seed: int = 0, style: str = "sedan", color: str = "grey") -> Objects:
@@ -198,11 +205,10 @@ def burning_car(seed: int = 0, style: str = "sedan", color: str = "grey") -> Obj
     return [*build_car(seed, style, color, driver=False), plume, inside]
 
 
-SLOW: dict = {"step": 120, "volume": True, "samples": 32}
+# Flames and smoke look alike from every side: one view, which never jumps to another as the camera passes.
+SLOW: dict = {"symmetry": "round", "volume": True}
 MODELS = {
-    "car_fire": Model(
-        burning_car, {"sedan": {}}, pixels=280, azimuths=(25, 155, 270), volume=True, samples=24
-    ),
+    "car_fire": Model(burning_car, {"sedan": {}}, pixels=280, azimuths=ALONG, volume=True, samples=24),
     "fire": Model(
         fire,
         {
@@ -211,12 +217,18 @@ MODELS = {
             "low": {"width": 1.9, "flame": 1.2, "height": 2.6, "smoke": 5.0, "seed": 4},
         },
         pixels=300,
+        samples=128,
         **SLOW,
     ),
     "smoke": Model(
         smoke,
-        {"grey": {"width": 2.4, "height": 3.0}, "black": {"shade": 0.12, "thick": 4.0, "seed": 2}},
-        pixels=200,
+        {
+            "grey": {"width": 2.2, "height": 4.2},
+            "black": {"width": 2.0, "height": 4.6, "shade": 0.12, "thick": 14.0, "seed": 2},
+            "steam": {"width": 1.8, "height": 3.4, "shade": 0.92, "thick": 10.0, "seed": 5},
+        },
+        pixels=260,
+        samples=128,
         **SLOW,
     ),
 }

@@ -7,7 +7,7 @@ from random import Random
 
 import bpy
 import numpy as np
-from common import Look, Model, Objects, box, crumple, material, mesh, place, surface
+from common import ALONG, Look, Model, Objects, box, crumple, material, mesh, place, surface
 
 
 def _outline(rng: Random, length: float, width: float, rough: float, n: int = 160) -> np.ndarray:
@@ -144,7 +144,7 @@ MODELS = {
         build_sinkhole,
         {"a": {}, "b": {"seed": 4}},
         pixels=300,
-        step=40,
+        azimuths=ALONG,
         elevations=(2.5, 5.0, 9.0),
         samples=12,
     ),

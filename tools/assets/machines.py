@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import numpy as np
-from common import Model, Objects, blob, box, lathe, material, mesh, place, tube
+from common import ALONG, Model, Objects, blob, box, lathe, material, mesh, place, tube
 
 YELLOW = (0.60, 0.30, 0.015)
 
@@ -336,13 +336,13 @@ def build_light_tower(seed: int) -> Objects:
     return made
 
 
-MACHINE = {"symmetry": "none", "pixels": 280, "samples": 12, "step": 15}
+MACHINE = {"symmetry": "none", "pixels": 280, "samples": 12}
 MODELS = {
-    "excavator": Model(build_excavator, {"a": {}}, **MACHINE),
-    "road_roller": Model(build_roller, {"a": {}}, **{**MACHINE, "symmetry": "mirror", "step": 10}),
-    "tractor": Model(build_tractor, {"green": {}}, **{**MACHINE, "symmetry": "mirror", "step": 10}),
-    "trailer": Model(build_trailer, {"a": {}}, **{**MACHINE, "pixels": 230}),
+    "excavator": Model(build_excavator, {"a": {}}, **MACHINE, azimuths=ALONG),
+    "road_roller": Model(build_roller, {"a": {}}, **{**MACHINE, "symmetry": "mirror"}),
+    "tractor": Model(build_tractor, {"green": {}}, **{**MACHINE, "symmetry": "mirror"}),
+    "trailer": Model(build_trailer, {"a": {}}, **{**MACHINE, "pixels": 230}, azimuths=ALONG),
     "generator_trailer": Model(
-        build_light_tower, {"a": {}}, **{**MACHINE, "symmetry": "mirror", "pixels": 230, "step": 10}
+        build_light_tower, {"a": {}}, **{**MACHINE, "symmetry": "mirror", "pixels": 230}
     ),
 }

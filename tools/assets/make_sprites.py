@@ -38,16 +38,8 @@ def find_models() -> Jobs:
 
 
 def recipe_hash(model: Any, params: dict[str, Any]) -> str:
-    """Changes with the builder, whatever it calls in its own file, its parameters and how its sprites are taken."""
-    settings = [
-        model.symmetry,
-        model.pixels,
-        model.step,
-        model.elevations,
-        model.azimuths,
-        model.volume,
-        model.decal,
-    ]
+    """Changes with the builder, whatever it calls in its own file, its parameters and what each view looks like."""
+    settings = [model.symmetry, model.pixels, model.volume, model.decal]
     recipe = [FORMAT, params, settings, model.samples, _sources(model.build)]
     return "sha256:" + hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()
 
@@ -58,7 +50,13 @@ def _sources(function: FunctionType) -> list[str]:
     while todo:
         name = todo.pop()
         value = getattr(module, name, None)
-        if name in found or value is None or isinstance(value, ModuleType) or inspect.isclass(value):
+        if (
+            name in found
+            or name == "MODELS"
+            or value is None
+            or isinstance(value, ModuleType)
+            or inspect.isclass(value)
+        ):
             continue
         if isinstance(value, FunctionType):
             if value.__module__ == module.__name__:
@@ -74,20 +72,32 @@ def _names(code: Any) -> list[str]:
     return [*code.co_names, *inner]
 
 
-def is_current(folder: Path, variant: str, recipe: str) -> bool:
+def views_of(model: Any) -> list[tuple[int, float]]:
+    """(azimuth, elevation) in degrees of every view that the model's sprites need."""
+    stop = {"round": 1, "mirror": 181}.get(model.symmetry, 360)
+    azimuths = [turn for turn in model.azimuths or range(0, 360, model.step) if turn < stop]
+    return [] if model.decal else [(azimuth, rise) for rise in model.elevations for azimuth in azimuths]
+
+
+def already_made(folder: Path, variant: str, recipe: str) -> dict[str, Any] | None:
+    """The description of what was rendered by the same recipe, if there is any."""
     try:
         made = json.loads((folder / f"{variant}.json").read_text())
     except (OSError, ValueError):
-        return False
-    return made.get("recipe") == recipe and (folder / f"{variant}.zip").exists()
+        return None
+    return made if made.get("recipe") == recipe and (folder / f"{variant}.zip").exists() else None
+
+
+def is_current(made: dict[str, Any] | None, model: Any) -> bool:
+    there = {(view["azimuth_deg"], view["elevation_deg"]) for view in made["views"]} if made else set()
+    return made is not None and there >= set(views_of(model))
 
 
 def make(
     model: Any, params: dict[str, Any], identity: dict[str, str], folder: Path, draft: bool, threads: int
 ) -> int:
-    """Builds one variant, renders all its layers, packs them. Returns the bytes written."""
+    """Builds one variant, renders the layers that are not there yet, packs them. Returns the bytes written."""
     import common
-    import numpy as np
     import render
     from pack import Pack
 
@@ -95,6 +105,26 @@ def make(
     model.build(params.get("seed", 0), **{key: value for key, value in params.items() if key != "seed"})
     render.setup(6 if draft else model.samples, threads, model.volume)
     points = render.surface_points(0.02)
+    made = already_made(folder, identity["variant"], identity["recipe"])
+    pack = Pack(made or _describe(model, params, identity, points))
+    wanted = views_of(model)[:: 4 if draft else 1]
+    if made:
+        pack.take_over(folder / f"{identity['variant']}.zip")
+    else:
+        _add_ground(pack, model, points)
+    for azimuth, elevation in wanted:
+        if not pack.has_view(azimuth, elevation):
+            pack.add_view(
+                azimuth, elevation, render.render_view(points, azimuth, elevation, pack.meta["ppm"])
+            )
+    return pack.write(folder)
+
+
+def _describe(model: Any, params: dict[str, Any], identity: dict[str, str], points: Any) -> dict[str, Any]:
+    """The part of the sprite's JSON that does not depend on its views."""
+    import numpy as np
+    import render
+
     low, high = points.min(0), points.max(0)
     if low[2] < -0.04:
         raise SystemExit(
@@ -102,40 +132,39 @@ def make(
         )
     low[2] = min(low[2], 0.0)
     size = high - low
-    ppm = model.pixels / float(size.max())
-    pack = Pack(
-        {
-            **identity,
-            "licence": "Apache-2.0, made by tools/assets",
-            "size_m": size.tolist(),
-            "low_m": low.tolist(),
-            "symmetry": model.symmetry,
-            "ppm": ppm,
-            "depth_m": float(np.linalg.norm(np.maximum(abs(low), abs(high))[:2])) + 0.05,
-            "distance_m": render.DISTANCE,
-            "params": params,
-        }
-    )
+    return {
+        **identity,
+        "licence": "Apache-2.0, made by tools/assets",
+        "size_m": size.tolist(),
+        "low_m": low.tolist(),
+        "symmetry": model.symmetry,
+        "ppm": model.pixels / float(size.max()),
+        "depth_m": float(np.linalg.norm(np.maximum(abs(low), abs(high))[:2])) + 0.05,
+        "distance_m": render.DISTANCE,
+        "params": params,
+    }
+
+
+def _add_ground(pack: Any, model: Any, points: Any) -> None:
+    """What does not depend on the view: the decal, or the hull for shadows and the contact shadow."""
+    import numpy as np
+    import render
+
+    low, high = points.min(0), points.max(0)
+    low[2] = min(low[2], 0.0)
+    size = high - low
     if model.decal:
         pack.meta["water"] = model.water
-        pack.add_decal(render.render_decal(low[:2] - 0.1, high[:2] + 0.1, 1 / ppm))
-        return pack.write(folder)
-    pitch = max(float(size.max()) / 128, 0.008)
+        pack.add_decal(render.render_decal(low[:2] - 0.1, high[:2] + 0.1, 1 / pack.meta["ppm"]))
+        return
     solid = render.surface_points(0.02, airy=False)
     if len(solid):
-        pack.add_voxels(solid, pitch)
+        pack.add_voxels(solid, max(float(size.max()) / 128, 0.008))
     rim = min(max(0.35, 0.5 * float(size[2])), 1.6)
     grid = max(float(size[:2].max() + 2 * rim) / 128, 0.01)
     low2, high2 = low[:2] - rim, high[:2] + rim
     high2 = low2 + np.ceil((high2 - low2) / grid) * grid
     pack.add_contact(render.render_contact(low2, high2, grid), low2, high2, grid)
-    azimuths = model.azimuths or {"round": range(1), "mirror": range(0, 181, model.step)}.get(
-        model.symmetry, range(0, 360, model.step)
-    )
-    for elevation in model.elevations:
-        for azimuth in list(azimuths)[:: 4 if draft else 1]:
-            pack.add_view(azimuth, elevation, render.render_view(points, azimuth, elevation, ppm))
-    return pack.write(folder)
 
 
 @contextlib.contextmanager
@@ -173,7 +202,9 @@ def main() -> int:
     for name, variant in chosen:
         model, params, recipe = jobs[name, variant]
         folder = args.out / name
-        if not args.force and is_current(folder, variant, recipe):
+        if args.force:
+            (folder / f"{variant}.json").unlink(missing_ok=True)
+        elif is_current(already_made(folder, variant, recipe), model):
             continue
         if not args.names:
             print(f"{name}/{variant}: out of date")

@@ -28,12 +28,20 @@ class Pack:
             "radiance_max": RADIANCE_MAX,
             "emission_max": EMISSION_MAX,
         }
-        self.meta["views"] = []
+        self.meta.setdefault("views", [])
         self._entries: dict[str, bytes] = {}
+
+    def take_over(self, archive: Path) -> None:
+        """Keep the pictures of an archive of this very model."""
+        with zipfile.ZipFile(archive) as old:
+            self._entries = {name: old.read(name) for name in old.namelist()}
+
+    def has_view(self, azimuth: int, elevation: float) -> bool:
+        return f"sky_{_key(azimuth, elevation)}.webp" in self._entries
 
     def add_view(self, azimuth: int, elevation: float, layers: Layers) -> None:
         """One camera direction: sky picture, half-size albedo and shape, emission where there is some."""
-        key = f"{round(elevation * 10):03d}_{azimuth:03d}"
+        key = _key(azimuth, elevation)
         depth_m = self.meta["depth_m"]
         colour, shine = self._sky_and_emission(key, layers)
         albedo = _half(np.sqrt(layers.albedo), layers.alpha)
@@ -83,6 +91,7 @@ class Pack:
     def write(self, folder: Path) -> int:
         """Writes <variant>.zip, then <variant>.json; returns the bytes written."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.meta["views"].sort(key=lambda view: (view["elevation_deg"], view["azimuth_deg"]))
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
             for name, data in sorted(self._entries.items()):
@@ -91,6 +100,10 @@ class Pack:
         (folder / f"{self.meta['variant']}.zip").write_bytes(packed.getvalue())
         (folder / f"{self.meta['variant']}.json").write_text(text)
         return len(packed.getvalue()) + len(text)
+
+
+def _key(azimuth: int, elevation: float) -> str:
+    return f"{round(elevation * 10):03d}_{azimuth:03d}"
 
 
 def _ramp(n: int, rim: int = 8) -> np.ndarray:
@@ -139,5 +152,5 @@ def _bytes(values: np.ndarray) -> np.ndarray:
 
 def _webp(picture: np.ndarray, quality: int) -> bytes:
     out = io.BytesIO()
-    Image.fromarray(picture).save(out, "WEBP", quality=quality, alpha_quality=100, method=6, exact=True)
+    Image.fromarray(picture).save(out, "WEBP", quality=quality, alpha_quality=100, method=5, exact=True)
     return out.getvalue()

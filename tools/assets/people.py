@@ -9,7 +9,7 @@ from body.poses import BECKON, CALL, DIG, FALLEN, HALT, PASS, PUSH, RUN, STAND, 
 from body.props import ball, shovel, stop_paddle, stroller, walking_stick
 from body.skeleton import Pose, Skeleton, turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects
+from common import ACROSS, FACING, Model, Objects
 
 POSES: dict[str, Pose] = {
     "walk": WALK,
@@ -86,7 +86,9 @@ def lying(seed: int = 0, who: str = "man") -> Objects:
     return build(settle(moved(person(FALLEN, OUTFITS[who], seed)[1], turn((0, 0, 90)), (-0.2, 0, 0))))
 
 
-FEW: dict = {"samples": 10, "step": 30}
+FEW: dict = {"samples": 10}
+CROSSING: dict = {**FEW, "azimuths": ACROSS}
+FACED: dict = {**FEW, "azimuths": FACING}
 CROWD = {
     "three": {},
     "family": {"members": (("suit", "pass"), ("girl", "walk2"), ("coat", "walk2")), "seed": 2},
@@ -107,13 +109,13 @@ MODELS = {
         **FEW,
     ),
     "pedestrian_running": Model(
-        pedestrian, {"man": {"pose": "run"}, "teen": {"who": "hooded", "pose": "run2"}}, **FEW
+        pedestrian, {"man": {"pose": "run"}, "teen": {"who": "hooded", "pose": "run2"}}, **CROSSING
     ),
-    "pedestrian_elderly": Model(elderly, {"man": {}, "woman": {"who": "coat"}}, **FEW),
+    "pedestrian_elderly": Model(elderly, {"man": {}, "woman": {"who": "coat"}}, **CROSSING),
     "pedestrian_phone": Model(
         pedestrian,
         {"teen": {"who": "hooded", "pose": "call"}, "woman": {"who": "woman", "pose": "call"}},
-        **FEW,
+        **CROSSING,
     ),
     "pedestrian_standing": Model(
         pedestrian,
@@ -123,26 +125,26 @@ MODELS = {
     "pedestrian_lying": Model(lying, {"man": {}, "woman": {"who": "dress"}}, **FEW),
     "pedestrian_group": Model(group, CROWD, **FEW, pixels=280),
     "child_running": Model(
-        after_ball, {"boy": {}, "girl": {"who": "girl", "pose": "run2"}}, **FEW, pixels=200
+        after_ball, {"boy": {}, "girl": {"who": "girl", "pose": "run2"}}, **CROSSING, pixels=200
     ),
     "person_vest": Model(
         pedestrian,
         {"man": {"who": "marshal", "pose": "stand"}, "woman": {"who": "driver", "pose": "beckon"}},
-        **FEW,
+        **FACED,
     ),
     "flagger": Model(
-        with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FEW, pixels=280
+        with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FACED, pixels=280
     ),
     "worker": Model(
         pedestrian,
         {"lime": {"who": "worker", "pose": "pass"}, "orange": {"who": "worker_orange", "pose": "walk"}},
-        **FEW,
+        **CROSSING,
     ),
     "worker_digging": Model(digging, {"orange": {}}, **FEW),
     "police_officer": Model(
         pedestrian,
         {"halt": {"who": "officer", "pose": "halt"}, "wave": {"who": "officer", "pose": "beckon"}},
-        **FEW,
+        **FACED,
     ),
-    "stroller": Model(with_stroller, {"woman": {}, "man": {"who": "suit"}}, **FEW),
+    "stroller": Model(with_stroller, {"woman": {}, "man": {"who": "suit"}}, **CROSSING),
 }

@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import numpy as np
-from common import Model, Objects, box, lathe, material, place, tube
+from common import FACING, Model, Objects, box, crumple, lathe, material, place, tube
 
 
 def build_billboard(seed: int) -> Objects:
@@ -135,94 +135,126 @@ def build_island(seed: int) -> Objects:
 
 
 def build_power_line(seed: int) -> Objects:
-    """A snapped wooden pole across the lane, its cross-arm up, cables curling over the asphalt."""
+    """A snapped wooden pole across the lane with its transformer, the cross-arm up, cables lying along the road."""
     rng = Random(seed)
     wood = material(
-        "pole", (0.16, 0.115, 0.08), 0.9, dark=(0.08, 0.06, 0.045), vary_scale=5, bump=0.4, bump_scale=18
+        "pole", (0.17, 0.12, 0.08), 0.9, dark=(0.075, 0.055, 0.04), vary_scale=4, bump=0.4, bump_scale=18
     )
-    raw = material("raw", (0.48, 0.34, 0.18), 0.9, vary=0.3, vary_scale=20)
-    steel = material("steel", (0.3, 0.3, 0.3), 0.5, metal=0.7)
-    glass = material("insulator", (0.10, 0.05, 0.03), 0.2, coat=0.6)
-    cable = material("cable", (0.012, 0.012, 0.012), 0.6)
-    made = [
-        tube([(0.1, -2.9, 0.16), (0.0, 0.0, 0.15), (-0.06, 2.5, 0.13)], [0.15, 0.135, 0.12], wood, sides=24)
+    steel = material("steel", (0.36, 0.37, 0.38), 0.45, metal=0.7)
+    at = [(0.1, -2.9, 0.16), (0.0, 0.0, 0.15), (-0.06, 2.5, 0.13)]
+    made = [tube(at, [0.16, 0.145, 0.13], wood, sides=24), *_splinters(rng, (0.1, -2.86, 0.16))]
+    made += [
+        lathe([(r, -0.04), (r, 0.04)], steel, 24, center=(-0.02, y, 0.145), rot=(math.pi / 2, 0, 0))
+        for y, r in ((0.5, 0.156), (1.0, 0.152), (1.75, 0.147))
     ]
-    for _ in range(14):
-        a, r = rng.uniform(0, 6.28), rng.uniform(0.02, 0.12)
-        made.append(
-            tube(
-                [
-                    (0.1 + r * math.cos(a), -2.86, 0.16 + r * math.sin(a)),
-                    (0.1 + r * math.cos(a) * 1.1, -2.95 - rng.uniform(0.05, 0.35), 0.16 + r * math.sin(a)),
-                ],
-                [0.02, 0.004],
-                raw,
-                sides=4,
-            )
-        )
-    arm = [box((0, 0, 0), (1.9, 0.09, 0.11), wood, 0.008)]
-    for x in (-0.85, -0.4, 0.4, 0.85):
-        arm.append(
-            lathe(
-                [(0.0, 0.0), (0.03, 0.0), (0.05, 0.05), (0.03, 0.07), (0.045, 0.11), (0.0, 0.13)],
-                glass,
-                20,
-                center=(x, 0, 0.055),
-            )
-        )
-    made.append(place(arm, (-0.04, 1.75, 0.55), 0.1, pitch=-0.62))
-    made.append(tube([(-0.04, 1.75, 0.15), (-0.04, 1.75, 0.55)], 0.03, steel))
-    for i, x in enumerate((0.75, 0.35, -0.3)):
-        start = np.array([x, 1.8, 0.62 + 0.55 * max(x, 0)])
-        knots = [start, start + np.array([0.2, 0.3, -0.35])]
-        for k in range(9):
-            knots.append(
-                np.array(
-                    [
-                        0.5 + 0.35 * i + 0.3 * math.sin(k * 1.1 + i),
-                        2.2 - k * 0.58,
-                        0.015 + 0.05 * max(0, math.sin(k * 2.1 + i)),
-                    ]
-                )
-            )
-        t = np.linspace(0, 1, 60)
+    made.append(place(_transformer(steel), (0.43, 0.42, 0.25), 0.06, roll=-math.pi / 2))
+    made.append(place(_cross_arm(wood), (-0.04, 1.75, 0.62), 0.1, pitch=-0.5))
+    made.append(tube([(-0.04, 1.75, 0.15), (-0.03, 1.75, 0.62)], 0.03, steel))
+    return made + _cables(rng)
+
+
+def _splinters(rng: Random, at: tuple[float, float, float]) -> Objects:
+    """Raw wood torn out of the pole's broken end, towards -y."""
+    raw = material("raw", (0.52, 0.38, 0.21), 0.9, vary=0.3, vary_scale=20)
+    made: Objects = []
+    for _ in range(26):
+        a, r = rng.uniform(0, 6.28), rng.uniform(0.01, 0.14)
+        x, z = at[0] + r * math.cos(a), at[2] + r * math.sin(a)
+        tip = (at[0] + 1.15 * (x - at[0]), at[1] - rng.uniform(0.08, 0.5), z)
+        made.append(tube([(x, at[1], z), tip], [0.026, 0.004], raw, sides=4))
+    return made
+
+
+def _transformer(steel) -> Objects:
+    """The grey drum from the pole, upright: bushings on its lid, fins on its side."""
+    paint = material("drum", (0.42, 0.44, 0.44), 0.4, coat=0.2, vary=0.12, vary_scale=3)
+    glaze = material("glaze", (0.13, 0.05, 0.025), 0.15, coat=0.8)
+    wall = [(0.0, 0.0), (0.23, 0.0), (0.24, 0.02), (0.24, 0.7), (0.255, 0.7), (0.255, 0.74), (0.0, 0.79)]
+    made = [lathe(wall, paint, 40)]
+    for x in (-0.1, 0.1):
+        rings = [(0.035 + 0.02 * (k % 2), 0.76 + 0.025 * k) for k in range(8)]
+        made.append(lathe([(0.0, 0.76), *rings, (0.0, 0.95)], glaze, 20, center=(x, 0, 0)))
+        made.append(tube([(x, 0, 0.94), (x, 0, 1.0)], 0.012, steel))
+    made += [box((0.25, y, 0.35), (0.05, 0.012, 0.5), paint, 0.0) for y in np.linspace(-0.1, 0.1, 5)]
+    return made
+
+
+def _cross_arm(wood) -> Objects:
+    """The beam that carried the cables, with its insulators."""
+    glass = material("insulator", (0.10, 0.05, 0.03), 0.2, coat=0.6)
+    profile = [(0.0, 0.0), (0.03, 0.0), (0.06, 0.06), (0.035, 0.08), (0.055, 0.13), (0.0, 0.16)]
+    made = [box((0, 0, 0), (2.1, 0.1, 0.13), wood, 0.008)]
+    return made + [lathe(profile, glass, 20, center=(x, 0, 0.065)) for x in (-0.95, -0.5, 0.5, 0.95)]
+
+
+def _cables(rng: Random) -> Objects:
+    """Three wires that drop from the arm and lie in long slack bends across the lane."""
+    sheath = material("cable", (0.012, 0.012, 0.012), 0.5)
+    made: Objects = []
+    for i, (x, z) in enumerate(((0.8, 1.1), (0.42, 0.9), (-0.5, 0.45))):
+        side, phase = (1, 1, -1)[i], rng.uniform(0, 6.28)
+        knots = [(x, 1.8, z), (x + 0.1 * side, 1.5, 0.35 * z), (x + 0.25 * side, 1.1, 0.014)]
+        for k in range(8):
+            bend = 0.22 * math.sin(0.9 * k + phase)
+            knots.append((x + side * (0.35 + 0.05 * k) + bend, 0.8 - 0.5 * k, 0.014))
+        t, own = np.linspace(0, 1, 90), np.linspace(0, 1, len(knots))
+        path = np.stack([np.interp(t, own, [knot[j] for knot in knots]) for j in range(3)], -1)
         path = np.stack(
-            [np.interp(t, np.linspace(0, 1, len(knots)), [p[j] for p in knots]) for j in range(3)], -1
+            [np.convolve(np.pad(c, 5, "edge"), np.hanning(13)[1:-1] / 6, "valid") for c in path.T], 1
         )
-        path = np.apply_along_axis(
-            lambda c: np.convolve(np.pad(c, 3, "edge"), np.ones(7) / 7, "valid"), 0, path
-        )
-        made.append(tube(path.tolist(), 0.012, cable, sides=6))
+        path[:, 2] = np.maximum(path[:, 2], 0.014)
+        made.append(tube(path.tolist(), 0.014, sheath, sides=6))
     return made
 
 
 def build_manhole(seed: int) -> Objects:
-    """An open manhole: black shaft, iron ring, the cover tipped against its rim."""
-    iron = material("iron", (0.09, 0.08, 0.075), 0.6, metal=0.5, vary=0.3, vary_scale=20)
+    """An open manhole: its frame stands proud of patched asphalt, the cover lies tipped against it."""
+    iron = material("iron", (0.17, 0.145, 0.125), 0.5, metal=0.4, dark=(0.08, 0.05, 0.035), vary_scale=14)
+    worn = material("worn", (0.40, 0.38, 0.36), 0.35, metal=0.8, vary=0.25, vary_scale=20)
+    damp = material("damp", (0.022, 0.02, 0.018), 0.7, vary=0.5, vary_scale=12)
     void = material("void", (0.002, 0.002, 0.002), 1.0, spec=0.0)
-    patch = material("patch", (0.16, 0.155, 0.15), 0.95, vary=0.2, vary_scale=9)
+    patch = material("patch", (0.055, 0.054, 0.053), 0.95, vary=0.4, vary_scale=18, bump=0.5, bump_scale=60)
     made = [
-        lathe([(0.0, 0.006), (0.31, 0.006)], void, 48),
-        lathe([(0.31, 0.004), (0.31, 0.02), (0.39, 0.02), (0.40, 0.0)], iron, 48),
+        lathe([(0.0, 0.004), (0.31, 0.004)], void, 48),
+        lathe([(0.31, 0.0), (0.31, 0.085)], damp, 48),
+        lathe([(0.31, 0.085), (0.318, 0.095), (0.36, 0.095), (0.366, 0.085)], worn, 48),
+        lathe([(0.366, 0.085), (0.375, 0.075), (0.42, 0.075), (0.425, 0.05)], iron, 48),
+        crumple(lathe([(0.42, 0.062), (0.46, 0.055), (0.50, 0.02), (0.53, -0.01)], patch, 40), 0.02, 0.12, 1),
     ]
-    made.append(lathe([(0.40, 0.006), (0.50, 0.004)], patch, 12))
-    cover = [lathe([(0.0, -0.03), (0.33, -0.03), (0.34, 0.0), (0.33, 0.015), (0.0, 0.015)], iron, 48)]
-    cover += [
-        box((0.13 * i, 0.13 * j, 0.02), (0.06, 0.06, 0.012), iron, 0.004)
-        for i in range(-2, 3)
-        for j in range(-2, 3)
-        if i * i + j * j < 6
+    return [*made, place(_cover(iron, worn), (-0.05, 0.68, 0.215), 0.4, roll=0.58)]
+
+
+def _cover(iron, worn) -> Objects:
+    """The lid, lying flat: ridges in rings and spokes above, a flange and ribs below."""
+    plate = [
+        (0.0, -0.012),
+        (0.3, -0.012),
+        (0.3, -0.05),
+        (0.325, -0.05),
+        (0.34, 0.0),
+        (0.335, 0.015),
+        (0.0, 0.015),
     ]
-    made.append(place(cover, (-0.05, 0.66, 0.19), 0.4, roll=0.62))
+    made = [lathe(plate, iron, 48)]
+    made += [
+        lathe([(r, 0.014), (r, 0.026), (r + 0.018, 0.026), (r + 0.018, 0.014)], worn, 48)
+        for r in (0.1, 0.2, 0.3)
+    ]
+    for k in range(16):
+        a, r = 2 * math.pi * k / 16, 0.155 + 0.1 * (k % 2)
+        made.append(
+            box((r * math.cos(a), r * math.sin(a), 0.018), (0.06, 0.024, 0.016), worn, 0.003, rot=(0, 0, a))
+        )
+    made += [box((0, 0, -0.03), (0.6, 0.02, 0.036), iron, 0.002, rot=(0, 0, a)) for a in (0.0, 1.05, 2.1)]
     return made
 
 
-FEW = {"step": 20, "elevations": (4.0,), "samples": 12}
+FEW = {"elevations": (4.0,), "samples": 12}
 MODELS = {
     "billboard": Model(build_billboard, {"a": {}}, pixels=200, symmetry="mirror", **FEW),
     "bench": Model(build_bench, {"a": {}}, pixels=180, symmetry="mirror", **FEW),
     "mailbox": Model(build_mailbox, {"a": {}}, pixels=160, symmetry="mirror", **FEW),
-    "traffic_island": Model(build_island, {"a": {}}, pixels=200, **FEW),
-    "power_line": Model(build_power_line, {"a": {}}, pixels=320, **FEW),
-    "manhole": Model(build_manhole, {"a": {}}, pixels=150, step=40, elevations=(3.0, 6.0, 10.0), samples=12),
+    "traffic_island": Model(build_island, {"a": {}}, pixels=200, azimuths=FACING, **FEW),
+    "power_line": Model(build_power_line, {"a": {}}, pixels=320, azimuths=FACING, **FEW),
+    "manhole": Model(build_manhole, {"a": {}}, pixels=150, elevations=(3.0, 7.0), samples=12),
 }

@@ -172,7 +172,7 @@ MODELS = {
         elevations=(3.0, 8.0),
         pixels=200,
     ),
-    "cone_fallen": Model(build_cone, {"a": {"fallen": True}}, pixels=140, step=20, elevations=(3.0, 8.0)),
+    "cone_fallen": Model(build_cone, {"a": {"fallen": True}}, pixels=140, elevations=(3.0, 8.0)),
     "cones": Model(build_cone_row, {"a": {}}, pixels=300),
     "drum": Model(build_drum, {"a": {}, "worn": {"dirt": 0.4}}, symmetry="round", pixels=200),
     "barrier": Model(

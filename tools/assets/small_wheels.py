@@ -8,7 +8,7 @@ from body.props import sacks
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects, material
+from common import ACROSS, AHEAD, Model, Objects, material
 from two_wheelers import bicycle, riding, wheel
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
@@ -338,7 +338,7 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
     return build(settle([*parts, *person(SEATED, OUTFITS[who], seed)[1]]))
 
 
-FEW: dict = {"samples": 10, "step": 30}
+FEW: dict = {"samples": 10}
 MODELS = {
     "motorcyclist": Model(
         motorcyclist, {"red": {}, "black": {"rgb": (0.02, 0.02, 0.022), "seed": 1}}, **FEW, pixels=290
@@ -347,10 +347,13 @@ MODELS = {
         moped,
         {"courier": {}, "plain": {"box": None, "rgb": (0.3, 0.32, 0.3), "who": "biker"}},
         **FEW,
+        azimuths=ACROSS,
         pixels=270,
     ),
-    "scooter_rider": Model(scooter, {"teen": {}, "suit": {"who": "suit"}}, **FEW),
+    "scooter_rider": Model(scooter, {"teen": {}, "suit": {"who": "suit"}}, **FEW, azimuths=ACROSS),
     "skateboarder": Model(skateboarder, {"a": {}}, **FEW),
-    "tricycle": Model(tricycle, {"loaded": {}}, **FEW, pixels=300),
-    "wheelchair": Model(wheelchair, {"older": {}, "woman": {"who": "coat"}}, **FEW, pixels=220),
+    "tricycle": Model(tricycle, {"loaded": {}}, **FEW, azimuths=AHEAD, pixels=300),
+    "wheelchair": Model(
+        wheelchair, {"older": {}, "woman": {"who": "coat"}}, **FEW, azimuths=ACROSS, pixels=220
+    ),
 }

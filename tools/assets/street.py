@@ -93,72 +93,69 @@ def build_chairs(seed: int) -> Objects:
 
 
 def build_cart(seed: int) -> Objects:
-    """A supermarket trolley of bent wire."""
-    wire = material("wire", (0.52, 0.53, 0.54), 0.3, metal=0.9)
+    """A supermarket trolley of bent wire with a child's seat, a carton left in it."""
+    wire = material("wire", (0.60, 0.61, 0.62), 0.3, metal=0.9)
     grip = material("grip", (0.5, 0.02, 0.02), 0.4)
-    wheel = material("wheel", (0.03, 0.03, 0.03), 0.7)
-    made: Objects = []
+    card = material("carton", (0.36, 0.25, 0.15), 0.9, vary=0.12)
+    made = [
+        *_basket(wire),
+        tube([(-0.43, -0.26, 1.0), (-0.43, 0.26, 1.0)], 0.02, grip),
+        place([box((0, 0, 0), (0.012, 0.4, 0.2), grip, 0.005)], (-0.33, 0, 0.86), pitch=-0.25),
+        place([box((0, 0, 0.13), (0.34, 0.24, 0.26), card, 0.006)], (0.12, -0.03, 0.5), 0.5),
+    ]
+    for s in (1, -1):
+        frame = [(-0.43, 0.25, 1.0), (-0.38, 0.24, 0.6), (-0.33, 0.22, 0.2)]
+        frame += [(0.40, 0.19, 0.16), (0.42, 0.18, 0.2), (0.38, 0.17, 0.5)]
+        made.append(tube([(x, s * y, z) for x, y, z in frame], 0.015, wire))
+        made += [part for x in (-0.34, 0.38) for part in _caster(x, s * 0.2, wire)]
+    made += [
+        tube([(x, -0.2, z), (x, 0.2, z)], 0.006, wire, sides=4)
+        for x, z in np.linspace((-0.3, 0.2), (0.38, 0.17), 7)
+    ]
+    made += [box((0.49, s * 0.2, 0.87), (0.04, 0.04, 0.05), grip, 0.012) for s in (1, -1)]
+    return [place(made, yaw=Random(seed).uniform(-0.2, 0.2))]
+
+
+def _basket(wire) -> Objects:
+    """Rings and uprights of wire, wider towards the top and the back."""
 
     def ring(t: float) -> list[tuple[float, float, float]]:
         half = 0.20 + 0.06 * t
         front, back, z = 0.42 + 0.06 * t, -0.36 - 0.03 * t, 0.5 + 0.42 * t
+        y = half * 0.8
         return [
-            (front, half * 0.8, z - 0.04 * t),
-            (front, -half * 0.8, z - 0.04 * t),
+            (front, y, z - 0.04 * t),
+            (front, -y, z - 0.04 * t),
             (back, -half, z + 0.04 * t),
             (back, half, z + 0.04 * t),
         ]
 
-    for t in np.linspace(0, 1, 6):
-        made.append(tube(ring(float(t)), 0.008 if t == 1 else 0.0045, wire, cyclic=True, sides=4))
+    def bar(a: np.ndarray, b: np.ndarray) -> object:
+        return tube([a.tolist(), b.tolist()], 0.005, wire, sides=4)
+
+    made = [
+        tube(ring(float(t)), 0.011 if t in (0, 1) else 0.006, wire, cyclic=True, sides=4)
+        for t in np.linspace(0, 1, 6)
+    ]
     low, high = np.array(ring(0.0)), np.array(ring(1.0))
     for a in range(4):
+        b = (a + 1) % 4
         for u in np.linspace(0, 1, 14 if a % 2 else 9):
-            b = (a + 1) % 4
-            made.append(
-                tube(
-                    [(low[a] * (1 - u) + low[b] * u).tolist(), (high[a] * (1 - u) + high[b] * u).tolist()],
-                    0.0035,
-                    wire,
-                    sides=4,
-                )
-            )
-    made += [
-        tube(
-            [(low[0] * (1 - u) + low[3] * u).tolist(), (low[1] * (1 - u) + low[2] * u).tolist()],
-            0.0035,
-            wire,
-            sides=4,
+            made.append(bar(low[a] * (1 - u) + low[b] * u, high[a] * (1 - u) + high[b] * u))
+    floor = np.linspace(0, 1, 12)
+    return made + [bar(low[0] * (1 - u) + low[3] * u, low[1] * (1 - u) + low[2] * u) for u in floor]
+
+
+def _caster(x: float, y: float, wire) -> Objects:
+    rubber, hub = material("wheel", (0.03, 0.03, 0.03), 0.7), material("hub", (0.3, 0.3, 0.3), 0.5)
+    made = [
+        lathe(
+            [(0.0, -w), (r, -w), (r, w), (0.0, w)], paint, 24, center=(x, y, 0.065), rot=(math.pi / 2, 0, 0)
         )
-        for u in np.linspace(0, 1, 12)
+        for r, w, paint in ((0.065, 0.016, rubber), (0.035, 0.019, hub))
     ]
-    for s in (1, -1):
-        made.append(
-            tube(
-                [
-                    (-0.40, s * 0.25, 0.99),
-                    (-0.36, s * 0.24, 0.6),
-                    (-0.30, s * 0.22, 0.2),
-                    (0.40, s * 0.19, 0.16),
-                    (0.38, s * 0.17, 0.46),
-                ],
-                0.012,
-                wire,
-            )
-        )
-        for x in (-0.32, 0.38):
-            made.append(
-                lathe(
-                    [(0.0, -0.015), (0.06, -0.015), (0.06, 0.015), (0.0, 0.015)],
-                    wheel,
-                    24,
-                    center=(x, s * 0.2, 0.06),
-                    rot=(math.pi / 2, 0, 0),
-                )
-            )
-            made.append(box((x, s * 0.2, 0.12), (0.03, 0.04, 0.1), wire, 0.005))
-    made.append(tube([(-0.41, -0.26, 1.0), (-0.41, 0.26, 1.0)], 0.017, grip))
-    return [place(made, yaw=Random(seed).uniform(-0.2, 0.2))]
+    made += [box((x, y + 0.024 * s, 0.1), (0.035, 0.006, 0.1), wire, 0.002) for s in (1, -1)]
+    return [*made, box((x, y, 0.155), (0.05, 0.06, 0.02), wire, 0.004)]
 
 
 def build_pallet(seed: int, count: int = 3) -> Objects:
@@ -185,7 +182,7 @@ def build_pallet(seed: int, count: int = 3) -> Objects:
     return [*made, place(pallet(), (0.05, -0.46, 0.37), 0.1, roll=1.0)]
 
 
-FEW = {"step": 20, "elevations": (4.0,), "samples": 12}
+FEW = {"elevations": (4.0,), "samples": 12}
 MODELS = {
     "dustbin": Model(
         build_dustbin,

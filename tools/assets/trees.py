@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from body.parts import Part, Rgb, build, pipe
 from body.sdf import Array, noise
-from common import Model, Objects
+from common import ALONG, FACING, Model, Objects
 
 WOOD: Rgb = (0.48, 0.31, 0.16)
 
@@ -219,8 +219,10 @@ MODELS = {
             "dry": {"kind": "dry", "seed": 3},
         },
         pixels=360,
-        step=30,
+        azimuths=FACING,
         samples=12,
     ),
-    "branch": Model(branch, {"broadleaf": {}, "dry": {"kind": "dry"}}, pixels=240, step=30, samples=12),
+    "branch": Model(
+        branch, {"broadleaf": {}, "dry": {"kind": "dry"}}, pixels=240, samples=12, azimuths=ALONG
+    ),
 }

@@ -10,7 +10,7 @@ from body.poses import LYING, SITTING
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects
+from common import AHEAD, Model, Objects
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.55, 0.55, 0.56)
@@ -326,22 +326,20 @@ def fallen_cyclist(seed: int = 0, who: str = "commuter", sitting: bool = False) 
     """A cyclist on the ground beside the bicycle, which lies across."""
     spec = RIDERS[who]
     _, parts = person(SITTING if sitting else LYING, spec["wear"], seed, bare_head=False)
-    bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 72)) @ turn((76, 3, 0)))
+    bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 80)) @ turn((76, 3, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
-    bike = moved(bike, np.eye(3), (0.62, -0.15, -0.012 - low))
+    bike = moved(bike, np.eye(3), (0.26, -0.1, -0.012 - low))
     return build(settle([*moved(parts, turn((0, 0, 90)), (-0.3, 0, 0)), *bike]))
 
 
 MODELS = {
-    "child_cyclist": Model(
-        child_cyclist, {"boy": {}, "girl": {"who": "girl"}}, pixels=200, samples=10, step=30
-    ),
+    "child_cyclist": Model(child_cyclist, {"boy": {}, "girl": {"who": "girl"}}, pixels=200, samples=10),
     "cyclist_falling": Model(
-        falling_cyclist, {"commuter": {}, "woman": {"who": "woman"}}, samples=10, step=30
+        falling_cyclist, {"commuter": {}, "woman": {"who": "woman"}}, samples=10, azimuths=AHEAD
     ),
-    "bicycle": Model(parked, {"green": {}}, samples=10, step=30),
-    "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10, step=20),
+    "bicycle": Model(parked, {"green": {}}, samples=10),
+    "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
     "cyclist_fallen": Model(
-        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=10, step=30
+        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=10
     ),
 }
