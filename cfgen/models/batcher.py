@@ -1,11 +1,14 @@
 """Questions gathered into batch jobs: half the price, up to a day's wait, and nothing else changed."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from cfgen.errors import StoreError
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Reply
@@ -14,6 +17,8 @@ from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Reply
 LULL_S = 2.0
 #: Polls in a row that may fail before a job is left for a later run.
 POLL_FAULTS = 20
+
+Answer = asyncio.Future[Reply]
 
 
 class Jobs(Model, Protocol):
@@ -24,11 +29,20 @@ class Jobs(Model, Protocol):
     async def collect(self, name: str, count: int) -> list[Reply | ModelError] | None: ...
 
 
+@dataclass
+class _Job:
+    """A job under way: the hashes of its questions by row, "" where the answer was delivered."""
+
+    name: str
+    asks: list[str]
+    path: Path | None
+
+
 class Batcher:
     """Looks like a model that answers one question at a time.
 
-    A job's name is kept under ``folder`` until it is collected: a run that was interrupted picks the same job up
-    again instead of paying for it twice.
+    A job's name and questions are kept under ``folder`` until they are answered: a run that was interrupted picks up
+    every answer that it still wants from the same job instead of paying for it twice.
     """
 
     def __init__(
@@ -45,21 +59,22 @@ class Batcher:
         self._model, self._size, self._poll_s = model, size, poll_s
         self._say = say or (lambda _: None)
         self._folder = Path(folder) / "jobs" if folder else None
-        self._waiting: list[tuple[Ask, asyncio.Future[Reply]]] = []
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._waiting: list[tuple[Ask, Answer]] = []
+        self._work: set[asyncio.Task[None]] = set()
+        self._ours: set[str] = set()
         self._lull: asyncio.TimerHandle | None = None
 
     async def open(self) -> None:
         await self._model.open()
 
     async def close(self) -> None:
-        for job in self._jobs:
-            job.cancel()
+        for work in self._work:
+            work.cancel()
         await self._model.close()
 
     async def ask(self, ask: Ask) -> Reply:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Reply] = loop.create_future()
+        answer: Answer = loop.create_future()
         self._waiting.append((ask, answer))
         if self._lull is not None:
             self._lull.cancel()
@@ -69,53 +84,78 @@ class Batcher:
             self._lull = loop.call_later(LULL_S, self._start)
         return await answer
 
-    def _start(self) -> None:
-        # in a fixed order, so that the same questions are the same job after an interruption
-        batch = sorted(self._waiting, key=lambda pair: pair[0].hash)
-        self._waiting, self._lull = [], None
-        if batch:
-            job = asyncio.get_running_loop().create_task(self._work(batch))
-            self._jobs.add(job)
-            job.add_done_callback(self._jobs.discard)
+    # --- from questions to jobs -----------------------------------------------------------------------------
 
-    async def _work(self, batch: list[tuple[Ask, "asyncio.Future[Reply]"]]) -> None:
+    def _start(self) -> None:
+        waiting, self._waiting, self._lull = self._waiting, [], None
+        for job in self._kept():
+            rows: dict[str, list[int]] = {}
+            for row, asked in enumerate(job.asks):
+                rows.setdefault(asked, []).append(row)
+            wanted = {rows[ask.hash].pop(0): answer for ask, answer in waiting if rows.get(ask.hash)}
+            if wanted:
+                taken = set(map(id, wanted.values()))
+                waiting = [pair for pair in waiting if id(pair[1]) not in taken]
+                self._ours.add(job.name)
+                self._say(f"{job.name}: picked up, {len(wanted)} of its answers are wanted")
+                self._spawn(self._deliver(job, wanted, resumed=True))
+        if waiting:
+            self._spawn(self._submit(waiting))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    async def _submit(self, batch: list[tuple[Ask, Answer]]) -> None:
+        asks = [ask for ask, _ in batch]
+        answers = dict(enumerate(answer for _, answer in batch))
         try:
-            found = await self._results([ask for ask, _ in batch])
+            name = await self._model.submit(asks)
         except Exception as error:
-            found = [error if isinstance(error, ModelError) else ModelError("bad", repr(error))] * len(batch)
-        for (_, answer), one in zip(batch, found, strict=True):
+            _fail(answers, error)
+            return
+        self._ours.add(name)
+        job = _Job(name, [ask.hash for ask in asks], self._path(name))
+        self._keep(job)
+        await self._deliver(job, answers)
+
+    async def _deliver(self, job: _Job, answers: Mapping[int, Answer], resumed: bool = False) -> None:
+        try:
+            found = await self._collected(job, resumed)
+        except Exception as error:
+            self._ours.discard(job.name)
+            _fail(answers, error)
+            return
+        for row, answer in answers.items():
+            one = found[row]
+            job.asks[row] = ""
             if answer.cancelled():
                 continue
             if isinstance(one, ModelError):
                 answer.set_exception(one)
             else:
                 answer.set_result(one)
+        self._keep(job)
+        self._ours.discard(job.name)
 
-    async def _results(self, asks: list[Ask]) -> list[Reply | ModelError]:
-        kept = self._kept(asks)
-        if kept is not None and kept.is_file():
-            name = str(read_json(kept)["job"])
-        else:
-            name = await self._model.submit(asks)
-            if kept is not None:
-                write_bytes(kept, canonical_json({"job": name}))
-        found = await self._collected(name, len(asks), kept)
-        if kept is not None:
-            kept.unlink(missing_ok=True)
-        return found
+    async def _collected(self, job: _Job, resumed: bool) -> list[Reply | ModelError]:
+        """Polls until the job ends; a poll that fails in passing is no reason to give up a job that is paid for.
 
-    async def _collected(self, name: str, count: int, kept: Path | None) -> list[Reply | ModelError]:
-        """Polls until the job ends; a poll that fails in passing is no reason to give up a job that is paid for."""
+        A resumed job that the service no longer knows is forgotten, and its questions are asked again.
+        """
         failed, start = 0, time.monotonic()
         while True:
             try:
-                found = await self._model.collect(name, count)
+                found = await self._model.collect(job.name, len(job.asks))
                 failed = 0
             except JobEndedError:
-                if kept is not None:
-                    kept.unlink(missing_ok=True)
+                self._forget(job)
                 raise
             except ModelError as error:
+                if resumed and error.kind == "fatal":
+                    self._forget(job)
+                    raise ModelError("transient", f"batch job {job.name} is gone ({error})") from None
                 failed += 1
                 if error.kind not in ("rate", "transient") or failed > POLL_FAULTS:
                     raise
@@ -124,10 +164,44 @@ class Batcher:
                 return found
             minutes = (time.monotonic() - start) / 60
             self._say(
-                f"{name}: {count} questions, waited for {minutes:.0f} min; it may be left and picked up later"
+                f"{job.name}: {len(job.asks)} questions, waited for {minutes:.0f} min; interrupt and run again to "
+                "wait later"
             )
             await asyncio.sleep(self._poll_s)
 
-    def _kept(self, asks: list[Ask]) -> Path | None:
-        digest = hash_json([dict(self.identity), [a.hash for a in asks]]).removeprefix("sha256:")
+    # --- what is kept on disk ---------------------------------------------------------------------------------
+
+    def _kept(self) -> list[_Job]:
+        """Jobs of earlier runs with the same model."""
+        jobs = []
+        for path in sorted(self._folder.glob("*.json")) if self._folder is not None else []:
+            with contextlib.suppress(StoreError, KeyError, TypeError):
+                kept = read_json(path)
+                if kept["model"] == hash_json(dict(self.identity)) and kept["job"] not in self._ours:
+                    jobs.append(_Job(str(kept["job"]), list(kept["asks"]), path))
+        return jobs
+
+    def _keep(self, job: _Job) -> None:
+        """Note what of the job is still to come; nothing when all is delivered."""
+        if job.path is None:
+            return
+        if any(job.asks):
+            model = hash_json(dict(self.identity))
+            write_bytes(job.path, canonical_json({"job": job.name, "model": model, "asks": job.asks}))
+        else:
+            self._forget(job)
+
+    def _forget(self, job: _Job) -> None:
+        if job.path is not None:
+            job.path.unlink(missing_ok=True)
+
+    def _path(self, name: str) -> Path | None:
+        digest = hash_json(name).removeprefix("sha256:")
         return None if self._folder is None else self._folder / f"{digest}.json"
+
+
+def _fail(answers: Mapping[int, Answer], error: Exception) -> None:
+    shown = error if isinstance(error, ModelError) else ModelError("bad", repr(error))
+    for answer in answers.values():
+        if not answer.cancelled():
+            answer.set_exception(shown)

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ class Gemini:
         self._key = next((os.environ[k] for k in KEYS if os.environ.get(k)), "")
         if not self._key:
             raise InputError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use {self.otherwise}")
+        # the SDK knows fewer states than the service reports
+        warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(
             base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
         )

@@ -116,6 +116,41 @@ def test_a_job_under_way_is_picked_up_by_the_next_run(tmp_path, monkeypatch):
     assert len(server.jobs) == 1
 
 
+def interrupted(server, tmp_path, *requests):
+    """A run that loses the service after it has sent its job."""
+    poll, server._poll = server._poll, lambda name: fault(400, "the line is dead")
+    ask(server, tmp_path, *requests, retries=0)
+    server._poll = poll
+
+
+def test_only_what_is_still_wanted_is_taken_from_a_job_and_only_what_is_new_goes_into_another(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, *map(request, range(3)))
+        found = ask(server, tmp_path, *map(request, (1, 2, 7)))
+        assert [type(f) for f in found] == [InpaintResult] * 3
+        assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
+        assert list((tmp_path / "jobs").iterdir()), "one answer of the first job was not asked for yet"
+        assert isinstance(ask(server, tmp_path, request(0))[0], InpaintResult)
+        assert not list((tmp_path / "jobs").iterdir())
+    assert len(server.jobs) == 2
+
+
+def test_a_job_that_the_service_has_forgotten_is_asked_again(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, request(1))
+        poll = server._poll
+        server._poll = lambda name: fault(404, "no such job") if name == "batches/b0" else poll(name)
+        assert isinstance(ask(server, tmp_path, request(1))[0], InpaintResult)
+    assert len(server.jobs) == 2
+
+
+def test_another_model_takes_nothing_from_a_job(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, request(1))
+        ask(server, tmp_path, request(1), model="another")
+    assert len(server.jobs) == 2
+
+
 def test_a_budget_bounds_a_job(tmp_path):
     with ImageServer() as server:
         found = ask(server, tmp_path, *map(request, range(4)), max_usd=0.05, usd_image=0.02)
