@@ -71,17 +71,13 @@ class Workshop:
         self.store = Store(recipe.store)
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
-        self.inpainter: Inpainter = self._inpainter(json.loads(recipe.terms))
+        options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
+        self.inpainter: Inpainter = create_inpainter(
+            self.benchmark.inpainter, options, self.store.inpaint_cache
+        )
         self.guide: Inpainter | None = create_guide(self.benchmark.guide, self.inpainter)
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
-
-    def _inpainter(self, terms: dict[str, Any]) -> Inpainter:
-        name, options = self.benchmark.inpainter, {**self.benchmark.inpainter_options, **terms}
-        made = create_inpainter(name, options)
-        if "cache" in made.needs.terms and "cache" not in options:
-            made = create_inpainter(name, {**options, "cache": str(self.store.inpaint_cache)})
-        return made
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
         """The hazard in one of the sizes that the inpainter, or its guide, has of it."""

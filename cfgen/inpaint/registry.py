@@ -1,6 +1,7 @@
 """Inpainters by name."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from cfgen.errors import InputError
@@ -18,15 +19,22 @@ INPAINTERS = Registry(
 )
 
 
-def create_inpainter(name: str, options: Mapping[str, Any] | None = None) -> Inpainter:
+def create_inpainter(
+    name: str, options: Mapping[str, Any] | None = None, cache: Path | None = None
+) -> Inpainter:
     """An inpainter with its options.
+
+    ``cache``: where it may keep what it paid for, if it does and its options name no other place.
 
     Raises:
         InputError: unknown name, or an option that it does not take.
     """
-    factory = INPAINTERS.get(name)
+    factory, given = INPAINTERS.get(name), dict(options or {})
     try:
-        return factory(**(options or {}))
+        made = factory(**given)
+        if cache is not None and "cache" in made.needs.terms and "cache" not in given:
+            made = factory(**given, cache=str(cache))
+        return made
     except TypeError as error:
         raise InputError(f"inpainter '{name}': {error}; check its options") from error
 
