@@ -18,10 +18,13 @@ _LEAST, _MOST = 64, 8192
 
 @dataclass(frozen=True, eq=False)
 class Laid:
-    """A usable answer: image (H, W, 3) uint8 and coverage (H, W) float32 of what was added, as the crop lies."""
+    """A usable answer as the crop lies: image (H, W, 3) uint8, and coverage (H, W) float32 of what was added.
+
+    For the null edit the coverage is None: all of the mask is pasted, so that it shows what redrawing does.
+    """
 
     image: np.ndarray
-    alpha: np.ndarray
+    alpha: np.ndarray | None
     report: dict[str, Any]
 
 
@@ -34,8 +37,10 @@ def lay(data: bytes, request: InpaintRequest, box: Letterbox, max_drift: float) 
     report = {"answer_size": [answer.shape[1], answer.shape[0]], **aligned.report}
     if max_drift and aligned.drift > max_drift:
         return f"the answer is another picture: {aligned.drift:.1f} of 255 off outside the mask, at most {max_drift:g}"
+    if request.hazard.kind == "null":
+        return Laid(aligned.image, None, report)
     alpha = matte(aligned.image, request.image, request.mask)
-    if request.hazard.kind != "null" and not alpha.any():
+    if not alpha.any():
         return "the answer shows nothing new where it was asked for"
     return Laid(aligned.image, alpha, report)
 

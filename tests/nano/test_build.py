@@ -4,10 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cfgen.files import read_image
 from cfgen.paths import scenarios_dir
+from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import kill_when, run, tree
 from tests.nano.conftest import KEY
@@ -75,6 +77,13 @@ def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
         assert told["calls"][0]["usage"]["usd"] > 0.1
         assert told["residual"]["correlation"] > 0.9
         assert case.provenance.report["arms"]["null"]["calls"]
+        # the null edit is redrawn, in all frames, and looks as before
+        for frame in load_scene(scenes / case.scene_id).scene.frames:
+            redrawn = read_image(folder / "frames" / "null" / f"front@{round(frame.t * 1000)}.png")
+            before = read_image(scenes / case.scene_id / frame.image)
+            changed = np.abs(redrawn.astype(int) - before).max(2)
+            assert (0.002 if frame.t == 0 else 0.0002) < (changed > 0).mean() < 0.3
+            assert np.percentile(changed[changed > 0], 99) < 40
         assert set(case.provenance.options) >= {"model", "image_size", "critic_model"}
         assert "base_url" not in json.dumps(case.provenance.options)
     assert run("verify", out)[0] == 0
