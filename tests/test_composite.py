@@ -89,6 +89,7 @@ def make_light(**more):
         "sun": np.zeros(3, np.float32),
         "sun_dir": None,
         "stray": 0.0,
+        "bounce": 1.0,
         "haze": grey,
         "haze_per_m": 0.0,
         "floor": np.zeros(3, np.float32),

@@ -1,7 +1,7 @@
 """A sprite as one camera sees it at one place: the lit object, and what it does to the light on the ground."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import cv2
@@ -22,7 +22,11 @@ _FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
 #: Share of a solid thing's shadow that flames and smoke cast.
 _THIN = 0.35
 #: Image level that flames give a unit of their radiance, at least and at most.
-_FLAME = (0.15, 0.30)
+_FLAME = (0.30, 0.42)
+#: Alpha from which on a pixel shows something solid; smoke is where little of what is near is (share of the view).
+_SOLID, _THIN_REACH = 0.95, 0.16
+#: Share of a view that is smoke or flames from which on depths in it mean little.
+_HOLLOW = 0.15
 #: Directions over which the shadow of a sun of unknown side is averaged.
 _STRAY_SUNS = 5
 
@@ -156,11 +160,24 @@ def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Lig
         azimuth=math.atan2(dy, dx) - placement.yaw,
         elevation=math.atan2(eye[2], math.hypot(dx, dy)),
         sun_dir=_in_model(light.sun_dir, placement),
-        sky=light.sky,
+        sky=light.sky * np.float32(light.bounce),
         sun=light.sun,
-        emission=_shine(sprite, light),
+        emission=_shine(sprite, light) / light.tint,
     )
-    return reproject(view, camera, placement)
+    calm = _calmed(view.rgba)
+    hollow = float((calm != view.rgba).any(-1).mean()) > _HOLLOW
+    return reproject(replace(view, rgba=calm), camera, placement, one_sheet=hollow)
+
+
+def _calmed(rgba: np.ndarray) -> np.ndarray:
+    """(H, W, 4) premultiplied: smoke and flames, traced with few paths, without their speckle; the rest as it is."""
+    alpha = rgba[..., 3]
+    covered = (alpha > 0.04).astype(np.float32)
+    thin = covered * (alpha < _SOLID)
+    around = (round(_THIN_REACH * max(alpha.shape)) | 1,) * 2
+    share = cv2.blur(thin, around) / np.maximum(cv2.blur(covered, around), 1e-3)
+    calm = np.clip((share - 0.65) / 0.15, 0, 1)[..., None]
+    return rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
 
 
 def _in_model(direction: np.ndarray | None, placement: Placement) -> tuple[float, float, float] | None:

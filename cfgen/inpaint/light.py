@@ -26,6 +26,8 @@ _CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
 _WHITE_SPREAD = 0.35
 #: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
 _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
+#: Most that bright surroundings add to the sky's light on what stands up.
+_MOST_BOUNCE = 2.5
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
 _FAR_M, _CLEAR = 120.0, 0.0003
 
@@ -42,6 +44,7 @@ class Light:
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
         sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast or in shade.
         stray: how far to either side of it the sun may stand, rad; 0 where its direction is known.
+        bounce: gain of ``sky`` for what stands up, from bright surroundings that ground in shade does not show.
         haze: (3,) linear image RGB that distance tends to.
         haze_per_m: extinction per metre.
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
@@ -57,6 +60,7 @@ class Light:
     sun: np.ndarray
     sun_dir: np.ndarray | None
     stray: float
+    bounce: float
     haze: np.ndarray
     haze_per_m: float
     floor: np.ndarray
@@ -90,6 +94,7 @@ def estimate(setting: Setting) -> Light:
     towards = (sun_dir if known else _behind(setting)) if use_sun else None
     sky, sun = _levels(towards)
     haze, per_m, floor = _air(frame)
+    bounce = _bounce(frame, local, albedo)
     report = {
         "ground": _rounded(local),
         "albedo": round(albedo, 3),
@@ -100,12 +105,9 @@ def estimate(setting: Setting) -> Light:
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
         "light": _name(sunny, shade, use_sun, known),
+        "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
     }
-    if (
-        shade >= CONFIDENT
-    ):  # what stands up catches more of the bright surroundings than the shaded road shows
-        local = local * np.float32(max(lit_level / float(local @ LUMA), 1.0) ** 0.2)
     return Light(
         ground=local,
         albedo=albedo,
@@ -118,9 +120,17 @@ def estimate(setting: Setting) -> Light:
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
+        bounce=bounce,
         day=3.0 if sunny * (1 - shade) >= CONFIDENT else 1.0,
         report=report,
     )
+
+
+def _bounce(frame: Glance, ground: np.ndarray, albedo: float) -> float:
+    """Light on a wall ÷ light on the ground, twofold: half of what a wall sees is the surroundings, not the sky."""
+    band = (frame.rows > -0.22 * frame.height) & (frame.rows < 0.06 * frame.height) & ~frame.sky()
+    around = float(np.median(frame.lum[band])) if band.any() else 0.0
+    return float(np.clip(1 + 0.5 * albedo * around / float(ground @ LUMA), 1, _MOST_BOUNCE))
 
 
 def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:

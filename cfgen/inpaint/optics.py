@@ -44,7 +44,7 @@ def _blur_of(grey: np.ndarray) -> float:
         return _OWN_BLUR
     ratio = np.maximum(once[strong] / np.maximum(twice[strong], 1e-3), 1.01)
     variance = _PROBE**2 / (ratio**2 - 1) - _FILTER
-    return float(np.clip(math.sqrt(max(float(np.percentile(variance, 35)), 0.0)), 0.3, 1.8))
+    return float(np.clip(math.sqrt(max(float(np.percentile(variance, 50)), 0.0)), 0.3, 1.8))
 
 
 def _slope(grey: np.ndarray) -> np.ndarray:

@@ -75,7 +75,7 @@ class PathTrace:
                 "pose": (request.placement.x, request.placement.y, request.placement.yaw),
                 "lens": lens,
                 "ground": ground,
-                "sky": light.sky.tolist(),
+                "sky": (light.sky * light.bounce).tolist(),
                 "sun": light.sun.tolist(),
                 "sun_dir": None if light.sun_dir is None else [float(v) for v in light.sun_dir],
                 "sun_angle": max(light.stray, _SUN_ANGLE),

@@ -60,7 +60,7 @@ def relight(
     light: NDArray[np.float64] | None,
     sky: ArrayLike,
     sun: ArrayLike,
-    emission: float,
+    emission: ArrayLike,
     shadow: HullShadow | None,
 ) -> Floats:
     """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, and what glows by itself."""
@@ -75,8 +75,8 @@ def relight(
         size = rgba.shape[1::-1]
         sharp = (layers.detail * rgba[..., 3])[..., None]
         rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
-    if layers.emission is not None and emission:
-        rgba[..., :3] += layers.emission * np.float32(emission)
+    if layers.emission is not None:
+        rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
     return rgba
 
 

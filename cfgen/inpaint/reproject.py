@@ -39,18 +39,19 @@ class _Sheet:
     solid: np.ndarray
 
 
-def reproject(view: View, camera: Camera, placement: Placement) -> np.ndarray:
+def reproject(view: View, camera: Camera, placement: Placement, one_sheet: bool = False) -> np.ndarray:
     """(H, W, 4) float32 premultiplied: the sprite's view as the camera sees it at the placement.
 
     The sprite was taken 25 m away from one of a few directions. Its plane through the foot maps exactly; what is
     nearer or farther than that plane is shifted by its own parallax, so that wheels meet the road at any range.
+    ``one_sheet``: it has no parts that hide each other (smoke).
     """
     step = 1 / view.ppm
     to_board = np.array(
         [[step, 0, (0.5 - view.foot[0]) * step], [0, -step, (view.foot[1] - 0.5) * step], [0, 0, 1]]
     )
     warp = board(camera, placement) @ to_board
-    picture, rescale = _reduced(_calmed(view.rgba), magnification(warp, view.foot))
+    picture, rescale = _reduced(view.rgba, magnification(warp, view.foot))
     sheet = _sheet(view, picture, warp, camera, placement)
     warp = warp @ np.linalg.inv(rescale)
     x0, y0, x1, y1 = _target(warp, sheet.shift, camera)
@@ -58,17 +59,17 @@ def reproject(view: View, camera: Camera, placement: Placement) -> np.ndarray:
     if x1 <= x0 or y1 <= y0:
         return drawn
     seen = np.stack(np.meshgrid(np.arange(x0, x1), np.arange(y0, y1)), -1).astype(np.float32)
-    drawn[y0:y1, x0:x1] = _looked_through(sheet, seen, np.linalg.inv(warp))
+    drawn[y0:y1, x0:x1] = _looked_through(sheet, seen, np.linalg.inv(warp), one_sheet)
     return drawn
 
 
-def _looked_through(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> np.ndarray:
+def _looked_through(sheet: _Sheet, seen: np.ndarray, back: np.ndarray, one_sheet: bool) -> np.ndarray:
     """(H, W, 4) premultiplied: what pixels ``seen`` (H, W, 2) show, nearest part in front."""
     at = mapped(back, seen)
     for _ in range(2):
         at = mapped(back, seen - _value(sheet.smooth, at))
     spare = _value(sheet.rgba, at, cv2.BORDER_CONSTANT)
-    parts = _parts(sheet)
+    parts = [] if one_sheet else _parts(sheet)
     if not parts:
         return spare
     found = [_sought(sheet, seen, back, mapped(back, seen - _value(part, at))) for part in parts]
@@ -177,16 +178,6 @@ def _continued(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     reach = 0.02 * max(known.shape) + 1.0
     weight = cv2.GaussianBlur(known, (0, 0), reach)[..., None]
     return (cv2.GaussianBlur(weighted, (0, 0), reach) + 1e-3 * mean) / (weight + 1e-3)
-
-
-def _calmed(rgba: np.ndarray) -> np.ndarray:
-    """Smoke and flames, which are traced with few paths, without their speckle; solid things as they are."""
-    alpha = rgba[..., 3]
-    covered = alpha > 0.04
-    if (alpha[covered] < 0.85).mean() < 0.6:
-        return rgba
-    solid = cv2.GaussianBlur(np.clip((alpha - 0.85) / 0.1, 0, 1), (0, 0), 1.0)[..., None]
-    return rgba * solid + cv2.GaussianBlur(rgba, (0, 0), 1.8) * (1 - solid)
 
 
 def _target(warp: np.ndarray, shift: np.ndarray, camera: Camera) -> tuple[int, int, int, int]:

@@ -88,7 +88,7 @@ class Sprite:
         sun_dir: Sequence[float] | None = None,
         sky: ArrayLike = _WHITE,
         sun: ArrayLike = _WHITE,
-        emission: float = 1.0,
+        emission: ArrayLike = 1.0,
     ) -> View:
         """The stored view nearest to (azimuth, elevation) radians, lit by the sky and, when given, by a sun.
 
