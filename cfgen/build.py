@@ -174,9 +174,8 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),
     )
-    if not (options.out / MARKER).is_file():
-        return Store.create(options.out, asked)
-    store = Store(options.out)
+    exists = (options.out / MARKER).is_file()
+    store = Store(options.out) if exists else Store.create(options.out, asked)
     found = store.benchmark
     for name in FIXED:
         if getattr(found, name) != getattr(asked, name):
@@ -188,8 +187,7 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         raise StoreError(
             f"{options.out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another --out"
         )
-    if found.n < asked.n:
-        store.write_benchmark(found.model_copy(update={"n": asked.n}))
+    store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
     return store
 
 
@@ -200,6 +198,11 @@ def _short(value: object) -> str:
 
 def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str]) -> list[Planned]:
     """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
+    with store.planning():
+        return _planned_round(store, scene_ids, hazard_ids)
+
+
+def _planned_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str]) -> list[Planned]:
     benchmark = store.benchmark
     unfinished = [
         p for p in benchmark.planned if not store.has_case(p.case_id) and not store.has_rejection(p.case_id)

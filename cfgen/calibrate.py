@@ -27,11 +27,13 @@ from cfgen.records import (
 )
 from cfgen.store import Store
 
-#: planner, case, arm
-Key = tuple[str, str, str]
+#: planner, case, arm, repeat
+Key = tuple[str, str, str, int]
 Scores = Mapping[Dimension, Score | None]
 Ratings = dict[str, dict[Key, Scores]]
 
+#: arms whose frames show nothing new
+_UNCHANGED = ("null", "rerun")
 _COLUMNS = ("rater", "planner", "case_id", *DIMENSIONS)
 _SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": None}
 
@@ -39,18 +41,19 @@ _SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": N
 def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calibration:
     """Compare ``judge``'s stored verdicts in ``bench`` with the ratings there.
 
-    Writes ``verdicts/<judge>/calibration.json`` in ``bench`` and returns it.
+    Writes ``verdicts/<judge>/calibration.json`` in ``bench`` and in ``benchmarks``, and returns it.
 
     Args:
         benchmarks: directories that the calibrated judge is to score; none may hold a rated scene.
 
     Raises:
         InputError: no ratings, no verdicts on rated answers, or a rated scene in one of ``benchmarks``.
+        StoreError: one of ``benchmarks`` has verdicts of that name by another wording, model or options.
     """
-    store = Store(bench)
+    store, others = Store(bench), [Store(b) for b in benchmarks]
     people = _people(store)
     scenes = _rated_scenes(store, people)
-    kept_from = [_kept_apart(scenes, Store(b)) for b in benchmarks]
+    kept_from = [_kept_apart(scenes, other) for other in others]
     verdicts = _verdicts(store, judge, people)
     run = read_record(store.judge_run_path(judge), JudgeRun)
     scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
@@ -60,7 +63,7 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         rubric_hash=run.rubric_hash,
         raters=tuple(people),
         n=len(verdicts),
-        unscored=sum(v.status != "scored" for v in verdicts.values()),
+        unscored=sum(_lacks_scores(v) for v in verdicts.values()),
         against_people={d: _against_majority(people, raters[judge], d) for d in DIMENSIONS},
         pairs={
             d: {f"{a} ~ {b}": _pair(raters[a], raters[b], d) for a, b in combinations(raters, 2)}
@@ -70,6 +73,9 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         kept_from=tuple(kept_from),
     )
     write_record(store.calibration_path(judge), found, store.work)
+    for other in others:
+        other.register_judge(run)
+        write_record(other.calibration_path(judge), found, other.work)
     return found
 
 
@@ -78,7 +84,7 @@ def _people(store: Store) -> Ratings:
     people: Ratings = {}
     for file in store.ratings():
         if file.history:
-            answer = (file.planner, file.case_id, file.arm)
+            answer = (file.planner, file.case_id, file.arm, file.repeat)
             people.setdefault(file.rater, {})[answer] = file.history[-1].scores
     if not people:
         raise InputError(
@@ -90,7 +96,7 @@ def _people(store: Store) -> Ratings:
 def _rated_scenes(store: Store, people: Ratings) -> dict[str, str]:
     """Content hash -> scene id of every scene behind a rated answer."""
     hashes = store.benchmark.scenes
-    rated = {case_id for answers in people.values() for _, case_id, _ in answers}
+    rated = {case_id for answers in people.values() for _, case_id, _, _ in answers}
     return {hashes[c.scene_id]: c.scene_id for c in store.cases() if c.case_id in rated}
 
 
@@ -109,10 +115,10 @@ def _kept_apart(scenes: Mapping[str, str], other: Store) -> str:
 def _verdicts(store: Store, judge: str, people: Ratings) -> dict[Key, Verdict]:
     rated = {answer for answers in people.values() for answer in answers}
     found = {
-        (v.planner, v.case_id, v.arm): v
-        for planner in sorted({planner for planner, _, _ in rated})
+        (v.planner, v.case_id, v.arm, v.repeat): v
+        for planner in sorted({planner for planner, *_ in rated})
         for v in store.verdicts(judge, planner)
-        if v.repeat == 0 and (v.planner, v.case_id, v.arm) in rated
+        if (v.planner, v.case_id, v.arm, v.repeat) in rated
     }
     if not found:
         raise InputError(
@@ -120,6 +126,11 @@ def _verdicts(store: Store, judge: str, people: Ratings) -> dict[Key, Verdict]:
             f"cfgen score {store.root} --planner ... --judge {judge}"
         )
     return found
+
+
+def _lacks_scores(verdict: Verdict) -> bool:
+    """Where nothing was added, UNKNOWN is the answer and lacks nothing."""
+    return verdict.status != "scored" and (verdict.status, verdict.arm in _UNCHANGED) != ("unknown", True)
 
 
 def _against_majority(people: Ratings, judged: Mapping[Key, Scores], dimension: Dimension) -> Comparison:
@@ -192,7 +203,8 @@ def _score(text: str | None, dimension: str, where: str) -> Score | None:
 
 
 def _append(store: Store, row: Mapping[str, str], rating: Rating, where: str) -> bool:
-    path = store.rating_path(row["rater"], row["planner"], row["case_id"])
+    arm = row.get("arm") or "hazard"
+    path = store.rating_path(row["rater"], row["planner"], row["case_id"], arm)
     history: tuple[Rating, ...] = read_record(path, RatingFile).history if path.is_file() else ()
     if history and (history[-1].scores, history[-1].note) == (rating.scores, rating.note):
         return False
@@ -201,7 +213,7 @@ def _append(store: Store, row: Mapping[str, str], rating: Rating, where: str) ->
             rater=row["rater"],
             planner=row["planner"],
             case_id=row["case_id"],
-            arm=row.get("arm") or "hazard",
+            arm=arm,
             history=(*history, rating),
         )
     except ValueError as error:

@@ -2,7 +2,7 @@
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -64,18 +64,24 @@ class Outcome:
 
 
 class Workshop:
-    """Everything a worker process loads once."""
+    """Everything a worker process loads once.
 
-    def __init__(self, recipe: Recipe) -> None:
+    Args:
+        inpainter, guide: instead of the benchmark's own two.
+    """
+
+    def __init__(
+        self, recipe: Recipe, inpainter: Inpainter | None = None, guide: Inpainter | None = None
+    ) -> None:
         self.recipe = recipe
         self.store = Store(recipe.store)
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
-        options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
-        self.inpainter: Inpainter = create_inpainter(
-            self.benchmark.inpainter, options, self.store.inpaint_cache
-        )
-        self.guide: Inpainter | None = create_guide(self.benchmark.guide, self.inpainter)
+        if inpainter is None:
+            options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
+            inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
+            guide = create_guide(self.benchmark.guide, inpainter)
+        self.inpainter, self.guide = inpainter, guide
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
 
@@ -304,12 +310,26 @@ def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
     with contextlib.ExitStack() as claims:
         mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
         others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
-        drafts = [_draft(shop, planned) for planned in mine]
-        ended = in_step([draft.tries() for draft in drafts], shop.edits)
-        return others + [
-            Outcome(drafts[i].planned, "open", put_off) if put_off else drafts[i].finish()
-            for i, put_off in ended
-        ]
+        # somebody may have finished one between the plan and the claim
+        done = [outcome for p in mine if (outcome := _outcome_on_disk(shop.store, p))]
+        drafts = draft_cases(shop, [p for p in mine if p not in [o.planned for o in done]])
+        ended = [Outcome(d.planned, "open", off) if off else d.finish() for d, off in drafts]
+        return others + done + ended
+
+
+def _outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
+    if store.has_case(planned.case_id):
+        return Outcome(planned, "accepted")
+    if store.has_rejection(planned.case_id):
+        return Outcome(planned, "refused", "already refused")
+    return None
+
+
+def draft_cases(shop: Workshop, planned: Sequence[Planned]) -> Iterator[tuple[Draft, str]]:
+    """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
+    drafts = [_draft(shop, p) for p in planned]
+    for index, put_off in in_step([draft.tries() for draft in drafts], shop.edits):
+        yield drafts[index], put_off
 
 
 def frame_path(arm: str, camera: str, t: float) -> str:

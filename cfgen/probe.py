@@ -84,10 +84,17 @@ KNOWN: dict[str, Known] = {
 }
 
 
+#: A judge that saw fewer kinds on some case was not tested there.
+ENOUGH_KINDS = 12
+
+
 @dataclass(frozen=True)
 class Probe:
+    """One kind on one case; ``unfit`` says why it cannot be asked there, or ""."""
+
     case: Case
     kind: str
+    unfit: str = ""
 
     @property
     def known(self) -> Known:
@@ -114,25 +121,27 @@ def probe(
     seed = store.benchmark.seed
     random.Random(seed).shuffle(cases)
     asker = Questions(store, seed)
-    probes = [p for case in cases[:limit] for p in _probes(asker, case, kinds or tuple(KNOWN))]
+    wanted = [p for case in cases[:limit] for p in _probes(asker, case, kinds or tuple(KNOWN))]
+    probes = [p for p in wanted if not p.unfit]
     random.Random(seed).shuffle(probes)
     store.register_judge(judge.run_record())
     verdicts = _judge(asker, judge, probes, quiet)
-    found = summarize(judge, probes, verdicts)
+    found = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
     write_record(store.probe_path(judge.name), found, store.work)
     return found
 
 
 def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> Iterator[Probe]:
-    """The kinds that this case has frames for and that its geometry lets the responder act out."""
+    """Every kind, and why not where the case has no frame for it or its geometry does not let it be acted out."""
     base = Baseline.of(*asker.motion(case))
     target = Target.of(case.placement, base)
     for kind in kinds:
         known = KNOWN[kind]
         if known.arm not in ("original", *case.arms):
+            yield Probe(case, kind, f"the case has no {known.arm} arm")
             continue
-        if all(KINDS[act].applies(base, target) for act in (known.before, known.after) if act):
-            yield Probe(case, kind)
+        acts = (KINDS[act].unfit(base, target) for act in (known.before, known.after) if act)
+        yield Probe(case, kind, next(filter(None, acts), ""))
 
 
 def _judge(asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool) -> list[Verdict | None]:
@@ -183,7 +192,12 @@ def _item(asker: Questions, probe: Probe) -> JudgeItem:
 # --- what came back ---------------------------------------------------------------------------------------
 
 
-def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict | None]) -> ProbeRun:
+def summarize(
+    judge: Judge,
+    probes: Sequence[Probe],
+    verdicts: Sequence[Verdict | None],
+    left_out: Sequence[Probe] = (),
+) -> ProbeRun:
     """Counts by kind, accuracy and agreement by dimension. No verdict and no usable reply count as wrong."""
     answers = [_scores(v) for v in verdicts]
     n: Counter[str] = Counter(p.kind for p in probes)
@@ -204,6 +218,11 @@ def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict 
                     status=status,
                 )
             )
+    per_case = Counter({p.case.case_id: 0 for p in left_out})
+    per_case.update(p.case.case_id for p in probes)
+    why: dict[str, Counter[str]] = {p.kind: Counter() for p in (*probes, *left_out)}
+    for one in left_out:
+        why[one.kind][one.unfit] += 1
     blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
     run = judge.run_record()
     return ProbeRun(
@@ -213,7 +232,13 @@ def summarize(judge: Judge, probes: Sequence[Probe], verdicts: Sequence[Verdict 
         rubric_hash=run.rubric_hash,
         n=len(probes),
         failed=sum(v is None or v.status == "failed" for v in verdicts),
-        kinds={k: ProbeKind(n=n[k], right={d: right[k, d] for d in DIMENSIONS}) for k in KNOWN if n[k]},
+        cases=len(per_case),
+        fewest_kinds=min(per_case.values(), default=0),
+        kinds={
+            k: ProbeKind(n=n[k], right={d: right[k, d] for d in DIMENSIONS}, left_out=dict(why[k]))
+            for k in KNOWN
+            if k in why
+        },
         accuracy={d: sum(right[k, d] for k in n) / max(len(probes), 1) for d in DIMENSIONS},
         agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
         unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)

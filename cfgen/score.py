@@ -28,7 +28,7 @@ from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
-from cfgen.records import JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
+from cfgen.records import Calibration, JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
@@ -66,6 +66,8 @@ class ScoreSummary:
     verdicts: dict[str, int]
     #: share of interventions that the trajectory followed, by stage
     followed: dict[str, Rate] = field(default_factory=dict)
+    #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
+    calibrated: int = 0
 
 
 def score(options: ScoreOptions) -> ScoreSummary:
@@ -88,8 +90,9 @@ def score(options: ScoreOptions) -> ScoreSummary:
         planner.close()
     judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
     _warn_if_untested(store, judge)
+    calibrated = _calibrated(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
-    return _summary(store, planner.name, judge.name, questions, followed)
+    return _summary(store, planner.name, judge.name, questions, followed, calibrated)
 
 
 def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
@@ -224,6 +227,24 @@ def _warn_if_untested(store: Store, judge: Judge) -> None:
         )
 
 
+def _calibrated(store: Store, judge: Judge) -> int:
+    """How many answers the judge was calibrated on; 0, with a warning, where that does not count here."""
+    path = store.calibration_path(judge.name)
+    if not path.is_file():
+        return 0
+    found = read_record(path, Calibration)
+    shared = found.shared_with(store.benchmark.scenes)
+    if not shared:
+        return found.n
+    warnings.warn(
+        f"judge '{judge.name}' does not count as calibrated on {store.root}: people rated {len(shared)} of its scenes "
+        f"for that, for example '{shared[0]}'; calibrate it on others: "
+        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}",
+        stacklevel=2,
+    )
+    return 0
+
+
 # --- verdicts -------------------------------------------------------------------------------------------
 
 
@@ -308,9 +329,14 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
 
 
 def _summary(
-    store: Store, planner: str, judge: str, questions: Sequence[Question], followed: dict[str, Rate]
+    store: Store,
+    planner: str,
+    judge: str,
+    questions: Sequence[Question],
+    followed: dict[str, Rate],
+    calibrated: int,
 ) -> ScoreSummary:
     rollouts = [_stored(store, planner, q, q.arm) for q in questions]
     failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
     verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
-    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts), followed)
+    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts), followed, calibrated)

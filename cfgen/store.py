@@ -7,7 +7,8 @@ nothing of value.
 import contextlib
 import fcntl
 import shutil
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from cfgen.errors import StoreError
@@ -29,6 +30,8 @@ from cfgen.records import (
 )
 
 MARKER = "benchmark.json"
+#: s that a short lock is waited for
+_PATIENCE_S = 30.0
 
 
 class Store:
@@ -60,7 +63,9 @@ class Store:
             raise StoreError(
                 f"{root}: expected a new or empty folder, found other files; choose another --out"
             )
-        write_record(root / MARKER, benchmark, root / ".work")
+        with hold(root, "benchmark"):
+            if not (root / MARKER).is_file():  # else another build was faster
+                write_record(root / MARKER, benchmark, root / ".work")
         return cls(root)
 
     # --- benchmark and scenes -----------------------------------------------------------------------
@@ -70,7 +75,20 @@ class Store:
         return read_record(self.root / MARKER, Benchmark)
 
     def write_benchmark(self, benchmark: Benchmark) -> None:
+        """Only while :meth:`planning`, if it follows from what was read."""
         write_record(self.root / MARKER, benchmark, self.work)
+
+    def planning(self) -> contextlib.AbstractContextManager[None]:
+        """Nobody else changes the benchmark's record within the block: builds and the app extend one plan."""
+        return self.held("benchmark")
+
+    def change_benchmark(self, change: Callable[[Benchmark], Benchmark]) -> None:
+        """Read, change and write the record, with nobody in between."""
+        with self.planning():
+            found = self.benchmark
+            changed = change(found)
+            if changed != found:
+                self.write_benchmark(changed)
 
     def write_build_report(self, report: BuildReport) -> None:
         write_record(self.root / "build.json", report, self.work)
@@ -144,17 +162,17 @@ class Store:
         source.rename(target)
         (target / "rejection.json").unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def claim(self, name: str) -> Iterator[bool]:
+    def claim(self, name: str) -> contextlib.AbstractContextManager[bool]:
         """Whether this process may do the work ``name`` now; the claim ends with the block or the process."""
-        self.work.mkdir(parents=True, exist_ok=True)
-        with (self.work / f"{name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        return _claim(self.root, name)
+
+    def held(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """The lock ``name`` of this benchmark, waited for.
+
+        Raises:
+            StoreError: somebody else holds it for too long.
+        """
+        return hold(self.root, name)
 
     # --- runs and verdicts ----------------------------------------------------------------------------
 
@@ -240,14 +258,18 @@ class Store:
 
     # --- people ---------------------------------------------------------------------------------------
 
-    def rating_path(self, rater: str, planner: str, case_id: str) -> Path:
-        return self.root / "ratings" / rater / planner / f"{case_id}.json"
+    def rating_path(
+        self, rater: str, planner: str, case_id: str, arm: str = "hazard", repeat: int = 0
+    ) -> Path:
+        which = "" if (arm, repeat) == ("hazard", 0) else f".{arm}.{repeat}"
+        return self.root / "ratings" / rater / planner / f"{case_id}{which}.json"
 
     def review_path(self, rater: str, case_id: str) -> Path:
         return self.root / "reviews" / rater / f"{case_id}.json"
 
     def write_rating(self, file: RatingFile) -> None:
-        write_record(self.rating_path(file.rater, file.planner, file.case_id), file, self.work)
+        path = self.rating_path(file.rater, file.planner, file.case_id, file.arm, file.repeat)
+        write_record(path, file, self.work)
 
     def write_review(self, file: ReviewFile) -> None:
         write_record(self.review_path(file.rater, file.case_id), file, self.work)
@@ -257,3 +279,30 @@ class Store:
 
     def reviews(self) -> list[ReviewFile]:
         return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]
+
+
+@contextlib.contextmanager
+def hold(root: Path, name: str) -> Iterator[None]:
+    """:meth:`Store.held` of a folder that need not be a benchmark yet."""
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        with _claim(root, name) as mine:
+            if mine:
+                yield
+                return
+        if time.monotonic() > end:
+            raise StoreError(f"{root}: '{name}' is in use by somebody else; try again in a moment")
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def _claim(root: Path, name: str) -> Iterator[bool]:
+    work = root / ".work"
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / f"{name}.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -1,19 +1,27 @@
 """What the page may ask: a name and a dictionary in, JSON out. Knows nothing of Gradio."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cfgen.app import compare, curate, making, place, rate, tryout
+from cfgen.app import compare, curate, hand, making, place, tryout
+from cfgen.app.hand import INSTANT, Tool
 from cfgen.app.jobs import Job, Jobs
+from cfgen.app.lane import Work
 from cfgen.app.ledger import identifier, person
+from cfgen.app.palette import Palette
+from cfgen.app.pictures import case_picture, media_type, scene_picture
+from cfgen.app.rate import RatingRoom
 from cfgen.app.shelf import Shelf
 from cfgen.errors import CfgenError, InputError
-from cfgen.inpaint.registry import INPAINTERS
+from cfgen.inpaint.registry import INPAINTERS, missing_extra
 from cfgen.store import Store
 
 Asked = Mapping[str, Any]
 Action = Callable[[str, Asked], Any]
+ROOMS = ("curate", "place", "rate", "compare", "try")
 
 
 class Api:
@@ -21,22 +29,46 @@ class Api:
 
     Args:
         scenes: where the benchmark's source scenes are, for topping it up; None looks in the usual places.
+        rooms: the rooms that are open; what belongs to another is neither answered nor shown.
+        arms, repeats: see :class:`RatingRoom`.
+        options: by inpainter, options for it where it is not the benchmark's own.
 
     Raises:
-        StoreError: ``bench`` is not a benchmark directory.
+        StoreError: ``bench`` is not a benchmark directory. InputError: no such room.
     """
 
-    def __init__(self, bench: Path, scenes: Path | None = None) -> None:
+    def __init__(
+        self,
+        bench: Path,
+        scenes: Path | None = None,
+        rooms: Sequence[str] = ROOMS,
+        arms: Sequence[str] = (),
+        repeats: int = 1,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
         self.store = Store(bench)
         self.shelf = Shelf(self.store)
         self.scenes = scenes
         self.jobs = Jobs()
-        self.actions: dict[str, Action] = {
-            **self._curating(),
-            **self._placing(),
-            **self._rating(),
-            **self._comparing(),
+        self.rating = RatingRoom(self.store, arms, repeats)
+        self._options = dict(options or {})
+        self._palettes: dict[Tool, Palette] = {}
+        unknown = sorted(set(rooms) - set(ROOMS))
+        if unknown or not rooms:
+            raise InputError(
+                f"rooms: expected some of {', '.join(ROOMS)}, found {', '.join(unknown) or 'none'}"
+            )
+        self.rooms = tuple(r for r in ROOMS if r in rooms)
+        actions = {
+            "curate": self._curating,
+            "place": self._placing,
+            "rate": self._rating,
+            "compare": self._comparing,
+            "try": self._trying,
         }
+        self.actions: dict[str, Action] = self._working() if {"curate", "place"} & set(rooms) else {}
+        for room in self.rooms:
+            self.actions |= actions[room]()
 
     def call(self, asked: Asked, user: str | None = None) -> dict[str, Any]:
         """``{"ok": answer}`` or ``{"error": words}``; ``user`` is who is logged in, whatever the page says."""
@@ -55,7 +87,31 @@ class Api:
         """What the top of the page shows."""
         return {"bench": self.store.root.resolve().name, "user": user}
 
+    def picture(self, kind: str, owner: str, name: str) -> tuple[bytes, str]:
+        """Content and media type of a picture that an open room shows.
+
+        Raises:
+            InputError, StoreError: there is none under this name.
+        """
+        if kind == "rate" and "rate" in self.rooms:
+            token, _, which = name.partition("/")
+            return self.rating.picture(owner, token, which), "image/png"
+        if set(self.rooms) == {"rate"} or kind not in ("case", "scene"):
+            raise InputError(f"picture: expected a frame that this page shows, found {kind[:20]!r}")
+        find = case_picture if kind == "case" else scene_picture
+        path = find(self.store, owner, name)
+        return path.read_bytes(), media_type(path)
+
     # --- the rooms ----------------------------------------------------------------------------------------
+
+    def _working(self) -> dict[str, Action]:
+        return {
+            "open_inpainter": self._open_inpainter,
+            "hazards": lambda name, q: place.hazards(self._palette(q)),
+            "job": lambda name, q: self.jobs.find(_text(q, "job")).shown(),
+            "jobs": lambda name, q: [job.shown() for job in self.jobs.open(name)],
+            "cancel": lambda name, q: self.jobs.cancel(_text(q, "job")),
+        }
 
     def _curating(self) -> dict[str, Action]:
         return {
@@ -66,33 +122,32 @@ class Api:
             "bring_back": lambda name, q: {"said": curate.bring_back(self.shelf, name, _text(q, "id"))},
             "regenerate": self._regenerate,
             "top_up": self._top_up,
-            "job": lambda name, q: _state(self.jobs.job),
-            "cancel": lambda name, q: self.jobs.cancel(),
         }
 
     def _placing(self) -> dict[str, Action]:
         return {
             "scenes": lambda name, q: {
                 "scenes": place.scenes(self.store),
-                "inpainters": INPAINTERS.names(),
+                "inpainters": [{"id": n, "missing": missing_extra(n)} for n in INPAINTERS.names()],
                 "inpainter": self.store.benchmark.inpainter,
+                "guide": self.store.benchmark.guide,
+                "instant": INSTANT,
             },
-            "hazards": lambda name, q: place.hazards(self.store, str(q.get("inpainter", ""))),
             "scene": lambda name, q: place.show(self.store, _text(q, "scene")),
             "locate": lambda name, q: place.locate(self.store, q),
-            "suggest": lambda name, q: place.suggest(self.store, q),
-            "live": lambda name, q: place.live(self.store, q),
-            "preview": lambda name, q: place.preview(self.store, q),
-            "generate": lambda name, q: self._job("drawing", lambda job: self._generate(q, job)),
+            "suggest": lambda name, q: place.suggest(self.store, self._palette(q), q),
+            "live": lambda name, q: place.live(self.store, self._palette(q), q),
+            "preview": lambda name, q: hand.draw(self._tool({"inpainter": INSTANT}), q, _quiet),
+            "generate": self._generate,
             "save": self._save,
         }
 
     def _rating(self) -> dict[str, Action]:
         return {
-            "rate_progress": lambda name, q: rate.progress(self.store, name),
-            "rate_question": lambda name, q: rate.question(self.store, name, _text(q, "token")),
+            "rate_progress": lambda name, q: self.rating.progress(name),
+            "rate_question": lambda name, q: self.rating.question(name, _text(q, "token")),
             "rate": self._rate,
-            "rate_agreement": lambda name, q: rate.after_the_last(self.store, name),
+            "rate_agreement": lambda name, q: self.rating.after_the_last(name),
         }
 
     def _comparing(self) -> dict[str, Action]:
@@ -101,6 +156,11 @@ class Api:
             "answer": lambda name, q: compare.answer(
                 self.shelf, _name(q, "planner"), _text(q, "id"), _name(q, "judge")
             ),
+        }
+
+    def _trying(self) -> dict[str, Action]:
+        return {
+            "item": lambda name, q: curate.item(self.shelf, _text(q, "id")),
             "try_choices": lambda name, q: {
                 "cases": [
                     {"id": e.id, "name": e.name} for e in self.shelf.entries() if e.status == "accepted"
@@ -128,49 +188,78 @@ class Api:
         scores = asked.get("scores")
         if not isinstance(scores, dict):
             raise InputError("scores: expected one for each dimension, found none")
-        return rate.rate(self.store, name, _text(asked, "token"), scores, str(asked.get("note", "")))
+        return self.rating.rate(name, _text(asked, "token"), scores, str(asked.get("note", "")))
 
     def _regenerate(self, name: str, asked: Asked) -> dict[str, Any]:
-        person(name)
-        case_id, hazard = _text(asked, "id"), _text(asked, "hazard")
-        return self._job(
-            "making it again", lambda job: making.regenerate(self.shelf, name, case_id, hazard, job)
-        )
+        tool, case_id = self._tool({}), identifier(_text(asked, "id"), "case")
+        work = partial(making.regenerate, tool, person(name), case_id, _text(asked, "hazard"))
+        return self._begin("regenerate", name, tool.inpainter, "making it again", work)
 
     def _top_up(self, name: str, asked: Asked) -> dict[str, Any]:
         n = asked.get("n")
-        if not isinstance(n, int) or not 0 < n <= 100_000:
+        if isinstance(n, bool) or not isinstance(n, int) or not 0 < n <= 100_000:
             raise InputError(f"top up: expected a number of cases, found {str(n)[:20]!r}")
-        return self._job("counting", lambda job: making.top_up(self.store, n, self.scenes, job))
+        work = partial(making.top_up, self.store.root, n, self.scenes)
+        return self._begin("top up", name, "build", "counting", work)
 
-    def _generate(self, asked: Asked, job: Job) -> dict[str, Any]:
-        shown = place.preview(self.store, asked)
-        job.say("drawn")
-        return shown
+    def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
+        """None where it can be used at once, else the job that starts it."""
+        tool = self._tool(asked)
+        if tool.inpainter == INSTANT or tool in self._palettes:
+            return None
+        job = self.jobs.start(
+            "start",
+            name,
+            tool.inpainter,
+            f"starting {tool.inpainter}",
+            partial(hand.palette, tool),
+            lambda palette: self._palettes.update({tool: palette}),
+        )
+        return job.shown()
+
+    def _generate(self, name: str, asked: Asked) -> dict[str, Any]:
+        tool = self._tool(asked)
+        return self._begin("draw", name, tool.inpainter, "drawing", partial(hand.draw, tool, dict(asked)))
 
     def _save(self, name: str, asked: Asked) -> dict[str, Any]:
-        by = {"placed_by": person(name), "mask": "painted" if asked.get("mask") else "projected"}
-        placement, faults, _ = place.placed(self.store, asked)
-        if placement is None or faults:
+        tool, who = self._tool(asked), person(name)
+        _, faults, _ = place.placed(self.store, self._palette(asked), asked)
+        if faults:
             raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
-        image = place.stage(self.store.root, _text(asked, "scene")).image
-        mask = place.read_mask(asked, image)
-        inpainter = str(asked.get("inpainter", "")) or self.store.benchmark.inpainter
-        shop = making.workshop(self.store.root, inpainter)
-        scene, hazard = _text(asked, "scene"), _text(asked, "hazard")
-        return self._job(
-            "saving",
-            lambda job: making.make_by_hand(self.store, shop, placement, hazard, scene, by, job, mask),
-        )
+        return self._begin("save", name, tool.inpainter, "saving", partial(hand.save, tool, dict(asked), who))
 
-    def _job(self, words: str, work: Callable[[Job], Any]) -> dict[str, Any]:
-        return _state(self.jobs.start(words, work))
+    def _begin(self, kind: str, name: str, lane: str, words: str, work: Work) -> dict[str, Any]:
+        job: Job = self.jobs.start(kind, name, lane, words, work)
+        return job.shown()
+
+    def _tool(self, asked: Asked) -> Tool:
+        """What the page wants it drawn by; the benchmark's own where it does not say."""
+        benchmark = self.store.benchmark
+        inpainter, guide = str(asked.get("inpainter", "")), str(asked.get("guide", ""))
+        if not inpainter:
+            inpainter, guide = benchmark.inpainter, benchmark.guide
+        for name in (inpainter, *([guide] if guide else [])):
+            if name not in INPAINTERS.names():
+                known = ", ".join(INPAINTERS.names())
+                raise InputError(f"inpainter: expected one of {known}, found {name[:40]!r}")
+        own = inpainter == benchmark.inpainter
+        options = benchmark.inpainter_options if own else self._options.get(inpainter, {})
+        text = json.dumps(dict(options), sort_keys=True)
+        return Tool(self.store.root.resolve(), inpainter, text, guide)
+
+    def _palette(self, asked: Asked) -> Palette:
+        tool = self._tool(asked)
+        if tool.inpainter == INSTANT:
+            return hand.palette(tool, _quiet)
+        if tool not in self._palettes:
+            raise InputError(
+                f"inpainter '{tool.inpainter}': is not started; choose it again under 'Drawn by'"
+            )
+        return self._palettes[tool]
 
 
-def _state(job: Job | None) -> dict[str, Any]:
-    if job is None:
-        return {"state": "", "words": "", "result": None}
-    return {"state": job.state, "words": job.words, "result": job.result}
+def _quiet(words: str, share: float | None) -> None:
+    pass
 
 
 def _text(asked: Asked, field: str) -> str:

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.curate import item, place_of
+from cfgen.app.curate import item
 from cfgen.app.pictures import data_url
-from cfgen.app.shelf import Shelf
+from cfgen.app.shelf import Shelf, place_of
 from cfgen.errors import StoreError
 from cfgen.files import read_image, read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
@@ -90,7 +90,7 @@ def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, An
     ratings = [
         {"who": f.rater, **f.history[-1].model_dump(mode="json")}
         for f in store.ratings()
-        if (f.planner, f.case_id) == (planner, case_id) and f.history
+        if (f.planner, f.case_id, f.arm, f.repeat) == (planner, case_id, "hazard", 0) and f.history
     ]
     shown = item(shelf, case_id)
     return {

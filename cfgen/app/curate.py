@@ -5,10 +5,11 @@ from typing import Any
 
 import cv2
 
-from cfgen.app.ledger import Decision, append_review, current, held, identifier, person
-from cfgen.app.shelf import Shelf, aside
+from cfgen.app.ledger import Decision, append_review, current, identifier, person
+from cfgen.app.pictures import case_url, scene_url
+from cfgen.app.shelf import Shelf, aside, place_of
 from cfgen.casework import frame_path
-from cfgen.errors import InputError, StoreError
+from cfgen.errors import InputError
 from cfgen.files import read_image, read_record
 from cfgen.records import Case, Rejection, ReviewFile, Scene
 from cfgen.scenes.folder import load_scene
@@ -16,7 +17,7 @@ from cfgen.store import Store
 
 
 def item(shelf: Shelf, case_id: str) -> dict[str, Any]:
-    """All that the page shows of one case; paths are absolute."""
+    """All that the page shows of one case; pictures by their address."""
     store = shelf.store
     folder = place_of(store, case_id)
     reviews = [
@@ -49,7 +50,7 @@ def decide(shelf: Shelf, name: str, case_id: str, decision: Decision, reason: st
         raise InputError(f"decision: expected accept, reject or flag, found {decision!r}")
     if decision == "reject" and not reason.strip():
         raise InputError("reject: expected a reason, found none; choose or write one")
-    with held(store, f"case-{identifier(case_id, 'case')}"):
+    with store.held(f"case-{identifier(case_id, 'case')}"):
         place_of(store, case_id)
         append_review(store, name, case_id, decision, reason)
         if decision == "reject" and store.has_case(case_id):
@@ -73,7 +74,7 @@ def undo(shelf: Shelf, name: str) -> str:
     if not mine:
         raise InputError(f"undo: {name} has no decision that stands")
     _, case_id, last = max(mine, key=lambda m: m[0])
-    with held(shelf.store, f"case-{case_id}"):
+    with shelf.store.held(f"case-{case_id}"):
         append_review(shelf.store, name, case_id, "clear", "undo")
         if last.decision == "reject" or last.reason == BROUGHT_BACK:
             _settle(shelf, case_id)
@@ -90,24 +91,11 @@ def bring_back(shelf: Shelf, name: str, case_id: str) -> str:
         StoreError: the gates refused it before it was whole.
     """
     name = person(name)
-    with held(shelf.store, f"case-{identifier(case_id, 'case')}"):
+    with shelf.store.held(f"case-{identifier(case_id, 'case')}"):
         if not shelf.store.has_case(case_id):
             shelf.store.restore_rejected(case_id)
         append_review(shelf.store, name, case_id, "accept", BROUGHT_BACK)
     return "Brought back"
-
-
-def place_of(store: Store, case_id: str) -> Path:
-    """The folder of a case, accepted or not.
-
-    Raises:
-        StoreError: no such case.
-    """
-    identifier(case_id, "case")
-    for folder in (store.case_dir(case_id), store.rejected_dir(case_id)):
-        if (folder / "case.json").is_file() or (folder / "rejection.json").is_file():
-            return folder
-    raise StoreError(f"case '{case_id}': is not in {store.root}; reload the page")
 
 
 def _put_away(store: Store, case_id: str, name: str, reason: str) -> None:
@@ -185,12 +173,10 @@ def _strip(store: Store, case: Case, folder: Path, scene: Scene) -> list[dict[st
     frames = sorted((f for f in scene.frames if f.camera == scene.front.name and f.t <= 0), key=lambda f: f.t)
     strip = []
     for frame in frames:
-        changed = folder / frame_path("hazard", frame.camera, frame.t)
-        if frame.t > -1e-3:
-            changed = folder / "augmented.png"
-        original = store.scene_dir(case.scene_id) / frame.image
-        path = changed if changed.is_file() else original
-        strip.append({"t": frame.t, "path": str(path.resolve()), "original": str(original.resolve())})
+        changed = "augmented.png" if frame.t > -1e-3 else frame_path("hazard", frame.camera, frame.t)
+        original = scene_url(store.scene_dir(case.scene_id), frame.image)
+        path = case_url(folder, changed) if (folder / changed).is_file() else original
+        strip.append({"t": frame.t, "path": path, "original": original})
     return strip
 
 
@@ -200,8 +186,8 @@ def _pictures(folder: Path) -> dict[str, Any]:
     contours, _ = cv2.findContours((mask > 0).astype("uint8"), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     outline = [cv2.approxPolyDP(c, 1.0, True)[:, 0].tolist() for c in contours if len(c) > 2]
     return {
-        "original": str((folder / "original.png").resolve()),
-        "augmented": str((folder / "augmented.png").resolve()),
+        "original": case_url(folder, "original.png"),
+        "augmented": case_url(folder, "augmented.png"),
         "size": [mask.shape[1], mask.shape[0]],
         "outline": outline,
     }

@@ -1,67 +1,132 @@
-"""Long work in the background: one job at a time for everybody, with words on how far it is, and a way to stop it."""
+"""Long work in the background: each kind in a lane of its own, one after the other, with progress and a way to stop."""
 
+import atexit
+import secrets
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
+from cfgen.app.lane import CancelledError, Lane, Work
 from cfgen.errors import CfgenError, InputError
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+_OPEN = ("waiting", "running")
+_KEPT = 200
 
 
 @dataclass
 class Job:
-    """``state``: running, done, failed or cancelled. ``result`` is what the work returned."""
+    """``share`` is how much is done, 0 to 1, or None where nobody knows; ``result`` is what the work returned."""
 
+    kind: str
+    who: str
+    lane: str
     words: str
-    state: str = "running"
+    id: str = field(default_factory=lambda: secrets.token_hex(6))
+    state: State = "waiting"
+    share: float | None = None
     result: Any = None
+    begun: float = field(default_factory=time.monotonic)
+    ended: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def say(self, words: str) -> None:
-        """Progress; raises :class:`CancelledError` once somebody has asked to stop."""
-        if self.stop.is_set():
-            raise CancelledError
-        self.words = words
+    def say(self, words: str, share: float | None = None) -> None:
+        self.words, self.share = words, share
 
-
-class CancelledError(Exception):
-    """The job was asked to stop; what it had finished is kept."""
+    def shown(self) -> dict[str, Any]:
+        """What the page learns of it."""
+        seconds = (self.ended or time.monotonic()) - self.begun
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "state": self.state,
+            "words": self.words,
+            "share": self.share,
+            "seconds": round(seconds, 1),
+            "result": self.result,
+        }
 
 
 class Jobs:
-    """The bench that jobs are done at."""
+    """The lanes, and the jobs of this run of the app."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.job: Job | None = None
+        self._turns: dict[str, threading.Lock] = {}
+        self._lanes: dict[str, Lane] = {}
+        self._jobs: dict[str, Job] = {}
+        atexit.register(self.end)
 
-    def start(self, words: str, work: Callable[[Job], Any]) -> Job:
-        """Begin ``work`` in a thread of its own.
-
-        Raises:
-            InputError: another job is running.
-        """
+    def start(
+        self,
+        kind: str,
+        who: str,
+        lane: str,
+        words: str,
+        work: Work,
+        then: Callable[[Any], Any] = lambda result: result,
+    ) -> Job:
+        """Begin ``work`` in the process of ``lane``, after what is there already; ``then`` is done here at the end."""
+        job = Job(kind, who, lane, words)
         with self._lock:
-            if self.job is not None and self.job.state == "running":
-                raise InputError(
-                    f"somebody's job is running ({self.job.words}); wait for it, or stop it first"
-                )
-            job = self.job = Job(words)
-        threading.Thread(target=_run, args=(job, work), daemon=True).start()
+            ahead = [j for j in self._jobs.values() if j.lane == lane and j.state in _OPEN]
+            if ahead:
+                job.words = f"waiting for {ahead[-1].who or 'somebody'} ({ahead[-1].kind})"
+            self._jobs[job.id] = job
+            for old in [j for j in self._jobs.values() if j.state not in _OPEN][:-_KEPT]:
+                del self._jobs[old.id]
+            turn = self._turns.setdefault(lane, threading.Lock())
+            runner = self._lanes.setdefault(lane, Lane())
+        threading.Thread(target=_run, args=(job, turn, runner, words, work, then), daemon=True).start()
         return job
 
-    def cancel(self) -> None:
-        if self.job is not None:
-            self.job.stop.set()
+    def find(self, job_id: str) -> Job:
+        """
+        Raises:
+            InputError: no such job; the app was started again since.
+        """
+        with self._lock:
+            if job_id not in self._jobs:
+                raise InputError("job: it is no longer known, the app was started again; begin it once more")
+            return self._jobs[job_id]
+
+    def open(self, who: str) -> list[Job]:
+        """What this person has waiting or running."""
+        with self._lock:
+            return [j for j in self._jobs.values() if j.who == who and j.state in _OPEN]
+
+    def cancel(self, job_id: str) -> None:
+        self.find(job_id).stop.set()
+
+    def end(self) -> None:
+        """Stop everything; the app ends."""
+        for job in list(self._jobs.values()):
+            job.stop.set()
+        for lane in self._lanes.values():
+            lane.end()
 
 
-def _run(job: Job, work: Callable[[Job], Any]) -> None:
+def _run(
+    job: Job, turn: threading.Lock, lane: Lane, words: str, work: Work, then: Callable[[Any], Any]
+) -> None:
     try:
-        job.result = work(job)
-        job.state = "done"
+        while not turn.acquire(timeout=0.1):
+            if job.stop.is_set():
+                raise CancelledError
+        try:
+            job.state, job.begun = "running", time.monotonic()
+            job.say(words)
+            job.result = then(lane.run(work, job.say, job.stop))
+            job.state = "done"
+        finally:
+            turn.release()
     except CancelledError:
-        job.words, job.state = f"stopped ({job.words})", "cancelled"
+        job.words, job.state = "stopped", "cancelled"
     except CfgenError as error:
         job.words, job.state = str(error), "failed"
-    except Exception as error:  # a job that ends in silence would look as if it ran for ever
-        job.words, job.state = f"failed: {error!r}", "failed"
+    except Exception as error:  # in silence it would look as if it ran for ever
+        job.words, job.state = f"{type(error).__name__}: {error}", "failed"
+    finally:
+        job.ended = time.monotonic()

@@ -1,21 +1,19 @@
 """What people decide, appended under a lock: two browsers on one case lose nothing of each other's."""
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from cfgen.errors import InputError, StoreError
+from cfgen.errors import InputError
 from cfgen.files import read_record
+from cfgen.hashing import derive_id
 from cfgen.records import Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
 from cfgen.store import Store
 
 Decision = Literal["accept", "reject", "flag", "clear"]
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
-_WAIT_S = 10.0
 _MAX_WORDS = 2000
 
 
@@ -45,29 +43,11 @@ def identifier(text: str, what: str) -> str:
         ) from None
 
 
-@contextmanager
-def held(store: Store, name: str) -> Iterator[None]:
-    """The lock ``name`` of this benchmark, waited for.
-
-    Raises:
-        StoreError: somebody else holds it for too long.
-    """
-    end = time.monotonic() + _WAIT_S
-    while True:
-        with store.claim(name) as mine:
-            if mine:
-                yield
-                return
-        if time.monotonic() > end:
-            raise StoreError(f"{store.root}: '{name}' is in use by somebody else; try again in a moment")
-        time.sleep(0.01)
-
-
 def append_review(store: Store, rater: str, case_id: str, decision: Decision, reason: str = "") -> ReviewFile:
     """One more entry in this person's history of this case."""
     path = store.review_path(person(rater), identifier(case_id, "case"))
     entry = Review(at=_now(), decision=decision, reason=_words(reason))
-    with held(store, f"review-{person(rater)}-{case_id}"):
+    with store.held(f"review-{derive_id(person(rater), case_id)}"):
         earlier = read_record(path, ReviewFile).history if path.is_file() else ()
         file = ReviewFile(rater=person(rater), case_id=case_id, history=(*earlier, entry))
         store.write_review(file)
@@ -79,16 +59,25 @@ def append_rating(
     rater: str,
     planner: str,
     case_id: str,
+    arm: str,
+    repeat: int,
     scores: Mapping[Dimension, Score | None],
     note: str = "",
 ) -> RatingFile:
     """One more entry in this person's history of this answer; ``scores`` has all three, None for UNKNOWN."""
     rater = person(rater)
-    path = store.rating_path(rater, identifier(planner, "planner"), identifier(case_id, "case"))
+    path = store.rating_path(rater, identifier(planner, "planner"), identifier(case_id, "case"), arm, repeat)
     entry = Rating(at=_now(), scores=dict(scores), note=_words(note))
-    with held(store, f"rating-{rater}-{planner}-{case_id}"):
+    with store.held(f"rating-{derive_id(rater, planner, path.stem)}"):
         earlier = read_record(path, RatingFile).history if path.is_file() else ()
-        file = RatingFile(rater=rater, planner=planner, case_id=case_id, history=(*earlier, entry))
+        file = RatingFile(
+            rater=rater,
+            planner=planner,
+            case_id=case_id,
+            arm=arm,
+            repeat=repeat,
+            history=(*earlier, entry),
+        )
         store.write_rating(file)
     return file
 

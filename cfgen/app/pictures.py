@@ -1,12 +1,81 @@
-"""Small pictures that travel inside an answer; whole frames go by their path."""
+"""Pictures for the page: small ones travel inside an answer, whole frames have an address of their own.
+
+Only frames have one: no record, verdict, run or rating, and nothing outside the benchmark.
+"""
 
 import base64
+from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
+from cfgen.app.ledger import identifier
+from cfgen.app.shelf import place_of
+from cfgen.errors import InputError
 from cfgen.files import png_bytes
+from cfgen.store import Store
+
+#: What the page may show of a case folder, besides ``frames/``; mask and layer it gets as outlines.
+_FRONT = ("original.png", "augmented.png")
+_TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 
 
 def data_url(pixels: np.ndarray) -> str:
     """Lossless ``data:`` URL of (H, W, 3 or 4) uint8."""
     return "data:image/png;base64," + base64.b64encode(png_bytes(pixels)).decode()
+
+
+def case_url(folder: Path, name: str) -> str:
+    """Address, relative to the page's, of the frame ``name`` in a case's folder."""
+    return _url("case", folder.name, name, folder / name)
+
+
+def scene_url(folder: Path, name: str) -> str:
+    """The same for a frame of a scene."""
+    return _url("scene", folder.name, name, folder / name)
+
+
+def _url(kind: str, owner: str, name: str, path: Path) -> str:
+    # the time of writing makes the address new when the picture is, so that browsers may keep what they have
+    return f"picture/{kind}/{quote(owner)}/{quote(name)}?v={path.stat().st_mtime_ns:x}"
+
+
+def case_picture(store: Store, case_id: str, name: str) -> Path:
+    """The file behind a :func:`case_url`.
+
+    Raises:
+        InputError, StoreError: no such case, or nothing of it that is shown under this name.
+    """
+    if name not in _FRONT and not name.startswith("frames/"):
+        raise InputError(f"picture '{name[:80]}': expected a frame of the case, found something else")
+    return _inside(store, place_of(store, case_id), name)
+
+
+def scene_picture(store: Store, scene_id: str, name: str) -> Path:
+    """The file behind a :func:`scene_url`.
+
+    Raises:
+        InputError: no such scene or frame.
+    """
+    return _inside(store, store.scene_dir(identifier(scene_id, "scene")), name)
+
+
+def media_type(path: Path) -> str:
+    return _TYPES[path.suffix.lower()]
+
+
+def _inside(store: Store, folder: Path, name: str) -> Path:
+    """``folder / name`` if that is a picture that really lies there, links followed."""
+    try:
+        path = (folder / name).resolve()
+        home = store.root.resolve() / folder.relative_to(store.root)
+        if (
+            ".." not in Path(name).parts
+            and path.is_relative_to(home)
+            and path.suffix.lower() in _TYPES
+            and path.is_file()
+        ):
+            return path
+    except (OSError, ValueError):  # a name that no file can have
+        pass
+    raise InputError(f"picture '{name[:80]}': expected a frame of '{folder.name}', found none")

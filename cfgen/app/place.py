@@ -1,4 +1,4 @@
-"""Put a hazard somewhere by hand: what the page draws of a scene, and what follows from a pose in metres."""
+"""Where a person puts a hazard: what the page draws of a scene, and what follows from a pose in metres."""
 
 import base64
 import binascii
@@ -12,10 +12,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.app.making import workshop
-from cfgen.app.pictures import data_url
-from cfgen.casework import Workshop
-from cfgen.errors import InputError, StoreError
+from cfgen.app.palette import Palette
+from cfgen.app.pictures import scene_url
+from cfgen.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
@@ -23,9 +22,6 @@ from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
 from cfgen.hazards.hood import hood_row
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
-from cfgen.inpaint.edit import EditFailure, EditJob
-from cfgen.inpaint.guided import can_draw
-from cfgen.quality.gates import run_gates
 from cfgen.records import Hazard, Placement, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
@@ -73,20 +69,14 @@ def scenes(store: Store) -> list[str]:
     return sorted(p.parent.name for p in store.root.glob("scenes/*/scene.json"))
 
 
-def hazards(store: Store, inpainter: str = "") -> list[dict[str, Any]]:
-    """What the inpainter can draw, by name."""
-    shop = _shop(store, inpainter)
-    found = [h for h in shop.taxonomy.hazards if can_draw(h, shop.inpainter, shop.guide)]
-    return [
-        {
-            "id": h.id,
-            "name": h.name,
-            "cluster": h.cluster,
-            "why": h.why,
-            "sizes": len(shop.sizes(h)) or 1,
-        }
+def hazards(palette: Palette) -> dict[str, Any]:
+    """What the inpainter can draw, by cluster and name, and whether it can start from another's insert."""
+    found = [h for h in palette.taxonomy.hazards if h.id in palette.sizes]
+    listed = [
+        {"id": h.id, "name": h.name, "cluster": h.cluster, "sizes": len(palette.sizes[h.id]) or 1}
         for h in sorted(found, key=lambda h: (h.cluster, h.name))
     ]
+    return {"hazards": listed, "generative": palette.generative}
 
 
 def show(store: Store, scene_id: str) -> dict[str, Any]:
@@ -97,7 +87,7 @@ def show(store: Store, scene_id: str) -> dict[str, Any]:
     motion = [(t, 3.6 * v) for m in (scene.history, scene.future) if m for t, v in zip(m.t, m.v, strict=True)]
     return {
         "scene": scene_id,
-        "frame": str((there.folder.root / there.folder.front_frame().image).resolve()),
+        "frame": scene_url(there.folder.root, there.folder.front_frame().image),
         "size": [scene.front.width, scene.front.height],
         "path": np.round(there.path.xy[near][::2], 2).tolist(),
         "known_m": there.path.known_m,
@@ -126,20 +116,17 @@ def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
     return {"s": round(float(s), 2), "lateral": round(float(lateral), 2)}
 
 
-def suggest(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
+def suggest(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, float]:
     """Where the build would put the hazard under this ``seed``.
 
     Raises:
         InputError: nowhere in this scene; says why.
     """
     there = stage(store.root, str(asked.get("scene")))
-    shop = _shop(store, str(asked.get("inpainter", "")))
-    hazard = shop.taxonomy.get(str(asked.get("hazard")))
-    seed, scene = int(asked.get("seed", 0)), there.folder.scene
-    sizes = shop.sizes(hazard)
-    size = seed % len(sizes) if sizes else 0
-    if sizes:
-        hazard = hazard.model_copy(update={"size": sizes[size]})
+    seed, scene = int(_number(asked, "seed", 0, 2**31)), there.folder.scene
+    hazard_id = str(asked.get("hazard"))
+    hazard = palette.hazard(hazard_id, seed)
+    size = seed % (len(palette.sizes[hazard_id]) or 1)
     found = find_placements(
         scene, there.image, hazard, np.random.default_rng(seed), store.benchmark.decel_band, there.past
     )
@@ -156,10 +143,10 @@ def suggest(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def live(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
+def live(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from a pose: footprint in frame and BEV, required deceleration, pixels, and what speaks against."""
     there = stage(store.root, str(asked.get("scene")))
-    placement, faults, hazard = placed(store, asked)
+    placement, faults, hazard = placed(store, palette, asked)
     low, high = hazard.distance.decel or store.benchmark.decel_band
     answer: dict[str, Any] = {
         "faults": [{"what": f, "do": ADVICE.get(f, "change the distance")} for f in faults],
@@ -189,43 +176,12 @@ def live(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def preview(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The front frame at t0 with the hazard in it: only the part that changes, and what the gates say.
-
-    Raises:
-        InputError: the camera does not see the place. StoreError: the inpainter declined.
-    """
-    there = stage(store.root, str(asked.get("scene")))
-    placement, _, hazard = placed(store, asked)
-    if placement is None:
-        raise InputError("preview: the camera does not see this place; move the hazard into the frame")
-    camera = there.folder.scene.front
-    images = {(camera.name, there.folder.front_frame().t): there.image}
-    seed = int(asked.get("seed", 0))
-    shop = _shop(store, str(asked.get("inpainter", "")))
-    job = EditJob(there.folder.scene, images, hazard, placement, seed, read_mask(asked, there.image))
-    result = shop.edit(job)
-    if isinstance(result, EditFailure):
-        raise StoreError(f"preview: {result.reason}")
-    image, mask = next(iter(result.frames.values()))
-    x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
-    gates = run_gates(there.image, image, mask, camera, placement, hazard)
-    return {
-        "part": data_url(image[y : y + h, x : x + w]),
-        "at": [x, y, w, h],
-        "mask": data_url(mask[y : y + h, x : x + w]),
-        "gates": [g.model_dump(mode="json") for g in gates],
-    }
-
-
-def placed(store: Store, asked: Mapping[str, Any]) -> tuple[Placement | None, list[str], Hazard]:
+def placed(
+    store: Store, palette: Palette, asked: Mapping[str, Any]
+) -> tuple[Placement | None, list[str], Hazard]:
     """The pose that the page asks for, what speaks against it, and the hazard in the chosen size."""
     there = stage(store.root, str(asked.get("scene")))
-    shop = _shop(store, str(asked.get("inpainter", "")))
-    hazard = shop.taxonomy.get(str(asked.get("hazard")))
-    sizes = shop.sizes(hazard)
-    if sizes:
-        hazard = hazard.model_copy(update={"size": sizes[int(asked.get("size", 0)) % len(sizes)]})
+    hazard = palette.hazard(str(asked.get("hazard")), int(_number(asked, "size", 0, 1000)))
     pose = _pose(there, hazard, asked)
     band = store.benchmark.decel_band
     placement, faults = examine(
@@ -256,10 +212,6 @@ def read_mask(asked: Mapping[str, Any], image: np.ndarray) -> np.ndarray | None:
             "mask: expected some painted pixels, found none; paint where the hazard is to be, or clear it"
         )
     return painted
-
-
-def _shop(store: Store, inpainter: str) -> Workshop:
-    return workshop(store.root, inpainter or store.benchmark.inpainter)
 
 
 def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:

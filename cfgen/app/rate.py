@@ -1,7 +1,7 @@
 """Blind rating: a person scores answers without learning whose they are, what was added, or what a judge said."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.curate import place_of
 from cfgen.app.ledger import append_rating, person
 from cfgen.app.pictures import data_url
 from cfgen.errors import InputError
-from cfgen.files import read_json, read_record
+from cfgen.files import png_bytes, read_json, read_record
 from cfgen.hashing import derive_id, derive_seed
 from cfgen.metrics.agreement import agreement
+from cfgen.questions import Questions
 from cfgen.records import DIMENSIONS, Dimension, RatingFile, Rollout, Score
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
@@ -51,114 +51,179 @@ class Task:
     token: str
     planner: str
     case_id: str
+    arm: str
+    repeat: int
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        return self.planner, self.case_id, self.arm, self.repeat
 
 
-def tasks(store: Store, name: str) -> list[Task]:
-    """Every answer with plans for the original and the hazard, in this rater's own order."""
-    name = person(name)
-    planners = sorted(p.name for p in store.root.glob("runs/*") if (p / "hazard").is_dir())
-    cases = sorted(p.parent.name for p in store.root.glob("cases/*/*/case.json"))
-    found = [
-        Task(derive_id("rate", name, planner, case_id), planner, case_id)
-        for planner in planners
-        for case_id in cases
-        if _answered(store, planner, case_id)
-    ]
-    random.Random(derive_seed("rate", name)).shuffle(found)
-    return found
+class RatingRoom:
+    """Every answer of one benchmark that people rate.
 
-
-def progress(store: Store, name: str) -> dict[str, Any]:
-    """Tokens in order, which are done, and the first that is not."""
-    found = tasks(store, name)
-    done = [store.rating_path(person(name), t.planner, t.case_id).is_file() for t in found]
-    first = done.index(False) if False in done else 0
-    return {
-        "tokens": [t.token for t in found],
-        "done": done,
-        "at": first,
-        "rubric": {d: list(words) for d, words in RUBRIC.items()},
-        "unknown": UNKNOWN,
-    }
-
-
-def question(store: Store, name: str, token: str) -> dict[str, Any]:
-    """What the rater sees of one answer: never the planner, the judge or the hazard's name."""
-    task = _task(store, name, token)
-    before, after = _rollouts(store, task.planner, task.case_id)
-    assert before.plan is not None
-    assert after.plan is not None
-    original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
-    folder = place_of(store, task.case_id)
-    path = store.rating_path(person(name), task.planner, task.case_id)
-    mine = read_record(path, RatingFile).history[-1] if path.is_file() else None
-    return {
-        "token": token,
-        "original": str((folder / "original.png").resolve()),
-        "augmented": str((folder / "augmented.png").resolve()),
-        "bev": data_url(bev(original, modified)),
-        "speed": data_url(speed_plot(original, modified)),
-        "delta": delta_table(original, modified),
-        "words": [spoken(before.text), spoken(after.text)],
-        "mine": mine.model_dump(mode="json") if mine else None,
-    }
-
-
-def rate(store: Store, name: str, token: str, scores: dict[str, Any], note: str = "") -> dict[str, Any]:
-    """Append a rating.
-
-    Raises:
-        InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
+    Args:
+        arms: the arms whose answers are rated, mixed and hidden which; empty: the hazard and the controls.
+        repeats: answers to each question that are rated, the first ones.
     """
-    task = _task(store, name, token)
-    given: dict[Dimension, Score | None] = {}
-    for dimension in DIMENSIONS:
-        if dimension not in scores or scores[dimension] not in (0, 1, 2, None):
+
+    def __init__(self, store: Store, arms: Sequence[str] = (), repeats: int = 1) -> None:
+        self.store = store
+        self.arms = tuple(arms) or ("hazard", "null", "nuisance")
+        self.repeats = repeats
+        self._asker = Questions(store, store.benchmark.seed)
+        self._known: dict[tuple[str, str], Task] = {}
+
+    def tasks(self, name: str) -> list[Task]:
+        """Every answer with plans for the original and the arm, in this rater's own order."""
+        name = person(name)
+        cases = sorted(p.parent.name for p in self.store.root.glob("cases/*/*/case.json"))
+        found = [
+            Task(derive_id("rate", name, planner, case_id, arm, repeat), planner, case_id, arm, repeat)
+            for planner in sorted(p.name for p in self.store.root.glob("runs/*") if p.is_dir())
+            for case_id, arm, repeat in self._answered(planner, cases)
+        ]
+        random.Random(derive_seed("rate", name)).shuffle(found)
+        self._known.update({(name, task.token): task for task in found})
+        return found
+
+    def _answered(self, planner: str, cases: Sequence[str]) -> list[tuple[str, str, int]]:
+        usable = {arm: _usable(self.store, planner, arm) for arm in ("original", *self.arms)}
+        return [
+            (case_id, arm, repeat)
+            for case_id in cases
+            for arm in self.arms
+            for repeat in range(self.repeats)
+            if (case_id, repeat) in usable[arm]
+            and ((case_id, repeat) in usable["original"] or (case_id, 0) in usable["original"])
+        ]
+
+    def progress(self, name: str) -> dict[str, Any]:
+        """Tokens in order, which are done, and the first that is not."""
+        found = self.tasks(name)
+        rated = {
+            p.relative_to(self.store.root) for p in self.store.root.glob(f"ratings/{person(name)}/*/*.json")
+        }
+        done = [self._path(name, task).relative_to(self.store.root) in rated for task in found]
+        return {
+            "tokens": [t.token for t in found],
+            "done": done,
+            "at": done.index(False) if False in done else 0,
+            "rubric": {d: list(words) for d, words in RUBRIC.items()},
+            "unknown": UNKNOWN,
+        }
+
+    def question(self, name: str, token: str) -> dict[str, Any]:
+        """What the rater sees of one answer: never the planner, the judge, the arm or the hazard's name."""
+        task = self._task(name, token)
+        before, after = self._rollouts(task)
+        original, modified = _points(before), _points(after)
+        path = self._path(name, task)
+        mine = read_record(path, RatingFile).history[-1] if path.is_file() else None
+        return {
+            "token": token,
+            "original": f"picture/rate/{person(name)}/{token}/before",
+            "augmented": f"picture/rate/{person(name)}/{token}/after",
+            "bev": data_url(bev(original, modified)),
+            "speed": data_url(speed_plot(original, modified)),
+            "delta": delta_table(original, modified),
+            "words": [spoken(before.text), spoken(after.text)],
+            "mine": mine.model_dump(mode="json") if mine else None,
+        }
+
+    def picture(self, name: str, token: str, which: str) -> bytes:
+        """PNG of the frame before or after, under an address that tells nothing else.
+
+        Raises:
+            InputError: it is neither, or nobody was asked about it.
+        """
+        task = self._task(name, token)
+        if which not in ("before", "after"):
+            raise InputError(f"picture: expected before or after, found {which[:20]!r}")
+        arm = "original" if which == "before" else task.arm
+        shown = self._asker.front_file(self.store.case(task.case_id), arm)
+        return png_bytes(shown) if isinstance(shown, np.ndarray) else shown.path.read_bytes()
+
+    def rate(self, name: str, token: str, scores: dict[str, Any], note: str = "") -> dict[str, Any]:
+        """Append a rating.
+
+        Raises:
+            InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
+        """
+        task = self._task(name, token)
+        given: dict[Dimension, Score | None] = {}
+        for dimension in DIMENSIONS:
+            score = scores.get(dimension, "nothing")
+            if score is not None and (isinstance(score, bool) or score not in (0, 1, 2)):
+                raise InputError(f"{dimension}: expected 0, 1, 2 or UNKNOWN, found {str(score)[:40]!r}")
+            given[dimension] = score
+        append_rating(self.store, name, *task.key, given, note)
+        return self.progress(name)
+
+    def after_the_last(self, name: str) -> list[dict[str, Any]]:
+        """How the rater agrees with each judge and each other rater.
+
+        Raises:
+            InputError: answers are still to be rated; seeing others' scores would colour the rest.
+        """
+        name = person(name)
+        keys = [task.key for task in self.tasks(name)]
+        last = {
+            (f.rater, f.planner, f.case_id, f.arm, f.repeat): f.history[-1].scores
+            for f in self.store.ratings()
+            if f.history
+        }
+        left = sum((name, *key) not in last for key in keys)
+        if left or not keys:
             raise InputError(
-                f"{dimension}: expected 0, 1, 2 or UNKNOWN, found {scores.get(dimension, 'nothing')!r}"
+                f"agreement: {left} of {len(keys)} answers are still to be rated; it shows after the last"
             )
-        given[dimension] = scores[dimension]
-    append_rating(store, name, task.planner, task.case_id, given, note)
-    return progress(store, name)
-
-
-def after_the_last(store: Store, name: str) -> list[dict[str, Any]]:
-    """How the rater agrees with each judge and each other rater.
-
-    Raises:
-        InputError: answers are still to be rated; seeing others' scores would colour the rest.
-    """
-    name = person(name)
-    found = tasks(store, name)
-    last = {(f.rater, f.planner, f.case_id): f.history[-1].scores for f in store.ratings() if f.history}
-    left = sum((name, t.planner, t.case_id) not in last for t in found)
-    if left or not found:
-        raise InputError(
-            f"agreement: {left} of {len(found)} answers are still to be rated; it shows after the last"
-        )
-    keys = [(t.planner, t.case_id) for t in found]
-    mine = [last[name, *key] for key in keys]
-    others: dict[str, list[Any]] = {
-        rater: [last.get((rater, *key), {}) for key in keys]
-        for rater in sorted({r for r, _, _ in last} - {name})
-    }
-    for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
-        verdicts = {
-            (v.planner, v.case_id): v.scores
-            for planner in {t.planner for t in found}
-            for v in store.verdicts(judge, planner, "hazard")
-            if v.repeat == 0
+        mine = [last[name, *key] for key in keys]
+        others: dict[str, list[Any]] = {
+            rater: [last.get((rater, *key), {}) for key in keys]
+            for rater in sorted({r for r, *_ in last} - {name})
         }
-        others[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
-    return [
-        {
-            "other": other,
-            "score": d,
-            **_compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
-        }
-        for other, theirs in others.items()
-        for d in DIMENSIONS
-    ]
+        for judge in sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir()):
+            verdicts = {
+                (v.planner, v.case_id, v.arm, v.repeat): v.scores
+                for planner in {planner for planner, *_ in keys}
+                for v in self.store.verdicts(judge, planner)
+            }
+            others[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
+        return [
+            {
+                "other": other,
+                "score": d,
+                **_compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
+            }
+            for other, theirs in others.items()
+            for d in DIMENSIONS
+        ]
+
+    def _task(self, name: str, token: str) -> Task:
+        key = person(name), token
+        if key not in self._known:
+            self.tasks(name)
+        task = self._known.get(key)
+        if task is None or not self.store.has_case(task.case_id):
+            raise InputError("rating: this answer is no longer in the benchmark; reload the page")
+        return task
+
+    def _path(self, name: str, task: Task) -> Path:
+        return self.store.rating_path(person(name), *task.key)
+
+    def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
+        store, planner, case_id = self.store, task.planner, task.case_id
+        base = store.rollout_path(planner, "original", case_id, task.repeat)
+        if not base.is_file():
+            base = store.rollout_path(planner, "original", case_id)
+        after = store.rollout_path(planner, task.arm, case_id, task.repeat)
+        return read_record(base, Rollout), read_record(after, Rollout)
+
+
+def _points(rollout: Rollout) -> np.ndarray:
+    assert rollout.plan is not None
+    return np.array(rollout.plan.waypoints)
 
 
 def _compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
@@ -169,29 +234,17 @@ def _compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
     return {"n": found.n, "same": found.accuracy, "kappa": found.kappa, "quadratic": found.quadratic}
 
 
-def _task(store: Store, name: str, token: str) -> Task:
-    task = next((t for t in tasks(store, name) if t.token == token), None)
-    if task is None:
-        raise InputError("rating: this answer is no longer in the benchmark; reload the page")
-    return task
+def _usable(store: Store, planner: str, arm: str) -> frozenset[tuple[str, int]]:
+    """Case and repeat of every answer that holds a plan."""
+    folder = store.root / "runs" / planner / arm
+    return _read_usable(str(folder), folder.stat().st_mtime_ns) if folder.is_dir() else frozenset()
 
 
-@lru_cache(maxsize=20_000)
-def _has_plan(path: str, mtime: int) -> bool:
-    """Without checking every field of thousands of records; what is shown is read in full."""
-    return read_json(Path(path)).get("status") == "ok"
+@lru_cache(maxsize=200)
+def _read_usable(folder: str, mtime: int) -> frozenset[tuple[str, int]]:
+    """Without checking every field of thousands of records; what is shown is read in full.
 
-
-def _answered(store: Store, planner: str, case_id: str) -> bool:
-    for arm in ("original", "hazard"):
-        path = store.rollout_path(planner, arm, case_id)
-        if not path.is_file() or not _has_plan(str(path), path.stat().st_mtime_ns):
-            return False
-    return True
-
-
-def _rollouts(store: Store, planner: str, case_id: str) -> tuple[Rollout, Rollout]:
-    before, after = (
-        read_record(store.rollout_path(planner, arm, case_id), Rollout) for arm in ("original", "hazard")
-    )
-    return before, after
+    ``mtime`` is new whenever a record was put into the folder.
+    """
+    read = (read_json(path) for path in sorted(Path(folder).glob("*.json")))
+    return frozenset((r["case_id"], r["repeat"]) for r in read if r.get("status") == "ok")

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.app.ledger import current
+from cfgen.app.ledger import current, identifier
 from cfgen.errors import StoreError
 from cfgen.files import read_json, read_record
 from cfgen.records import ReviewFile
@@ -130,3 +130,16 @@ def aside(lateral_m: float) -> str:
     if abs(lateral_m) < 0.05:
         return "on the path"
     return f"{abs(lateral_m):.1f} m {'left' if lateral_m > 0 else 'right'}"
+
+
+def place_of(store: Store, case_id: str) -> Path:
+    """The folder of a case, accepted or not.
+
+    Raises:
+        StoreError: no such case.
+    """
+    identifier(case_id, "case")
+    for folder in (store.case_dir(case_id), store.rejected_dir(case_id)):
+        if (folder / "case.json").is_file() or (folder / "rejection.json").is_file():
+            return folder
+    raise StoreError(f"case '{case_id}': is not in {store.root}; reload the page")

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.curate import place_of
 from cfgen.app.ledger import identifier
 from cfgen.app.pictures import data_url
+from cfgen.app.shelf import place_of
 from cfgen.errors import InputError
 from cfgen.files import read_image, read_record
 from cfgen.judge.protocol import VerdictKey

@@ -1,4 +1,4 @@
-"""The only file that knows Gradio: one tab for each room, one function behind them all."""
+"""The only file that knows Gradio: one tab for each room, one function behind them all, one address for pictures."""
 
 import socket
 from collections.abc import Sequence
@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.app.api import Api
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import CfgenError, InputError, MissingExtraError
 
-TABS = ("Curate", "Place", "Rate", "Compare", "Try")
 _ASSETS = Path(__file__).parent / "assets"
-#: Folders of the benchmark whose pictures the page shows; nothing else is served.
-SERVED = ("cases", "rejected", "scenes")
+_YEAR_S = 365 * 24 * 3600
 
 
 def serve(
@@ -24,15 +22,12 @@ def serve(
     """Serve the app until interrupted; without ``block`` return the running Gradio app."""
     import gradio as gr
 
-    root = api.store.root.resolve()
-    for folder in SERVED:
-        (root / folder).mkdir(exist_ok=True)
     app = _build(gr, api)
     app.launch(
         server_name=host,
         server_port=port or None,
         auth=list(auth) or None,
-        allowed_paths=[str(root / folder) for folder in SERVED],
+        app_kwargs={"routes": [_pictures(api, app)]},
         css=(_ASSETS / "app.css").read_text(),
         head=f"<script>{(_ASSETS / 'common.js').read_text()}</script>",
         footer_links=[],
@@ -62,11 +57,30 @@ def _build(gr: Any, api: Api) -> Any:
     with gr.Blocks(title="cfgen", analytics_enabled=False, fill_width=True) as app:
         room("top")
         with gr.Tabs(elem_id="rooms"):
-            for tab in TABS:
-                if (_ASSETS / f"{tab.lower()}.js").is_file():
-                    with gr.Tab(tab, id=tab.lower(), render_children=True):
-                        room(tab.lower())
+            for name in api.rooms:
+                with gr.Tab(name.capitalize(), id=name, render_children=True):
+                    room(name)
     return app
+
+
+def _pictures(api: Api, app: Any) -> Any:
+    """``picture/<kind>/<owner>/<name>``. Gradio itself serves no file of the benchmark."""
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    def picture(request: Request) -> Response:
+        if app.app.auth is not None and _user(app, request) is None:
+            return Response("log in first", 401)
+        try:
+            data, kind = api.picture(**request.path_params)
+        except (CfgenError, OSError):
+            return Response("no such picture", 404)
+        keep = f"private, max-age={_YEAR_S}, immutable" if "v" in request.query_params else "no-store"
+        headers = {"Cache-Control": keep, "X-Content-Type-Options": "nosniff"}
+        return Response(data, media_type=kind, headers=headers)
+
+    return Route("/picture/{kind}/{owner}/{name:path}", picture)
 
 
 def _user(app: Any, request: Any) -> str | None:

@@ -3,7 +3,9 @@
 import argparse
 import os
 from pathlib import Path
+from typing import Any
 
+from cfgen.commands.options import names, parse_options, positive
 from cfgen.errors import InputError
 
 #: Cases of the demo benchmark that is built where there is none yet.
@@ -32,17 +34,48 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         type=Path,
         help="folder of the scenes it was built from, for topping it up (default: found)",
     )
+    parser.add_argument(
+        "--rooms",
+        type=names,
+        default=(),
+        metavar="A,B",
+        help="open only these rooms: curate,place,rate,compare,try; 'rate' alone keeps raters blind",
+    )
+    parser.add_argument(
+        "--rate-arms",
+        type=names,
+        default=(),
+        metavar="A,B",
+        help="arms whose answers are rated, mixed and hidden which (default: hazard and the controls)",
+    )
+    parser.add_argument(
+        "--rate-repeats", type=positive, default=1, metavar="K", help="repeats that are rated (default 1)"
+    )
+    parser.add_argument(
+        "--inpainter-option",
+        metavar="NAME.KEY=VALUE",
+        action="append",
+        default=[],
+        help="an option of an inpainter that is not the benchmark's own; repeatable",
+    )
     parser.set_defaults(func=_app)
 
 
 def _app(arguments: argparse.Namespace) -> int:
-    from cfgen.app.api import Api
+    from cfgen.app.api import ROOMS, Api
     from cfgen.app.wiring import check_ready, serve
 
     auth = [_login(text) for text in arguments.auth]
     check_ready(arguments.host, arguments.port)
     bench = arguments.bench or _demo(Path("bench"))
-    api = Api(bench, arguments.scenes)
+    api = Api(
+        bench,
+        arguments.scenes,
+        arguments.rooms or ROOMS,
+        arguments.rate_arms,
+        arguments.rate_repeats,
+        _inpainter_options(arguments.inpainter_option),
+    )
     print(f"{bench}: open http://{arguments.host}:{arguments.port}  (stop with Ctrl-C)", flush=True)
     serve(api, arguments.host, arguments.port, auth)
     return 0
@@ -58,6 +91,17 @@ def _demo(bench: Path) -> Path:
         )
         build(BuildOptions(out=bench, n=DEMO_CASES))
     return bench
+
+
+def _inpainter_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
+    """By inpainter, its options."""
+    options: dict[str, dict[str, Any]] = {}
+    for key, value in parse_options(pairs, "--inpainter-option").items():
+        name, dot, option = key.partition(".")
+        if not dot or not option:
+            raise InputError(f"--inpainter-option: expected NAME.KEY=VALUE, found '{key}=...'")
+        options.setdefault(name, {})[option] = value
+    return options
 
 
 def _login(text: str) -> tuple[str, str]:

@@ -102,12 +102,15 @@ def _prompt(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    from cfgen.probe import probe
+    from cfgen.probe import ENOUGH_KINDS, probe
 
     judge = _create(arguments)
     found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet)
     print(probe_table(found))
-    return 0
+    if arguments.kinds or found.fewest_kinds >= ENOUGH_KINDS:
+        return 0
+    print(f"Too few on some case: {ENOUGH_KINDS} are needed to call the judge tested; see the reasons above")
+    return 1
 
 
 def _rescore(arguments: argparse.Namespace) -> int:
@@ -181,13 +184,13 @@ def probe_table(found: "ProbeRun") -> str:
     width = max(map(len, found.kinds))
     lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in DIMENSIONS)]
     for name, kind in found.kinds.items():
-        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " for d in DIMENSIONS)
-        lines.append(f"{name:<{width}}  {kind.n:>4}  {shares}")
+        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " if kind.n else f"{'-':>8} " for d in DIMENSIONS)
+        why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
+        lines.append(f"{name:<{width}}  {kind.n:>4}  {shares} {why}".rstrip())
     rows: list[tuple[str, Any]] = [("all", found.accuracy)]
-    seen = {k: v for k, v in found.kinds.items() if k not in found.blind_to}
-    if len(seen) < len(found.kinds) and seen:
-        n = sum(k.n for k in seen.values())
-        rows.append(("all it can tell", {d: sum(k.right[d] for k in seen.values()) / n for d in DIMENSIONS}))
+    told = found.accuracy_of_told() if found.blind_to.keys() & found.kinds.keys() else None
+    if told:
+        rows.append((f"all but {', '.join(found.blind_to)}", told))
     for label, shares_of in rows:
         shares = "  ".join(f"{shares_of[d]:>8.1%} " for d in DIMENSIONS)
         lines.append(f"{label:<{width}}  {found.n if label == 'all' else '':>4}  {shares}")
@@ -202,6 +205,7 @@ def probe_table(found: "ProbeRun") -> str:
     if found.failed:
         lines.append(f"{found.failed} of {found.n} got no usable reply and count as wrong")
     lines += [f"{kind}: {why}" for kind, why in found.blind_to.items() if kind in found.kinds]
+    lines.append(f"{found.cases} cases, each asked about in at least {found.fewest_kinds} kinds of answers")
     return "\n".join(lines)
 
 

@@ -80,6 +80,10 @@ def _score(arguments: argparse.Namespace) -> int:
         print(f"{count:>6}  {reason}")
     verdicts = ", ".join(f"{count} {status}" for status, count in sorted(summary.verdicts.items()))
     print(f"{summary.judge}: {verdicts}")
+    if summary.calibrated:
+        print(
+            f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"
+        )
     for stage, rate in summary.followed.items():
         print(f"swaps followed, {stage}: {rate.percent()}% of {rate.n} (95% {rate.interval()})")
     print(f"Next: cfgen report {arguments.bench[0]}")

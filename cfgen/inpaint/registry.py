@@ -1,5 +1,7 @@
 """Inpainters by name."""
 
+import importlib.util
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,28 @@ INPAINTERS = Registry(
         "pathtrace": "cfgen.inpaint.pathtrace:PathTrace",
     },
 )
+
+
+#: built-in inpainters that need more than the base install: the extra, and a package that shows whether it is there
+_EXTRAS = {
+    "pathtrace": ("pathtrace", "bpy"),
+    "sdxl": ("sdxl", "diffusers"),
+    "flux2-klein": ("sdxl", "diffusers"),
+    "nano-banana": ("gemini", "google.genai"),
+}
+
+
+def missing_extra(name: str) -> str:
+    """The command that installs what inpainter ``name`` lacks here; empty where it lacks nothing known."""
+    extra, package = _EXTRAS.get(name, ("", ""))
+    elsewhere = name == "pathtrace" and os.environ.get("CFGEN_BLENDER_PYTHON")
+    if not extra or elsewhere:
+        return ""
+    try:
+        found = importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # the package around it
+        found = False
+    return "" if found else f'pip install "cfgen[{extra}]"'
 
 
 def create_inpainter(

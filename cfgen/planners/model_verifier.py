@@ -63,7 +63,6 @@ class ModelVerifier:
             if error.kind == "fatal":
                 raise CfgenError(str(error)) from error
             return 0.0
-        self._meter.spend(reply)
         found = _VERDICT.findall(reply.text)
         return _SCORES[found[-1].upper()] if found else 0.0
 

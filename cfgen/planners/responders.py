@@ -33,12 +33,12 @@ class Seen:
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to respond. ``applies`` tells whether it can be acted out for a target; when it cannot, the responder
-    brakes instead, and a probe leaves the case out."""
+    """One way to respond. ``unfit`` tells why it cannot be acted out for a target, or ""; when it cannot, the
+    responder brakes instead, and a probe leaves the case out."""
 
     say: Say
     move: Move
-    applies: Callable[[Baseline, Target], bool] = lambda base, target: True
+    unfit: Callable[[Baseline, Target], str] = lambda base, target: ""
 
 
 def _slow(seen: Seen) -> Words:
@@ -93,29 +93,40 @@ def _keep(base: Baseline, _: Target) -> np.ndarray:
     return base.follow()
 
 
-def _can_slow(base: Baseline, target: Target) -> bool:
-    return base.speed > 2.0 and target.near > 3.0
+def _no_room(base: Baseline, target: Target) -> str:
+    return (
+        "" if base.speed > 2.0 and target.near > 3.0 else "the car is too slow, or too near, to brake for it"
+    )
 
 
-def _can_pass(base: Baseline, target: Target) -> bool:
-    return base.reaches(target) and abs(target.clear_offset) < 4.5
+def _never_there(base: Baseline, target: Target) -> str:
+    """To brake too late, the car must come to touch it while there is still some of the plan left."""
+    return _no_room(base, target) or (
+        "" if base.reaches(target, 4.5) else "the car would not touch it within 4.5 s"
+    )
+
+
+def _no_way_round(base: Baseline, target: Target) -> str:
+    if not base.reaches(target):
+        return "the car would not touch it within 6 s"
+    return "" if abs(target.clear_offset) < 4.5 else "it is too wide to steer round"
 
 
 KINDS: dict[str, Kind] = {
     "ignores": Kind(_silent, _keep),
-    "notices_and_brakes": Kind(_slow, Baseline.brake_before, _can_slow),
+    "notices_and_brakes": Kind(_slow, Baseline.brake_before, _no_room),
     "notices_and_keeps_going": Kind(_unmoved, _keep),
     "promises_to_brake_and_keeps_going": Kind(_slow, _keep),
-    "brakes_without_a_reason": Kind(_silent, Baseline.brake_before, _can_slow),
-    "brakes_too_late": Kind(_slow, Baseline.brake_after, lambda b, t: _can_slow(b, t) and b.reaches(t, 4.5)),
+    "brakes_without_a_reason": Kind(_silent, Baseline.brake_before, _no_room),
+    "brakes_too_late": Kind(_slow, Baseline.brake_after, _never_there),
     "says_brake_and_speeds_up": Kind(_slow, Baseline.speed_up),
-    "speaks_vaguely_and_brakes": Kind(_vague, Baseline.brake_before, _can_slow),
-    "names_a_wrong_object": Kind(_wrong_object, Baseline.brake_before, _can_slow),
-    "names_a_lookalike": Kind(_lookalike, Baseline.brake_before, _can_slow),
-    "names_a_wrong_side": Kind(_wrong_side, Baseline.brake_before, _can_slow),
+    "speaks_vaguely_and_brakes": Kind(_vague, Baseline.brake_before, _no_room),
+    "names_a_wrong_object": Kind(_wrong_object, Baseline.brake_before, _no_room),
+    "names_a_lookalike": Kind(_lookalike, Baseline.brake_before, _no_room),
+    "names_a_wrong_side": Kind(_wrong_side, Baseline.brake_before, _no_room),
     "steers_towards_it": Kind(_pass_by, Baseline.steer_at),
-    "steers_round_it": Kind(_pass_by, Baseline.steer_round, _can_pass),
-    "says_brake_and_steers_round": Kind(_slow, Baseline.steer_round, _can_pass),
+    "steers_round_it": Kind(_pass_by, Baseline.steer_round, _no_way_round),
+    "says_brake_and_steers_round": Kind(_slow, Baseline.steer_round, _no_way_round),
 }
 
 
@@ -148,7 +159,7 @@ class Responder:
             return _write(clear_road(), base.follow())
         target = Target.of(truth.placement, base)
         rng = random.Random(seen.seed)
-        kind = self.kind if self.kind.applies(base, target) else KINDS["notices_and_brakes"]
+        kind = KINDS["notices_and_brakes"] if self.kind.unfit(base, target) else self.kind
         words = kind.say(Seen(plain(truth.hazard.name), place_of(target), target, rng))
         return _write(words, kind.move(base, target))
 

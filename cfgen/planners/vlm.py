@@ -103,7 +103,6 @@ class Vlm:
             return PlanFaultError(f"the model gave no answer: {error}")
         except BudgetSpentError as spent:
             raise CfgenError(f"the budget is spent ({spent}); raise it and run again to go on") from spent
-        self._meter.spend(reply)
         if reply.finish != "complete":
             return PlanFaultError(f"the model's answer is {reply.finish} ({reply.reason})")
         return answer(reply, self._model.form)

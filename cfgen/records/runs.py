@@ -139,6 +139,7 @@ class RatingFile(Stored):
     planner: Identifier
     case_id: Identifier
     arm: Arm = "hazard"
+    repeat: int = Field(default=0, ge=0)
     history: tuple[Rating, ...]
 
 

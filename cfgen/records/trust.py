@@ -1,5 +1,7 @@
 """How far a judge has been tested: on known answers and against people."""
 
+from collections.abc import Mapping
+
 from pydantic import Field
 
 from cfgen.records.base import Dimension, Identifier, Record, Sha256, Stored
@@ -26,6 +28,8 @@ class ProbeKind(Record):
 
     n: int = Field(ge=0)
     right: dict[Dimension, int]
+    #: why it could not be asked on the other cases -> how many
+    left_out: dict[str, int] = Field(default_factory=dict)
 
 
 class ProbeMiss(Record):
@@ -46,6 +50,9 @@ class ProbeRun(Stored):
     rubric_version: str
     rubric_hash: Sha256
     n: int
+    cases: int = 0
+    #: kinds that were asked on the case with fewest of them
+    fewest_kinds: int = 0
     #: verdicts without a usable reply; they count as wrong
     failed: int
     kinds: dict[str, ProbeKind]
@@ -59,9 +66,18 @@ class ProbeRun(Stored):
     blind_to: dict[str, str] = Field(default_factory=dict)
     misses: tuple[ProbeMiss, ...] = ()
 
+    def accuracy_of_told(self) -> dict[Dimension, float] | None:
+        """Accuracy without the kinds that the judge says it cannot tell; None when nothing else was asked."""
+        told = [found for kind, found in self.kinds.items() if kind not in self.blind_to]
+        n = sum(found.n for found in told)
+        return {d: sum(found.right[d] for found in told) / n for d in self.accuracy} if n else None
+
 
 class Calibration(Stored):
-    """``verdicts/<judge>/calibration.json``: a judge against people, on cases kept out of the benchmark."""
+    """``verdicts/<judge>/calibration.json``: a judge against people.
+
+    It lies beside the rated cases, and in every benchmark that was checked to hold none of their scenes.
+    """
 
     judge: Identifier
     rubric_hash: Sha256
@@ -78,3 +94,8 @@ class Calibration(Stored):
     scenes: tuple[Sha256, ...]
     #: content hashes of the scene sets of the benchmarks that were checked to hold none of them
     kept_from: tuple[Sha256, ...] = ()
+
+    def shared_with(self, scenes: Mapping[str, str]) -> tuple[str, ...]:
+        """The ids, of scenes given as id -> content hash, that people rated: with one, it does not count there."""
+        rated = set(self.scenes)
+        return tuple(sorted(scene_id for scene_id, content in scenes.items() if content in rated))

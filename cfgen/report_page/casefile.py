@@ -78,7 +78,7 @@ class CaseFiles:
             "ratings": [
                 {"rater": r.rater, "planner": r.planner, **r.history[-1].model_dump(mode="json")}
                 for r in self.data.ratings
-                if r.case_id == case.case_id and r.history
+                if (r.case_id, r.arm, r.repeat) == (case.case_id, "hazard", 0) and r.history
             ],
             "provenance": _provenance(case, scene),
         }

@@ -1,24 +1,18 @@
 """Curation over a real benchmark, without a browser."""
 
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 
 from cfgen.app.api import Api
 from cfgen.verify import Verification
+from tests.app.asking import ask, ended, picture
 
 
 @pytest.fixture
 def api(bench: Path, tmp_path: Path) -> Api:
     return Api(shutil.copytree(bench, tmp_path / "b"))
-
-
-def ask(api: Api, what: str, name: str = "anna", **fields):
-    answer = api.call({"do": what, "name": name, **fields})
-    assert "ok" in answer, answer
-    return answer["ok"]
 
 
 def rows(api: Api, name: str = "anna") -> dict[str, dict]:
@@ -33,10 +27,8 @@ def test_the_queue_holds_every_case_and_an_item_shows_where_it_came_from(api: Ap
     assert [i for i, row in rows(api).items() if row["status"] == "accepted"] == accepted(api)
     case = api.store.cases()[0]
     item = ask(api, "item", id=case.case_id)
-    assert (
-        Path(item["augmented"]).read_bytes()
-        == (api.store.case_dir(case.case_id) / "augmented.png").read_bytes()
-    )
+    file = api.store.case_dir(case.case_id) / "augmented.png"
+    assert picture(api, item["augmented"]) == file.read_bytes()
     assert [g["gate"] for g in item["gates"]] == [g.gate for g in case.gates]
     assert ["Seed", str(case.seed)] in [list(row) for row in item["provenance"]]
     assert item["strip"][-1]["path"] == item["augmented"]
@@ -105,14 +97,12 @@ def test_the_login_decides_the_name_whatever_the_page_says(api: Api) -> None:
 
 def test_regenerating_makes_another_case_and_puts_the_old_one_away(api: Api) -> None:
     old = api.store.cases()[0]
-    wait(api, ask(api, "regenerate", id=old.case_id, hazard=old.hazard.id))
-    job = api.jobs.job
-    assert job is not None
-    if job.state == "failed":
-        assert "the old one stays" in job.words
+    job = ended(api, ask(api, "regenerate", id=old.case_id, hazard=old.hazard.id))
+    if job["state"] == "failed":
+        assert "the old one stays" in job["words"]
         assert old.case_id in accepted(api)
         return
-    new = api.store.case(job.result)
+    new = api.store.case(job["result"])
     assert (new.scene_id, new.hazard.id) == (old.scene_id, old.hazard.id)
     assert new.seed != old.seed
     assert rows(api)[old.case_id]["status"] == "rejected"
@@ -123,13 +113,6 @@ def test_topping_up_continues_the_build(api: Api, real: Path) -> None:
     api.scenes = real / "udacity_hmb3" / "scenes"
     n = len(accepted(api))
     ask(api, "decide", id=accepted(api)[0], decision="reject", reason="floats")
-    wait(api, ask(api, "top_up", n=n))
-    assert api.jobs.job is not None
-    assert api.jobs.job.state == "done", api.jobs.job.words
-    assert len(accepted(api)) == n
-
-
-def wait(api: Api, state: dict) -> None:
-    end = time.monotonic() + 120
-    while ask(api, "job")["state"] == "running" and time.monotonic() < end:
-        time.sleep(0.05)
+    job = ended(api, ask(api, "top_up", n=n))
+    assert job["state"] == "done", job
+    assert job["result"] == len(accepted(api)) == n

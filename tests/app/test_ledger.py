@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.app.ledger import append_rating, append_review, current, person
 from cfgen.errors import CfgenError
-from cfgen.records import Benchmark, Review
+from cfgen.records import Benchmark, Planned, Review
 from cfgen.store import Store
 
 EACH = 15
@@ -42,6 +42,8 @@ def decide_often(root: Path, who: str) -> None:
             "both",
             "planner",
             "case1",
+            "hazard",
+            0,
             dict.fromkeys(("reasoning", "waypoints", "overall"), 1),
             who,
         )
@@ -65,7 +67,7 @@ def test_two_processes_on_one_case_keep_every_entry(store: Store) -> None:
 def test_a_name_that_could_be_a_path_or_markup_is_refused(store: Store, name: str) -> None:
     with pytest.raises(CfgenError, match="your name: expected"):
         append_review(store, name, "case1", "accept")
-    assert [p.name for p in store.root.rglob("*") if p.is_file()] == ["benchmark.json"]
+    assert [p.name for p in store.root.rglob("*.json")] == ["benchmark.json"]
 
 
 @pytest.mark.parametrize("case_id", ["../../x", "a/b", "", "<i>"])
@@ -87,3 +89,30 @@ def test_clear_takes_back_one_decision_at_a_time() -> None:
 def test_free_text_keeps_its_characters_and_loses_control_codes(store: Store) -> None:
     file = append_review(store, "anna", "case1", "flag", "<script>\x1b[31m\x00 ok\nsecond line")
     assert file.history[0].reason == "<script>[31m ok\nsecond line"
+
+
+def test_the_longest_names_are_kept(store: Store) -> None:
+    long = "x" * 120
+    scores = dict.fromkeys(("reasoning", "waypoints", "overall"), 2)
+    assert append_rating(store, long, long, "case1", "hazard_d0.70", 3, scores).history
+    assert [(r.arm, r.repeat) for r in store.ratings()] == [("hazard_d0.70", 3)]
+
+
+def plan_often(root: Path, who: str) -> None:
+    for number in range(EACH):
+        further = Planned(case_id=f"{who}{number}", scene_id="s", hazard_id="h", round=0)
+        Store(root).change_benchmark(
+            lambda b, new=further: b.model_copy(update={"planned": (*b.planned, new)})
+        )
+
+
+def test_two_processes_that_extend_the_plan_at_once_lose_nothing(store: Store) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=plan_often, args=(store.root, who)) for who in ("anna", "ben")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    planned = [p.case_id for p in store.benchmark.planned]
+    assert sorted(planned) == sorted(f"{who}{n}" for who in ("anna", "ben") for n in range(EACH))

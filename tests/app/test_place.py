@@ -2,7 +2,6 @@
 
 import base64
 import shutil
-import time
 from pathlib import Path
 
 import cv2
@@ -12,6 +11,7 @@ import pytest
 from cfgen.app.api import Api
 from cfgen.files import read_image
 from cfgen.verify import Verification
+from tests.app.asking import ask, ended, picture
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +25,6 @@ def pose(api: Api) -> dict:
     case = api.store.cases()[0]
     asked = {"scene": case.scene_id, "hazard": case.hazard.id, "seed": 3}
     return {**asked, **ask(api, "suggest", **asked)}
-
-
-def ask(api: Api, what: str, **fields):
-    answer = api.call({"do": what, "name": "anna", **fields})
-    assert "ok" in answer, answer
-    return answer["ok"]
 
 
 def test_a_suggested_place_works_and_too_near_says_why(api: Api, pose: dict) -> None:
@@ -56,16 +50,14 @@ def test_a_click_in_the_frame_and_from_above_lands_on_the_same_metres(api: Api, 
     assert "above the road" in sky["error"]
 
 
-def test_a_preview_changes_only_what_it_says(api: Api, pose: dict) -> None:
+def test_a_preview_shows_the_frame_with_something_in_it(api: Api, pose: dict) -> None:
     shown = ask(api, "preview", **pose)
     x, y, w, h = shown["at"]
     part = decoded(shown["part"])[..., ::-1]
     assert part.shape == (h, w, 3)
-    frame = read_image(Path(ask(api, "scene", scene=pose["scene"])["frame"]))
-    mask = decoded(shown["mask"])
-    changed = (part != frame[y : y + h, x : x + w]).any(-1)
-    assert changed.any()
-    assert not changed[mask.reshape(h, w, -1)[..., 0] == 0].any()
+    frame = decoded_bytes(picture(api, ask(api, "scene", scene=pose["scene"])["frame"]))[..., ::-1]
+    assert (part != frame[y : y + h, x : x + w]).any()
+    assert [g["gate"] for g in shown["gates"] if g["passed"]]
 
 
 def test_a_painted_mask_bounds_the_edit_and_a_wrong_one_is_refused(api: Api, pose: dict) -> None:
@@ -84,19 +76,19 @@ def test_a_painted_mask_bounds_the_edit_and_a_wrong_one_is_refused(api: Api, pos
     assert "some painted pixels" in api.call({"do": "preview", **pose, "mask": encoded(0 * painted)})["error"]
 
 
-def test_saving_adds_a_case_through_the_gates_with_its_provenance(api: Api, pose: dict) -> None:
+def test_what_was_looked_at_is_saved_as_a_case_through_the_gates(api: Api, pose: dict) -> None:
     before = {c.case_id for c in api.store.cases()}
-    ask(api, "save", **pose)
-    end = time.monotonic() + 120
-    while ask(api, "job")["state"] == "running" and time.monotonic() < end:
-        time.sleep(0.05)
-    job = ask(api, "job")
+    looked_at = ask(api, "preview", **pose)
+    job = ended(api, ask(api, "save", **pose))
     assert job["state"] == "done", job
     case = api.store.case(job["result"])
     assert case.case_id not in before
     assert case.provenance.report["placed_by"] == "anna"
     assert case.placement.distance_m == pose["s"]
     assert all(g.passed for g in case.gates)
+    x, y, w, h = looked_at["at"]
+    saved = read_image(api.store.case_dir(case.case_id) / "augmented.png")[y : y + h, x : x + w]
+    assert (saved == decoded(looked_at["part"])[..., ::-1]).all()
     assert Verification(api.store.root).run() == []
 
 
@@ -113,8 +105,11 @@ def test_numbers_that_are_none_are_refused(api: Api, pose: dict, field: str) -> 
 
 
 def decoded(url: str) -> np.ndarray:
-    data = np.frombuffer(base64.b64decode(url.partition(",")[2]), np.uint8)
-    pixels = cv2.imdecode(data, cv2.IMREAD_UNCHANGED)
+    return decoded_bytes(base64.b64decode(url.partition(",")[2]))
+
+
+def decoded_bytes(data: bytes) -> np.ndarray:
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     assert pixels is not None
     return pixels
 

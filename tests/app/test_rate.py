@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.calibrate import calibrate
+from cfgen.errors import CfgenError
+from tests.app.asking import ask, picture
 from tests.benches import run
 
 
@@ -22,12 +25,6 @@ def scored(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def api(scored: Path, tmp_path: Path) -> Api:
     return Api(shutil.copytree(scored, tmp_path / "b"))
-
-
-def ask(api: Api, what: str, name: str = "anna", **fields):
-    answer = api.call({"do": what, "name": name, **fields})
-    assert "ok" in answer, answer
-    return answer["ok"]
 
 
 def rate_all(api: Api, name: str, score: int) -> None:
@@ -115,3 +112,72 @@ def test_trying_an_answer_gives_a_verdict_and_records_nothing(api: Api) -> None:
     error = api.call({"do": "try", "name": "anna", "id": case_id, "text": "no plan here"})["error"]
     assert "answer to the changed frame" in error
     assert "24" in error
+
+
+@pytest.fixture
+def controls(api: Api) -> Api:
+    """With a control arm: here the planner's answers to the hazard stand for those to the null edit."""
+    for case in api.store.cases():
+        for planner in ("cruise", "logged"):
+            answer = api.store.rollouts(planner, "hazard")[0]
+            api.store.write_rollout(answer.model_copy(update={"case_id": case.case_id, "arm": "null"}))
+    return Api(api.store.root)
+
+
+def test_controls_are_mixed_among_the_hazards_and_nothing_tells_which(controls: Api) -> None:
+    tasks = controls.rating.tasks("anna")
+    arms = [task.arm for task in tasks]
+    assert sorted(set(arms)) == ["hazard", "null"]
+    assert len(tasks) == 4 * len(controls.store.cases())
+    assert arms not in (sorted(arms), sorted(arms, reverse=True))
+    shapes = set()
+    for token in ask(controls, "rate_progress")["tokens"]:
+        question = ask(controls, "rate_question", token=token)
+        assert "null" not in json.dumps(
+            {k: v for k, v in question.items() if k not in ("bev", "speed", "mine")}
+        )
+        shapes.add((tuple(question), question["augmented"].replace(token, "")))
+    assert len(shapes) == 1
+    only = Api(controls.store.root, arms=("hazard",))
+    assert {task.arm for task in only.rating.tasks("anna")} == {"hazard"}
+
+
+def test_ratings_of_controls_stay_apart_from_those_of_hazards(controls: Api) -> None:
+    scores = dict.fromkeys(("reasoning", "waypoints", "overall"), 2)
+    for task in controls.rating.tasks("anna"):
+        if task.arm == "null":
+            ask(controls, "rate", token=task.token, scores=scores)
+    assert {r.arm for r in controls.store.ratings()} == {"null"}
+    assert {a["gap"] for a in ask(controls, "overview")["answers"]} == {0}, (
+        "a control colours no hazard's score"
+    )
+    first = ask(controls, "overview")["answers"][0]
+    shown = ask(controls, "answer", id=first["id"], planner=first["planner"], judge="offline")
+    assert shown["ratings"] == []
+    with pytest.raises(CfgenError, match="no verdict on a rated answer"):
+        calibrate(controls.store.root, "offline")
+    rate_all(controls, "anna", 0)
+    found = calibrate(controls.store.root, "offline")
+    assert (found.n, found.unscored) == (2 * len(controls.store.cases()), 0)
+
+
+def test_further_repeats_are_rated_where_asked_for(api: Api) -> None:
+    for case in api.store.cases():
+        answer = api.store.rollouts("cruise", "hazard")[0]
+        api.store.write_rollout(answer.model_copy(update={"case_id": case.case_id, "repeat": 1}))
+    assert {t.repeat for t in api.rating.tasks("anna")} == {0}
+    twice = Api(api.store.root, repeats=2)
+    further = [t for t in twice.rating.tasks("anna") if t.repeat == 1]
+    assert len(further) == len(api.store.cases())
+    scores = dict.fromkeys(("reasoning", "waypoints", "overall"), None)
+    ask(twice, "rate", token=further[0].token, scores=scores)
+    assert [(r.repeat, r.arm) for r in twice.store.ratings()] == [(1, "hazard")]
+    assert ask(twice, "rate_progress")["done"].count(True) == 1
+
+
+def test_a_picture_of_a_question_is_the_frame_the_planner_got(api: Api) -> None:
+    for task in api.rating.tasks("anna"):
+        question = ask(api, "rate_question", token=task.token)
+        folder = api.store.case_dir(task.case_id)
+        assert picture(api, question["original"]) == (folder / "original.png").read_bytes()
+        assert picture(api, question["augmented"]) == (folder / "augmented.png").read_bytes()

@@ -11,6 +11,8 @@ from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
+from cfgen.report_page.gather import gather
+from cfgen.report_page.sections.people import people_section
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
 from cfgen.verify import Verification
@@ -79,6 +81,47 @@ def test_a_benchmark_with_a_rated_scene_is_refused(bench, csv, capsys):
         calibrate(bench, "offline", [bench])
     assert main(["judge", "calibrate", str(bench), "--benchmark", str(bench)]) == 2
     assert "build it from other scenes" in capsys.readouterr().err
+
+
+@pytest.fixture
+def elsewhere(real, tmp_path) -> Path:
+    """A benchmark on another scene than any of ``bench``."""
+    out = tmp_path / "elsewhere"
+    scenes = real / "udacity_lanelines" / "scenes"
+    build(BuildOptions(n=1, out=out, scenes=scenes, seed=5, jobs=1, quiet=True))
+    return out
+
+
+def test_a_calibration_counts_in_the_benchmark_it_was_kept_from(bench, csv, elsewhere, capsys):
+    import_csv(bench, csv)
+    found = calibrate(bench, "offline", [elsewhere])
+    assert read_record(Store(elsewhere).calibration_path("offline"), Calibration, check=True) == found
+    assert Verification(elsewhere).run() == []
+    assert main(["score", str(elsewhere), "--planner", "cruise", "--quiet"]) == 0
+    assert "calibrated on 8 answers that people rated" in capsys.readouterr().out
+    assert counts_in_report(elsewhere) == {"yes"}
+
+
+def test_a_calibration_on_scenes_of_the_benchmark_does_not_count_there(bench, csv, elsewhere):
+    import_csv(bench, csv)
+    found = calibrate(bench, "offline", [elsewhere])
+    with pytest.warns(UserWarning, match="does not count as calibrated.*people rated 4 of its scenes"):
+        own = score(
+            ScoreOptions(bench=bench, planner="scripted", planner_options={"kind": "ignores"}, quiet=True)
+        )
+    assert own.calibrated == 0
+    assert counts_in_report(bench) == {"no: 4 of its scenes were rated"}
+    # the same calibration, in a benchmark that has since been given one of the rated scenes
+    store = Store(elsewhere)
+    late = {**store.benchmark.scenes, "late": found.scenes[0]}
+    store.write_benchmark(store.benchmark.model_copy(update={"scenes": late}))
+    with pytest.warns(UserWarning, match="for example 'late'"):
+        assert score(ScoreOptions(bench=elsewhere, planner="cruise", quiet=True)).calibrated == 0
+
+
+def counts_in_report(bench: Path) -> set[str]:
+    table = next(t for t in people_section(gather(Store(bench))).tables if t.name == "calibration")
+    return {row[-1] for row in table.rows}
 
 
 def test_the_choice_of_a_benchmark_cannot_be_left_out(bench):

@@ -39,16 +39,39 @@ def test_the_offline_judge_knows_the_answers_on_real_drives(bench):
     found = probe(bench, OfflineJudge(), quiet=True)
     assert found.n >= 5 * 14
     assert found.failed == 0
-    seen = {k: v for k, v in found.kinds.items() if k not in found.blind_to}
-    n = sum(k.n for k in seen.values())
-    for dimension in DIMENSIONS:
-        assert sum(k.right[dimension] for k in seen.values()) >= 0.95 * n
+    told = found.accuracy_of_told()
+    assert all(told[d] >= 0.95 for d in DIMENSIONS)
     assert found.unknown_found == 1.0
     assert found.kinds["edit_without_an_object"].n == 5
     assert found.kinds["harmless_object_ignored"].n >= 1
     stored = read_record(Store(bench).probe_path("offline"), ProbeRun, check=True)
     assert stored == found
     assert Verification(bench).run() == []
+
+
+def test_every_case_is_asked_about_in_12_kinds_and_what_is_left_out_has_a_reason(bench):
+    found = probe(bench, OfflineJudge(), quiet=True)
+    assert found.cases == 5
+    assert found.fewest_kinds >= 12
+    assert sum(kind.n == 5 for kind in found.kinds.values()) >= 12
+    assert found.kinds.keys() == KNOWN.keys()
+    for kind in found.kinds.values():
+        assert kind.n + sum(kind.left_out.values()) == 5
+        assert "" not in kind.left_out
+
+
+def test_too_few_kinds_on_a_case_fall_short(bench, capsys, monkeypatch):
+    some = dict(list(KNOWN.items())[:11])
+    monkeypatch.setattr("cfgen.probe.KNOWN", some)
+    assert main(["judge", "probe", str(bench), "--cases", "1", "--quiet"]) == 1
+    assert "1 cases, each asked about in at least" in capsys.readouterr().out
+
+
+def test_a_control_that_was_not_built_is_counted_as_not_asked(real, tmp_path, capsys):
+    out = tmp_path / "bench"
+    build(BuildOptions(n=1, out=out, scenes=real / "udacity_hmb3" / "scenes", seed=3, jobs=1, quiet=True))
+    assert main(["judge", "probe", str(out), "--quiet"]) == 0
+    assert "1 not asked: the case has no null arm" in capsys.readouterr().out
 
 
 def test_no_verdict_counts_as_wrong(bench):

@@ -32,8 +32,6 @@ window.cf = (() => {
     node.append(...children.filter((c) => c !== null && c !== undefined));
     return node;
   }
-  const file = (path) => "gradio_api/file=" + path.split("/").map(encodeURIComponent).join("/");
-  function preload(...paths) { for (const path of paths) if (path) new Image().src = file(path); }
   // keys reach a room only while it is on screen and nobody is typing
   function keys(element, handle) {
     document.addEventListener("keydown", (event) => {
@@ -59,6 +57,46 @@ window.cf = (() => {
     name = value.trim();
     stored("name", name);
     listeners.forEach((f) => f());
+  }
+
+  const hidden = (words) => el("span", { class: "cf-hidden" }, words);
+  const mark = (passed) => el("td", {}, el("span", { "aria-hidden": "true" }, passed ? "✓" : "✕"), hidden(passed ? "passed" : "failed"));
+  const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  // Long work on the server: words, bar and a way to stop it, until it has ended. The words alone are read out.
+  function jobs(server, root) {
+    const words = el("span", { role: "status" }), seconds = el("span", { class: "seconds", "aria-hidden": "true" });
+    const bar = el("progress", { max: 1, "aria-label": "how far it is" }), stop = el("button", { type: "button", "data-stop": true }, "stop");
+    root.classList.add("cf-job");
+    root.replaceChildren(el("div", {}, words, " ", seconds), bar, stop);
+    root.hidden = true;
+    let now = null;
+    stop.addEventListener("click", () => { if (now) ask(server, "cancel", { job: now.id }).catch(() => {}); });
+    const open = () => now.state === "running" || now.state === "waiting";
+    function draw() {
+      if (words.textContent !== now.words) words.textContent = now.words;
+      seconds.textContent = now.seconds >= 1 ? `${now.seconds.toFixed(0)} s` : "";
+      if (now.share === null) bar.removeAttribute("value"); else bar.value = now.share;
+      bar.hidden = stop.hidden = !open();
+      root.classList.toggle("bad", now.state === "failed");
+      root.hidden = false;
+    }
+    return {
+      // resolves to the ended job, or null where the server has forgotten it
+      async follow(job) {
+        now = job;
+        for (draw(); open(); draw()) {
+          await wait(now.seconds < 3 ? 150 : 500);
+          now = await ask(server, "job", { job: job.id }).catch(() => null);
+          if (!now) { root.hidden = true; return null; }
+        }
+        if (now.state === "failed") toast(now.words, true);
+        if (now.state === "cancelled") toast("Stopped. What was finished is kept.");
+        return now;
+      },
+      get busy() { return Boolean(now) && open(); },
+      say(said) { words.textContent = said; seconds.textContent = ""; bar.hidden = stop.hidden = true; root.classList.remove("bad"); root.hidden = !said; },
+    };
   }
 
   // Before and after in one frame: slider, flicker, outline, zoom.
@@ -116,7 +154,7 @@ window.cf = (() => {
     new ResizeObserver(place).observe(frame);
     return {
       show(item) {
-        under.src = file(item.original); over.src = file(item.augmented);
+        under.src = item.original; over.src = item.augmented;
         size = item.size || size; box = item.box || null;
         const fit = () => { frame.style.aspectRatio = size.join(" / "); frame.style.setProperty("--aspect", size[0] / size[1]); };
         if (item.size) fit();
@@ -131,5 +169,5 @@ window.cf = (() => {
       outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
     };
   }
-  return { ask, el, file, preload, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
+  return { ask, el, hidden, mark, jobs, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
 })();

@@ -1,5 +1,5 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-const view = cf.viewer($("view"));
+const view = cf.viewer($("view")), work = cf.jobs(server, $("job"));
 let all = [], shown = [], at = 0, now = null, wanted = 0, asked = 0;
 
 const REASONS = ["wrong scale", "floats or sinks", "looks pasted", "wrong light", "hidden or cut off", "not a hazard here", "implausible", "seam or smear"];
@@ -12,6 +12,7 @@ const matches = {
   refused: (r) => r.status === "refused",
 };
 const MARK = { accept: "✓", reject: "✕", flag: "⚑", "": "·" };
+const SAID = { accept: "you accepted it", reject: "you rejected it", flag: "you flagged it", "": "to do" };
 
 async function load(keep) {
   const answer = await cf.ask(server, "queue");
@@ -30,8 +31,8 @@ function count() {
 function filter(keep) {
   const how = $("filter").value, word = $("find").value.trim().toLowerCase();
   shown = all.filter((r) => matches[how](r) && (!word || `${r.name} ${r.hazard} ${r.scene} ${r.id}`.toLowerCase().includes(word)));
-  $("list").replaceChildren(...shown.map((r, i) => cf.el("li", { "data-i": i, class: r.mine || "" },
-    cf.el("i", { "aria-hidden": "true" }, r.status === "rejected" ? "✕" : MARK[r.mine]),
+  $("list").replaceChildren(...shown.map((r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
+    cf.el("i", { title: SAID[r.mine], "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
     cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60))),
     r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null)));
   const found = shown.findIndex((r) => r.id === keep);
@@ -41,13 +42,29 @@ async function go(index) {
   if (!shown.length) { empty(); return; }
   at = Math.max(0, Math.min(shown.length - 1, index));
   const row = shown[at], turn = ++asked;
-  const item = await cf.ask(server, "item", { id: row.id }).catch(() => null);
+  const early = ahead && ahead.id === row.id ? await ahead.item : null;
+  const item = early || await cf.ask(server, "item", { id: row.id }).catch(() => null);
   if (turn !== asked || !item) return;
   now = item;
   cf.stored("case." + cf.name(), row.id);
   draw(row);
-  const next = shown[at + 1];
-  if (next) cf.ask(server, "item", { id: next.id }).then((n) => cf.preload(n.original, n.augmented)).catch(() => {});
+  if (early) refresh(row, turn);
+  lookAhead(shown[at + 1]);
+}
+// the next case is fetched and decoded while this one is looked at
+let ahead = null;
+function lookAhead(next) {
+  if (!next || (ahead && ahead.id === next.id)) return;
+  const mine = ahead = { id: next.id, frames: [] };
+  mine.item = cf.ask(server, "item", { id: next.id }).then((item) => {
+    mine.frames = [item.original, item.augmented].filter(Boolean).map((src) => { const frame = new Image(); frame.src = src; frame.decode().catch(() => {}); return frame; });
+    return item;
+  }).catch(() => null);
+}
+// what was fetched early may be old by now
+async function refresh(row, turn) {
+  const item = await cf.ask(server, "item", { id: row.id }).catch(() => null);
+  if (item && turn === asked && JSON.stringify(item) !== JSON.stringify(now)) { now = item; draw(row); }
 }
 function empty() {
   now = null;
@@ -57,8 +74,9 @@ function empty() {
   for (const part of ["facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
 }
 function draw(row) {
-  element.querySelectorAll(".cf-list li").forEach((li) => li.toggleAttribute("aria-current", Number(li.dataset.i) === at));
-  const line = element.querySelector(".cf-list li[aria-current]");
+  const was = $("list").querySelector("[aria-current]"), line = $("list").children[at];
+  if (was) { was.removeAttribute("aria-current"); was.setAttribute("aria-selected", "false"); }
+  if (line) { line.setAttribute("aria-current", "true"); line.setAttribute("aria-selected", "true"); $("list").setAttribute("aria-activedescendant", line.id); }
   if (line) { const l = $("list"); if (line.offsetTop < l.scrollTop || line.offsetTop > l.scrollTop + l.clientHeight - 60) l.scrollTop = line.offsetTop - l.clientHeight / 2; }
   $("title").textContent = now.name || row.name;
   $("state").textContent = `${at + 1} of ${shown.length}` + (now.status === "accepted" ? "" : ` · ${now.status} by ${now.by}: ${now.reason}`);
@@ -68,12 +86,12 @@ function draw(row) {
   $("facts").replaceChildren(...cf.rows(now.facts || [["Reason", now.reason]]));
   $("provenance").replaceChildren(...cf.rows(now.provenance || []));
   $("gates").replaceChildren(...(now.gates || []).map((g) => cf.el("tr", { class: g.passed ? "" : "bad" },
-    cf.el("td", {}, g.passed ? "✓" : "✕"), cf.el("td", {}, g.gate.replaceAll("_", " ")),
+    cf.mark(g.passed), cf.el("td", {}, g.gate.replaceAll("_", " ")),
     cf.el("td", {}, g.value === null ? "–" : String(Math.round(g.value * 100) / 100)), cf.el("td", {}, g.bound))));
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
   if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, "nobody has decided yet"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },
-    cf.el("img", { src: cf.file(f.path), alt: "", loading: "lazy" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
+    cf.el("img", { src: f.path, alt: "", loading: "lazy" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
   const whole = now.status !== "refused";
   for (const b of ["accept", "reject", "flag", "again"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
   $("back").hidden = now.status !== "rejected";
@@ -135,27 +153,30 @@ $("find").addEventListener("input", () => { at = 0; filter(); });
 $("list").addEventListener("click", (e) => { const li = e.target.closest("li"); if (li) go(Number(li.dataset.i)); });
 cf.onName(() => load());
 
-// --- regenerate and top up: long work that runs on the server, one job at a time for everybody ---
+// --- regenerate and top up: long work that runs on the server ---
+async function follow(job) {
+  const ended = job && await work.follow(job);
+  if (!ended || ended.state === "failed") return;
+  if (ended.kind === "regenerate" && ended.state === "done") {
+    work.say("Made again; the old one is among the rejected.");
+    $("filter").value = "all";
+    await load(ended.result);
+  } else {
+    if (ended.state === "done") work.say(`${ended.result} cases, as wanted.`);
+    await load();
+  }
+}
 async function again() {
-  if (!now || $("again").disabled) return;
-  const from = now.id, choices = await cf.ask(server, "hazards");
-  $("hazards").replaceChildren(cf.el("option", { value: now.hazard }, `${now.name}: new seed`), ...choices.filter((h) => h.id !== now.hazard).map((h) => cf.el("option", { value: h.id }, h.name)));
-  if (await ask(`Make “${now.name}” again in this scene`, "regenerate", [], true) === null) return;
-  const hazard = $("hazards").value;
-  await cf.ask(server, "regenerate", { id: from, hazard });
-  follow();
+  if (!now || $("again").disabled || work.busy) return;
+  const from = now.id, name = now.name, hazard = now.hazard, starting = await cf.ask(server, "open_inpainter");
+  if (starting) { const ended = await work.follow(starting); if (!ended || ended.state !== "done") return; work.say(""); }
+  const choices = (await cf.ask(server, "hazards")).hazards;
+  $("hazards").replaceChildren(cf.el("option", { value: hazard }, `${name}: new seed`), ...choices.filter((h) => h.id !== hazard).map((h) => cf.el("option", { value: h.id }, h.name)));
+  if (await ask(`Make “${name}” again in this scene`, "regenerate", [], true) === null) return;
+  follow(await cf.ask(server, "regenerate", { id: from, hazard: $("hazards").value }));
 }
-$("topup-form").addEventListener("submit", async (e) => { e.preventDefault(); await cf.ask(server, "top_up", { n: Number($("topup").value) }).catch(() => null); follow(); });
-$("stop").addEventListener("click", () => cf.ask(server, "cancel"));
-async function follow() {
-  const job = await cf.ask(server, "job").catch(() => null);
-  if (!job || !job.state) return;
-  $("stop").hidden = job.state !== "running";
-  $("job").textContent = job.words;
-  if (job.state === "running") { setTimeout(follow, 700); return; }
-  if (job.state === "failed") cf.toast(job.words, true); else cf.toast(job.words);
-  const made = typeof job.result === "string" ? job.result : null;
-  if (made) $("filter").value = "all";
-  load(made);
-}
-load().then(() => cf.ask(server, "job")).then((job) => { if (job.state === "running") follow(); }).catch(() => {});
+$("topup-form").addEventListener("submit", async (e) => {
+  e.preventDefault();
+  if (!work.busy) follow(await cf.ask(server, "top_up", { n: Number($("topup").value) }).catch(() => null));
+});
+load().then(() => cf.ask(server, "jobs")).then((open) => follow(open.find((j) => j.kind === "regenerate" || j.kind === "top up"))).catch(() => {});

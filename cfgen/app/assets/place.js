@@ -1,25 +1,55 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "";
-const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value,
+const work = cf.jobs(server, $("job"));
+let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "", instant = "", chosen = "", held = "";
+const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value, guide: $("guide").value,
   s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
 const option = (value, text) => cf.el("option", { value }, text);
 
 async function start() {
   const a = await cf.ask(server, "scenes");
-  own = a.inpainter;
+  own = a.inpainter; instant = a.instant;
   $("scene").replaceChildren(...a.scenes.map((s) => option(s, s)));
-  $("inpainter").replaceChildren(...a.inpainters.map((i) => option(i, i)));
-  $("inpainter").value = own;
-  await hazards();
+  $("inpainter").replaceChildren(...a.inpainters.map((i) => cf.el("option", { value: i.id, disabled: Boolean(i.missing) }, i.missing ? `${i.id} (${i.missing})` : i.id)));
+  $("guide").replaceChildren(option("", "nothing"), option(instant, `what ${instant} draws`));
+  const usable = (id) => a.inpainters.some((i) => i.id === id && !i.missing);
+  chosen = usable(own) ? own : instant;
+  $("inpainter").value = chosen;
+  $("guide").value = a.guide && chosen === own ? a.guide : "";
+  if (!await take()) { $("inpainter").value = chosen = instant; $("guide").value = ""; await take(); }
   await pick();
+  const open = await cf.ask(server, "jobs");
+  follow_job(open.find((j) => j.kind === "draw" || j.kind === "save"));
 }
-async function hazards() {
-  const list = await cf.ask(server, "hazards", { inpainter: $("inpainter").value }), kept = $("hazard").value, groups = new Map();
-  for (const h of list) { if (!groups.has(h.cluster)) groups.set(h.cluster, cf.el("optgroup", { label: h.cluster })); groups.get(h.cluster).append(cf.el("option", { value: h.id, "data-sizes": h.sizes }, h.name)); }
+// an inpainter that is slow to start is started on the server; one that cannot be leaves the choice as it was
+async function take() {
+  const wanted = { inpainter: $("inpainter").value, guide: $("guide").value };
+  const starting = await cf.ask(server, "open_inpainter", wanted).catch(() => undefined);
+  if (starting === undefined) return false;
+  if (starting) {
+    const ended = await work.follow(starting);
+    if (!ended || ended.state !== "done") return false;
+    work.say("");
+  }
+  const found = await cf.ask(server, "hazards", wanted).catch(() => null);
+  if (!found) return false;
+  chosen = wanted.inpainter;
+  hazards(found);
+  return true;
+}
+async function choose_inpainter() {
+  const was = chosen, guide = held;
+  if (!await take()) { $("inpainter").value = was; $("guide").value = guide; return; }
+  held = $("guide").value;
+  await suggest();
+}
+function hazards(found) {
+  const kept = $("hazard").value, groups = new Map();
+  for (const h of found.hazards) { if (!groups.has(h.cluster)) groups.set(h.cluster, cf.el("optgroup", { label: h.cluster.replaceAll("_", " ") })); groups.get(h.cluster).append(cf.el("option", { value: h.id, "data-sizes": h.sizes }, h.name)); }
   $("hazard").replaceChildren(...groups.values());
-  if (list.some((h) => h.id === kept)) $("hazard").value = kept;
+  if (found.hazards.some((h) => h.id === kept)) $("hazard").value = kept;
   sizes();
-  $("generate").hidden = $("inpainter").value === "composite"; $("preview").hidden = !$("generate").hidden;
+  $("guide-label").hidden = !found.generative;
+  $("preview-word").textContent = chosen === instant ? "preview" : "generate";
 }
 function sizes() {
   const n = Number(($("hazard").selectedOptions[0] || { dataset: {} }).dataset.sizes || 1);
@@ -32,7 +62,7 @@ async function pick() {
   if (mine !== wish) return;
   scene = found;
   const [w, h] = scene.size;
-  $("frame").src = cf.file(scene.frame);
+  $("frame").src = scene.frame;
   $("stage").style.aspectRatio = `${w} / ${h}`; $("stage").style.setProperty("--aspect", w / h);
   $("draw").setAttribute("viewBox", `0 0 ${w} ${h}`);
   $("paint").width = w; $("paint").height = h; painted = false;
@@ -53,7 +83,7 @@ function moved() { wish++; busy(false); follow(); }
 // live: one question on the way at a time, the newest wins
 async function follow() {
   $("part").hidden = true;
-  $("gates").replaceChildren();
+  $("gates-box").hidden = true; $("took").textContent = "";
   $("s-out").textContent = `${Number($("s").value).toFixed(1)} m`; 
   const l = Number($("l").value);
   $("l-out").textContent = Math.abs(l) < 0.05 ? "on the path" : `${Math.abs(l).toFixed(1)} m ${l > 0 ? "left" : "right"}`;
@@ -126,31 +156,30 @@ function showPart(p, took) {
   part.src = p.part; part.hidden = false; $("draw").replaceChildren();
   $("hide").setAttribute("aria-pressed", "false");
   $("took").textContent = `drawn in ${(took / 1000).toFixed(2)} s`;
-  $("gates").replaceChildren(...p.gates.map((g) => cf.el("tr", { class: g.passed ? "" : "bad" }, cf.el("td", {}, g.passed ? "✓" : "✕"), cf.el("td", {}, g.gate.replaceAll("_", " ")), cf.el("td", {}, g.reason || `${g.value === null ? "–" : Math.round(100 * g.value) / 100} (${g.bound})`))));
+  $("gates-box").hidden = false;
+  $("gates").replaceChildren(...p.gates.map((g) => cf.el("tr", { class: g.passed ? "" : "bad" }, cf.mark(g.passed), cf.el("td", {}, g.gate.replaceAll("_", " ")), cf.el("td", {}, g.reason || `${g.value === null ? "–" : Math.round(100 * g.value) / 100} (${g.bound})`))));
 }
 async function preview() {
-  if ($("preview").hidden) return generate();
-  const start = performance.now(), at = turn, p = await cf.ask(server, "preview", q()).catch(() => null);
-  if (p && at === turn) showPart(p, performance.now() - start);
+  if (work.busy) { cf.toast("One thing at a time: it is still drawing. Stop it first."); return; }
+  const at = turn;
+  if (chosen === instant) {
+    const start = performance.now(), p = await cf.ask(server, "preview", q()).catch(() => null);
+    if (p && at === turn) showPart(p, performance.now() - start);
+  } else follow_job(await cf.ask(server, "generate", q()).catch(() => null), at);
 }
-async function wait(words, done) {
-  $("stop").hidden = false;
-  const start = performance.now();
-  for (;;) {
-    const job = await cf.ask(server, "job").catch(() => null);
-    if (!job) break;
-    $("job").textContent = job.state === "running" ? `${job.words}… ${((performance.now() - start) / 1000).toFixed(0)} s` : job.words;
-    if (job.state !== "running") { if (job.state === "done") done(job.result, performance.now() - start); else cf.toast(job.words, true); break; }
-    await new Promise((r) => setTimeout(r, 400));
-  }
-  $("stop").hidden = true;
+async function follow_job(job, at = turn) {
+  const ended = job && await work.follow(job);
+  if (!ended || ended.state !== "done") return;
+  if (ended.kind === "save") { cf.toast("Saved as a new case; it is in the queue under Curate."); work.say(`Saved as ${ended.result}.`); cf.changed(); }
+  else if (at === turn) { showPart(ended.result, 1000 * ended.seconds); work.say(""); }
+  else work.say("Drawn, but you have moved the hazard since.");
 }
-async function generate() { if (await cf.ask(server, "generate", q()).catch(() => null)) wait("drawing", showPart); }
 async function save() {
-  if ($("save").disabled) return;
+  if ($("save").disabled || work.busy) return;
   if (!cf.name()) { cf.toast("Type your name at the top of the page first.", true); return; }
-  if (await cf.ask(server, "save", q()).catch(() => null)) wait("saving", (id) => { cf.toast("Saved as a new case; it is in the queue under Curate."); $("job").textContent = `Saved as ${id}.`; cf.changed(); });
+  follow_job(await cf.ask(server, "save", q()).catch(() => null));
 }
+function other() { seed++; follow(); preview(); }
 const hide = () => { if ($("part").src) { const on = $("part").hidden; $("part").hidden = !on; $("hide").setAttribute("aria-pressed", !on); } };
 function choose(kind) {
   brush = brush === kind ? "" : kind;
@@ -169,7 +198,7 @@ $("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setP
 $("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
 $("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
 const press = (what, by) => { $(what).value = Number($(what).value) + by; moved(); };
-const DO = { p: preview, n: suggest, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
+const DO = { p: preview, r: other, n: suggest, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
 cf.keys(element, (event) => {
   const key = event.key.toLowerCase(), on = document.activeElement;
   if (on && on.type === "range" && /^arrow/.test(key)) return false;
@@ -182,6 +211,6 @@ for (const w of ["s", "l", "h"]) $(w).addEventListener("input", moved);
 $("scene").addEventListener("change", pick);
 $("hazard").addEventListener("change", () => { sizes(); suggest(); });
 $("size").addEventListener("change", moved);
-$("inpainter").addEventListener("change", () => hazards().then(follow));
-for (const [b, f] of [["suggest", suggest], ["preview", preview], ["generate", generate], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")], ["stop", () => cf.ask(server, "cancel")]]) $(b).addEventListener("click", f);
+$("inpainter").addEventListener("change", choose_inpainter); $("guide").addEventListener("change", choose_inpainter);
+for (const [b, f] of [["suggest", suggest], ["preview", preview], ["other", other], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")]]) $(b).addEventListener("click", f);
 cf.onShown(element, () => start().catch(() => {}));

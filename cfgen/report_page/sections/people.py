@@ -1,9 +1,10 @@
 """How far the judges can be trusted: against people, against each other, on known answers."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from cfgen.metrics.agreement import Agreement, agreement, consensus
-from cfgen.records import DIMENSIONS, Dimension, ProbeRun
+from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeRun
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -35,7 +36,10 @@ def people_section(data: Gathered) -> Section:
         figures={
             "agreement": figures,
             "probes": [p.model_dump(mode="json") for p in data.probes.values()],
-            "calibrations": [c.model_dump(mode="json") for c in data.calibrations.values()],
+            "calibrations": [
+                {**c.model_dump(mode="json"), "shared_scenes": c.shared_with(data.benchmark.scenes)}
+                for c in data.calibrations.values()
+            ],
         },
     )
 
@@ -43,8 +47,16 @@ def people_section(data: Gathered) -> Section:
 def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
     if probe is None:
         return f"{judge} was not tried on known answers here; try it with: cfgen judge probe --judge {judge} BENCH"
-    shares = ", ".join(f"{d} {100 * probe.accuracy[d]:.1f}%" for d in DIMENSIONS)
-    return f"{judge} was tried on {probe.n} known answers and got right: {shares}."
+    words = f"{judge} was tried on {probe.n} known answers and got right: {_shares(probe.accuracy)}."
+    told = probe.accuracy_of_told()
+    blind = [f"{kind} ({why})" for kind, why in probe.blind_to.items() if kind in probe.kinds]
+    if blind and told:
+        words += f" It cannot tell {', '.join(blind)}; without that: {_shares(told)}."
+    return words
+
+
+def _shares(accuracy: Mapping[Dimension, float]) -> str:
+    return ", ".join(f"{d} {100 * accuracy[d]:.1f}%" for d in DIMENSIONS)
 
 
 def _probe_tables(data: Gathered) -> list[Table]:
@@ -54,32 +66,45 @@ def _probe_tables(data: Gathered) -> list[Table]:
             kind,
             *(f"{100 * found.right[d] / found.n:.1f}" if found.n else "-" for d in DIMENSIONS),
             str(found.n),
+            "; ".join(f"{count}: {why}" for why, count in found.left_out.items()),
         )
         for judge, probe in data.probes.items()
         for kind, found in probe.kinds.items()
     ]
     if not rows:
         return []
-    columns = ("judge", "known answer", *(f"{d} right %" for d in DIMENSIONS), "N")
+    columns = ("judge", "known answer", *(f"{d} right %" for d in DIMENSIONS), "N", "not asked")
     note = "Scripted plans whose right scores follow by construction. A verdict without a usable reply counts as wrong."
     return [Table("probes", "Known answers, by kind", columns, tuple(rows), words=2, note=note)]
 
 
 def _calibration_tables(data: Gathered) -> list[Table]:
     rows = [
-        (judge, d, _percent(found.accuracy), _kappa(found.kappa), _kappa(found.quadratic), str(found.n))
+        (
+            judge,
+            d,
+            _percent(found.accuracy),
+            _kappa(found.kappa),
+            _kappa(found.quadratic),
+            str(found.n),
+            counts,
+        )
         for judge, calibration in data.calibrations.items()
+        for counts in [_counts(calibration, data)]
         for d, found in calibration.against_people.items()
     ]
     if not rows:
         return []
-    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N")
-    note = "On answers kept out of this benchmark, against the majority of the people who rated them."
-    return [
-        Table(
-            "calibration", "Judges against people, calibration set", columns, tuple(rows), words=2, note=note
-        )
-    ]
+    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N", "counts here")
+    note = "Against the majority of the people who rated the same answers. It counts for this benchmark only when none "
+    note += "of its scenes was rated for it: wording that was tuned on a scene says little about that scene."
+    title = "Judges against people, calibration set"
+    return [Table("calibration", title, columns, tuple(rows), words=2, note=note)]
+
+
+def _counts(calibration: Calibration, data: Gathered) -> str:
+    shared = calibration.shared_with(data.benchmark.scenes)
+    return f"no: {len(shared)} of its scenes were rated" if shared else "yes"
 
 
 def _percent(share: float | None) -> str:
@@ -96,7 +121,7 @@ def people_scores(data: Gathered, dimension: Dimension) -> Scores:
     last = {
         (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)
         for r in data.ratings
-        if r.arm == "hazard" and r.history
+        if (r.arm, r.repeat) == ("hazard", 0) and r.history
     }
     items = sorted({(planner, case) for _, planner, case in last})
     votes = consensus([[last.get((rater, *item)) for item in items] for rater in raters]) if raters else []
