@@ -7,55 +7,65 @@ from functools import cache
 
 @dataclass(frozen=True)
 class Class:
-    """A class of road object: its words, and the widths and heights in metres that it can show a camera."""
+    """A class of road object: its words, and what it can show a camera.
+
+    ``width`` and ``height`` in metres; ``fill``: share of its convex outline, 0..1. Bodywork fills its outline; legs,
+    spokes and branches leave gaps.
+    """
 
     name: str
     words: tuple[str, ...]
     width: tuple[float, float]
     height: tuple[float, float]
+    fill: tuple[float, float]
 
 
-#: class | width, m | height, m | words. The first class with a word wins.
+#: class | width, m | height, m | fill, % | words. The first class with a word wins.
 _TABLE = """
-signal         | 0.2 6   | 0.3 8   | traffic light, traffic sign, stop sign, signal
-power line     | 0.1 20  | 0.05 12 | power line, cable, wire, utility pole, lamp post, pole
-fire engine    | 1.2 14  | 1.6 5   | fire engine, fire truck
-fire           | 0.3 20  | 0.2 20  | fire, flame, blaze, smoke, burning
-cone           | 0.15 12 | 0.2 1.4 | traffic cone, cone, bollard, delineator, pylon, drum, traffic island
-barrier        | 0.3 12  | 0.3 2.5 | construction barrier, barrier, barricade, roadblock, fence
-machine        | 1.0 14  | 1.2 6   | construction vehicle, excavator, digger, bulldozer, road roller, roller, crane
-machine        | 1.0 14  | 1.2 6   | tractor, forklift, machinery
-heavy vehicle  | 1.8 20  | 2.2 6   | articulated truck, bus, coach, tram, train, lorry
-large vehicle  | 1.2 20  | 1.3 5   | truck, trailer, van, ambulance, caravan, camper
-rider          | 0.3 2.8 | 0.3 2.4 | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike, scooter
-rider          | 0.3 2.8 | 0.3 2.4 | moped, tricycle, rider
-wheeled        | 0.3 2.2 | 0.5 2.2 | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
-person         | 0.15 3  | 0.2 2.4 | pedestrian, person, people, man, woman, child, children, kid, boy, girl, parent
-person         | 0.15 3  | 0.2 2.4 | worker, jogger, flagger, officer, skater, skateboarder, walker, driver, motorist
-large animal   | 0.25 6  | 0.5 2.8 | deer, horse, cow, moose, elk, cattle, boar, sheep
-dog            | 0.2 1.5 | 0.2 1.0 | dog, fox, raccoon
-small animal   | 0.1 0.9 | 0.1 0.6 | cat, rabbit, squirrel, duck
-birds          | 0.1 2.5 | 0.1 0.8 | bird, geese, goose
-animal         | 0.1 6   | 0.1 2.8 | animal
-tree           | 0.4 20  | 0.15 8  | tree, branch, log, trunk, bough
-hole           | 0.2 15  | 0.0 1.5 | pothole, sinkhole, manhole, hole, crack, pit, trench
-liquid         | 0.3 30  | 0.0 1.5 | flood, flooding, water, puddle, oil, spill, ice, mud
-tyre           | 0.15 3  | 0.1 1.6 | tire, tyre, wheel
-small load     | 0.05 1  | 0.05 .7 | ball, football, bottle, newspaper, shoe
-load           | 0.1 3.5 | 0.05 1.6 | cardboard box, box, carton, crate, suitcase, luggage, bag, trash, garbage, rubbish
-load           | 0.1 3.5 | 0.05 1.6 | dustbin, bin, barrel, bucket, paper
-furniture      | 0.2 5   | 0.05 2.2 | mattress, couch, sofa, chair, armchair, furniture, ladder, pallet, plank, pipe
-furniture      | 0.2 5   | 0.05 2.2 | lumber, fridge, table
-debris         | 0.1 8   | 0.05 2.2 | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap, leaves
-roadside thing | 0.2 4   | 0.3 4   | bench, mailbox, letterbox, shrub, bush, hedge, advertising board, billboard, board
-car            | 1.1 8   | 0.7 3.0 | car, vehicle, sedan, suv, pickup, taxi, hatchback, jeep
+signal         | 0.2 6   | 0.3 8    | 0 100  | traffic light, traffic sign, stop sign, signal
+power line     | 0.1 20  | 0.05 12  | 0 100  | power line, cable, wire, utility pole, lamp post, pole
+fire engine    | 1.2 14  | 1.6 5    | 70 100 | fire engine, fire truck
+fire           | 0.3 20  | 0.2 20   | 0 100  | fire, flame, blaze, smoke, burning
+cone           | 0.15 12 | 0.2 1.4  | 0 100  | traffic cone, cone, bollard, delineator, pylon, drum, traffic island
+barrier        | 0.3 12  | 0.3 2.5  | 0 100  | construction barrier, barrier, barricade, roadblock, fence
+machine        | 1.0 14  | 1.2 6    | 0 100  | construction vehicle, excavator, digger, bulldozer, road roller, roller
+machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machinery
+heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, bus, coach, tram, train, lorry
+large vehicle  | 1.2 20  | 1.3 5    | 60 100 | truck
+large vehicle  | 1.2 20  | 1.3 5    | 70 100 | van, ambulance, caravan, camper
+large vehicle  | 1.2 20  | 1.3 5    | 0 100  | trailer
+rider          | 0.3 2.8 | 0.3 2.4  | 0 90   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
+rider          | 0.3 2.8 | 0.3 2.4  | 0 90   | scooter, moped, tricycle, rider
+wheeled        | 0.3 2.2 | 0.5 2.2  | 0 100  | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
+person         | 0.15 3  | 0.2 2.4  | 0 94   | pedestrian, person, people, man, woman, child, children, kid, boy, girl
+person         | 0.15 3  | 0.2 2.4  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
+person         | 0.15 3  | 0.2 2.4  | 0 94   | driver, motorist
+large animal   | 0.25 6  | 0.5 2.8  | 0 88   | deer, horse, cow, moose, elk, cattle, boar, sheep
+dog            | 0.2 1.5 | 0.2 1.0  | 0 88   | dog, fox, raccoon
+small animal   | 0.1 0.9 | 0.1 0.6  | 0 92   | cat, rabbit, squirrel, duck
+birds          | 0.1 2.5 | 0.1 0.8  | 0 100  | bird, geese, goose
+animal         | 0.1 6   | 0.1 2.8  | 0 92   | animal
+tree           | 0.4 20  | 0.15 8   | 0 85   | tree, branch, log, trunk, bough
+hole           | 0.2 15  | 0.0 1.5  | 0 100  | pothole, sinkhole, manhole, hole, crack, pit, trench
+liquid         | 0.3 30  | 0.0 1.5  | 0 100  | flood, flooding, water, puddle, oil, spill, ice, mud
+tyre           | 0.15 3  | 0.1 1.6  | 0 100  | tire, tyre, wheel
+small load     | 0.05 1  | 0.05 .7  | 0 100  | ball, football, bottle, newspaper, shoe
+load           | 0.1 3.5 | 0.05 1.6 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, bag, trash
+load           | 0.1 3.5 | 0.05 1.6 | 0 100  | garbage, rubbish, dustbin, bin, barrel, bucket, paper
+furniture      | 0.2 5   | 0.05 2.2 | 0 100  | mattress, couch, sofa, chair, armchair, furniture, ladder, pallet
+furniture      | 0.2 5   | 0.05 2.2 | 0 100  | plank, pipe, lumber, fridge, table
+debris         | 0.1 8   | 0.05 2.2 | 0 100  | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap
+debris         | 0.1 8   | 0.05 2.2 | 0 100  | leaves
+roadside thing | 0.2 4   | 0.3 4    | 0 100  | bench, mailbox, letterbox, shrub, bush, hedge, advertising board
+roadside thing | 0.2 4   | 0.3 4    | 0 100  | billboard, board
+car            | 1.1 8   | 0.7 3.0  | 70 100 | car, vehicle, sedan, suv, pickup, taxi, hatchback, jeep
 """
 
 
 def _class(row: str) -> Class:
-    name, width, height, words = (cell.strip() for cell in row.split("|"))
-    (w0, w1), (h0, h1) = ([float(v) for v in cell.split()] for cell in (width, height))
-    return Class(name, tuple(w.strip() for w in words.split(",")), (w0, w1), (h0, h1))
+    name, *ranges, words = (cell.strip() for cell in row.split("|"))
+    width, height, (f0, f1) = ((float(low), float(high)) for low, high in map(str.split, ranges))
+    return Class(name, tuple(w.strip() for w in words.split(",")), width, height, (f0 / 100, f1 / 100))
 
 
 CLASSES = tuple(_class(row) for row in _TABLE.strip().splitlines())

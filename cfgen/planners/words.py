@@ -35,22 +35,26 @@ def a(name: str) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-#: Things to mistake another for: name, height and width as a camera may see them, m.
+_PEOPLE = "pedestrian person people child worker driver officer flagger parent wheelchair"
+_RIDERS = "cyclist motorcycle motorcyclist scooter tricycle rider"
+_BODIES = "car van truck ambulance trailer vehicle"
+#: Things to mistake another for: name, height and width as a camera may see them in m, and words of things for which
+#: the name would be no clear mistake. A worker is a pedestrian too, and a car may pass for a van.
 _ALIKE = (
-    ("cyclist", 1.75, 1.0),
-    ("pedestrian", 1.75, 0.6),
-    ("deer", 1.4, 1.2),
-    ("car", 1.5, 1.9),
-    ("van", 2.1, 2.2),
-    ("truck", 3.0, 2.5),
-    ("bus", 3.1, 2.6),
-    ("mattress", 0.35, 1.6),
-    ("heap of rubble", 0.6, 1.8),
-    ("cardboard box", 0.6, 0.8),
-    ("barrel", 0.9, 0.6),
-    ("dog", 0.7, 0.8),
-    ("barrier", 1.0, 2.4),
-    ("tree", 2.2, 6.0),
+    ("cyclist", 1.75, 1.0, _RIDERS),
+    ("pedestrian", 1.75, 0.6, _PEOPLE),
+    ("deer", 1.4, 1.2, "deer boar sheep horse"),
+    ("car", 1.5, 1.9, _BODIES),
+    ("van", 2.1, 2.2, _BODIES),
+    ("truck", 3.0, 2.5, f"{_BODIES} engine tractor"),
+    ("bus", 3.1, 2.6, "bus tram"),
+    ("mattress", 0.35, 1.6, "mattress"),
+    ("heap of rubble", 0.6, 1.8, "rubble rocks debris stones"),
+    ("cardboard box", 0.6, 0.8, "box boxes cartons"),
+    ("barrel", 0.9, 0.6, "barrel drum"),
+    ("dog", 0.7, 0.8, "dog"),
+    ("barrier", 1.0, 2.4, "barrier barricade roadblock"),
+    ("tree", 2.2, 6.0, "tree branch"),
 )
 
 
@@ -90,9 +94,8 @@ def wrong_name(target: Target, name: str, rng: random.Random) -> str:
 
 
 def lookalike(target: Target, name: str) -> str:
-    """Another thing of about the same size."""
+    """Another thing of about the same size, which nobody would call by that name."""
     height, width = target.height, 2 * target.half_width
-    others = [
-        other for other in _ALIKE if other[0].split()[-1] not in name and name.split()[-1] not in other[0]
-    ]
+    said = set(re.findall(r"\w+", name.lower()))
+    others = [(other, h, w) for other, h, w, fair in _ALIKE if not said & set(fair.split())]
     return min(others, key=lambda o: abs(math.log(o[1] / height)) + 0.5 * abs(math.log(o[2] / width)))[0]

@@ -23,6 +23,23 @@ SIZES = {
     "deer crossing the road": Size(length=1.6, width=0.5, height=1.4),
 }
 
+WHOLE = ((-0.5, 0.5, -0.5, 0.5, 0.0, 1.0),)
+#: What a thing is made of: from and to along its length, width and height, as shares of its size.
+PARTS = {
+    "pedestrian walking into the lane": (
+        (-0.5, -0.2, -0.5, -0.15, 0.0, 0.5),
+        (0.2, 0.5, 0.15, 0.5, 0.0, 0.5),
+        (-0.3, 0.3, -0.4, 0.4, 0.45, 0.8),
+        (-0.15, 0.15, -0.15, 0.15, 0.75, 1.0),
+    ),
+    "deer crossing the road": (
+        (-0.5, -0.35, -0.5, -0.2, 0.0, 0.6),
+        (0.2, 0.35, 0.2, 0.5, 0.0, 0.6),
+        (-0.5, 0.35, -0.5, 0.5, 0.5, 0.8),
+        (0.3, 0.5, -0.15, 0.15, 0.7, 1.0),
+    ),
+}
+
 
 @dataclass(frozen=True)
 class Painted:
@@ -86,7 +103,7 @@ def _motion(data: dict, name: str) -> Motion:
 def paint(
     folder: Path, name: str, seed: int, lateral: float | None = None, decel: float = 3.0
 ) -> Painted | None:
-    """A textured box of the named thing's size where stopping short takes ``decel`` m/s^2; None when out of view."""
+    """Textured boxes of the named thing's size and parts, to stop for at ``decel`` m/s^2; None when out of view."""
     frame, camera, history, future = load(folder)
     rng = np.random.default_rng(seed)
     size = SIZES[name]
@@ -97,7 +114,13 @@ def paint(
     if not 40 < placement.foot_px[0] < camera.width - 40:
         return None
     return Painted(
-        frame, _painted(frame, camera, placement, rng), camera, history, future, hazard(name, size), placement
+        frame,
+        _painted(frame, camera, placement, rng, PARTS.get(name, WHOLE)),
+        camera,
+        history,
+        future,
+        hazard(name, size),
+        placement,
     )
 
 
@@ -124,21 +147,23 @@ def place(
     )
 
 
-def _painted(frame: np.ndarray, camera: Camera, at: Placement, rng: np.random.Generator) -> np.ndarray:
-    corners = np.array([(i, j, k) for i in (-0.5, 0.5) for j in (-0.5, 0.5) for k in (0, 1)])
-    corners = corners * (at.size.length, at.size.width, at.size.height)
+def _painted(
+    frame: np.ndarray, camera: Camera, at: Placement, rng: np.random.Generator, parts=WHOLE
+) -> np.ndarray:
     c, s = np.cos(at.yaw), np.sin(at.yaw)
     turn = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     base = (at.x, at.y, 0.0)
+    size = (at.size.length, at.size.width, at.size.height)
+    boxes = [np.array([(i, j, k) for i in p[:2] for j in p[2:4] for k in p[4:]]) * size for p in parts]
+    shade = np.array([[1, 0, 0], [0, 1, 0], [0.1, 0.5, 0]])
+    shadow, body = np.zeros(frame.shape[:2], np.float32), np.zeros(frame.shape[:2], np.float32)
+    for corners in boxes:
+        np.maximum(shadow, _hull(camera, corners @ shade @ turn + base, frame.shape), out=shadow)
+        np.maximum(body, _hull(camera, corners @ turn + base, frame.shape), out=body)
     out = frame.astype(np.float32)
-    shadow = corners.copy()
-    shadow[:, 0] += shadow[:, 2] * 0.1
-    shadow[:, 1] += shadow[:, 2] * 0.5
-    shadow[:, 2] = 0
-    soft = cv2.GaussianBlur(_hull(camera, shadow @ turn + base, frame.shape), (0, 0), 1.5)[..., None]
-    out *= 1 - 0.45 * soft
-    body = cv2.GaussianBlur(_hull(camera, corners @ turn + base, frame.shape), (0, 0), 0.7)[..., None]
+    out *= 1 - 0.45 * cv2.GaussianBlur(shadow, (0, 0), 1.5)[..., None]
     coat = rng.uniform(20, 235, 3) + rng.normal(0, 18, frame.shape)
+    body = cv2.GaussianBlur(body, (0, 0), 0.7)[..., None]
     out = out * (1 - body) + np.clip(coat, 0, 255) * body
     return np.clip(out, 0, 255).astype(np.uint8)
 

@@ -13,6 +13,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.judge.offline.change import NoChangeError, find_change
 from cfgen.judge.offline.judge import OfflineJudge, look
 from cfgen.judge.offline.reading import read
+from cfgen.judge.offline.shape import Shape, shape_of
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.maneuvers import Baseline, Target
@@ -21,7 +22,7 @@ from cfgen.planners.words import plain
 from cfgen.probe import KNOWN
 from cfgen.records import DIMENSIONS, Plan, Trace
 from cfgen.vocabulary import class_of, things
-from tests.judge.painted import SIZES, Painted, paint
+from tests.judge.painted import PARTS, SIZES, WHOLE, Painted, paint
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,28 @@ def test_known_answers_are_found_in_95_of_100_cases(painted):
     assert min(total.values()) >= 10
     for (kind, dimension), count in right.items():
         assert count >= 0.95 * total[kind], (kind, dimension, count, total[kind])
+
+
+def test_an_outline_tells_limbs_from_bodywork():
+    solid, legs = np.zeros((60, 60), bool), np.zeros((60, 60), bool)
+    solid[10:40, 10:50] = True
+    legs[10:20, 10:50] = legs[20:50, 10:14] = legs[20:50, 46:50] = True
+    meadow = np.full((60, 60, 3), (40, 160, 60), np.uint8)
+    assert shape_of(solid, meadow) == Shape(fill=1.0, green=1.0)
+    found = shape_of(legs, np.full((60, 60, 3), 120, np.uint8))
+    assert found.fill < 0.5
+    assert found.green == 0.0
+    assert shape_of(solid[:20, :20], meadow[:20, :20]) is None
+
+
+def test_a_name_of_the_right_size_and_another_outline_is_not_believed(real, monkeypatch):
+    scene = real / "udacity_hmb3" / "scenes" / "hmb3_00040"
+    deer = paint(scene, "deer crossing the road", 3, lateral=0.3)
+    assert scores(deer, "notices_and_brakes") == (2, 2, 2)
+    monkeypatch.setitem(PARTS, "deer crossing the road", WHOLE)
+    box = paint(scene, "deer crossing the road", 3, lateral=0.3)
+    assert scores(box, "notices_and_brakes") == (1, 2, 1)
+    assert "outline" in look(box.item(*box.answers("notices_and_brakes"))).explanation
 
 
 def test_the_same_frame_twice_is_unknown(painted):

@@ -14,7 +14,7 @@ from cfgen.planners.parser import parse
 from cfgen.planners.protocol import Truth
 from cfgen.planners.registry import open_planner
 from cfgen.planners.responders import KINDS, Responder
-from cfgen.planners.words import a, plain
+from cfgen.planners.words import a, lookalike, plain
 from tests.judge.painted import paint
 
 
@@ -66,3 +66,12 @@ def test_names_read_well_in_a_sentence():
     assert "an excavator working" in names
     assert "two crashed cars blocking the lane" in names
     assert not [n for n in names if n.startswith(("a a", "a the", "a tyres", "a rocks"))]
+
+
+def test_a_lookalike_is_nothing_that_the_name_could_mean():
+    target = Target(near=20, far=21, lateral=0, half_width=0.3, zone="ego_lane", height=1.75)
+    assert lookalike(target, "pedestrian walking") == "cyclist"
+    assert lookalike(target, "construction worker") == "cyclist"
+    assert lookalike(target, "slow cyclist") == "pedestrian"
+    wide = Target(near=20, far=24, lateral=0, half_width=0.95, zone="ego_lane", height=1.5)
+    assert lookalike(wide, "broken-down car") not in ("car", "van", "truck")

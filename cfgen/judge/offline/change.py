@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
+from cfgen.judge.offline.shape import Shape, shape_of
 from cfgen.records import Camera
 
 #: Smallest difference that counts, of 255: where nothing else differs at all, and where compression leaves noise.
@@ -31,6 +32,7 @@ class Change:
         cut: the box touches the frame's edge: the object may be larger.
         base: (M, 2) m, ego x and y of the object's foot on the ground; empty when it meets no ground in view.
         width, height: m at the base's distance; NaN without a base.
+        shape: outline and colour; None where it is too small for one.
     """
 
     box: tuple[int, int, int, int]
@@ -39,6 +41,7 @@ class Change:
     base: np.ndarray
     width: float
     height: float
+    shape: Shape | None = None
 
     @property
     def side(self) -> float:
@@ -73,7 +76,7 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
     cut = box[0] == 0 or box[1] == 0 or box[2] == mask.shape[1] or box[3] == mask.shape[0]
-    return Change(box, share, cut, base, width, height)
+    return Change(box, share, cut, base, width, height, shape_of(body[window], modified[window]))
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The offline judge: a stand-in for people where there is no key, and a check on the whole pipeline.
 
 It sees what any judge sees (frames, words, plans) and the camera; it never sees the hazard's label. It cannot
-recognise objects: it believes a newly named thing when that thing's usual size and its stated place fit what it
-measures. A thing of the right size under a wrong name ("deer" for "cyclist") therefore passes.
+recognise objects: it believes a newly named thing when that thing's usual size and outline and its stated place fit
+what it measures. A thing of the right size and outline under a wrong name ("deer" for "cyclist") therefore passes.
 """
 
 import math
@@ -20,12 +20,14 @@ from cfgen.judge.offline.reading import Reading, read
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
-from cfgen.vocabulary import class_of
+from cfgen.vocabulary import Class, class_of
 
 #: What a measured size may differ from a thing's usual sizes: shadows, blur and cut edges.
 _SIZE_SLACK = 1.35
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
+#: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
+_LEAFY, _TRUNK_M = 0.25, 1.2
 #: An overlap this small is within what pixels can tell, m.
 _TOUCH_M = 0.2
 
@@ -37,7 +39,7 @@ class OfflineJudge:
         self.name = name
         self.rubric = HAZARD.id
         self.note = ""
-        self.blind_to = {"names_a_lookalike": "it measures the thing and cannot recognise it"}
+        self.blind_to = {"names_a_lookalike": "it measures size and outline and cannot recognise a thing"}
 
     def run_record(self) -> JudgeRun:
         return JudgeRun(
@@ -123,17 +125,22 @@ class Place:
         return sign * self.lateral > -0.2 or (seen_there and sign * self.lateral > -_SIDE_M)
 
     def fits(self, word: str) -> bool:
-        """Whether a thing of that name can have the measured size; yes where nothing could be measured."""
+        """Whether a thing of that name can have the measured size and outline; yes where nothing could be measured."""
         kind = class_of(word)
         width, height = self.change.width, self.change.height
         if math.isnan(width):
             return True
         widest = kind.width[1] * _SIZE_SLACK + 0.3
         tallest = kind.height[1] * _SIZE_SLACK + 0.2
-        return (
-            kind.width[0] / _SIZE_SLACK <= width <= widest
-            and kind.height[0] / _SIZE_SLACK <= height <= tallest
-        )
+        sized = kind.width[0] / _SIZE_SLACK <= width <= widest
+        sized = sized and kind.height[0] / _SIZE_SLACK <= height <= tallest
+        return sized and self._shaped_like(kind)
+
+    def _shaped_like(self, kind: Class) -> bool:
+        shape = self.change.shape
+        if shape is None or self.change.cut or kind.fill[0] <= shape.fill <= kind.fill[1]:
+            return True
+        return kind.name == "tree" and (shape.green > _LEAFY or self.change.height < _TRUNK_M)
 
 
 def score_words(words: Reading, place: Place) -> tuple[Score, str]:
@@ -146,7 +153,10 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         return 0, "The reasoning names nothing new."
     fitting = [w for w in words.named if place.fits(w)]
     if not fitting:
-        return 1, f"The reasoning newly names '{words.named[0]}', which does not fit the size of the change."
+        return (
+            1,
+            f"The reasoning newly names '{words.named[0]}', which does not fit the size or the outline of the change.",
+        )
     wrong = [s for s in sorted(words.sides) if not place.allows(s)]
     if wrong or (words.off_road and not words.in_lane and abs(place.lateral) < _OFF_ROAD_M):
         return 1, f"The reasoning newly names '{fitting[0]}' but puts it where the change is not."
