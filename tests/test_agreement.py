@@ -37,6 +37,7 @@ def test_constant_raters_are_undefined_not_perfect():
     assert found.accuracy == 1
     assert (found.kappa, found.quadratic, found.kappa_interval) == (None, None, None)
     assert found.recall == (None, None, 1.0)
+    assert found.recall_interval == (None, None, (1.0, 1.0))
     one_sided = agreement([0, 1, 2], [2, 2, 2])
     assert (one_sided.kappa, one_sided.kappa_interval) == (0, None)
 
@@ -44,6 +45,9 @@ def test_constant_raters_are_undefined_not_perfect():
 def test_interval_holds_the_value_and_narrows_with_more():
     few, many = agreement(*ratings(TABLE)), agreement(*ratings([[10 * k for k in row] for row in TABLE]))
     assert few.kappa_interval[0] < few.kappa < few.kappa_interval[1]
+    assert few.accuracy_interval[0] < few.accuracy < few.accuracy_interval[1]
+    for share, (low, high) in zip(few.recall, few.recall_interval, strict=True):
+        assert low < share < high
     width = [r.kappa_interval[1] - r.kappa_interval[0] for r in (few, many)]
     assert width[1] < width[0] / 2
     assert agreement(*ratings(TABLE)) == few, "the same seed gives the same interval"

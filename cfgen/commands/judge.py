@@ -157,9 +157,10 @@ def calibration_table(found: "Calibration") -> str:
         lines += [
             "",
             f"{dimension}: judge against the majority of people, n = {one.n}",
-            f"  accuracy {_or_undefined(one.accuracy, '.2f')}, kappa {_with_interval(one.kappa, one.kappa_interval)}, "
+            f"  accuracy {_with_interval(one.accuracy, one.accuracy_interval)}",
+            f"  kappa {_with_interval(one.kappa, one.kappa_interval)}, "
             f"quadratic {_with_interval(one.quadratic, one.quadratic_interval)}",
-            f"  recall of failures (0): {_or_undefined(one.recall[0], '.0%')}",
+            f"  recall of failures (0): {_with_interval(one.recall[0], one.recall_interval[0])}",
             "  people \\ judge      0     1     2",
         ]
         lines += [f"  {i:>14}  " + " ".join(f"{v:>5}" for v in row) for i, row in enumerate(one.confusion)]

@@ -1,4 +1,4 @@
-"""How far two raters agree: accuracy, Cohen's kappa, recall of every score, with bootstrap intervals.
+"""How far two raters agree: accuracy, Cohen's kappa, recall of every score, each with a bootstrap interval.
 
 Kappa is undefined (None) where chance explains everything: both raters gave the same single score throughout. Where
 only one of them is constant it is 0 whatever the data, and has no interval.
@@ -23,12 +23,14 @@ class Agreement:
     n: int
     labels: tuple[int, ...]
     accuracy: float | None
+    accuracy_interval: Interval | None
     kappa: float | None
     kappa_interval: Interval | None
     quadratic: float | None
     quadratic_interval: Interval | None
     confusion: tuple[tuple[int, ...], ...]
     recall: tuple[float | None, ...]
+    recall_interval: tuple[Interval | None, ...]
 
 
 def agreement(
@@ -50,8 +52,9 @@ def agreement(
     """
     table = confusion(reference, other, labels)
     n = int(table.sum())
+    none = (None,) * len(labels)
     if n == 0:
-        return Agreement(0, tuple(labels), None, None, None, None, None, _rows(table), (None,) * len(labels))
+        return Agreement(0, tuple(labels), None, None, None, None, None, None, _rows(table), none, none)
     drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
     drawn = drawn.reshape(resamples, *table.shape)
     rows = table.sum(axis=1)
@@ -60,12 +63,14 @@ def agreement(
         n=n,
         labels=tuple(labels),
         accuracy=float(np.trace(table) / n),
+        accuracy_interval=_interval(np.trace(drawn, axis1=1, axis2=2) / n),
         kappa=kappa(table),
         kappa_interval=_interval(_kappas(drawn, quadratic=False)) if varied else None,
         quadratic=kappa(table, quadratic=True),
         quadratic_interval=_interval(_kappas(drawn, quadratic=True)) if varied else None,
         confusion=_rows(table),
         recall=tuple(float(table[i, i] / rows[i]) if rows[i] else None for i in range(len(rows))),
+        recall_interval=tuple(_interval(share) for share in _recalls(drawn).T),
     )
 
 
@@ -109,8 +114,15 @@ def _kappas(tables: np.ndarray, quadratic: bool) -> np.ndarray:
     return np.where(chance > 0, 1 - seen / np.where(chance > 0, chance, 1), np.nan)
 
 
+def _recalls(tables: np.ndarray) -> np.ndarray:
+    """(R, L) shares of each of the reference's labels that the other found, NaN where there are none."""
+    rows = tables.sum(axis=2)
+    found = np.diagonal(tables, axis1=1, axis2=2)
+    return np.where(rows > 0, found / np.maximum(rows, 1), np.nan)
+
+
 def _interval(values: np.ndarray) -> Interval | None:
-    """Percentiles of the draws in which kappa is defined; None when that is fewer than half."""
+    """Percentiles of the draws in which a figure is defined; None when that is fewer than half."""
     defined = values[~np.isnan(values)]
     if len(defined) < len(values) / 2:
         return None

@@ -1,8 +1,10 @@
 """What a judge model is asked and what it may answer."""
 
 import base64
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
@@ -103,9 +105,14 @@ def kind_of_status(code: int) -> Literal["rate", "transient", "bad", "fatal"]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds from a Retry-After header; None when absent or a date."""
+    """Seconds from now that a Retry-After header asks for, as a number or a date; None when there is none."""
+    said = headers.get("retry-after", "").strip()
     try:
-        return max(0.0, float(headers.get("retry-after", "")))
+        return max(0.0, float(said))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
     except ValueError:
         return None
 

@@ -10,6 +10,9 @@ from typing import Any, Self
 from cfgen.errors import InputError
 from cfgen.models.base import ModelError, Reply
 
+#: What a question with four pictures takes, until the first reply tells.
+_TYPICAL = {"input_tokens": 5500.0, "output_tokens": 500.0}
+_PRICE_POLL_S = 0.02
 PRICES = ("usd_in", "usd_out", "usd_image")
 
 
@@ -86,6 +89,7 @@ class Meter:
         self.tokens_out = 0.0
         self.usd = 0.0
         self._under_way = 0
+        self._priced = False
         self._next_request = 0.0
         self._next_tokens = 0.0
         self._not_before = 0.0
@@ -103,12 +107,14 @@ class Meter:
         return "(" + ", ".join(words) + ")"
 
     async def admit(self) -> None:
-        """Wait for a turn.
+        """Wait for a turn. Where money is limited, nothing follows the first request until it has told the price.
 
         Raises:
             BudgetSpentError: the budget leaves no further request.
         """
         limits = self.limits
+        while limits.max_usd and self._under_way and not (self._priced or limits.batch):
+            await asyncio.sleep(_PRICE_POLL_S)
         if limits.max_requests and self.requests >= limits.max_requests:
             raise BudgetSpentError(f"{self.requests} requests")
         if limits.max_usd and not self._affordable():
@@ -128,6 +134,7 @@ class Meter:
     def spend(self, reply: Reply) -> None:
         """Count a reply. Its usage may name its own cost in ``usd``: another model, another price."""
         usage = reply.usage
+        self._priced = True
         self.tokens_in += usage.get("input_tokens", 0)
         self.tokens_out += usage.get("output_tokens", 0) + usage.get("thinking_tokens", 0)
         self.usd += usage["usd"] if "usd" in usage else self.limits.cost(usage)
@@ -147,10 +154,12 @@ class Meter:
         return ahead < most and ahead + known <= most + 1e-9
 
     def _typical_usd(self) -> float:
+        if not self._priced:
+            return self.limits.cost(_TYPICAL)
         return self.usd / max(self.requests - self._under_way, 1)
 
     def _typical_tokens(self) -> float:
-        return (self.tokens_in + self.tokens_out) / self.requests or 6000.0
+        return (self.tokens_in + self.tokens_out) / self.requests or sum(_TYPICAL.values())
 
 
 async def with_retries(

@@ -21,6 +21,7 @@ class Comparison(Record):
     confusion: tuple[tuple[int, ...], ...]
     #: of the reference's 0s, 1s and 2s, the share that the other found
     recall: tuple[float | None, ...]
+    recall_interval: tuple[tuple[float, float] | None, ...] = ()
 
 
 class ProbeKind(Record):

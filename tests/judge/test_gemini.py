@@ -3,13 +3,15 @@
 import base64
 import json
 import time
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
 from cfgen.errors import InputError, Shortfall
 from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import create_judge
-from cfgen.models.base import ModelError
+from cfgen.models.base import ModelError, retry_after
 from tests.judge.fake_gemini import FakeServer, Response, fault, gemini, verdict
 from tests.judge.items import items, judged
 
@@ -232,6 +234,34 @@ def test_a_money_budget_needs_prices_and_counts_tokens():
         with pytest.raises(Shortfall, match=r"\$0.03"):
             judge.judge(items(9), lambda v: None)
     assert len(server.requests) == 3
+
+
+def test_a_money_budget_holds_with_many_at_once():
+    with FakeServer(latency=0.05) as server:
+        judge = make(server, max_usd=0.05, usd_in=2.0, usd_out=10.0)
+        with pytest.raises(Shortfall, match="run the same command again"):
+            judge.judge(items(60), lambda v: None)
+    # 5000 tokens in and 100 out cost $0.011: the fifth goes over, and nothing follows it
+    assert len(server.requests) == 5
+
+
+def test_a_batch_job_holds_no_more_than_the_budget_can_be_expected_to_pay(tmp_path):
+    with FakeServer() as server:
+        judge = make(server, batch=True, poll_s=0.02, max_usd=0.05, usd_in=2.0, usd_out=10.0)
+        found = []
+        with pytest.raises(Shortfall):
+            judge.judge(items(12), found.append)
+    # by guess $0.016 each
+    assert len(found) == 4
+
+
+def test_retry_after_is_a_number_or_a_date():
+    assert retry_after({"retry-after": "1.5"}) == 1.5
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30))
+    assert retry_after({"retry-after": soon}) == pytest.approx(30, abs=2)
+    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert retry_after({"retry-after": "soon"}) is None
+    assert retry_after({}) is None
 
 
 def test_requests_a_minute_are_kept():
