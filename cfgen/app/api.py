@@ -1,5 +1,6 @@
 """What the page may ask: a name and a dictionary in, JSON out. Knows nothing of Gradio."""
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,7 +13,7 @@ from cfgen.app.jobs import Job, Jobs
 from cfgen.app.lane import Work
 from cfgen.app.ledger import identifier, person
 from cfgen.app.palette import Palette
-from cfgen.app.pictures import case_picture, media_type, scene_picture
+from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.rate import RatingRoom
 from cfgen.app.shelf import Shelf
 from cfgen.errors import CfgenError, InputError
@@ -83,12 +84,17 @@ class Api:
         except CfgenError as error:
             return {"error": str(error)}
 
+    def warm_up(self) -> None:
+        """Read what the first page asks for, before it does."""
+        with contextlib.suppress(CfgenError):  # it will be said when the page asks
+            self.shelf.entries()
+
     def who(self, user: str | None) -> dict[str, Any]:
         """What the top of the page shows."""
         return {"bench": self.store.root.resolve().name, "user": user}
 
-    def picture(self, kind: str, owner: str, name: str) -> tuple[bytes, str]:
-        """Content and media type of a picture that an open room shows.
+    def picture(self, kind: str, owner: str, name: str, as_small: bool = False) -> tuple[bytes, str]:
+        """Content and media type of a picture that an open room shows; ``as_small`` for a strip of frames.
 
         Raises:
             InputError, StoreError: there is none under this name.
@@ -100,6 +106,8 @@ class Api:
             raise InputError(f"picture: expected a frame that this page shows, found {kind[:20]!r}")
         find = case_picture if kind == "case" else scene_picture
         path = find(self.store, owner, name)
+        if as_small:
+            return small(path, path.stat().st_mtime_ns), "image/jpeg"
         return path.read_bytes(), media_type(path)
 
     # --- the rooms ----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Look at cases and decide on them. Every decision is kept with its name and time; a rejected case can come back."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -182,12 +183,20 @@ def _strip(store: Store, case: Case, folder: Path, scene: Scene) -> list[dict[st
 
 def _pictures(folder: Path) -> dict[str, Any]:
     """The two frames, their size, and the mask's outline in pixels."""
-    mask = cv2.cvtColor(read_image(folder / "mask.png"), cv2.COLOR_RGB2GRAY)
-    contours, _ = cv2.findContours((mask > 0).astype("uint8"), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
-    outline = [cv2.approxPolyDP(c, 1.0, True)[:, 0].tolist() for c in contours if len(c) > 2]
+    mask = folder / "mask.png"
+    size, outline = _outline(mask, mask.stat().st_mtime_ns)
     return {
         "original": case_url(folder, "original.png"),
         "augmented": case_url(folder, "augmented.png"),
-        "size": [mask.shape[1], mask.shape[0]],
+        "size": size,
         "outline": outline,
     }
+
+
+@lru_cache(maxsize=5000)
+def _outline(path: Path, mtime: int) -> tuple[list[int], list[list[list[int]]]]:
+    """Width and height of a mask, and its outline in pixels; ``mtime`` is new when the file is."""
+    mask = cv2.cvtColor(read_image(path), cv2.COLOR_RGB2GRAY)
+    contours, _ = cv2.findContours((mask > 0).astype("uint8"), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+    outline = [cv2.approxPolyDP(c, 1.0, True)[:, 0].tolist() for c in contours if len(c) > 2]
+    return [mask.shape[1], mask.shape[0]], outline

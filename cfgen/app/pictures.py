@@ -4,19 +4,22 @@ Only frames have one: no record, verdict, run or rating, and nothing outside the
 """
 
 import base64
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
+import cv2
 import numpy as np
 
 from cfgen.app.ledger import identifier
 from cfgen.app.shelf import place_of
 from cfgen.errors import InputError
-from cfgen.files import png_bytes
+from cfgen.files import png_bytes, read_image
 from cfgen.store import Store
 
 #: What the page may show of a case folder, besides ``frames/``; mask and layer it gets as outlines.
 _FRONT = ("original.png", "augmented.png")
+_SMALL_PX = 160
 _TYPES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
 
 
@@ -58,6 +61,15 @@ def scene_picture(store: Store, scene_id: str, name: str) -> Path:
         InputError: no such scene or frame.
     """
     return _inside(store, store.scene_dir(identifier(scene_id, "scene")), name)
+
+
+@lru_cache(maxsize=1000)
+def small(path: Path, mtime: int) -> bytes:
+    """JPEG of a picture at a width for a strip of frames; ``mtime`` is new when the file is."""
+    pixels = read_image(path)
+    height = max(1, round(pixels.shape[0] * _SMALL_PX / pixels.shape[1]))
+    shrunk = cv2.resize(pixels, (_SMALL_PX, height), interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", cv2.cvtColor(shrunk, cv2.COLOR_RGB2BGR))[1].tobytes()
 
 
 def media_type(path: Path) -> str:

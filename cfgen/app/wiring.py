@@ -1,6 +1,7 @@
 """The only file that knows Gradio: one tab for each room, one function behind them all, one address for pictures."""
 
 import socket
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ def serve(
     import gradio as gr
 
     app = _build(gr, api)
+    threading.Thread(target=api.warm_up, daemon=True).start()
     app.launch(
         server_name=host,
         server_port=port or None,
@@ -73,7 +75,7 @@ def _pictures(api: Api, app: Any) -> Any:
         if app.app.auth is not None and _user(app, request) is None:
             return Response("log in first", 401)
         try:
-            data, kind = api.picture(**request.path_params)
+            data, kind = api.picture(**request.path_params, as_small="small" in request.query_params)
         except (CfgenError, OSError):
             return Response("no such picture", 404)
         keep = f"private, max-age={_YEAR_S}, immutable" if "v" in request.query_params else "no-store"

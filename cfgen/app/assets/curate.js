@@ -31,13 +31,24 @@ function count() {
 function filter(keep) {
   const how = $("filter").value, word = $("find").value.trim().toLowerCase();
   shown = all.filter((r) => matches[how](r) && (!word || `${r.name} ${r.hazard} ${r.scene} ${r.id}`.toLowerCase().includes(word)));
-  $("list").replaceChildren(...shown.map((r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
-    cf.el("i", { title: SAID[r.mine], "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
-    cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60))),
-    r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null)));
+  $("list").replaceChildren();
+  list(FIRST);
   const found = shown.findIndex((r) => r.id === keep);
   go(found >= 0 ? found : Math.min(at, Math.max(0, shown.length - 1)));
 }
+// the lines at once that can be seen, the others while nothing else is to do
+const FIRST = 120;
+let filling = null;
+function list(upto) {
+  clearTimeout(filling);
+  const from = $("list").children.length;
+  $("list").append(...shown.slice(from, upto).map((r, i) => line(r, from + i)));
+  if (upto < shown.length) filling = setTimeout(() => list(upto + 4 * FIRST), 30);
+}
+const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
+  cf.el("i", { title: SAID[r.mine], "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
+  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60))),
+  r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 async function go(index) {
   if (!shown.length) { empty(); return; }
   at = Math.max(0, Math.min(shown.length - 1, index));
@@ -48,8 +59,15 @@ async function go(index) {
   now = item;
   cf.stored("case." + cf.name(), row.id);
   draw(row);
-  if (early) refresh(row, turn);
   lookAhead(shown[at + 1]);
+  clearTimeout(lingering);
+  lingering = setTimeout(() => linger(row, turn, Boolean(early)), 200);
+}
+// what only somebody who stays needs: the strip's pictures, and whether what was fetched early is old by now
+let lingering = null;
+function linger(row, turn, early) {
+  for (const frame of $("strip").querySelectorAll("[data-src]")) frame.src = frame.dataset.src;
+  if (early) refresh(row, turn);
 }
 // the next case is fetched and decoded while this one is looked at
 let ahead = null;
@@ -61,10 +79,9 @@ function lookAhead(next) {
     return item;
   }).catch(() => null);
 }
-// what was fetched early may be old by now
 async function refresh(row, turn) {
   const item = await cf.ask(server, "item", { id: row.id }).catch(() => null);
-  if (item && turn === asked && JSON.stringify(item) !== JSON.stringify(now)) { now = item; draw(row); }
+  if (item && turn === asked && JSON.stringify(item) !== JSON.stringify(now)) { now = item; draw(row); linger(row, turn, false); }
 }
 function empty() {
   now = null;
@@ -74,10 +91,11 @@ function empty() {
   for (const part of ["facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
 }
 function draw(row) {
-  const was = $("list").querySelector("[aria-current]"), line = $("list").children[at];
+  if (at >= $("list").children.length) list(at + FIRST);
+  const was = $("list").querySelector("[aria-current]"), here = $("list").children[at];
   if (was) { was.removeAttribute("aria-current"); was.setAttribute("aria-selected", "false"); }
-  if (line) { line.setAttribute("aria-current", "true"); line.setAttribute("aria-selected", "true"); $("list").setAttribute("aria-activedescendant", line.id); }
-  if (line) { const l = $("list"); if (line.offsetTop < l.scrollTop || line.offsetTop > l.scrollTop + l.clientHeight - 60) l.scrollTop = line.offsetTop - l.clientHeight / 2; }
+  if (here) { here.setAttribute("aria-current", "true"); here.setAttribute("aria-selected", "true"); $("list").setAttribute("aria-activedescendant", here.id); }
+  if (here) { const l = $("list"); if (here.offsetTop < l.scrollTop || here.offsetTop > l.scrollTop + l.clientHeight - 60) l.scrollTop = here.offsetTop - l.clientHeight / 2; }
   $("title").textContent = now.name || row.name;
   $("state").textContent = `${at + 1} of ${shown.length}` + (now.status === "accepted" ? "" : ` · ${now.status} by ${now.by}: ${now.reason}`);
   $("state").className = now.status === "accepted" ? "" : "bad";
@@ -91,7 +109,7 @@ function draw(row) {
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
   if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, "nobody has decided yet"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },
-    cf.el("img", { src: f.path, alt: "", loading: "lazy" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
+    cf.el("img", { "data-src": f.path + "&small", alt: "" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
   const whole = now.status !== "refused";
   for (const b of ["accept", "reject", "flag", "again"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
   $("back").hidden = now.status !== "rejected";
