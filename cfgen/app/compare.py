@@ -6,11 +6,14 @@ import numpy as np
 
 from cfgen.app.curate import item
 from cfgen.app.pictures import data_url
-from cfgen.app.shelf import Shelf, place_of
+from cfgen.app.shelf import Shelf
 from cfgen.errors import StoreError
-from cfgen.files import read_image, read_record
+from cfgen.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
-from cfgen.render.panel import PanelItem, case_panel
+from cfgen.render.bev import bev
+from cfgen.render.delta import delta_table
+from cfgen.render.panel import spoken
+from cfgen.render.speed import speed_plot
 from cfgen.report_page.gather import gather
 from cfgen.report_page.sections.people import people_scores
 from cfgen.report_page.sections.success import leaderboard, success_rows
@@ -67,26 +70,13 @@ def overview(store: Store) -> dict[str, Any]:
 
 
 def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, Any]:
-    """One answer: the frames, the panel with plots, words and scores, and each person's rating."""
+    """One answer: the frames, plots, words and scores, and each person's rating."""
     store = shelf.store
-    folder = place_of(store, case_id)
     before, after = (
         read_record(store.rollout_path(planner, arm, case_id), Rollout) for arm in ("original", "hazard")
     )
     path = store.verdict_path(judge, planner, "hazard", case_id)
     verdict = read_record(path, Verdict) if path.is_file() else None
-    panel = case_panel(
-        PanelItem(
-            original_image=read_image(folder / "original.png"),
-            modified_image=read_image(folder / "augmented.png"),
-            original_plan=_points(before),
-            modified_plan=_points(after),
-            original_text=before.text or before.reason,
-            modified_text=after.text or after.reason,
-            scores={d: verdict.scores.get(d) for d in DIMENSIONS} if verdict else {},
-            explanation=(verdict.explanation or verdict.reason) if verdict else "no verdict",
-        )
-    )
     ratings = [
         {"who": f.rater, **f.history[-1].model_dump(mode="json")}
         for f in store.ratings()
@@ -94,7 +84,10 @@ def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, An
     ]
     shown = item(shelf, case_id)
     return {
-        "panel": data_url(panel),
+        **_plots(before, after),
+        "words": [spoken(r.text) or r.reason or "(no words)" for r in (before, after)],
+        "scores": [verdict.scores.get(d) if verdict else None for d in DIMENSIONS],
+        "explanation": (verdict.explanation or verdict.reason) if verdict else "There is no verdict.",
         "ratings": ratings,
         "name": shown.get("name", case_id),
         "planner": planner,
@@ -102,5 +95,13 @@ def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, An
     }
 
 
-def _points(rollout: Rollout) -> np.ndarray | None:
-    return np.array(rollout.plan.waypoints) if rollout.plan else None
+def _plots(before: Rollout, after: Rollout) -> dict[str, Any]:
+    """Both plans drawn; nothing where one of them failed."""
+    if before.plan is None or after.plan is None:
+        return {}
+    plans = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    return {
+        "bev": data_url(bev(*plans)),
+        "speed": data_url(speed_plot(*plans)),
+        "delta": delta_table(*plans),
+    }

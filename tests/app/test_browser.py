@@ -1,11 +1,8 @@
 """The app in Chromium on loopback: every room, by keyboard, at desk and tablet width."""
 
-import json
 import re
-import shutil
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import pytest
 
@@ -14,69 +11,11 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
 )
 
-from cfgen.app.api import Api  # noqa: E402
 from cfgen.app.wiring import serve  # noqa: E402
 from cfgen.hashing import hash_bytes  # noqa: E402
-from tests.benches import run  # noqa: E402
+from tests.app.rooms import room, settled  # noqa: E402
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="browser tests need a 'chromium' on the path")
 MARKUP = '<img src=x onerror="window.pwned=1"><b>bold</b>'
-SLOW = 60_000
-
-
-@pytest.fixture(scope="module")
-def api(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
-    root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")
-    code, _, err = run("score", str(root), "--planner", "cruise", "--quiet")
-    assert code == 0, err
-    return Api(root)
-
-
-@pytest.fixture(scope="module")
-def url(api: Api):
-    app = serve(api, port=0, block=False)
-    yield app.local_url.rstrip("/")
-    app.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    sync_api.expect.set_options(timeout=SLOW)
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(params=[1440, 834])
-def page(request, browser, url):
-    yield from opened(browser, url, request.param, f"anna{request.param}")
-
-
-@pytest.fixture
-def desk(browser, url):
-    yield from opened(browser, url, 1440, "ben")
-
-
-def opened(browser, url, width, name):
-    page = browser.new_page(viewport={"width": width, "height": 1000})
-    faults: list[str] = []
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.route(lambda u: not u.startswith(url), lambda route: route.abort())
-    page.add_init_script(f"localStorage.setItem('cfgen.name', {name!r})")
-    page.set_default_timeout(SLOW)
-    page.goto(url)
-    page.wait_for_selector("#room-curate .cf-list li[aria-current]")
-    yield page
-    page.close()
-    assert [f for f in faults if "expected" not in f and "above the road" not in f] == []
-
-
-def room(page, name):
-    page.get_by_role("tab", name=name, exact=True).click()
-    return page.locator(f"#room-{name.lower()}")
 
 
 def test_curate_by_keyboard(page, api) -> None:
@@ -151,10 +90,6 @@ def test_a_name_cannot_be_a_path(desk, api) -> None:
     assert not (api.store.root.parent / "evil").exists()
 
 
-def settled(here) -> None:
-    sync_api.expect(here.locator("[data-stage]")).to_have_attribute("aria-busy", "false")
-
-
 def test_place_by_click_and_keyboard(page, api) -> None:
     here = room(page, "Place")
     case = api.store.cases()[0]
@@ -215,7 +150,7 @@ def test_compare_opens_an_answer(page) -> None:
     here = room(page, "Compare")
     page.wait_for_selector("#room-compare [data-board] td")
     here.locator(".cf-list li").first.click()
-    page.wait_for_selector("#room-compare [data-panel][src^='data:image/png']")
+    page.wait_for_selector("#room-compare [data-bev][src^='data:image/png']")
     assert "cruise" in here.locator("[data-who]").inner_text()
 
 
@@ -231,37 +166,6 @@ def test_try_gives_a_verdict_and_explains_a_bad_answer(page) -> None:
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("Verdict")
 
 
-@pytest.mark.parametrize("name", ["Curate", "Place", "Rate", "Compare", "Try"])
-def test_every_control_has_a_name_and_nothing_sticks_out(page, name) -> None:
-    room(page, name)
-    page.wait_for_timeout(800)
-    nameless = page.evaluate(
-        """(id) => [...document.querySelectorAll(`#room-${id} :is(button, input, select, textarea, [tabindex="0"])`)]
-        .filter((e) => e.checkVisibility() && !(e.labels && e.labels.length && e.labels[0].textContent.trim())
-            && !(e.getAttribute('aria-label') || e.textContent.trim()))
-        .map((e) => e.outerHTML.slice(0, 120))""",
-        name.lower(),
-    )
-    assert nameless == [] or all("<pre" in n for n in nameless), json.dumps(nameless)
-    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 1
-
-
-def test_no_file_outside_the_pictures_is_served(url, api) -> None:
-    root = api.store.root.resolve()
-    secret = root.parent / "secret.txt"
-    secret.write_text("secret")
-    for path in (
-        secret,
-        root / "benchmark.json",
-        root / "cases" / ".." / "benchmark.json",
-        Path("/etc/hostname"),
-    ):
-        with pytest.raises(urllib.error.HTTPError) as error:
-            urllib.request.urlopen(f"{url}/gradio_api/file={path}")
-        assert error.value.code in (403, 404)
-
-
 def test_it_listens_on_this_machine_only(url) -> None:
     assert url.startswith("http://127.0.0.1:")
 
@@ -270,9 +174,8 @@ def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, b
     app = serve(api, port=0, auth=[("carla", "secret")], block=False)
     try:
         url = app.local_url.rstrip("/")
-        picture = api.store.case_dir(api.store.cases()[0].case_id).resolve() / "augmented.png"
         with pytest.raises(urllib.error.HTTPError) as error:
-            urllib.request.urlopen(f"{url}/gradio_api/file={picture}")
+            urllib.request.urlopen(f"{url}/picture/case/{api.store.cases()[0].case_id}/augmented.png")
         assert error.value.code == 401
         page = browser.new_page()
         page.goto(url)

@@ -95,7 +95,8 @@ def test_disagreements_between_judge_and_people_come_first(api: Api) -> None:
     assert gaps == sorted(gaps, reverse=True)
     first = ask(api, "overview")["answers"][0]
     shown = ask(api, "answer", id=first["id"], planner=first["planner"], judge=overview["judge"])
-    assert shown["panel"].startswith("data:image/png")
+    assert shown["bev"].startswith("data:image/png")
+    assert len(shown["words"]) == 2
     assert shown["ratings"][0]["who"] == "anna"
 
 

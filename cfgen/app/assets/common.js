@@ -60,6 +60,11 @@ window.cf = (() => {
   }
 
   const hidden = (words) => el("span", { class: "cf-hidden" }, words);
+  const DIMENSIONS = ["reasoning", "waypoints", "overall"];
+  // three scores as marks, with their names for those who do not see colours or do not see
+  const marks = (scores) => DIMENSIONS.map((d, i) => { const s = scores[i] ?? null; return el("b", { class: "cf-mark s" + (s === null ? "n" : s), title: d }, hidden(`${d} `), s === null ? "–" : String(s)); });
+  // gates of an edit: passed or not, which, what was found, what is allowed
+  const gates = (list) => list.map((g) => el("tr", { class: g.passed ? "" : "bad" }, mark(g.passed), el("td", {}, g.gate.replaceAll("_", " "), el("small", {}, g.passed ? g.bound : g.reason || g.bound)), el("td", {}, g.value === null ? "–" : String(Math.round(100 * g.value) / 100))));
   const mark = (passed) => el("td", {}, el("span", { "aria-hidden": "true" }, passed ? "✓" : "✕"), hidden(passed ? "passed" : "failed"));
   const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -156,7 +161,7 @@ window.cf = (() => {
       show(item) {
         under.src = item.original; over.src = item.augmented;
         size = item.size || size; box = item.box || null;
-        const fit = () => { frame.style.aspectRatio = size.join(" / "); frame.style.setProperty("--aspect", size[0] / size[1]); };
+        const fit = () => { frame.style.aspectRatio = size.join(" / "); root.style.setProperty("--aspect", size[0] / size[1]); };
         if (item.size) fit();
         else under.onload = () => { size = [under.naturalWidth, under.naturalHeight]; fit(); place(); };
         outline.setAttribute("viewBox", `0 0 ${size[0]} ${size[1]}`);
@@ -169,5 +174,5 @@ window.cf = (() => {
       outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
     };
   }
-  return { ask, el, hidden, mark, jobs, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
+  return { ask, el, hidden, DIMENSIONS, marks, gates, jobs, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
 })();

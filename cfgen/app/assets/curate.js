@@ -103,9 +103,7 @@ function draw(row) {
   if (now.original) view.show(now);
   $("facts").replaceChildren(...cf.rows(now.facts || [["Reason", now.reason]]));
   $("provenance").replaceChildren(...cf.rows(now.provenance || []));
-  $("gates").replaceChildren(...(now.gates || []).map((g) => cf.el("tr", { class: g.passed ? "" : "bad" },
-    cf.mark(g.passed), cf.el("td", {}, g.gate.replaceAll("_", " ")),
-    cf.el("td", {}, g.value === null ? "–" : String(Math.round(g.value * 100) / 100)), cf.el("td", {}, g.bound))));
+  $("gates").replaceChildren(...cf.gates(now.gates || []));
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
   if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, "nobody has decided yet"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },

@@ -157,7 +157,7 @@ function showPart(p, took) {
   $("hide").setAttribute("aria-pressed", "false");
   $("took").textContent = `drawn in ${(took / 1000).toFixed(2)} s`;
   $("gates-box").hidden = false;
-  $("gates").replaceChildren(...p.gates.map((g) => cf.el("tr", { class: g.passed ? "" : "bad" }, cf.mark(g.passed), cf.el("td", {}, g.gate.replaceAll("_", " ")), cf.el("td", {}, g.reason || `${g.value === null ? "–" : Math.round(100 * g.value) / 100} (${g.bound})`))));
+  $("gates").replaceChildren(...cf.gates(p.gates));
 }
 async function preview() {
   if (work.busy) { cf.toast("One thing at a time: it is still drawing. Stop it first."); return; }

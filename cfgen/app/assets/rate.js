@@ -1,6 +1,6 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const view = cf.viewer($("view"));
-const DIMENSIONS = ["reasoning", "waypoints", "overall"];
+const DIMENSIONS = cf.DIMENSIONS;
 let tokens = [], done = [], at = 0, row = 0, scores = {}, asked = 0;
 
 function form(rubric, unknown) {
@@ -29,7 +29,7 @@ async function start() {
   tokens = p.tokens; done = p.done; at = p.at;
   form(p.rubric, p.unknown);
   if (!tokens.length) { $("intro").textContent = "No planner has answered here yet. Run: cfgen score BENCH --planner …, then come back."; return; }
-  $("intro").textContent = "One thing was added to the second frame. Did the planner notice it, say so, and act on it? Whose answer this is stays hidden.";
+  $("intro").textContent = "At most one thing was added to the second frame. Did the planner notice it, say so, and act on it? Where you see nothing new, choose ? in all three. Whose answer this is stays hidden.";
   await go(at);
   agreement();
 }

@@ -14,7 +14,7 @@ async function go() {
   if (!r) return;
   $("result").hidden = false;
   $("verdict").textContent = r.status === "scored" ? "Verdict" : `Verdict: ${r.status}`;
-  $("marks").replaceChildren(...["reasoning", "waypoints", "overall"].flatMap((d) => { const s = r.scores[d] ?? null; return [`${d} `, cf.el("b", { class: "cf-mark s" + (s === null ? "n" : s) }, s === null ? "–" : String(s)), " "]; }));
+  $("marks").replaceChildren(...cf.marks(cf.DIMENSIONS.map((d) => r.scores[d] ?? null)), " reasoning, waypoints, overall");
   $("why").textContent = r.explanation;
   $("faults").textContent = r.faults.length ? `The parser had to tolerate: ${r.faults.join("; ")}` : "";
   $("panel").src = r.panel;

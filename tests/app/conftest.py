@@ -1,0 +1,73 @@
+"""The app on a small benchmark of real scenes, and Chromium looking at it."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cfgen.app.api import Api
+from tests.benches import run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SLOW_MS = 60_000
+#: faults of a page that are words for the user, thrown again after they were shown
+SAID = ("expected", "above the road", "declined", "ValueError", "no longer known", "refused")
+
+
+@pytest.fixture(scope="module")
+def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
+    root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")
+    code, _, err = run("score", str(root), "--planner", "cruise", "--quiet")
+    assert code == 0, err
+    return Api(root, real / "udacity_hmb3" / "scenes")
+
+
+@pytest.fixture(scope="module")
+def url(api: Api) -> Iterator[str]:
+    pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+    from cfgen.app.wiring import serve
+
+    app = serve(api, port=0, block=False)
+    yield app.local_url.rstrip("/")
+    app.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
+    )
+    if CHROMIUM is None:
+        pytest.skip("browser tests need a 'chromium' on the path")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    sync_api.expect.set_options(timeout=SLOW_MS)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[1440, 834])
+def page(request, browser, url):
+    yield from opened(browser, url, request.param, f"anna{request.param}")
+
+
+@pytest.fixture
+def desk(browser, url):
+    yield from opened(browser, url, 1440, "ben")
+
+
+def opened(browser, url: str, width: int, name: str, **context):
+    """A page on the first case, of a person called ``name``; nothing but loopback is reached."""
+    page = browser.new_page(viewport={"width": width, "height": 1000}, **context)
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.route(lambda u: not u.startswith((url, "data:")), lambda route: route.abort())
+    page.add_init_script(f"localStorage.setItem('cfgen.name', {name!r})")
+    page.set_default_timeout(SLOW_MS)
+    page.goto(url)
+    page.wait_for_selector("#room-curate .cf-list li[aria-current]")
+    yield page
+    page.close()
+    assert [f for f in faults if not any(words in f for words in SAID)] == []

@@ -1,0 +1,142 @@
+"""Names, contrast and focus, computed in the page."""
+
+import pytest
+
+pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: pip install playwright")
+
+from tests.app.conftest import opened
+from tests.app.page import contrasts, focused, nameless
+from tests.app.rooms import room
+
+#: What shows that a room has loaded.
+READY = {
+    "Curate": "[data-gates] tr",
+    "Place": "[data-numbers] dd",
+    "Rate": "fieldset.current",
+    "Compare": "[data-bev][src]",
+    "Try": "[data-view] .stage",
+}
+CURATE = [
+    "Show",
+    "Find",
+    "Cases",
+    "Top up to",
+    "build",
+    "Before and after: left of the line is th",
+    "A accept",
+    "R reject…",
+    "F flag…",
+    "G regenerate…",
+    "U undo",
+    "Previous case",
+    "Next case",
+    "space flicker",
+    "Z zoom to the edit",
+    "M mask outline",
+]
+PLACE = [
+    "Scene",
+    "Hazard",
+    "Drawn by",
+    "Frame: click on the road to put the haza",
+    "P preview",
+    "R other seed",
+    "space hide it",
+    "paint mask",
+    "erase",
+    "clear mask",
+    "Distance",
+    "Lateral offset",
+    "Heading",
+    "N suggest a place",
+    "S save as a case",
+]
+
+
+def ready(page, name: str) -> str:
+    room(page, name)
+    root = f"#room-{name.lower()}"
+    page.wait_for_selector(f"{root} {READY[name]}")
+    return root
+
+
+@pytest.mark.parametrize("name", READY)
+def test_every_control_has_a_name_and_nothing_sticks_out(page, name) -> None:
+    root = ready(page, name)
+    assert nameless(page, root) == []
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_stands_out_from_what_is_behind_it(browser, url, scheme) -> None:
+    for page in opened(browser, url, 1440, "anna", color_scheme=scheme):
+        checked = 0
+        for name in ("#room-top", "#rooms [role=tablist]", *READY):
+            root = ready(page, name) if name in READY else name
+            if root == "#room-curate":
+                page.locator("#room-curate summary").click()
+                page.keyboard.press("r")
+                page.wait_for_selector("dialog[open]")
+            texts = contrasts(page, root)
+            page.keyboard.press("Escape")
+            checked += len(texts)
+            assert [t for t in texts if t["ratio"] < t["needed"]] == []
+        assert checked > 150
+        dark = page.evaluate("getComputedStyle(document.querySelector('.cf-card')).backgroundColor")
+        assert (dark != "rgb(255, 255, 255)") == (scheme == "dark")
+
+
+def test_the_contrast_check_sees_what_cannot_be_read(desk) -> None:
+    desk.evaluate("document.querySelector('#room-curate h2').style.color = '#ccc'")
+    texts = contrasts(desk, "#room-curate .cf-head")
+    assert min(t["ratio"] for t in texts) < 2
+
+
+@pytest.mark.parametrize(("name", "order"), [("Curate", CURATE), ("Place", PLACE)])
+def test_the_tab_key_goes_through_a_room_in_reading_order_with_a_ring(page, name, order) -> None:
+    root = ready(page, name)
+    page.locator(f"{root} :is(input, select, button)").first.focus()
+    page.keyboard.press("Shift+Tab")
+    seen = []
+    for _ in range(len(order)):
+        page.keyboard.press("Tab")
+        at = focused(page)
+        assert at["ring"], at
+        assert at["top"] < at["height"], at
+        assert at["bottom"] > 0, at
+        seen.append(at["name"])
+    assert seen == order
+
+
+@pytest.mark.parametrize("name", ["Rate", "Compare", "Try"])
+def test_every_stop_of_the_tab_key_shows_a_ring_and_the_last_leaves_the_room(desk, name) -> None:
+    root = ready(desk, name)
+    desk.get_by_role("tab", name="Try", exact=True).focus()
+    stops = 0
+    for _ in range(40):
+        desk.keyboard.press("Tab")
+        at = focused(desk)
+        if at is None or at["room"] != root[1:]:
+            break
+        assert at["ring"], at
+        assert at["top"] < at["height"], at
+        stops += 1
+    assert 6 <= stops < 40
+
+
+def test_what_happens_is_read_out(desk) -> None:
+    spoken = """[...document.querySelectorAll('[role=status], [aria-live]')]
+        .filter((e) => e.checkVisibility()).map((e) => e.textContent).join(' ')"""
+    title = desk.locator("#room-curate [data-title]").inner_text()
+    assert title in desk.evaluate(spoken)
+    desk.keyboard.press("f")
+    desk.wait_for_selector("dialog[open]")
+    desk.keyboard.press("1")
+    desk.wait_for_selector(".cf-toast.shown")
+    assert "Flagged" in desk.evaluate(spoken)
+    desk.keyboard.press("u")
+    desk.wait_for_function("document.querySelector('.cf-toast').textContent === 'Taken back.'")
+    option = desk.locator("#room-curate [data-list]").get_attribute("aria-activedescendant")
+    assert desk.locator(f"[id='{option}']").get_attribute("aria-selected") == "true"
