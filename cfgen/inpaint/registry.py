@@ -16,6 +16,7 @@ INPAINTERS = Registry(
     {
         "composite": "cfgen.inpaint.composite:Composite",
         "nano-banana": "cfgen.inpaint.nano_banana:NanoBanana",
+        "sdxl": "cfgen.inpaint.diffusion.sdxl:Sdxl",
         "pathtrace": "cfgen.inpaint.pathtrace:PathTrace",
     },
 )

@@ -1,0 +1,193 @@
+"""What every diffusers inpainter shares: canvases, batches that mix scenes, seeds, memory, provenance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cfgen.errors import InpaintRefusedError
+from cfgen.inpaint.diffusion import load
+from cfgen.inpaint.diffusion.batches import Batches
+from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_canvas, to_canvas
+from cfgen.inpaint.diffusion.options import Options, read_options, steps_short
+from cfgen.inpaint.diffusion.prompt import description, instruction, negative
+from cfgen.inpaint.guided import repaint_share
+from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
+from cfgen.records import Hazard, Size
+
+#: Batches' worth of cases taken in hand at once, so that those of one shape and strength fill whole batches.
+_IN_HAND = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One request as a model gets it.
+
+    Attributes:
+        size: height and width of the canvas. strength: share of the noise, decides the steps that run.
+    """
+
+    number: int
+    request: InpaintRequest
+    size: tuple[int, int]
+    strength: float
+    prompt: str
+    negative: str
+
+    def image(self) -> np.ndarray:
+        """(H, W, 3) uint8 to start from: the guide's insert where there is one."""
+        start = self.request.image if self.request.guide is None else self.request.guide
+        return to_canvas(start, self.size)
+
+    def mask(self, margin: int) -> np.ndarray:
+        """(H, W) uint8, 255 where to repaint."""
+        return mask_to_canvas(self.request.mask, self.size, margin)
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """A loaded pipeline. ``revision`` tells its weights from others; ``texts`` holds what encoding gave, by text."""
+
+    pipe: Any
+    revision: str
+    texts: dict[str, Any] = field(default_factory=dict)
+
+
+_LOADED: dict[Any, Engine] = {}
+
+
+class Diffusion:
+    """An inpainter around one diffusers pipeline. A model's own file says how it is loaded and called."""
+
+    name: str
+    version = "1"
+    extra = "sdxl"
+    Options: ClassVar[type[Options]] = Options
+    #: canvas sides are multiples of this, and masks grow by one latent cell
+    multiple: int = 64
+    cell: int = 8
+    #: whether its prompt is an order rather than a caption
+    instructed = False
+
+    def __init__(self, **given: Any) -> None:
+        self.settings = self.complete(read_options(self.name, self.Options, given))
+        load.require_packages(self.name, self.extra, lora=bool(self.loras()))
+        self.device, self.dtype = load.pick_device(self.name, self.settings)
+        load.local_weights(self.name, self.settings)
+        self.options: Mapping[str, Any] = self.settings.model_dump(mode="json")
+        size = self.settings.batch_size
+        self.needs = Needs(context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1)
+        self._batches = Batches(size)
+
+    def complete(self, settings: Any) -> Any:
+        """The options with what follows from them."""
+        return settings
+
+    def loras(self) -> list[tuple[str, float]]:
+        """Adapters to melt in: source and weight."""
+        return [(self.settings.lora, self.settings.lora_weight)] if self.settings.lora else []
+
+    def open(self) -> Engine:
+        """Load the pipeline."""
+        raise NotImplementedError
+
+    def paint(self, engine: Engine, tasks: Sequence[Task]) -> Sequence[np.ndarray]:
+        """Pictures (H, W, 3) float32 in [0, 255] for tasks of one size and strength."""
+        raise NotImplementedError
+
+    def can_draw(self, hazard: Hazard) -> bool:
+        return bool(hazard.prompt.strip())
+
+    def sizes(self, hazard: Hazard) -> list[Size]:
+        return []
+
+    def inpaint(self, requests: Sequence[InpaintRequest]) -> list[InpaintResult | InpaintRefusedError]:
+        results: list[InpaintResult | InpaintRefusedError | None] = [None] * len(requests)
+        tasks = []
+        for number, request in enumerate(requests):
+            try:
+                tasks.append(self._task(number, request))
+            except InpaintRefusedError as refusal:
+                results[number] = refusal
+        tasks.sort(key=self._kind)
+        for _, alike in groupby(tasks, self._kind):
+            for task, result in self._paint_all(list(alike)):
+                results[task.number] = result
+        return [r for r in results if r is not None]
+
+    def generators(self, tasks: Sequence[Task]) -> list[Any]:
+        """One source of noise a request, so that a batch gives what single requests would."""
+        import torch
+
+        return [torch.Generator("cpu").manual_seed(task.request.seed % 2**63) for task in tasks]
+
+    def steps_run(self, task: Task) -> int:
+        return int(self.settings.steps * task.strength)
+
+    def _task(self, number: int, request: InpaintRequest) -> Task:
+        if not request.mask.any():
+            raise InpaintRefusedError("the mask is empty: there is nowhere to paint")
+        settings = self.settings
+        height, width = request.mask.shape
+        strength = settings.strength
+        if request.guide is not None:
+            strength = repaint_share(request.hazard) if settings.repaint is None else settings.repaint
+        if too_few := steps_short(settings.steps, strength):
+            raise InpaintRefusedError(f"inpainter '{self.name}': {too_few}")
+        size = canvas_size(height, width, settings.resolution, self.multiple)
+        words = instruction(request) if self.instructed else description(request)
+        return Task(number, request, size, strength, words, negative(request, settings.negative_prompt))
+
+    def _kind(self, task: Task) -> tuple[tuple[int, int], float]:
+        """Tasks of one kind go into a batch together."""
+        return task.size, task.strength
+
+    def _engine(self) -> Engine:
+        """The pipeline of these options, loaded once a process; another one makes room for it."""
+        key = (type(self), self.settings, self.device, self.dtype)
+        if key not in _LOADED:
+            _LOADED.clear()
+            _LOADED[key] = self.open()
+        return _LOADED[key]
+
+    def _paint_all(self, tasks: Sequence[Task]) -> list[tuple[Task, InpaintResult]]:
+        engine = self._engine()
+        made = self._batches.run(tasks, lambda part: self.paint(engine, part))
+        done = []
+        for task, picture in zip(tasks, made, strict=True):
+            request = task.request
+            start = request.image if request.guide is None else request.guide
+            image = from_canvas(picture, start, request.mask)
+            done.append((task, InpaintResult(image, None, self._report(task, engine))))
+        return done
+
+    def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
+        import diffusers
+        import torch
+
+        settings, pipe = self.settings, engine.pipe
+        return {
+            "model": settings.model,
+            "revision": engine.revision,
+            "pipeline": type(pipe).__name__,
+            "scheduler": type(pipe.scheduler).__name__,
+            "steps": settings.steps,
+            "steps_run": self.steps_run(task),
+            "guidance": settings.guidance,
+            "strength": task.strength,
+            "seed": task.request.seed,
+            "prompt": task.prompt,
+            "negative_prompt": task.negative,
+            "canvas": list(task.size),
+            "crop": list(task.request.mask.shape),
+            "dtype": self.dtype,
+            "device": self.device,
+            "loras": [list(pair) for pair in self.loras()],
+            "offload": settings.offload,
+            "compile": settings.compile,
+            "torch": torch.__version__,
+            "diffusers": diffusers.__version__,
+            **self._batches.report(),
+        }

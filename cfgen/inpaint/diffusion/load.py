@@ -1,0 +1,234 @@
+"""Packages, device, weights: each missing one is named with what to do."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import CfgenError, InputError, MissingExtraError
+from cfgen.inpaint.diffusion.options import Options
+
+#: What loading a wrong or damaged checkpoint raises.
+_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError)
+#: Bytes of a weight file, from its start and its end, that go into a folder's fingerprint.
+_SAMPLE = 65_536
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Where a pipeline's weights lie, and what tells them from others: a commit on the Hub, or a fingerprint."""
+
+    path: Path
+    revision: str
+
+
+def require_packages(inpainter: str, extra: str, lora: bool = False) -> None:
+    """
+    Raises:
+        MissingExtraError: one of them is not installed.
+    """
+    try:
+        import accelerate  # noqa: F401
+        import diffusers
+        import torch  # noqa: F401
+        import transformers
+
+        if lora:
+            import peft  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(f"inpainter '{inpainter}'", extra, error) from error
+    for package in (diffusers, transformers):
+        package.utils.logging.set_verbosity_error()
+        package.utils.logging.disable_progress_bar()
+
+
+def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
+    """Device and dtype by name.
+
+    Raises:
+        InputError: the device is not there, or offloading has nothing to offload from.
+    """
+    import torch
+
+    has_gpu = torch.cuda.is_available()
+    device = options.device
+    if device == "auto":
+        device = "cuda" if has_gpu else "mps" if torch.backends.mps.is_available() else "cpu"
+    if device.startswith("cuda") and not (has_gpu and _index(device) < torch.cuda.device_count()):
+        found = f"{torch.cuda.device_count()} GPUs" if has_gpu else "none"
+        raise InputError(
+            f"inpainter '{inpainter}': device={options.device}: expected a CUDA GPU, PyTorch {torch.__version__} finds "
+            f"{found}; use device=cpu (minutes an image), or composite, which needs no GPU"
+        )
+    if options.offload != "none" and not device.startswith("cuda"):
+        raise InputError(
+            f"inpainter '{inpainter}': offload={options.offload} saves GPU memory, and device is {device}; "
+            "leave it out"
+        )
+    dtype = options.dtype
+    if dtype == "auto":
+        dtype = "bfloat16" if device.startswith("cuda") else "float32"
+    return device, dtype
+
+
+def _index(device: str) -> int:
+    return int(device.partition(":")[2] or 0)
+
+
+def find_weights(inpainter: str, options: Options) -> Weights:
+    """The folder or file with the weights, downloaded where ``model`` names a repository.
+
+    Raises:
+        InputError: no such folder, a folder of something else, or the Hub cannot be reached.
+    """
+    path = local_weights(inpainter, options)
+    return _download(inpainter, options) if path is None else Weights(path, fingerprint(path))
+
+
+def local_weights(inpainter: str, options: Options) -> Path | None:
+    """The folder or file that ``model`` names, or None when it is a name on the Hub.
+
+    Raises:
+        InputError: no such folder, or a folder of something else.
+    """
+    path = Path(options.model).expanduser()
+    if path.is_file():
+        return path
+    if path.is_dir():
+        if not (path / "model_index.json").is_file():
+            raise InputError(
+                f"inpainter '{inpainter}': model folder '{options.model}': expected model_index.json in it, found "
+                "none; give a folder in diffusers' layout, as written by save_pretrained"
+            )
+        return path
+    if path.is_absolute() or options.model.count("/") != 1 or options.model.startswith("."):
+        raise InputError(
+            f"inpainter '{inpainter}': model '{options.model}': no such file or folder; expected one, or a name on the "
+            "Hub such as owner/name"
+        )
+    return None
+
+
+def _download(inpainter: str, options: Options) -> Weights:
+    from diffusers import DiffusionPipeline
+
+    given = {"revision": options.revision, "variant": options.variant}
+    try:
+        folder = DiffusionPipeline.download(
+            options.model, use_safetensors=True, **{k: v for k, v in given.items() if v}
+        )
+    except Exception as error:  # the Hub's client raises many kinds, of several packages
+        raise InputError(
+            f"inpainter '{inpainter}': weights '{options.model}' cannot be had from the Hub ({one_line(error)}). "
+            "Without a network, copy the folder here and give model=FOLDER; where the licence must be accepted first, "
+            "do so on its page and run: hf auth login"
+        ) from error
+    path = Path(folder)
+    return Weights(path, path.name if path.parent.name == "snapshots" else options.revision)
+
+
+def fingerprint(path: Path) -> str:
+    """``sha256:`` over a checkpoint's configuration, and over names, sizes, starts and ends of its weight files."""
+    digest = hashlib.sha256()
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    for file in files:
+        size = file.stat().st_size
+        digest.update(f"{'' if file == path else file.relative_to(path).as_posix()}\0{size}\0".encode())
+        with file.open("rb") as stream:
+            digest.update(stream.read(_SAMPLE))
+            stream.seek(max(size - _SAMPLE, 0))
+            digest.update(stream.read(_SAMPLE))
+    return "sha256:" + digest.hexdigest()
+
+
+def load_pipeline(
+    inpainter: str, kind: type[Any], weights: Weights, options: Options, dtype: str, **more: Any
+) -> Any:
+    """A pipeline of class ``kind`` on the CPU, without progress bars.
+
+    Raises:
+        InputError: the checkpoint is damaged or of another kind.
+    """
+    import torch
+
+    how = {"dtype": getattr(torch, dtype), "use_safetensors": True, **more}
+    if options.variant:
+        how["variant"] = options.variant
+    try:
+        pipe = kind.from_pretrained(str(weights.path), **how)
+    except _FAULTS as error:
+        raise bad_checkpoint(inpainter, kind, options, error) from error
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+def load_file(inpainter: str, kind: type[Any], weights: Weights, options: Any, dtype: str) -> Any:
+    """A pipeline of class ``kind`` from one .safetensors file in its makers' layout.
+
+    Raises:
+        InputError: the file is damaged or of another kind, or its configuration cannot be had.
+    """
+    import torch
+
+    try:
+        pipe = kind.from_single_file(
+            str(weights.path), config=options.config, dtype=getattr(torch, dtype), add_watermarker=False
+        )
+    except Exception as error:  # safetensors' and the Hub's errors are of several packages
+        raise bad_checkpoint(inpainter, kind, options, error) from error
+    pipe.set_progress_bar_config(disable=True)
+    return pipe
+
+
+def bad_checkpoint(inpainter: str, kind: type[Any], options: Options, error: BaseException) -> InputError:
+    return InputError(
+        f"inpainter '{inpainter}': cannot load '{options.model}' as a {kind.__name__} ({one_line(error)}); "
+        "give a whole checkpoint of that kind, with .safetensors weights"
+    )
+
+
+def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None:
+    """Melt LoRA adapters, each a source and a weight, into the pipeline's weights.
+
+    Raises:
+        InputError: an adapter cannot be had or does not fit the model.
+    """
+    names = [f"lora{i}" for i in range(len(loras))]
+    for name, (source, _) in zip(names, loras, strict=True):
+        place, _, file = source.partition(":")
+        try:
+            pipe.load_lora_weights(place, adapter_name=name, **({"weight_name": file} if file else {}))
+        except Exception as error:  # the Hub's client raises many kinds, of several packages
+            raise InputError(
+                f"inpainter '{inpainter}': LoRA '{source}' cannot be loaded ({one_line(error)}); give a .safetensors "
+                "file, a folder or a Hub name of one for this kind of model"
+            ) from error
+    if names:
+        pipe.set_adapters(names, [weight for _, weight in loras])
+        pipe.fuse_lora(adapter_names=names)
+        pipe.unload_lora_weights()
+
+
+def put_on(pipe: Any, options: Options, device: str, core: str) -> None:
+    """Move the pipeline to its device, or leave it to offloading; compile its ``core`` if asked."""
+    import torch
+
+    if options.offload == "model":
+        pipe.enable_model_cpu_offload(device=device)
+    elif options.offload == "sequential":
+        pipe.enable_sequential_cpu_offload(device=device)
+    else:
+        try:
+            pipe.to(device)
+        except torch.OutOfMemoryError:
+            raise CfgenError(
+                f"the model does not fit into the memory of {device}; use offload=model, or dtype=bfloat16"
+            ) from None
+    if options.compile:
+        getattr(pipe, core).compile()
+
+
+def one_line(error: BaseException) -> str:
+    """The first line of an error, cut."""
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:200]
