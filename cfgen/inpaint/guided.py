@@ -53,10 +53,14 @@ def start_from(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height
     """
     cover = layer[..., 3] / np.float32(255)
     ring = float(np.clip(RING_SHARE * height, *RING_PX))
-    touched = (cover > _SHADOW) | (_ring(cover, ring) > 0)
-    wider = cv2.dilate(touched.astype(np.uint8), np.ones((2 * FEATHER + 1,) * 2, np.uint8))
-    mask = np.where((wider > 0) & (allowed > 0), 255, 0).astype(np.uint8)
+    touched = ((cover > _SHADOW) | (_ring(cover, ring) > 0)).astype(np.uint8)
+    whole = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
+    mask = np.where((cv2.dilate(whole, _disc(FEATHER)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
     return Start(image, cover, mask, {"ring_px": round(ring, 1)})
+
+
+def _disc(radius: int) -> np.ndarray:
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1,) * 2)
 
 
 def _ring(cover: np.ndarray, width: float) -> np.ndarray:

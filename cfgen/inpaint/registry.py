@@ -17,6 +17,8 @@ INPAINTERS = Registry(
         "composite": "cfgen.inpaint.composite:Composite",
         "nano-banana": "cfgen.inpaint.nano_banana:NanoBanana",
         "sdxl": "cfgen.inpaint.diffusion.sdxl:Sdxl",
+        "flux2-klein": "cfgen.inpaint.diffusion.flux2_klein:Flux2Klein",
+        "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
         "pathtrace": "cfgen.inpaint.pathtrace:PathTrace",
     },
 )

@@ -40,18 +40,18 @@ def text_config(words: int):
 
 def tiny_unet(channels: int = 9):
     return diffusers.UNet2DConditionModel(
-        block_out_channels=(32, 64),
+        block_out_channels=(16, 32, 64),
         layers_per_block=1,
         sample_size=32,
         in_channels=channels,
         out_channels=4,
-        down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
-        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
-        attention_head_dim=(2, 4),
+        down_block_types=("DownBlock2D", "DownBlock2D", "CrossAttnDownBlock2D"),
+        up_block_types=("CrossAttnUpBlock2D", "UpBlock2D", "UpBlock2D"),
+        attention_head_dim=(2, 2, 4),
         use_linear_projection=True,
         addition_embed_type="text_time",
         addition_time_embed_dim=8,
-        transformer_layers_per_block=(1, 2),
+        transformer_layers_per_block=(1, 1, 2),
         projection_class_embeddings_input_dim=80,
         cross_attention_dim=64,
         norm_num_groups=8,

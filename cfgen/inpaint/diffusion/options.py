@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -10,6 +10,8 @@ from cfgen.errors import InputError
 from cfgen.records.base import Record
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - options
+Steps = Annotated[int, Field(ge=1, le=1000)]
+Guidance = Annotated[float, Field(ge=0, le=100)]
 
 
 class Options(Record):
@@ -23,8 +25,8 @@ class Options(Record):
     #: auto: a GPU where there is one, bfloat16 on it and float32 elsewhere
     device: str = Field(default="auto", pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    steps: int = Field(ge=1, le=1000)
-    guidance: float = Field(ge=0, le=100)
+    steps: Steps
+    guidance: Guidance
     #: share of the noise where nothing guides the edit
     strength: float = Field(default=0.99, gt=0, le=1)
     #: the same where a guide does, for every hazard; None: each as its taxonomy says

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
-from cfgen.inpaint.diffusion.options import Options
+from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
 
 Scheduler = Literal["checkpoint", "euler", "euler_a", "dpmpp_2m", "dpmpp_2m_karras", "ddim", "unipc", "lcm"]
 
@@ -43,8 +43,8 @@ _PRESETS = {
 
 class SdxlOptions(Options):
     model: str = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
-    steps: int = 30
-    guidance: float = 7.5
+    steps: Steps = 30
+    guidance: Guidance = 7.5
     scheduler: Scheduler = "checkpoint"
     preset: Literal["", "lcm", "hyper"] = ""
     #: where the preset's adapter lies, if not on the Hub
@@ -81,8 +81,8 @@ class Sdxl(Diffusion):
         preset = [(self.settings.preset_lora, 1.0)] if self.settings.preset else []
         return preset + super().loras()
 
-    def open(self) -> Engine:
-        import torch
+    def fetch(self) -> Engine:
+        """The pipeline as its checkpoint has it."""
         from diffusers import StableDiffusionXLInpaintPipeline as Pipeline
 
         weights = load.find_weights(self.name, self.settings)
@@ -92,6 +92,13 @@ class Sdxl(Diffusion):
             pipe = load.load_pipeline(
                 self.name, Pipeline, weights, self.settings, self.dtype, add_watermarker=False
             )
+        return Engine(pipe, weights.revision)
+
+    def open(self) -> Engine:
+        import torch
+
+        engine = self.fetch()
+        pipe = engine.pipe
         if self.settings.scheduler != "checkpoint":
             pipe.scheduler = _scheduler(self.settings.scheduler, pipe.scheduler.config)
         load.add_loras(self.name, pipe, self.loras())
@@ -99,7 +106,7 @@ class Sdxl(Diffusion):
         pipe.unet.to(memory_format=torch.channels_last)
         pipe.vae.to(memory_format=torch.channels_last)
         load.put_on(pipe, self.settings, self.device, "unet")
-        return Engine(pipe, weights.revision)
+        return engine
 
     def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch

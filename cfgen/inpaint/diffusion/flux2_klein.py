@@ -1,0 +1,36 @@
+"""FLUX.2 klein inpainting: a small editor that follows orders in four steps. Its 4B weights are Apache-2.0."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from cfgen.inpaint.diffusion.base import Engine, Task
+from cfgen.inpaint.diffusion.editor import Editor
+from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
+
+
+class Flux2KleinOptions(Options):
+    model: str = "black-forest-labs/FLUX.2-klein-4B"
+    steps: Steps = 4
+    #: only base models, which are not distilled, heed it
+    guidance: Guidance = 1.0
+
+
+class Flux2Klein(Editor):
+    """The crop is also the model's reference picture. Each text is encoded once."""
+
+    name = "flux2-klein"
+    Options = Flux2KleinOptions
+    pipeline = "Flux2KleinInpaintPipeline"
+
+    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+        import torch
+
+        pipe = engine.pipe
+        texts = {"prompt_embeds": [task.prompt for task in tasks]}
+        if self.settings.guidance > 1 and not pipe.config.is_distilled:
+            texts["negative_prompt_embeds"] = [task.negative for task in tasks]
+        wanted = dict.fromkeys(text for group in texts.values() for text in group)
+        if new := [text for text in wanted if text not in engine.texts]:
+            engine.texts.update(zip(new, pipe.encode_prompt(new)[0], strict=True))
+        stacked = {k: torch.stack([engine.texts[text] for text in group]) for k, group in texts.items()}
+        return {**stacked, "guidance_scale": self.settings.guidance}

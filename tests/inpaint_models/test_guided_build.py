@@ -1,0 +1,149 @@
+"""``cfgen build --inpainter sdxl --guide composite`` from end to end, with gates, on demo scenes and tiny weights."""
+
+import shutil
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.files import read_image
+from cfgen.inpaint.diffusion.sdxl import Sdxl
+from cfgen.paths import scenarios_dir
+from cfgen.store import Store
+from tests.benches import run, tree
+
+#: one step with next to no noise: the insert is repainted and still stands
+GENTLE = {
+    "resolution": 128,
+    "steps": 100,
+    "repaint": 0.0101,
+    "guidance": 1,
+    "scheduler": "euler",
+    "batch_size": 1,
+}
+KEPT = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json")
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory) -> Path:
+    """Two demo scenes."""
+    folder = tmp_path_factory.mktemp("scenes")
+    for path in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
+        shutil.copytree(path, folder / path.name)
+    return folder
+
+
+def arguments(model: Path, scenes: Path, out: Path, n: int = 2, *more: str, **options) -> list[str]:
+    given = [f"{key}={value}" for key, value in {"model": model, **GENTLE, **options}.items()]
+    return [
+        *("build", "--n", str(n), "--scenes", str(scenes), "--out", str(out), "--quiet", "--seed", "3"),
+        *("--hazards", "work_barrier,debris_tyres,car_on_fire", "--inpainter", "sdxl", *more),
+        *(word for pair in given for word in ("--inpainter-option", pair)),
+    ]
+
+
+def guided(*given, **options) -> list[str]:
+    return [*arguments(*given, **options), "--guide", "composite"]
+
+
+@pytest.fixture(scope="module")
+def bench(clear, scenes, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("guided") / "b"
+    code, _, err = run(*guided(clear, scenes, out, 4, "--controls", "null"))
+    assert code == 0, err
+    return out
+
+
+def test_guided_cases_pass_the_gates_and_hold_the_insert_where_the_compositor_put_it(bench):
+    for case in Store(bench).cases():
+        assert all(g.passed for g in case.gates)
+        folder = Store(bench).case_dir(case.case_id)
+        original, augmented, mask = (
+            read_image(folder / f"{n}.png") for n in ("original", "augmented", "mask")
+        )
+        assert np.array_equal(original[mask == 0], augmented[mask == 0])
+        changed = (np.abs(augmented.astype(int) - original).max(-1) > 25).astype(np.uint8)
+        changed = cv2.morphologyEx(changed, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+        x0, y0, x1, y1 = case.placement.box_px
+        inside = changed[round(y0) : round(y1) + 1, round(x0) : round(x1) + 1]
+        assert inside.mean() > 0.1, "the object fills its place"
+        above = changed[: max(round(y0 - 0.15 * (y1 - y0)) - 3, 0)]
+        assert not above.any(), "and reaches no higher than it is"
+
+
+def test_the_mask_is_the_object_its_ring_and_shadow(bench, clear, scenes, tmp_path):
+    drawn = tmp_path / "composite"
+    assert run(*composite(scenes, drawn))[0] == 0
+    wide = {c.case_id: (Store(drawn).case_dir(c.case_id), c) for c in Store(drawn).cases()}
+    shared = [c for c in Store(bench).cases() if c.case_id in wide]
+    assert shared
+    for case in shared:
+        other, plain = wide[case.case_id]
+        assert plain.placement.size == case.placement.size, "sizes come from the guide"
+        if plain.placement == case.placement:
+            narrow = read_image(Store(bench).case_dir(case.case_id) / "mask.png") > 0
+            assert narrow.sum() < (read_image(other / "mask.png") > 0).sum()
+
+
+def composite(scenes: Path, out: Path) -> list[str]:
+    return [
+        *("build", "--n", "4", "--scenes", str(scenes), "--out", str(out), "--quiet", "--seed", "3"),
+        *("--hazards", "work_barrier,debris_tyres,car_on_fire", "--jobs", "1"),
+    ]
+
+
+def test_provenance_tells_of_both_and_the_null_arm_went_through_the_same_steps(bench):
+    for case in Store(bench).cases():
+        report = case.provenance.report
+        assert report["guide"]["name"] == "composite"
+        assert "sprite" in report["guide"]
+        assert report["inpainter"]["strength"] == 0.0101
+        assert case.provenance.inpainter == "sdxl"
+        assert "null" in case.arms
+        folder = Store(bench).case_dir(case.case_id)
+        original = read_image(folder / "original.png").astype(int)
+        null = read_image(next((folder / "frames" / "null").glob("*@0.png")))
+        moved = np.abs(null - original).max(-1)
+        assert moved.any()
+        assert moved[read_image(folder / "mask.png") > 0].mean() < 6
+        assert not moved[read_image(folder / "mask.png") == 0].any()
+    assert Store(bench).benchmark.guide == "composite"
+    assert run("verify", bench)[0] == 0
+
+
+def test_an_interrupted_build_goes_on_to_the_same_end(bench, clear, scenes, tmp_path, monkeypatch):
+    out = tmp_path / "b"
+    again = guided(clear, scenes, out, 4, "--controls", "null")
+    paint, calls = Sdxl.paint, []
+
+    def dies(self, engine, tasks):
+        calls.append(len(tasks))
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return paint(self, engine, tasks)
+
+    monkeypatch.setattr(Sdxl, "paint", dies)
+    assert run(*again)[0] != 0
+    monkeypatch.setattr(Sdxl, "paint", paint)
+    assert len(Store(out).cases()) < 4
+    assert run(*again)[0] == 0
+    assert tree(out, *KEPT) == tree(bench, *KEPT)
+
+
+def test_another_guide_in_the_same_folder_is_an_error(bench, clear, scenes):
+    code, _, err = run(*arguments(clear, scenes, bench, 4, "--controls", "null"))
+    assert code == 2
+    assert "was built with guide = composite, now asked for" in err
+
+
+def test_noise_is_refused_by_the_gates_with_reasons(tiny, scenes, tmp_path):
+    """Random weights paint a patch of nothing: every attempt is recorded, none becomes a case."""
+    options = {"resolution": 64, "steps": 2, "batch_size": 4}
+    code, _, err = run(*arguments(tiny, scenes, tmp_path / "b", 1, "--attempts", "2", **options))
+    assert code == 1
+    assert "0 of 1 cases" in err
+    rejections = list(Store(tmp_path / "b").rejections())
+    assert rejections
+    assert all(len(r.attempts) == 2 for r in rejections if "no placement" not in r.reason)
+    assert any("seam" in r.reason or "base" in r.reason for r in rejections)
