@@ -79,7 +79,8 @@ def make_edits(
     needs = inpainter.needs
     starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
     if guide is not None:
-        needs = replace(needs, shadow=max(needs.shadow, guide.needs.shadow))
+        reach = guide.needs
+        needs = replace(needs, shadow=max(needs.shadow, reach.shadow), turn=max(needs.turn, reach.turn))
         starts = _starts(jobs, guide)
     asked = [_ask(job, inpainter, needs, start) for job, start in zip(jobs, starts, strict=True)]
     requests = [request for ask in asked if not isinstance(ask, EditFailure) for _, request in ask]
@@ -132,7 +133,7 @@ def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailu
 
 def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter) -> Start | EditFailure:
     if isinstance(drawn, EditFailure):
-        return EditFailure(f"guide '{guide.name}': {drawn.reason}")
+        return replace(drawn, reason=f"guide '{guide.name}': {drawn.reason}")
     key = _first(front)
     image, mask = drawn.frames[key]
     _, top, _, bottom = drawn.placements[key].box_px

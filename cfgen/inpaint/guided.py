@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.protocol import Inpainter
-from cfgen.inpaint.region import FEATHER, View
+from cfgen.inpaint.region import View
 from cfgen.records import Hazard
 
 #: How much of an insert is repainted where neither the hazard nor its taxonomy file says so (``repaint``).
@@ -17,6 +17,8 @@ DEFAULT_REPAINT = 0.45
 RING_SHARE, RING_PX = 0.05, (4.0, 24.0)
 #: Coverage from which on an insert is an object that has a ring, and from which on it is a shadow worth repainting.
 _SOLID, _SHADOW = 0.5, 0.03
+#: Pixels of untouched picture that the mask holds around all that: gates look there for a shift of tone.
+_MARGIN = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ def start_from(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height
     ring = float(np.clip(RING_SHARE * height, *RING_PX))
     touched = ((cover > _SHADOW) | (_ring(cover, ring) > 0)).astype(np.uint8)
     whole = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
-    mask = np.where((cv2.dilate(whole, _disc(FEATHER)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
+    mask = np.where((cv2.dilate(whole, _disc(_MARGIN)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
     return Start(image, cover, mask, {"ring_px": round(ring, 1)})
 
 

@@ -55,6 +55,8 @@ class Engine:
     texts: dict[str, Any] = field(default_factory=dict)
 
 
+#: Options that decide where and how fast, not what is painted (but for the last bits of a float).
+_TERMS = ("batch_size", "device", "offload", "compile")
 _LOADED: dict[Any, Engine] = {}
 
 
@@ -78,7 +80,7 @@ class Diffusion:
         load.local_weights(self.name, self.settings)
         self.options: Mapping[str, Any] = self.settings.model_dump(mode="json")
         size = self.settings.batch_size
-        self.needs = Needs(context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1)
+        self.needs = Needs(context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1, terms=_TERMS)
         self._batches = Batches(size)
 
     def complete(self, settings: Any) -> Any:
@@ -112,9 +114,10 @@ class Diffusion:
             except InpaintRefusedError as refusal:
                 results[number] = refusal
         tasks.sort(key=self._kind)
-        for _, alike in groupby(tasks, self._kind):
-            for task, result in self._paint_all(list(alike)):
-                results[task.number] = result
+        with load.others_quiet():
+            for _, alike in groupby(tasks, self._kind):
+                for task, result in self._paint_all(list(alike)):
+                    results[task.number] = result
         return [r for r in results if r is not None]
 
     def generators(self, tasks: Sequence[Task]) -> list[Any]:

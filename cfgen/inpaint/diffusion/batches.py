@@ -53,8 +53,8 @@ class Batches:
 
         if tried == 1:
             raise CfgenError(
-                "out of memory with a single image at a time; what is done is kept: free memory, or use a smaller "
-                "resolution or offload=model in a new --out"
+                "out of memory with a single image at a time; what is done is kept: free memory or add "
+                "offload=model and run it again, or use a smaller resolution in a new --out"
             )
         self.size = tried // 2
         gc.collect()

@@ -1,6 +1,9 @@
 """Packages, device, weights: each missing one is named with what to do."""
 
+import contextlib
 import hashlib
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +43,14 @@ def require_packages(inpainter: str, extra: str, lora: bool = False) -> None:
     for package in (diffusers, transformers):
         package.utils.logging.set_verbosity_error()
         package.utils.logging.disable_progress_bar()
+
+
+@contextlib.contextmanager
+def others_quiet() -> Iterator[None]:
+    """Without the warnings that these packages give about each other."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"(diffusers|transformers|torch|peft|huggingface_hub)\b")
+        yield
 
 
 def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
