@@ -1,5 +1,6 @@
 """Guided mode, with inpainters made up here: what the guide draws, what the other is asked, what is pasted."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
 from cfgen.inpaint.protocol import InpaintResult, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.paths import scenarios_dir
 from tests.benches import run
 from tests.test_inpaint import FRONT, Painter, make_hazard, make_job
 
@@ -153,8 +155,10 @@ def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
         return map(work, items)
 
     monkeypatch.setattr(building.engine, "run", run_here)
+    for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
+        shutil.copytree(scene, tmp_path / "scenes" / scene.name)
     options = building.BuildOptions(
-        out=tmp_path / "a", n=2, hazards=("work_barrier",), controls=(), jobs=2, quiet=True
+        out=tmp_path / "a", n=2, hazards=("work_barrier",), jobs=2, quiet=True, scenes=tmp_path / "scenes"
     )
     building.build(options)
     monkeypatch.setattr(Composite, "needs", replace(Composite.needs, processes=1))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
-from cfgen.inpaint.diffusion.prompt import instruction
+from cfgen.inpaint.diffusion.prompt import instruction, light_words
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit
 from cfgen.inpaint.edit import Edit, make_edits
 from cfgen.inpaint.registry import INPAINTERS
@@ -108,7 +108,7 @@ def test_orders_name_the_hazard_and_the_light_and_differ_when_guided():
     asked = request(prompt="a fallen tree")
     add, repaint = instruction(asked), instruction(guided(asked))
     assert "a fallen tree" in add
-    assert "daylight" in add
+    assert light_words(asked.setting) in add
     assert "Keep its place, size" in repaint
     null = make_hazard("the same road").model_copy(update={"kind": "null"})
     assert "Add" not in instruction(replace(asked, hazard=null))

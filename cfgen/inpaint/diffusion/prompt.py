@@ -6,6 +6,7 @@ from cfgen.inpaint.protocol import InpaintRequest, Setting
 
 _LIGHTS = {
     "sun": "in direct sunlight with a clear shadow on the road",
+    "sun from an unknown side": "in direct sunlight",
     "shade": "in open shade on a sunny day",
     "overcast": "in soft even daylight",
 }

@@ -10,6 +10,8 @@ from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
 from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
 
+#: Pixels that the VAE works on at a time.
+_VAE_PIXELS = 2**20
 Scheduler = Literal["checkpoint", "euler", "euler_a", "dpmpp_2m", "dpmpp_2m_karras", "ddim", "unipc", "lcm"]
 
 #: Scheduler -> class in diffusers, and what is changed of the checkpoint's own settings.
@@ -56,7 +58,7 @@ class SdxlOptions(Options):
 class Sdxl(Diffusion):
     """SDXL with the 9-channel inpainting UNet, or a base UNet, whose latents are then held outside the mask.
 
-    The VAE works in float32 for all images of a batch at once; texts are encoded once each.
+    The VAE works in float32; texts are encoded once each.
     """
 
     name = "sdxl"
@@ -129,7 +131,7 @@ class Sdxl(Diffusion):
                 generator=self.generators(tasks),
                 output_type="latent",
             ).images
-            return self._decoded(pipe, made)
+            return self._decoded(pipe, made, tasks[0].size)
 
     def _encoded(self, pipe: Any, tasks: Sequence[Task]) -> tuple[Any, Any, Any]:
         """Latents of the images and of the images without what is masked, and the mask (B, 1, H, W)."""
@@ -141,16 +143,17 @@ class Sdxl(Diffusion):
         images = np.stack([task.image() for task in tasks]).transpose(0, 3, 1, 2)
         pixels = torch.from_numpy(np.ascontiguousarray(images)).to(device).float() / 127.5 - 1
         both = torch.cat([pixels, pixels * (mask < 0.5)])
-        coded = pipe.vae.encode(both.contiguous(memory_format=torch.channels_last))
-        latents = coded.latent_dist.mode() if hasattr(coded, "latent_dist") else coded.latents
+        latents = torch.cat([_code(pipe.vae, part) for part in _passes(both, tasks[0].size)])
         latents = (latents * pipe.vae.config.scaling_factor).to(pipe.unet.dtype)
         plain, masked = latents.chunk(2)
         return plain, masked, mask
 
-    def _decoded(self, pipe: Any, latents: Any) -> list[np.ndarray]:
-        made = pipe.vae.decode(latents.float() / pipe.vae.config.scaling_factor, return_dict=False)[0]
-        pixels = ((made + 1) * 127.5).clamp(0, 255).permute(0, 2, 3, 1)
-        return list(pixels.cpu().numpy())
+    def _decoded(self, pipe: Any, latents: Any, size: tuple[int, int]) -> list[np.ndarray]:
+        pictures: list[np.ndarray] = []
+        for part in _passes(latents.float() / pipe.vae.config.scaling_factor, size):
+            made = pipe.vae.decode(part, return_dict=False)[0]
+            pictures += list(((made + 1) * 127.5).clamp(0, 255).permute(0, 2, 3, 1).cpu().numpy())
+        return pictures
 
     def _texts(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The embeddings of the tasks' prompts and negative prompts; each text is encoded once a process."""
@@ -168,6 +171,19 @@ class Sdxl(Diffusion):
         if self.settings.guidance > 1:
             given |= {"negative_prompt_embeds": embeds[n:], "negative_pooled_prompt_embeds": pooled[n:]}
         return given
+
+
+def _passes(tensor: Any, size: tuple[int, int]) -> Any:
+    """A batch in parts that the VAE's memory is fit for: large pictures one by one, which costs no speed."""
+    return tensor.split(max(_VAE_PIXELS // (size[0] * size[1]), 1))
+
+
+def _code(vae: Any, pixels: Any) -> Any:
+    """Latents of pictures, without the noise that a VAE would draw."""
+    import torch
+
+    coded = vae.encode(pixels.contiguous(memory_format=torch.channels_last))
+    return coded.latent_dist.mode() if hasattr(coded, "latent_dist") else coded.latents
 
 
 def _scheduler(name: str, config: Any) -> Any:
