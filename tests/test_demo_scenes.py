@@ -15,7 +15,7 @@ FOLDERS = sorted(p.parent for p in SCENES.glob("*/scene.json"))
 
 
 def test_there_are_enough_and_they_are_small():
-    assert len(FOLDERS) >= 48
+    assert len(FOLDERS) >= 66
     assert sum(p.stat().st_size for p in SCENES.rglob("*") if p.is_file()) < 30e6
 
 
