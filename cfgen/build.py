@@ -22,6 +22,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.masking import Masking
 from cfgen.models.ledger import Ledger, in_words
 from cfgen.paths import scenarios_dir
 from cfgen.progress import Progress
@@ -38,6 +39,10 @@ FIXED = (
     "inpainter",
     "inpainter_options",
     "guide",
+    "masks",
+    "masks_options",
+    "detector",
+    "detector_options",
     "decel_band",
     "controls",
     "distances",
@@ -57,6 +62,10 @@ class BuildOptions:
     inpainter: str = "composite"
     inpainter_options: dict[str, Any] = field(default_factory=dict)
     guide: str = ""
+    masks: str = ""
+    masks_options: dict[str, Any] = field(default_factory=dict)
+    detector: str = ""
+    detector_options: dict[str, Any] = field(default_factory=dict)
     decel_band: tuple[float, float] = (1.5, 6.0)
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
@@ -170,10 +179,15 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         inpainter=options.inpainter,
         inpainter_options=_split(options)[0],
         guide=options.guide,
+        masks=options.masks,
+        masks_options=options.masks_options,
+        detector=options.detector,
+        detector_options=options.detector_options,
         decel_band=options.decel_band,
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),
     )
+    Masking.of(asked)  # its mistakes are told before anything is written
     exists = (options.out / MARKER).is_file()
     store = Store(options.out) if exists else Store.create(options.out, asked)
     found = store.benchmark
@@ -236,6 +250,8 @@ def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progre
     """Returns why it ended before its end, or ""."""
     needs = _inpainters(options)[0].needs
     jobs = options.jobs or engine.default_jobs()
+    if (options.masks or options.detector) and not options.jobs:
+        jobs = 1  # its models take the whole machine
     jobs = min(jobs, needs.processes or jobs)
     size = needs.batch_size
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]

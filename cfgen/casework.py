@@ -17,11 +17,12 @@ from cfgen.files import png_bytes
 from cfgen.hashing import derive_seed, hash_json
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.inpaint.steps import Work, in_step, together
+from cfgen.masking import Masking
 from cfgen.quality.gates import run_gates
 from cfgen.records import (
     Attempt,
@@ -33,12 +34,11 @@ from cfgen.records import (
     Planned,
     Provenance,
     Rejection,
+    Scene,
     Size,
 )
 from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene
 from cfgen.store import Store
-
-Images = dict[tuple[str, float], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class Workshop:
             inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
+        self.masking = Masking.of(self.benchmark)
         self._folders = dict(recipe.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
 
@@ -100,7 +101,25 @@ class Workshop:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        return make_edits(jobs, self.inpainter, self.guide)
+        return make_edits(jobs, self.inpainter, self.guide, self.masking.matte)
+
+    def place(
+        self,
+        scene: Scene,
+        images: Images,
+        hazard: Hazard,
+        rng: np.random.Generator,
+        band: tuple[float, float],
+    ) -> list[Placement] | str:
+        """Placements of the hazard, best first, or why there is none."""
+        front = images[scene.front.name, 0.0]
+        fault = self.masking.fault(scene, front, hazard)
+        return find_placements(scene, front, hazard, rng, band, images, fault)
+
+    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
+        front = first_frame(job)
+        gates = run_gates(job.images[front], *edit.frames[front], job.scene.front, job.placement, job.hazard)
+        return (*gates, *self.masking.gates(job, edit))
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
@@ -119,7 +138,7 @@ class Draft:
     planned: Planned
     folder: SceneFolder
     hazard: Hazard
-    images: Images
+    images: dict[tuple[str, float], np.ndarray]
     placements: Sequence[Placement]
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
@@ -162,11 +181,7 @@ class Draft:
             )
             self._refuse(tried)
             return
-        front = self.front
-        image, mask = result.frames[front]
-        gates = run_gates(
-            self.images[front], image, mask, self.folder.scene.front, job.placement, self.hazard
-        )
+        gates = self.shop.gates(job, result)
         failed = [g for g in gates if not g.passed]
         reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
         self.edit, self.placement, self.gates = result, job.placement, gates
@@ -204,8 +219,8 @@ class Draft:
             works.append(null_arm(self.arms, self._null_job(job)))
         if "nuisance" in wanted.controls:
             nuisances = [self.shop.sized(n, self.seed) for n in self.shop.nuisances]
-            works.append(nuisance_arm(self.arms, job, nuisances, wanted.decel_band))
-        return works + [distance_arm(self.arms, job, factor) for factor in wanted.distances]
+            works.append(nuisance_arm(self.arms, job, nuisances, wanted.decel_band, self.shop))
+        return works + [distance_arm(self.arms, job, factor, self.shop) for factor in wanted.distances]
 
     def _null_job(self, job: EditJob) -> EditJob:
         """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
@@ -277,7 +292,7 @@ class Draft:
             inpainter=inpainter.name,
             inpainter_version=inpainter.version,
             options=dict(inpainter.options),
-            report=dict(report),
+            report={**report, **self.shop.masking.identity},
             cfgen_version=__version__,
             scene_hash=self.shop.benchmark.scenes[self.planned.scene_id],
             hazard_hash=hash_json(self.hazard),
@@ -341,13 +356,12 @@ def _draft(shop: Workshop, planned: Planned) -> Draft:
     draft = start_draft(shop, planned)
     if draft.refusal:
         return draft
-    found = find_placements(
+    found = shop.place(
         draft.folder.scene,
-        draft.images[draft.front],
+        draft.images,
         shop.sized(draft.hazard, draft.seed),
         np.random.default_rng(draft.seed),
         shop.benchmark.decel_band,
-        draft.images,
     )
     if isinstance(found, str):
         draft.refusal = f"no placement: {found}"

@@ -6,20 +6,34 @@ is left out of the case and its reason kept, never replaced by something else.
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from cfgen.hashing import derive_seed
-from cfgen.hazards.placement import find_placements
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
 from cfgen.inpaint.steps import Made, Work
-from cfgen.quality.gates import run_gates
-from cfgen.records import DistancePolicy, Hazard, Placement
+from cfgen.records import DistancePolicy, GateResult, Hazard, Placement, Scene
 
 #: harmless objects tried before the arm is given up
 NUISANCE_TRIES = 6
 #: a hazard at another distance may be this share off it
 DISTANCE_SLACK = 0.05
+
+
+class Maker(Protocol):
+    """Places and judges an arm as it does the case itself."""
+
+    def place(
+        self,
+        scene: Scene,
+        images: Images,
+        hazard: Hazard,
+        rng: np.random.Generator,
+        band: tuple[float, float],
+    ) -> list[Placement] | str: ...
+
+    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]: ...
 
 
 @dataclass
@@ -39,17 +53,19 @@ def null_arm(arms: Arms, job: EditJob) -> Work:
     _keep(arms, "null", result)
 
 
-def nuisance_arm(arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float]) -> Work:
+def nuisance_arm(
+    arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[float, float], maker: Maker
+) -> Work:
     """A harmless object, drawn by the case's seed, that passes the same gates."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
     reasons = []
     for index in rng.permutation(len(nuisances))[:NUISANCE_TRIES]:
         nuisance = nuisances[index]
-        placed = _placed(job, nuisance, rng, band)
+        placed = _best(maker.place(job.scene, job.images, nuisance, rng, band))
         if isinstance(placed, str):
             reasons.append(f"{nuisance.id}: {placed}")
             continue
-        edit = yield from _gated(job, nuisance, placed)
+        edit = yield from _gated(job, nuisance, placed, maker)
         if isinstance(edit, EditFailure):
             reasons.append(f"{nuisance.id}: {edit.reason}")
             continue
@@ -59,7 +75,7 @@ def nuisance_arm(arms: Arms, job: EditJob, nuisances: list[Hazard], band: tuple[
     arms.missing["nuisance"] = "; ".join(reasons) or "no harmless object can be drawn"
 
 
-def distance_arm(arms: Arms, job: EditJob, factor: float) -> Work:
+def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
     arm = f"hazard_d{factor:.2f}"
     wanted = job.placement.distance_m * factor
@@ -67,39 +83,30 @@ def distance_arm(arms: Arms, job: EditJob, factor: float) -> Work:
         decel=(0.05, 100.0), min_m=wanted * (1 - DISTANCE_SLACK), max_m=wanted * (1 + DISTANCE_SLACK)
     )
     hazard = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
-    placed = _placed(job, hazard, np.random.default_rng(derive_seed(job.seed, arm)), (0.05, 100.0))
+    rng = np.random.default_rng(derive_seed(job.seed, arm))
+    placed = _best(maker.place(job.scene, job.images, hazard, rng, (0.05, 100.0)))
     if isinstance(placed, str):
         arms.missing[arm] = placed
         return
-    edit = yield from _gated(job, job.hazard, placed)
+    edit = yield from _gated(job, job.hazard, placed, maker)
     _keep(arms, arm, edit)
     if isinstance(edit, Edit):
         arms.distance_placements[arm] = placed
 
 
-def _placed(
-    job: EditJob, hazard: Hazard, rng: np.random.Generator, band: tuple[float, float]
-) -> Placement | str:
-    found = find_placements(job.scene, job.images[_front(job)], hazard, rng, band, job.images)
+def _best(found: list[Placement] | str) -> Placement | str:
     return found if isinstance(found, str) else found[0]
 
 
 def _gated(
-    job: EditJob, hazard: Hazard, placement: Placement
+    job: EditJob, hazard: Hazard, placement: Placement, maker: Maker
 ) -> Generator[list[EditJob], Made, Edit | EditFailure]:
-    [edit] = yield [EditJob(job.scene, job.images, hazard, placement, job.seed)]
+    own = EditJob(job.scene, job.images, hazard, placement, job.seed)
+    [edit] = yield [own]
     if isinstance(edit, EditFailure):
         return edit
-    image, mask = edit.frames[_front(job)]
-    gates = run_gates(job.images[_front(job)], image, mask, job.scene.front, placement, hazard)
-    failed = "; ".join(f"{g.gate}: {g.reason}" for g in gates if not g.passed)
+    failed = "; ".join(f"{g.gate}: {g.reason}" for g in maker.gates(own, edit) if not g.passed)
     return EditFailure(failed) if failed else edit
-
-
-def _front(job: EditJob) -> tuple[str, float]:
-    """Key of the front frame at t0: the latest at or before it."""
-    name = job.scene.front.name
-    return name, max(t for camera, t in job.images if camera == name and t <= 1e-3)
 
 
 def _keep(arms: Arms, arm: str, result: Edit | EditFailure) -> None:

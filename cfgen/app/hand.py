@@ -23,7 +23,6 @@ from cfgen.inpaint.edit import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.inpaint.steps import in_step
-from cfgen.quality.gates import run_gates
 from cfgen.records import Benchmark, Planned
 from cfgen.store import Store
 
@@ -88,7 +87,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
         raise StoreError(f"preview: {result.reason}")
     image, mask = next(iter(result.frames.values()))
     x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
-    gates = run_gates(there.image, image, mask, camera, placement, hazard)
+    gates = shop.gates(job, result)
     return {
         "part": data_url(image[y : y + h, x : x + w]),
         "at": [x, y, w, h],

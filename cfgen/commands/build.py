@@ -36,6 +36,20 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="start from this inpainter's insert and repaint it, so that size, pose and place stay exact",
     )
     parser.add_argument(
+        "--masks",
+        default="",
+        metavar="NAME",
+        help="segment-anything, sam2, sam3: cut out hazards, what hides them and the road (default: the placement)",
+    )
+    add_options(parser, "--masks-option", "segmenter")
+    parser.add_argument(
+        "--detector",
+        default="",
+        metavar="NAME",
+        help="grounding-dino, sam3: a gate on whether what was asked for is found there",
+    )
+    add_options(parser, "--detector-option", "detector")
+    parser.add_argument(
         "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
     )
     parser.add_argument(
@@ -96,6 +110,10 @@ def _build(arguments: argparse.Namespace) -> int:
             inpainter=arguments.inpainter,
             inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
             guide=arguments.guide,
+            masks=arguments.masks,
+            masks_options=parse_options(arguments.masks_option, "--masks-option"),
+            detector=arguments.detector,
+            detector_options=parse_options(arguments.detector_option, "--detector-option"),
             decel_band=arguments.decel,
             controls=arguments.controls,
             distances=arguments.distances,

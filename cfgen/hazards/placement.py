@@ -3,7 +3,7 @@ on clear road, and plausible in the 2 s before."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,7 @@ def find_placements(
     rng: np.random.Generator,
     decel_band: tuple[float, float] = (1.5, 6.0),
     frames: Mapping[tuple[str, float], np.ndarray] | None = None,
+    fault: Callable[[Placement], str] | None = None,
 ) -> list[Placement] | str:
     """Placements of the hazard, best first, at most CANDIDATES; or the reason why there is none.
 
@@ -51,6 +52,7 @@ def find_placements(
             front camera's past shows which rows are the car's own hood, and what was where the hazard would be.
         rng: draws poses; the same state gives the same placements.
         decel_band: m/s^2, where the hazard has no band of its own.
+        fault: a further test of a placement that holds so far: what is wrong with it, or "".
     """
     poses = poses_to_try(scene, hazard, rng, decel_band)
     if not poses:
@@ -66,7 +68,7 @@ def find_placements(
         return f"the road is too dark to see anything on it (brightness {ground.brightness:.0f} of 255)"
     seen = {**(frames or {}), (scene.front.name, 0.0): image}
     search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen)
-    return search.run(poses) or search.why_not(len(poses))
+    return search.run(poses, fault) or search.why_not(len(poses))
 
 
 def examine(
@@ -122,7 +124,7 @@ class _Search:
         counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
         return f"none of {tried} places works: {counts}"
 
-    def run(self, poses: Sequence[Pose]) -> list[Placement]:
+    def run(self, poses: Sequence[Pose], fault: Callable[[Placement], str] | None) -> list[Placement]:
         """The placements that work, best first, each well away from the better ones."""
         kept: list[Placement] = []
         for placement in self._visible(poses):
@@ -131,6 +133,9 @@ class _Search:
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
             if with_past is None:
                 self.refused["without a plausible past"] += 1
+                continue
+            if fault and (wrong := fault(with_past)):
+                self.refused[wrong] += 1
                 continue
             kept.append(with_past)
             if len(kept) == CANDIDATES:

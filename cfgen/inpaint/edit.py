@@ -3,7 +3,7 @@
 Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.guided import Start, start_from
-from cfgen.inpaint.paste import layer_of, paste, spread, weights
+from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
 from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.region import View, views
@@ -19,6 +19,8 @@ from cfgen.records import Hazard, Placement, Scene
 
 #: camera name and time of a frame, s relative to t0
 FrameKey = tuple[str, float]
+#: (H, W, 3) uint8 RGB by frame
+Images = Mapping[FrameKey, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class EditJob:
     """
 
     scene: Scene
-    images: Mapping[FrameKey, np.ndarray]
+    images: Images
     hazard: Hazard
     placement: Placement
     seed: int
@@ -69,12 +71,35 @@ class EditFailure:
     put_off: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What of a view's edit shows in its crop.
+
+    Attributes:
+        alpha: (h, w) float32 in [0, 1], the hazard and its shadow; None for all that the inpainter gave.
+        hidden: (h, w) bool, behind something real; None for nothing.
+        report: JSON values for the provenance.
+    """
+
+    alpha: np.ndarray | None = None
+    hidden: np.ndarray | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: Decides what shows; the result is None where the layer of t0 is carried over.
+Matte = Callable[[EditJob, View, InpaintResult | None], Shown]
+
+
 def make_edits(
-    jobs: Sequence[EditJob], inpainter: Inpainter, guide: Inpainter | None = None
+    jobs: Sequence[EditJob],
+    inpainter: Inpainter,
+    guide: Inpainter | None = None,
+    matte: Matte | None = None,
 ) -> list[Edit | EditFailure]:
     """Every job's edit, or the reason why there is none, in the order of the jobs.
 
-    With a ``guide``, the guide's insert is made first and the inpainter is asked to repaint it.
+    With a ``guide``, the guide's insert is made first and the inpainter is asked to repaint it. A ``matte`` holds
+    back parts of each frame's edit, or refuses the edit by raising InpaintRefusedError.
     """
     needs = inpainter.needs
     starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
@@ -97,7 +122,10 @@ def make_edits(
         else:
             seen = [view for view, _ in ask]
             done = [r for r in results if isinstance(r, InpaintResult)]
-            made.append(_assemble(_Work(job, inpainter, needs, start), seen, done))
+            try:
+                made.append(_assemble(_Work(job, inpainter, needs, start, matte), seen, done))
+            except InpaintRefusedError as refusal:
+                made.append(EditFailure(str(refusal)))
     return made
 
 
@@ -117,14 +145,22 @@ class _Work:
     inpainter: Inpainter
     needs: Needs
     start: Start | EditFailure | None
+    matte: Matte | None
+
+    def shown(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
+        """What of a view's edit shows; ``report`` takes what is told of the first view."""
+        shown = Shown() if self.matte is None else self.matte(self.job, view, result)
+        if shown.report:
+            report.setdefault("masks", dict(shown.report))
+        return shown
 
 
 def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
-    fronts = [replace(job, images={_first(job): job.images[_first(job)]}) for job in jobs]
+    fronts = [replace(job, images={first_frame(job): job.images[first_frame(job)]}) for job in jobs]
     drawn = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide))
     return [
-        Start(front.images[_first(front)], None, front.mask, {"name": guide.name})
+        Start(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
         if front.hazard.kind == "null"
         else _start(front, next(drawn), guide)
         for front in fronts
@@ -134,7 +170,7 @@ def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailu
 def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter) -> Start | EditFailure:
     if isinstance(drawn, EditFailure):
         return replace(drawn, reason=f"guide '{guide.name}': {drawn.reason}")
-    key = _first(front)
+    key = first_frame(front)
     image, mask = drawn.frames[key]
     _, top, _, bottom = drawn.placements[key].box_px
     start = start_from(image, drawn.layer, mask, bottom - top)
@@ -142,7 +178,7 @@ def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter) -> Start
     return replace(start, report=told)
 
 
-def _first(job: EditJob) -> FrameKey:
+def first_frame(job: EditJob) -> FrameKey:
     """The front frame at t0.
 
     Raises:
@@ -164,7 +200,7 @@ def _ask(
         return start
     if not inpainter.can_draw(job.hazard):
         return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
-    first = _first(job)
+    first = first_frame(job)
     keys = job.images if needs.every_frame else [first]
     found = list(views(job.scene, keys, job.placement, needs, start.mask if start else job.mask))
     if not found or found[0].key != first:
@@ -231,22 +267,37 @@ def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult
         edit.report["guide"] = dict(work.start.report)
     for view, result in zip(seen, results, strict=True):
         _check(inpainter, view, result)
+        shown = work.shown(view, result, edit.report)
         if result.alpha is None and isinstance(work.start, Start):
             result = replace(result, alpha=work.start.alpha(view))
-        weight = weights(view.mask, result.alpha)
-        _add(edit, view, paste(job.images[view.key], view.crop, result.image, weight))
+        original = job.images[view.key]
+        whole = _weight(view, result.alpha, shown.alpha)
+        weight = whole if shown.hidden is None else whole * ~shown.hidden
+        _add(edit, view, paste(original, view.crop, result.image, weight))
         if view is seen[0]:
-            cover = weight if result.alpha is None else np.minimum(weight, result.alpha)
-            if job.hazard.kind == "null":  # a difference, not a thing: carried as faintly as explains it
-                cover = cover / np.float32(255)
-            changed = view.cut(edit.frames[view.key][0])
-            layer = layer_of(view.cut(job.images[view.key]), changed, cover)
+            layer = _layer(job, view.cut(original), result, weight)
+            # in other frames it may stand free
+            carried = layer if shown.hidden is None else _layer(job, view.cut(original), result, whole)
     if not work.needs.every_frame:
-        _carry_over(work, edit, seen[0], layer)
+        _carry_over(work, edit, seen[0], carried)
     front = job.scene.front
     return Edit(
         edit.frames, edit.placements, spread(layer, seen[0].crop, front.height, front.width), edit.report
     )
+
+
+def _weight(view: View, alpha: np.ndarray | None, shown: np.ndarray | None) -> np.ndarray:
+    """(h, w) float32 in [0, 1]: how much of the crop's edit is pasted."""
+    weight = weights(view.mask, alpha)
+    return weight if shown is None else weight * shown
+
+
+def _layer(job: EditJob, original: np.ndarray, result: InpaintResult, weight: np.ndarray) -> np.ndarray:
+    """(h, w, 4) uint8: what pasting the result with this weight adds to the crop."""
+    cover = weight if result.alpha is None else np.minimum(weight, result.alpha)
+    if job.hazard.kind == "null":  # a difference, not a thing: carried as faintly as explains it
+        cover = cover / np.float32(255)
+    return layer_of(original, blend(original, result.image, weight), cover)
 
 
 def _add(edit: Edit, view: View, image: np.ndarray) -> None:
@@ -263,6 +314,8 @@ def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray) -> Non
         moved = carry(layer, source, view)
         image = job.images[view.key]
         weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))
+        hidden = work.shown(view, None, edit.report).hidden
+        weight = weight if hidden is None else weight * ~hidden
         _add(edit, view, paste(image, view.crop, moved[..., :3], weight))
 
 

@@ -137,6 +137,11 @@ class Benchmark(Stored):
     inpainter_options: dict[str, Any] = Field(default_factory=dict)
     #: the inpainter whose insert the other one starts from; "" for none
     guide: str = ""
+    #: the segmenter behind the masks, "" for the placement's geometry alone; the detector behind a gate, or ""
+    masks: str = ""
+    masks_options: dict[str, Any] = Field(default_factory=dict)
+    detector: str = ""
+    detector_options: dict[str, Any] = Field(default_factory=dict)
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()

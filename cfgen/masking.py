@@ -1,0 +1,178 @@
+"""What a segmenter and a detector add to a build: a further test of a place, what of an edit shows, further gates.
+
+Without them nothing changes: the masks that follow from the placement serve.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cfgen.errors import InpaintRefusedError
+from cfgen.geometry.camera import at_pose
+from cfgen.geometry.frames import pose_at
+from cfgen.geometry.path import EgoPath
+from cfgen.hazards.ground import FAR_M, find_clear_ground
+from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
+from cfgen.inpaint.paste import spread
+from cfgen.inpaint.protocol import InpaintResult
+from cfgen.inpaint.region import View
+from cfgen.masks.drivable import ground_ahead, stands_on_ground
+from cfgen.masks.gates import found_gates, noun
+from cfgen.masks.kept import Kept
+from cfgen.masks.nearer import nearer_things, share_hidden
+from cfgen.masks.protocol import Detector, Segmenter
+from cfgen.masks.refine import refine
+from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene
+
+#: Share of the hazard's box that nearer things may hide at t0.
+MAX_HIDDEN = 0.5
+#: Share of its footprint that must lie on the ground segment that the car drives on.
+ON_GROUND = 0.8
+
+
+class Masking:
+    """The segmenter and the detector of a build, either of which may be missing."""
+
+    def __init__(self, segmenter: Segmenter | None = None, detector: Detector | None = None) -> None:
+        self.segmenter, self.detector = segmenter, detector
+        self._frames = Kept()
+
+    @classmethod
+    def of(cls, benchmark: Benchmark) -> "Masking":
+        """As the benchmark was asked for. Raises as :func:`cfgen.masks.registry.create_segmenter`."""
+        segmenter = detector = None
+        if benchmark.masks:
+            segmenter = create_segmenter(benchmark.masks, benchmark.masks_options)
+        if benchmark.detector:
+            detector = create_detector(benchmark.detector, benchmark.detector_options)
+        return cls(segmenter, detector)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Names, options and weights, for the provenance."""
+        used = {"segmenter": self.segmenter, "detector": self.detector}
+        return {
+            part: {"name": model.name, **model.identity, "options": dict(model.options)}
+            for part, model in used.items()
+            if model is not None
+        }
+
+    def fault(self, scene: Scene, image: np.ndarray, hazard: Hazard) -> Callable[[Placement], str] | None:
+        """A test of placements in the front frame at t0, ``image`` (H, W, 3) uint8: what is wrong with one, or ""."""
+        if self.segmenter is None:
+            return None
+        frame = self._frame(scene, scene.front.name, 0.0, image)
+
+        def wrong(placement: Placement) -> str:
+            if hazard.kind != "nuisance" and frame.on_ground(placement, hazard) < ON_GROUND:
+                return "not on the ground that the car drives on"
+            hidden = share_hidden(frame.nearer(placement), frame.camera, placement)
+            return "hidden by something nearer" if hidden > MAX_HIDDEN else ""
+
+        return wrong
+
+    def matte(self, job: EditJob, view: View, result: InpaintResult | None) -> Shown:
+        """What of a frame's edit shows: the hazard and its shadow, less what stands before it.
+
+        Raises:
+            InpaintRefusedError: too much of it is hidden at t0.
+        """
+        if self.segmenter is None:
+            return Shown()
+        report: dict[str, Any] = {}
+        refined = None
+        if result is not None and result.alpha is None and job.hazard.kind != "null":
+            before = view.cut(job.images[view.key])
+            refined = refine(
+                self.segmenter, before, result.image, view.mask, view.crop_camera, view.placement
+            )
+            report["object"] = refined and {"score": round(refined.score, 3), "fit": round(refined.fit, 3)}
+        alpha = refined.alpha if refined else result.alpha if result else None
+        frame = self._frame(job.scene, *view.key, job.images[view.key])
+        drawn = view.mask > 0 if alpha is None else alpha > 1 / 255
+        nearer = frame.nearer(view.placement, spread(drawn, view.crop, *frame.image.shape[:2]))
+        hidden = share_hidden(nearer, view.camera, view.placement)
+        if view.key == first_frame(job) and hidden > MAX_HIDDEN:
+            raise InpaintRefusedError(f"{hidden:.0%} of it is hidden by something nearer")
+        report["hidden"] = round(hidden, 3)
+        return Shown(refined.alpha if refined else None, view.cut(nearer) if nearer.any() else None, report)
+
+    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
+        """What the detector says of the front frame at t0; nothing of an edit that adds nothing."""
+        if self.detector is None or job.hazard.kind == "null":
+            return ()
+        front = first_frame(job)
+        box = edit.placements[front].box_px
+        return found_gates(self.detector, self.segmenter, *edit.frames[front], box, noun(job.hazard.name))
+
+    def _frame(self, scene: Scene, camera: str, t: float, image: np.ndarray) -> "_Frame":
+        assert self.segmenter is not None
+        segmenter = self.segmenter
+        return self._frames.of(image, lambda picture: _Frame(segmenter, scene, camera, t, picture))
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """One original frame (H, W, 3) uint8 and what is known of it; placements are in the ego frame at t0."""
+
+    segmenter: Segmenter
+    scene: Scene
+    name: str
+    t: float
+    image: np.ndarray
+
+    @cached_property
+    def camera(self) -> Camera:
+        camera = self.scene.camera(self.name)
+        return at_pose(camera, tuple(pose_at(self.scene.history, self.t))) if self.t else camera
+
+    @cached_property
+    def path(self) -> EgoPath:
+        return _path_from(self.scene, self.t)
+
+    @cached_property
+    def clear(self) -> np.ndarray | None:
+        """(H, W) bool: road by its look; None when the road ahead is out of view."""
+        found = find_clear_ground(self.image, self.camera, self.path)
+        if found.brightness is None:
+            return None
+        size = self.image.shape[1::-1]
+        return cv2.resize(found.free.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+
+    @cached_property
+    def ahead(self) -> tuple[np.ndarray | None, np.ndarray]:
+        return ground_ahead(self.segmenter, self.image, self.camera, self.path)
+
+    def on_ground(self, placement: Placement, hazard: Hazard) -> float:
+        """Share of the footprint on the ground that the car drives on; 1 where no segment of it is found."""
+        ground, points = self.ahead
+        if ground is None:
+            return 1.0
+        standing = hazard.model_copy(update={"size": placement.size}).standing
+        return stands_on_ground(self.segmenter, self.image, self.camera, placement, standing, ground, points)
+
+    def nearer(self, placement: Placement, where: np.ndarray | None = None) -> np.ndarray:
+        """(H, W) bool: what stands nearer than the hazard and reaches into ``where`` (H, W) bool, or into its box."""
+        return nearer_things(
+            self.segmenter, self.image, self.camera, placement, self.clear, self.ahead[0], where
+        )
+
+
+def _path_from(scene: Scene, t: float) -> EgoPath:
+    """The path from where the car was at ``t``, s relative to t0, in the ego frame at t0."""
+    path, history = EgoPath.from_scene(scene, FAR_M), scene.history
+    if t >= 0:
+        return path
+    between = [pose for pose, when in zip(history.poses, history.t, strict=True) if t < when < 0]
+    before = np.array([pose_at(history, t), *between])
+    xy = np.vstack([before[:, :2], path.xy])
+    heading = np.unwrap(np.concatenate([before[:, 2], path.heading]))
+    moved = np.append(True, np.hypot(*np.diff(xy, axis=0).T) > 1e-3)
+    xy, heading = xy[moved], heading[moved]
+    s = np.append(0.0, np.cumsum(np.hypot(*np.diff(xy, axis=0).T)))
+    return EgoPath(s, xy, heading, float(s[-1] - path.s[-1]) + path.known_m)

@@ -1,0 +1,56 @@
+"""Grounding DINO through transformers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cfgen.masks.protocol import Detection
+from cfgen.masks.torch_model import Pretrained
+
+
+class GroundingDino(Pretrained):
+    """Checkpoints such as ``IDEA-Research/grounding-dino-base``.
+
+    Args:
+        model: a folder, or a name on the hub. revision: of the latter.
+        threshold: detections with a lower score are left out.
+    """
+
+    name = "grounding-dino"
+
+    def __init__(
+        self,
+        model: str = "IDEA-Research/grounding-dino-base",
+        revision: str = "",
+        device: str = "auto",
+        dtype: str = "float32",
+        threshold: float = 0.3,
+    ) -> None:
+        super().__init__("detector 'grounding-dino'", model, revision, device, dtype)
+        self.threshold = threshold
+        self.options: Mapping[str, Any] = {
+            "model": model,
+            "revision": revision,
+            "device": self.device,
+            "dtype": self.dtype,
+            "threshold": threshold,
+        }
+
+    def _load(self) -> tuple[Any, Any]:
+        return self._pretrained("GroundingDinoForObjectDetection", "GroundingDinoProcessor")
+
+    def detect(self, image: np.ndarray, text: str) -> list[Detection]:
+        model, processor = self._model
+        # trained on lower-case phrases that end with a full stop
+        asked = text.lower().strip().rstrip(".") + "."
+        with self._torch().inference_mode():
+            inputs = processor(images=np.ascontiguousarray(image), text=asked, return_tensors="pt")
+            inputs = inputs.to(self.device)
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._number)
+            out = model(**inputs)
+            found = processor.post_process_grounded_object_detection(
+                out, inputs["input_ids"], threshold=self.threshold, target_sizes=[image.shape[:2]]
+            )[0]
+        boxes = zip(found["boxes"].tolist(), found["scores"].tolist(), strict=True)
+        return sorted((Detection(tuple(box), score) for box, score in boxes), key=lambda d: -d.score)

@@ -1,0 +1,49 @@
+"""Segmenters and detectors by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cfgen.errors import InputError
+from cfgen.masks.protocol import Detector, Segmenter
+from cfgen.registry import Registry
+
+SEGMENTERS = Registry(
+    "segmenter",
+    "cfgen.masks",
+    {
+        "segment-anything": "cfgen.masks.segment_anything:SegmentAnything",
+        "sam2": "cfgen.masks.sam2:Sam2",
+        "sam3": "cfgen.masks.sam3:Sam3",
+    },
+)
+DETECTORS = Registry(
+    "detector",
+    "cfgen.detectors",
+    {
+        "grounding-dino": "cfgen.masks.grounding_dino:GroundingDino",
+        "sam3": "cfgen.masks.sam3:Sam3Detector",
+    },
+)
+
+
+def create_segmenter(name: str, options: Mapping[str, Any] | None = None) -> Segmenter:
+    """A segmenter with its options; its weights load at first use.
+
+    Raises:
+        InputError: unknown name, an option that it does not take, or a checkpoint that is not there.
+        MissingExtraError: its packages are not installed.
+    """
+    return _create(SEGMENTERS, name, options)
+
+
+def create_detector(name: str, options: Mapping[str, Any] | None = None) -> Detector:
+    """A detector with its options. Raises as :func:`create_segmenter`."""
+    return _create(DETECTORS, name, options)
+
+
+def _create(registry: Registry, name: str, options: Mapping[str, Any] | None) -> Any:
+    factory = registry.get(name)
+    try:
+        return factory(**(options or {}))
+    except TypeError as error:
+        raise InputError(f"{registry.kind} '{name}': {error}; check its options") from error

@@ -1,0 +1,78 @@
+"""SAM 2 through transformers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cfgen.masks.protocol import Prompt, Segment
+from cfgen.masks.torch_model import Pretrained
+
+
+class PromptedModel(Pretrained):
+    """A model of transformers that takes points and boxes: SAM 2, and the part of SAM 3 that descends from it.
+
+    Args:
+        model: a folder, or a name on the hub. revision: of the latter.
+        min_score: segments of which it thinks less are no evidence.
+    """
+
+    name: str
+    #: class names in transformers
+    classes: tuple[str, str]
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        device: str = "auto",
+        dtype: str = "auto",
+        min_score: float = 0.8,
+    ) -> None:
+        super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype)
+        self.min_score = min_score
+        self.options: Mapping[str, Any] = {
+            "model": model,
+            "revision": revision,
+            "device": self.device,
+            "dtype": self.dtype,
+            "min_score": min_score,
+        }
+
+    def _load(self) -> tuple[Any, Any]:
+        return self._pretrained(*self.classes)
+
+    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+        with self._torch().inference_mode():
+            embedding = self._embedded.of(image, self._look)
+            return [self._one(image, embedding, prompt) for prompt in prompts]
+
+    def _look(self, image: np.ndarray) -> Any:
+        model, processor = self._model
+        pixels = processor(images=np.ascontiguousarray(image), return_tensors="pt")["pixel_values"]
+        return model.get_image_embeddings(pixels.to(self.device, self._number))
+
+    def _one(self, image: np.ndarray, embedding: Any, prompt: Prompt) -> list[Segment]:
+        model, processor = self._model
+        size = [list(image.shape[:2])]
+        asked: dict[str, Any] = {}
+        if points := [list(map(float, p)) for p in (*prompt.inside, *prompt.outside)]:
+            asked["input_points"] = [[points]]
+            asked["input_labels"] = [[[1] * len(prompt.inside) + [0] * len(prompt.outside)]]
+        if prompt.box is not None:
+            asked["input_boxes"] = [[list(map(float, prompt.box))]]
+        inputs = processor(original_sizes=size, return_tensors="pt", **asked)
+        given = {key: value.to(self.device) for key, value in inputs.items() if key.startswith("input_")}
+        # coordinates stay in float32: half precision rounds them to whole pixels
+        given = {k: v.to(self._number) if k == "input_boxes" else v for k, v in given.items()}
+        out = model(image_embeddings=list(embedding), multimask_output=True, **given)
+        masks = processor.post_process_masks(out.pred_masks.float().cpu(), size)[0][0]
+        made = zip(masks.numpy().astype(bool), out.iou_scores[0, 0].float().tolist(), strict=True)
+        return sorted((Segment(mask, score) for mask, score in made), key=lambda s: -s.score)
+
+
+class Sam2(PromptedModel):
+    """Checkpoints such as ``facebook/sam2.1-hiera-large``."""
+
+    name = "sam2"
+    classes = ("Sam2Model", "Sam2Processor")

@@ -1,0 +1,72 @@
+"""SAM 3 through transformers: prompted like SAM 2, or by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cfgen.masks.protocol import Detection
+from cfgen.masks.sam2 import PromptedModel
+from cfgen.masks.torch_model import Pretrained
+
+
+class Sam3(PromptedModel):
+    """The promptable part of checkpoints such as ``facebook/sam3``."""
+
+    name = "sam3"
+    classes = ("Sam3TrackerModel", "Sam3TrackerProcessor")
+
+
+class Sam3Detector(Pretrained):
+    """The part of the same checkpoints that finds every instance of what a text names, with its mask.
+
+    Args:
+        model: a folder, or a name on the hub. revision: of the latter.
+        threshold: detections with a lower score are left out.
+    """
+
+    name = "sam3"
+
+    def __init__(
+        self,
+        model: str,
+        revision: str = "",
+        device: str = "auto",
+        dtype: str = "auto",
+        threshold: float = 0.4,
+    ) -> None:
+        super().__init__("detector 'sam3'", model, revision, device, dtype)
+        self.threshold = threshold
+        self.options: Mapping[str, Any] = {
+            "model": model,
+            "revision": revision,
+            "device": self.device,
+            "dtype": self.dtype,
+            "threshold": threshold,
+        }
+
+    def _load(self) -> tuple[Any, Any]:
+        return self._pretrained("Sam3Model", "Sam3Processor")
+
+    def detect(self, image: np.ndarray, text: str) -> list[Detection]:
+        model, processor = self._model
+        with self._torch().inference_mode():
+            inputs = processor(images=np.ascontiguousarray(image), text=text, return_tensors="pt")
+            inputs = inputs.to(self.device)
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._number)
+            out = model(**{k: v for k, v in inputs.items() if k != "original_sizes"})
+            found = processor.post_process_instance_segmentation(
+                out, threshold=self.threshold, target_sizes=[image.shape[:2]]
+            )[0]
+        return sorted(
+            (
+                Detection(tuple(box), score, mask)
+                for box, score, mask in zip(
+                    found["boxes"].float().tolist(),
+                    found["scores"].float().tolist(),
+                    found["masks"].cpu().numpy().astype(bool),
+                    strict=True,
+                )
+            ),
+            key=lambda d: -d.score,
+        )

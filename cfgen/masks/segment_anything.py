@@ -1,0 +1,111 @@
+"""Segment Anything through its own package: ``SamPredictor`` on a checkpoint file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.errors import InputError, MissingExtraError
+from cfgen.masks.protocol import Prompt, Segment
+from cfgen.masks.torch_model import TorchModel, file_hash
+
+_WHAT = "segmenter 'segment-anything'"
+
+
+class SegmentAnything(TorchModel):
+    """Args:
+    checkpoint: file of weights, such as ``sam_vit_h_4b8939.pth``.
+    model_type: its architecture, a name in ``segment_anything.sam_model_registry``: vit_h, vit_l, vit_b.
+    min_score: segments of which it thinks less are no evidence.
+    """
+
+    name = "segment-anything"
+
+    def __init__(
+        self,
+        checkpoint: str,
+        model_type: str = "vit_h",
+        device: str = "auto",
+        dtype: str = "auto",
+        min_score: float = 0.8,
+    ) -> None:
+        super().__init__(_WHAT, device, dtype)
+        try:
+            import segment_anything  # needs torchvision
+        except ImportError as error:
+            raise MissingExtraError(_WHAT, "sam", error) from error
+        self._package = segment_anything
+        self._file = Path(checkpoint)
+        known = sorted(set(segment_anything.sam_model_registry) - {"default"})
+        if model_type not in known:
+            raise InputError(
+                f"{_WHAT}: option 'model_type': expected one of {', '.join(known)}, found {model_type!r}"
+            )
+        if not self._file.is_file():
+            raise InputError(
+                f"{_WHAT}: option 'checkpoint': expected a file of SAM weights, found none at {checkpoint}; "
+                "download one of those that the segment-anything README names"
+            )
+        self.min_score = min_score
+        self.options: Mapping[str, Any] = {
+            "checkpoint": checkpoint,
+            "model_type": model_type,
+            "device": self.device,
+            "dtype": self.dtype,
+            "min_score": min_score,
+        }
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"model": self.options["model_type"], "file": self._file.name, "weights": self._model[1]}
+
+    def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
+        torch = self._torch()
+        with torch.inference_mode(), self._autocast():
+            predictor = self._embedded.of(image, self._look)
+            return [self._one(predictor, prompt) for prompt in prompts]
+
+    def _look(self, image: np.ndarray) -> Any:
+        predictor = self._package.SamPredictor(self._model[0])
+        predictor.set_image(np.ascontiguousarray(image))
+        return predictor
+
+    def _one(self, predictor: Any, prompt: Prompt) -> list[Segment]:
+        torch, size = self._torch(), predictor.original_size
+        points = labels = box = None
+        if at := (*prompt.inside, *prompt.outside):
+            places = predictor.transform.apply_coords(np.array(at, float), size)
+            points = torch.as_tensor(places, dtype=torch.float32, device=self.device)[None]
+            signs = [1] * len(prompt.inside) + [0] * len(prompt.outside)
+            labels = torch.as_tensor(signs, dtype=torch.int, device=self.device)[None]
+        if prompt.box is not None:
+            corners = predictor.transform.apply_boxes(np.array(prompt.box, float), size)
+            box = torch.as_tensor(corners, dtype=torch.float32, device=self.device)
+        masks, scores, _ = predictor.predict_torch(points, labels, box, multimask_output=True)
+        made = zip(masks[0].cpu().numpy(), scores[0].float().tolist(), strict=True)
+        return sorted((Segment(mask, score) for mask, score in made), key=lambda s: -s.score)
+
+    def _autocast(self) -> Any:
+        torch = self._torch()
+        kind = self.device.split(":")[0]
+        return torch.autocast(kind, dtype=self._number, enabled=self.dtype != "float32")
+
+    def _load(self) -> tuple[Any, str]:
+        """The model on its device and the hash of its weights.
+
+        Raises:
+            InputError: the file is no checkpoint, or one of another architecture.
+        """
+        torch = self._torch()
+        model_type = self.options["model_type"]
+        model = self._package.sam_model_registry[model_type]()
+        try:
+            weights = torch.load(self._file, map_location="cpu", weights_only=True)
+            model.load_state_dict(weights)
+        except Exception as error:  # torch.load raises what its file formats raise
+            raise InputError(
+                f"{_WHAT}: {self._file}: cannot be read as weights of '{model_type}' "
+                f"({str(error).splitlines()[0][:160]}); check the download and option model_type"
+            ) from error
+        return model.to(self.device).eval(), file_hash(self._file)

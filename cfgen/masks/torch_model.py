@@ -1,0 +1,116 @@
+"""What the backends in torch share: a device, a number format, weights that load once, embeddings that are kept."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cfgen.errors import InputError, MissingExtraError
+from cfgen.masks.kept import Kept
+
+#: Share of a model's weights that a checkpoint may lack; more of them: it is another model's.
+MISSING = 0.05
+_DTYPES = ("auto", "float32", "float16", "bfloat16")
+
+
+class TorchModel:
+    """A model on one device, loaded at first use.
+
+    Attributes:
+        device: "cpu", "cuda", "cuda:1", ...; "auto" takes a GPU when there is one.
+        dtype: "float32", "float16" or "bfloat16"; "auto": bfloat16 on a GPU, else float32.
+    """
+
+    def __init__(self, what: str, device: str, dtype: str) -> None:
+        self._what = what
+        torch = self._torch()
+        if dtype not in _DTYPES:
+            raise InputError(f"{what}: option 'dtype': expected one of {', '.join(_DTYPES)}, found {dtype!r}")
+        self.device = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise InputError(
+                f"{what}: option 'device': '{device}' asked for, but torch {torch.__version__} sees no GPU; "
+                "use device=cpu"
+            )
+        on_gpu = self.device.startswith("cuda")
+        self.dtype = ("bfloat16" if on_gpu else "float32") if dtype == "auto" else dtype
+        self._loaded: Any = None
+        self._embedded = Kept()
+
+    def _load(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def _model(self) -> Any:
+        if self._loaded is None:
+            self._loaded = self._load()
+        return self._loaded
+
+    def _torch(self) -> Any:
+        try:
+            import torch
+        except ImportError as error:
+            raise MissingExtraError(self._what, "sam", error) from error
+        return torch
+
+    @property
+    def _number(self) -> Any:
+        """The torch dtype."""
+        return getattr(self._torch(), self.dtype)
+
+
+class Pretrained(TorchModel):
+    """Weights in transformers' format: a folder, or a name that its hub resolves."""
+
+    def __init__(self, what: str, model: str, revision: str, device: str, dtype: str) -> None:
+        super().__init__(what, device, dtype)
+        self._source, self._revision = model, revision
+        try:
+            import torchvision  # noqa: F401 - its image processors need it
+            import transformers
+        except ImportError as error:
+            raise MissingExtraError(what, "sam", error) from error
+        self._transformers = transformers
+
+    def _pretrained(self, model: str, processor: str) -> tuple[Any, Any]:
+        """The model, ready on its device, and its processor, by their class names.
+
+        Raises:
+            InputError: not there, or weights of something else.
+        """
+        where = {"revision": self._revision} if self._revision else {}
+        try:
+            prepare = getattr(self._transformers, processor).from_pretrained(self._source, **where)
+            made, notes = getattr(self._transformers, model).from_pretrained(
+                self._source, dtype=self._number, output_loading_info=True, **where
+            )
+        except Exception as error:  # each file format has errors of its own
+            raise InputError(
+                f"{self._what}: cannot load '{self._source}' as {model} ({str(error).splitlines()[0][:200]}); "
+                "give the folder or the name of such a checkpoint as option model"
+            ) from error
+        missing, whole = len(notes["missing_keys"]), len(made.state_dict())
+        if missing > MISSING * whole:
+            raise InputError(
+                f"{self._what}: '{self._source}' lacks {missing} of the {whole} weights of {model}: it is a "
+                "checkpoint of something else; give another as option model"
+            )
+        return made.to(self.device).eval(), prepare
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model, and the commit that the hub gave for it or the hash of its weights in a folder."""
+        folder = Path(self._source)
+        if folder.is_dir():
+            return {"model": folder.name, "weights": file_hash(*sorted(folder.glob("*.safetensors")))}
+        return {"model": self._source, "revision": getattr(self._model[0].config, "_commit_hash", None)}
+
+
+def file_hash(*paths: Path) -> str:
+    """``sha256:`` over the bytes of the files, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
