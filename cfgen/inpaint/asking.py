@@ -34,13 +34,13 @@ class Till:
         folder = Path(limits.cache) if limits.cache else None
         self.limits, self.answers, self.ledger = limits, Answers(folder), Ledger(folder)
         self.meter = Meter(limits)
+        self.pictures = 0
         before = self.ledger.total()
         if before is not None:
+            self.pictures = before.images
             self.meter.requests = before.requests
             self.meter.tokens_in, self.meter.tokens_out = before.tokens_in, before.tokens_out
-            tokens = {"input_tokens": before.tokens_in, "output_tokens": before.tokens_out}
-            unpriced = limits.cost({**tokens, "images": before.images})
-            self.meter.usd = unpriced if before.usd is None else before.usd
+            self.meter.usd = self.ledger.usd(limits)
 
 
 class Asker:
@@ -77,6 +77,7 @@ class Asker:
         good = reply.finish == "complete"
         if good:
             self.till.answers.put(key, reply, calls)
+        self.till.pictures += len(reply.pictures)
         self.till.ledger.add(service.model.id, service.what, good, reply.usage)
         return reply
 

@@ -23,7 +23,7 @@ from cfgen.models.batcher import Batcher
 from cfgen.models.gemini import Gemini
 from cfgen.models.gemini_image import GeminiImage
 from cfgen.models.limits import PRICES, BudgetSpentError, Limits
-from cfgen.records import Hazard, Size, Spent
+from cfgen.records import Hazard, Size
 
 #: The service renames its models often: ``--inpainter-option model=NAME`` takes another.
 DEFAULT_MODEL = "gemini-nano-banana-2.1"
@@ -129,7 +129,7 @@ class NanoBanana:
 
     async def _all(self, requests: Sequence[InpaintRequest]) -> list[Answer]:
         """All at once; one that fails does not end the others, so that nothing under way is paid for in vain."""
-        before = self.till.ledger.total()
+        before = self.till.meter.requests
         async with Asker(self.till) as asker:
             found = await asyncio.gather(*(self._one(asker, r) for r in requests), return_exceptions=True)
         answers: list[Answer] = []
@@ -143,7 +143,7 @@ class NanoBanana:
             "--budget or max_requests to go on"
         )
         answers = [broke if isinstance(a, _NoMoneyError) else a for a in answers]
-        fault = _common_fault(answers, before)
+        fault = _common_fault(answers, first=not before, drawn=self.till.pictures > 0)
         return [InpaintPutOffError(fault)] * len(answers) if fault else answers
 
     async def _one(self, asker: Asker, request: InpaintRequest) -> InpaintResult:
@@ -226,15 +226,18 @@ class _NoMoneyError(InpaintPutOffError):
     """No further request is paid for; how much was spent is known once those under way have come back."""
 
 
-def _common_fault(answers: Sequence[Answer], before: Spent | None) -> str:
-    """Why a batch without one success says nothing about its edits, or "". Refused, they would be lost for good."""
+def _common_fault(answers: Sequence[Answer], first: bool, drawn: bool) -> str:
+    """Why a batch without one success says nothing about its edits, or "". Refused, they would be lost for good.
+
+    ``first``: nothing was asked before it. ``drawn``: the model has ever sent a picture.
+    """
     refused = [a for a in answers if isinstance(a, InpaintRefusedError)]
     if len(refused) < len(answers):
         return ""
     unreached = sum(isinstance(a, _UnreachedError) for a in refused)
-    if unreached == len(refused) and (len(refused) > 1 or before is None):
+    if unreached == len(refused) and (len(refused) > 1 or first):
         return f"{refused[0]}; run the same command later to go on"
-    if len(refused) >= _TELLING and (before is None or not before.images):
+    if len(refused) >= _TELLING and not drawn:
         return (
             f"the first {len(refused)} edits all came to nothing ({refused[0]}); see whether the model draws pictures, "
             "then run the same command to go on"

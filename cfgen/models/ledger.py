@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cfgen.models.limits import Limits
 from cfgen.records import Spent
 
 FILE = "spent.jsonl"
@@ -21,7 +22,8 @@ class Ledger:
         """Note one answered call. ``what`` it was for; ``good``: whether the answer was of use."""
         if self.path is None:
             return
-        line = json.dumps({"model": model, "for": what, "good": good, "usage": dict(usage)}) + "\n"
+        # on a line of its own, even if a kill cut the one before it short
+        line = "\n" + json.dumps({"model": model, "for": what, "good": good, "usage": dict(usage)})
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # one write to the end of the file: lines of several processes do not mix
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -46,7 +48,12 @@ class Ledger:
             tokens_in=round(sums.get("input_tokens", 0)),
             tokens_out=round(sums.get("output_tokens", 0) + sums.get("thinking_tokens", 0)),
             usd=round(sums["usd"], 6) if "usd" in sums else None,
+            unpriced=sum("usd" not in line["usage"] for line in lines),
         )
+
+    def usd(self, prices: Limits) -> float:
+        """Dollars so far; calls that were made without a price count at ``prices``."""
+        return sum(line["usage"].get("usd", prices.cost(line["usage"])) for line in self._lines())
 
     def _lines(self) -> list[dict[str, Any]]:
         if self.path is None or not self.path.is_file():
@@ -55,7 +62,7 @@ class Ledger:
         for line in self.path.read_text().splitlines():
             try:
                 found.append(json.loads(line))
-            except ValueError:  # cut off by a kill or a full disk
+            except ValueError:  # empty, or cut short
                 continue
         return found
 
@@ -66,5 +73,8 @@ def in_words(spent: Spent) -> str:
     if spent.declined:
         words.append(f"{spent.declined} declined")
     words.append(f"{(spent.tokens_in + spent.tokens_out) / 1e6:.2f}M tokens")
-    words.append(f"${spent.usd:.2f}" if spent.usd is not None else "no prices given")
+    if spent.usd is not None:
+        words.append(f"${spent.usd:.2f}")
+    if spent.unpriced:
+        words.append("no prices given" if spent.usd is None else f"{spent.unpriced} of them without a price")
     return ", ".join(words)

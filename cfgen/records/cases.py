@@ -89,6 +89,8 @@ class Spent(Record):
     tokens_in: int
     tokens_out: int
     usd: float | None = None
+    #: requests that are not in ``usd``
+    unpriced: int = 0
 
 
 class BuildReport(Stored):

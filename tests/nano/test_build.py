@@ -64,6 +64,7 @@ def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
         "tokens_in": 800 * 2 * N,
         "tokens_out": 1200 * 2 * N,
         "usd": pytest.approx(0.6 + 800 * 2 * N / 1e6),
+        "unpriced": 0,
     }
     for case in Store(out).cases():
         folder = Store(out).case_dir(case.case_id)
