@@ -83,6 +83,6 @@ def test_what_was_asked_without_a_price_counts_once_there_is_one(tmp_path):
 def test_a_ledger_cut_off_by_a_kill_still_adds_up(tmp_path):
     ledger = Ledger(tmp_path)
     ledger.add("m", "edit", True, {"images": 1.0, "usd": 0.1})
-    ledger.path.write_text(ledger.path.read_text() + '{"model": "m", "fo')
+    ledger.path.write_text(ledger.path.read_text() + '\n{"model": "m", "fo')
     ledger.add("m", "edit", True, {"images": 1.0, "usd": 0.2})
     assert (ledger.total().requests, ledger.total().usd) == (2, pytest.approx(0.3))
