@@ -15,7 +15,7 @@ INPAINTERS = Registry(
     "cfgen.inpainters",
     {
         "composite": "cfgen.inpaint.composite:Composite",
-        "nano-banana": "cfgen.inpaint.nano_banana:NanoBanana",
+        "nano-banana": "cfgen.inpaint.nano.banana:NanoBanana",
         "sdxl": "cfgen.inpaint.diffusion.sdxl:Sdxl",
         "flux2-klein": "cfgen.inpaint.diffusion.flux2_klein:Flux2Klein",
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.inpaint import asking, nano_banana
+from cfgen.inpaint.nano import asking, banana
 from cfgen.models import batcher, limits
 
 KEY = "AIzaSECRET-of-the-test-0123456789"
@@ -26,4 +26,4 @@ def _quick(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """Small pictures go out: what is tested with them does not depend on their size."""
-    monkeypatch.setitem(nano_banana.SIDES, "1K", 384)
+    monkeypatch.setitem(banana.SIDES, "1K", 384)

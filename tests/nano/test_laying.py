@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgen.files import png_bytes as png
-from cfgen.inpaint.align import align
-from cfgen.inpaint.laying import Laid, lay
-from cfgen.inpaint.letterbox import RATIOS, fit
-from cfgen.inpaint.matte import matte
+from cfgen.inpaint.nano.align import align
+from cfgen.inpaint.nano.laying import Laid, lay
+from cfgen.inpaint.nano.letterbox import RATIOS, fit
+from cfgen.inpaint.nano.matte import matte
 from tests.nano.requests import hazard, photo, request
 
 CROP = photo(3)[60:460, 200:600]

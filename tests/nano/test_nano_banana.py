@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
-from cfgen.inpaint import nano_banana
+from cfgen.inpaint.nano import banana
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
@@ -69,7 +69,7 @@ def test_the_hazard_lands_in_its_place_and_the_rest_is_the_original():
 
 
 def test_what_is_sent_is_the_crop_in_a_shape_that_is_taken_and_the_words_name_place_and_size(monkeypatch):
-    monkeypatch.setitem(nano_banana.SIDES, "1K", 1024)
+    monkeypatch.setitem(banana.SIDES, "1K", 1024)
     asked = request()
     with ImageServer() as server:
         ask(server, asked, model="some-image-model")

@@ -11,13 +11,13 @@ import numpy as np
 
 from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.files import png_bytes
-from cfgen.inpaint import critic
-from cfgen.inpaint.asking import Asker, Calls, Service, Till, sayer
-from cfgen.inpaint.laying import Laid, lay
-from cfgen.inpaint.letterbox import Letterbox, fit
+from cfgen.inpaint.nano import critic
+from cfgen.inpaint.nano.asking import Asker, Calls, Service, Till, sayer
+from cfgen.inpaint.nano.laying import Laid, lay
+from cfgen.inpaint.nano.letterbox import Letterbox, fit
+from cfgen.inpaint.nano.wording import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpaintRequest, InpaintResult, Needs
-from cfgen.inpaint.wording import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
 from cfgen.models.batcher import Batcher
 from cfgen.models.gemini import Gemini

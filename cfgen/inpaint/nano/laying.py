@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cfgen.inpaint.align import align
-from cfgen.inpaint.letterbox import Letterbox
-from cfgen.inpaint.matte import matte
+from cfgen.inpaint.nano.align import align
+from cfgen.inpaint.nano.letterbox import Letterbox
+from cfgen.inpaint.nano.matte import matte
 from cfgen.inpaint.protocol import InpaintRequest
 
 #: An answer smaller than this, or larger, is none, pixels a side.

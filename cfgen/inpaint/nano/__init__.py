@@ -1,0 +1,1 @@
+"""Inpainting by an image service that takes words and pictures and sends a whole picture back."""
