@@ -134,6 +134,10 @@ def test_an_interrupted_build_goes_on_to_the_same_end(bench, clear, scenes, tmp_
     assert tree(out, *KEPT) == tree(bench, *KEPT)
 
 
+def test_a_build_may_go_on_with_smaller_batches(bench, clear, scenes):
+    assert run(*guided(clear, scenes, bench, 4, "--controls", "null", batch_size=3))[0] == 0
+
+
 def test_another_guide_in_the_same_folder_is_an_error(bench, clear, scenes):
     code, _, err = run(*arguments(clear, scenes, bench, 4, "--controls", "null"))
     assert code == 2

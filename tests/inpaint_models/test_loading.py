@@ -11,6 +11,7 @@ from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.inpaint.registry import create_inpainter
 from tests.benches import run
 from tests.inpaint_models.asked import apart, request
+from tests.inpaint_models.one_file import single_file
 from tests.inpaint_models.tiny_sdxl import diffusers, torch
 
 
@@ -81,6 +82,13 @@ def test_every_scheduler_runs_alike_in_batches_and_alone(tiny, name, kind):
     both, alone = painter.inpaint(asked), painter.inpaint(asked[1:])
     assert both[0].report["scheduler"] == kind
     assert apart(both[1].image, alone[0].image) <= 1
+
+
+def test_a_single_file_gives_what_its_folder_gives(tiny, tmp_path):
+    file = single_file(tiny, tmp_path / "model.safetensors")
+    one, folder = painted(sdxl(file, config=str(tiny))), painted(sdxl(tiny))
+    assert apart(one.image, folder.image) <= 1
+    assert one.report["revision"] != folder.report["revision"]
 
 
 def test_compiling_is_asked_of_the_unet(tiny):

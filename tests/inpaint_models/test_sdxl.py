@@ -36,7 +36,7 @@ def mixed() -> list:
 def test_with_hardly_any_noise_the_picture_comes_back_unmoved(clear):
     asked = request()
     (result,) = sdxl(clear, resolution=64, **STILL).inpaint([asked])
-    assert apart(result.image, asked.image) <= 6
+    assert apart(result.image, asked.image) <= 8
     assert np.abs(result.image.astype(int) - asked.image).mean() < 1.5
 
 

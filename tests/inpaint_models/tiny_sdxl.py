@@ -22,9 +22,9 @@ def clip_tokenizer(folder: Path):
     )
 
 
-def text_config(words: int):
+def text_config(words: int, width: int):
     return transformers.CLIPTextConfig(
-        hidden_size=32,
+        hidden_size=width,
         intermediate_size=37,
         num_attention_heads=4,
         num_hidden_layers=2,
@@ -53,7 +53,7 @@ def tiny_unet(channels: int = 9):
         addition_time_embed_dim=8,
         transformer_layers_per_block=(1, 1, 2),
         projection_class_embeddings_input_dim=80,
-        cross_attention_dim=64,
+        cross_attention_dim=80,
         norm_num_groups=8,
     )
 
@@ -98,11 +98,11 @@ def tiny_sdxl(folder: Path, vae=None, channels: int = 9) -> Path:
     """A saved checkpoint of about 2 MB."""
     torch.manual_seed(0)
     tokenizer = clip_tokenizer(folder / "words")
-    config = text_config(len(tokenizer))
+    small, large = (text_config(len(tokenizer), width) for width in (32, 48))
     pipe = diffusers.StableDiffusionXLInpaintPipeline(
         vae=vae or tiny_vae(),
-        text_encoder=transformers.CLIPTextModel(config),
-        text_encoder_2=transformers.CLIPTextModelWithProjection(config),
+        text_encoder=transformers.CLIPTextModel(small),
+        text_encoder_2=transformers.CLIPTextModelWithProjection(large),
         tokenizer=tokenizer,
         tokenizer_2=tokenizer,
         unet=tiny_unet(channels),

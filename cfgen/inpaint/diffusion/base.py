@@ -1,6 +1,7 @@
 """What every diffusers inpainter shares: canvases, batches that mix scenes, seeds, memory, provenance."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, ClassVar
@@ -158,13 +159,14 @@ class Diffusion:
     def _paint_all(self, tasks: Sequence[Task]) -> list[tuple[Task, InpaintResult]]:
         engine = self._engine()
         made = self._batches.run(tasks, lambda part: self.paint(engine, part))
-        done = []
-        for task, picture in zip(tasks, made, strict=True):
-            request = task.request
-            start = request.image if request.guide is None else request.guide
-            image = from_canvas(picture, start, request.mask)
-            done.append((task, InpaintResult(image, None, self._report(task, engine))))
-        return done
+        with ThreadPoolExecutor(
+            2
+        ) as pool:  # one batch is brought back to its crops while the next is painted
+            images = [pool.submit(_back, *pair) for pair in zip(tasks, made, strict=True)]
+        return [
+            (task, InpaintResult(image.result(), None, self._report(task, engine)))
+            for task, image in zip(tasks, images, strict=True)
+        ]
 
     def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
         import diffusers
@@ -194,3 +196,9 @@ class Diffusion:
             "diffusers": diffusers.__version__,
             **self._batches.report(),
         }
+
+
+def _back(task: Task, picture: np.ndarray) -> np.ndarray:
+    """(h, w, 3) uint8: what was painted, at the size of the crop."""
+    request = task.request
+    return from_canvas(picture, request.image if request.guide is None else request.guide, request.mask)

@@ -15,6 +15,8 @@ from cfgen.inpaint.diffusion.options import Options
 _FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError)
 #: Bytes of a weight file, from its start and its end, that go into a folder's fingerprint.
 _SAMPLE = 65_536
+#: Weights from which a model is slow without a GPU.
+_LARGE = 500_000_000
 
 
 @dataclass(frozen=True)
@@ -224,6 +226,8 @@ def put_on(pipe: Any, options: Options, device: str, core: str) -> None:
     """Move the pipeline to its device, or leave it to offloading; compile its ``core`` if asked."""
     import torch
 
+    if device == "cpu" and sum(weight.numel() for weight in getattr(pipe, core).parameters()) > _LARGE:
+        warnings.warn(f"{type(pipe).__name__} runs on the CPU: expect minutes for each picture", stacklevel=2)
     if options.offload == "model":
         pipe.enable_model_cpu_offload(device=device)
     elif options.offload == "sequential":
