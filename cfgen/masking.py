@@ -86,7 +86,8 @@ class Masking:
             return Shown()
         report: dict[str, Any] = {}
         refined = None
-        if result is not None and result.alpha is None and job.hazard.kind != "null":
+        unknown = result is not None and (result.alpha is None or result.guessed)
+        if result is not None and unknown and job.hazard.kind != "null":
             before = view.cut(job.images[view.key])
             refined = refine(
                 self.segmenter, before, result.image, view.mask, view.crop_camera, view.placement

@@ -268,6 +268,8 @@ def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult
     for view, result in zip(seen, results, strict=True):
         _check(inpainter, view, result)
         shown = work.shown(view, result, edit.report)
+        if result.guessed and shown.alpha is not None:
+            result = replace(result, alpha=None)
         if result.alpha is None and isinstance(work.start, Start):
             result = replace(result, alpha=work.start.alpha(view))
         original = job.images[view.key]

@@ -73,11 +73,13 @@ class InpaintResult:
         alpha: (H, W) float32 in [0, 1], coverage of hazard and shadow, when the inpainter knows it: where it
             is 0 nothing is pasted.
         report: JSON values for the provenance: model, revision, sprite variant, light estimate, tokens, ...
+        guessed: alpha is read off the change; a segmenter that finds the hazard knows better.
     """
 
     image: np.ndarray
     alpha: np.ndarray | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
+    guessed: bool = False
 
 
 Answer = InpaintResult | InpaintRefusedError | InpaintPutOffError

@@ -121,6 +121,23 @@ def test_segments_that_do_not_agree_with_the_change_are_no_evidence(painted):
     assert refine(Truth(left + 1), before, before, mask, drawn.CAMERA, placement) is None, "nothing was added"
 
 
+def test_a_guessed_alpha_gives_way_to_what_the_segmenter_finds():
+    hazard = hazard_of("work_drum")
+    image = drawn.road()
+    job = EditJob(drawn.scene(), {FRONT: image}, hazard, placed(hazard, 12.0, 0.0), 3)
+    model = Repaint()
+    make_edits([job], model)
+    body, half = model.bodies[0], np.zeros(model.alpha.shape, np.float32)
+    half[: half.shape[0] // 2] = 1
+    truth = Truth(body.astype(int))
+    known, guessed = (
+        make_edits([job], Repaint(guess), matte=Masking(truth).matte)[0] for guess in (None, half)
+    )
+    assert np.array_equal(known.frames[FRONT][0], guessed.frames[FRONT][0])
+    unseen = make_edits([job], Repaint(half), matte=Masking(Truth()).matte)[0]
+    assert not np.array_equal(unseen.frames[FRONT][0], known.frames[FRONT][0]), "the guess serves without it"
+
+
 def test_without_evidence_the_mask_of_the_placement_serves():
     hazard = hazard_of("work_drum")
     image = drawn.road()

@@ -37,9 +37,10 @@ class Truth:
 class Repaint:
     """Stands for a generative model: the compositor's picture, all of the mask in another grain and tone, no alpha.
 
-    Notes what it drew in its crops: the objects alone, and the last one with its shadow.
+    Notes what it drew in its crops: the objects alone, and the last one with its shadow. ``guess``: an alpha to claim.
     """
 
+    guess: np.ndarray | None = None
     tone: float = 3.0
     grain: float = 3.0
     name, version, options = "repaint", "1", {}
@@ -65,6 +66,6 @@ class Repaint:
             noise = rng.normal(self.tone, self.grain, request.mask.shape)[..., None]
             image = np.clip(result.image + noise, 0, 255).astype(np.uint8)
             self.alpha = result.alpha
-            results.append(InpaintResult(image, None, {}))
+            results.append(InpaintResult(image, self.guess, {}, self.guess is not None))
         self.bodies = bodies
         return results

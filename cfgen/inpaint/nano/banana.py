@@ -180,7 +180,7 @@ class NanoBanana:
             if isinstance(laid, Laid):
                 report |= {"prompt": ask.turns[0].parts[0], "sent": _hashes(ask), **laid.report}
                 await self._criticised(asker, request, laid, report, calls)
-                return InpaintResult(laid.image, laid.alpha, report | _sum(calls))
+                return InpaintResult(laid.image, laid.alpha, report | _sum(calls), guessed=True)
             problem = laid
             if reply.finish == "complete":
                 calls[-1] |= {"outcome": "unusable", "reason": problem}
