@@ -44,10 +44,9 @@ class GroundingDino(Pretrained):
         model, processor = self._model
         # trained on lower-case phrases that end with a full stop
         asked = text.lower().strip().rstrip(".") + "."
-        with self._torch().inference_mode():
+        with self._torch().inference_mode(), self._autocast():
             inputs = processor(images=np.ascontiguousarray(image), text=asked, return_tensors="pt")
             inputs = inputs.to(self.device)
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._number)
             out = model(**inputs)
             found = processor.post_process_grounded_object_detection(
                 out, inputs["input_ids"], threshold=self.threshold, target_sizes=[image.shape[:2]]

@@ -50,7 +50,9 @@ class PromptedModel(Pretrained):
     def _look(self, image: np.ndarray) -> Any:
         model, processor = self._model
         pixels = processor(images=np.ascontiguousarray(image), return_tensors="pt")["pixel_values"]
-        return model.get_image_embeddings(pixels.to(self.device, self._number))
+        with self._autocast():
+            levels = model.get_image_embeddings(pixels.to(self.device))
+        return [level.float() for level in levels]
 
     def _one(self, image: np.ndarray, embedding: Any, prompt: Prompt) -> list[Segment]:
         model, processor = self._model
@@ -63,11 +65,9 @@ class PromptedModel(Pretrained):
             asked["input_boxes"] = [[list(map(float, prompt.box))]]
         inputs = processor(original_sizes=size, return_tensors="pt", **asked)
         given = {key: value.to(self.device) for key, value in inputs.items() if key.startswith("input_")}
-        # coordinates stay in float32: half precision rounds them to whole pixels
-        given = {k: v.to(self._number) if k == "input_boxes" else v for k, v in given.items()}
-        out = model(image_embeddings=list(embedding), multimask_output=True, **given)
-        masks = processor.post_process_masks(out.pred_masks.float().cpu(), size)[0][0]
-        made = zip(masks.numpy().astype(bool), out.iou_scores[0, 0].float().tolist(), strict=True)
+        out = model(image_embeddings=embedding, multimask_output=True, **given)
+        masks = processor.post_process_masks(out.pred_masks.cpu(), size)[0][0]
+        made = zip(masks.numpy().astype(bool), out.iou_scores[0, 0].tolist(), strict=True)
         return sorted((Segment(mask, score) for mask, score in made), key=lambda s: -s.score)
 
 

@@ -50,10 +50,9 @@ class Sam3Detector(Pretrained):
 
     def detect(self, image: np.ndarray, text: str) -> list[Detection]:
         model, processor = self._model
-        with self._torch().inference_mode():
+        with self._torch().inference_mode(), self._autocast():
             inputs = processor(images=np.ascontiguousarray(image), text=text, return_tensors="pt")
             inputs = inputs.to(self.device)
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._number)
             out = model(**{k: v for k, v in inputs.items() if k != "original_sizes"})
             found = processor.post_process_instance_segmentation(
                 out, threshold=self.threshold, target_sizes=[image.shape[:2]]

@@ -62,13 +62,15 @@ class SegmentAnything(TorchModel):
 
     def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
         torch = self._torch()
-        with torch.inference_mode(), self._autocast():
+        with torch.inference_mode():
             predictor = self._embedded.of(image, self._look)
             return [self._one(predictor, prompt) for prompt in prompts]
 
     def _look(self, image: np.ndarray) -> Any:
         predictor = self._package.SamPredictor(self._model[0])
-        predictor.set_image(np.ascontiguousarray(image))
+        with self._autocast():
+            predictor.set_image(np.ascontiguousarray(image))
+        predictor.features = predictor.features.float()
         return predictor
 
     def _one(self, predictor: Any, prompt: Prompt) -> list[Segment]:
@@ -85,11 +87,6 @@ class SegmentAnything(TorchModel):
         masks, scores, _ = predictor.predict_torch(points, labels, box, multimask_output=True)
         made = zip(masks[0].cpu().numpy(), scores[0].float().tolist(), strict=True)
         return sorted((Segment(mask, score) for mask, score in made), key=lambda s: -s.score)
-
-    def _autocast(self) -> Any:
-        torch = self._torch()
-        kind = self.device.split(":")[0]
-        return torch.autocast(kind, dtype=self._number, enabled=self.dtype != "float32")
 
     def _load(self) -> tuple[Any, str]:
         """The model on its device and the hash of its weights.

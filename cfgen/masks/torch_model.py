@@ -18,7 +18,8 @@ class TorchModel:
 
     Attributes:
         device: "cpu", "cuda", "cuda:1", ...; "auto" takes a GPU when there is one.
-        dtype: "float32", "float16" or "bfloat16"; "auto": bfloat16 on a GPU, else float32.
+        dtype: "float32", "float16" or "bfloat16", for the work on the picture; "auto": bfloat16 on a GPU, else float32.
+            Weights and prompts stay in float32: half precision would round points to several pixels.
     """
 
     def __init__(self, what: str, device: str, dtype: str) -> None:
@@ -53,10 +54,10 @@ class TorchModel:
             raise MissingExtraError(self._what, "sam", error) from error
         return torch
 
-    @property
-    def _number(self) -> Any:
-        """The torch dtype."""
-        return getattr(self._torch(), self.dtype)
+    def _autocast(self) -> Any:
+        torch = self._torch()
+        number, on = getattr(torch, self.dtype), self.dtype != "float32"
+        return torch.autocast(self.device.split(":")[0], dtype=number, enabled=on)
 
 
 class Pretrained(TorchModel):
@@ -82,7 +83,7 @@ class Pretrained(TorchModel):
         try:
             prepare = getattr(self._transformers, processor).from_pretrained(self._source, **where)
             made, notes = getattr(self._transformers, model).from_pretrained(
-                self._source, dtype=self._number, output_loading_info=True, **where
+                self._source, dtype=self._torch().float32, output_loading_info=True, **where
             )
         except Exception as error:  # each file format has errors of its own
             raise InputError(

@@ -89,6 +89,17 @@ def test_half_precision_agrees_and_is_on_record(weights, name):
 
 
 @pytest.mark.parametrize("name", DETECTORS)
+def test_a_detector_in_half_precision_finds_the_same(weights, name):
+    options = weights[f"detector {name}"]
+    exact, half = (
+        create_detector(name, {**options, "dtype": d}).detect(PICTURE, "deer")
+        for d in ("float32", "bfloat16")
+    )
+    assert half
+    assert half[0].score == pytest.approx(exact[0].score, abs=0.02)
+
+
+@pytest.mark.parametrize("name", DETECTORS)
 def test_a_detector_gives_boxes_in_the_picture_best_first_and_the_same_again(weights, name):
     detector = create_detector(name, weights[f"detector {name}"])
     found = detector.detect(PICTURE, "Fallen cyclist")
