@@ -60,6 +60,20 @@ def test_a_car_in_the_other_lane_hides_nothing():
     assert found.visible_since is None
 
 
+def test_a_nearer_car_that_hides_part_of_a_wide_one_leaves_it_no_past():
+    truck = hazard(34, 2.0).model_copy(update={"size": Size(length=2.2, width=8.0, height=3.0)})
+    for t in (-0.5, -1.0):
+        assert past({t: (20.0, 3.0)}).of(truck, crosses=False) is None
+    assert past({-0.5: (34.0, 2.0)}).of(truck, crosses=False) is None
+    assert past().of(truck, crosses=False).visible_since is None
+
+
+def test_a_nearer_car_that_hides_all_of_a_thin_one_hides_it_until_then():
+    found = past({-1.0: (20.0, 0.0)}).of(hazard(34, 0.0), crosses=False)
+    assert found.hidden_at(-1.0)
+    assert not found.hidden_at(-0.5)
+
+
 def test_a_walker_from_off_the_road_waited_at_its_edge():
     walker = hazard(18, -1.0, vx=0.0, vy=1.5)
     found = past(half=2.6).of(walker, crosses=True)
