@@ -214,7 +214,7 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
         except Exception as error:  # the Hub's client raises many kinds, of several packages
             raise InputError(
                 f"inpainter '{inpainter}': LoRA '{source}' cannot be loaded ({one_line(error)}); give a .safetensors "
-                "file, a folder or a Hub name of one for this kind of model"
+                "file, a folder or a Hub name of one for this kind of model (lora=, or preset_lora= for a preset's)"
             ) from error
     if names:
         pipe.set_adapters(names, [weight for _, weight in loras])
