@@ -8,7 +8,8 @@ tone, provenance.
 By default a tiny model on the CPU: it shows what is lost around the model. Prints wall-clock and processor time, as
 other work on the machine slows the first. ``--full --device cuda`` builds the
 full-size architecture from its configuration and also prints the share of the measured matmul rate that is reached.
-Needs the dev extra. Usage: python benchmarks/diffusion.py [--n 32] [--batch 8] [--steps 30] [--full] [--device cuda] [--compile]
+Needs the dev extra.
+Usage: python benchmarks/diffusion.py [--n 32] [--batch 8] [--steps 30] [--full] [--device cuda] [--compile]
 """
 
 import argparse

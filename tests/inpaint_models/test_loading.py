@@ -154,8 +154,15 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_line(monkeypatch):
 
 
 def test_a_lora_that_is_not_there_or_does_not_fit_is_named(tiny, tmp_path):
+    from safetensors.torch import save_file
+
     with pytest.raises(InputError, match=r"LoRA '.*nothing.safetensors' cannot be loaded"):
         painted(sdxl(tiny, lora=str(tmp_path / "nothing.safetensors")))
+    other = {"unet.other_blocks.0.to_q.lora_A.weight": torch.zeros(2, 8)}
+    other |= {"unet.other_blocks.0.to_q.lora_B.weight": torch.zeros(8, 2)}
+    save_file(other, tmp_path / "other.safetensors")
+    with pytest.raises(InputError, match=r"LoRA '.*other.safetensors' cannot be loaded \("):
+        painted(sdxl(tiny, lora=str(tmp_path / "other.safetensors")))
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,10 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
     for name, (source, _) in zip(names, loras, strict=True):
         place, _, file = source.partition(":")
         try:
-            pipe.load_lora_weights(place, adapter_name=name, **({"weight_name": file} if file else {}))
+            given = {"weight_name": file} if file else {}
+            pipe.load_lora_weights(place, adapter_name=name, use_safetensors=True, **given)
+            if not any(name in parts for parts in pipe.get_list_adapters().values()):
+                raise ValueError("none of its layers is one of this model's")
         except Exception as error:  # the Hub's client raises many kinds, of several packages
             raise InputError(
                 f"inpainter '{inpainter}': LoRA '{source}' cannot be loaded ({one_line(error)}); give a .safetensors "
