@@ -1,4 +1,4 @@
-"""Flames, smoke, and the light of bright surroundings."""
+"""Flames, smoke, the light of bright surroundings, and motion blur."""
 
 import math
 
@@ -50,3 +50,19 @@ def test_bright_surroundings_light_what_stands_in_the_shade():
     assert 1 <= gains[0] < 1.3
     assert gains[1] > 1.5
     assert levels[1] > 1.1 * levels[0]
+
+
+@pytest.mark.parametrize("speed", [0.0, 4.0, 12.0])
+def test_what_crosses_is_blurred_along_its_way_by_as_far_as_it_goes(speed):
+    hazard = make_hazard("water_barrier", variant="white")
+    placement = make_placement(hazard, 10.0, 0.0, math.pi / 2, vx=0.0, vy=-speed)
+    edit = edit_of(hazard, placement, images={FRONT: make_road(grey=60)})
+    (low, high), _ = project(PINHOLE, [(10.0, 0.0, 0.35), (10.0, 0.0, 0.65)])
+    band = edit.frames[FRONT][0][round(high[1]) : round(low[1])].astype(float).mean((0, 2))
+    edge = band[: round(low[0])]
+    steep = np.abs(np.diff(edge)).max() / (edge.max() - edge.min())
+    far, _ = project(PINHOLE, [(10.0, -0.005 * speed, 0.0)])
+    way = abs(far[0, 0] - low[0])
+    assert steep == pytest.approx(1 / math.hypot(way, 2.2), rel=0.35)
+    upright = edit.frames[FRONT][0][:, round(low[0]) - 20 : round(low[0]) + 20].astype(float).mean((1, 2))
+    assert np.abs(np.diff(upright)).max() > 25, "its top stays sharp"

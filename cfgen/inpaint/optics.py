@@ -10,6 +10,8 @@ import numpy as np
 #: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
 _OWN_BLUR = 0.6
 _PROBE = 1.0
+#: Motion over less than this, pixels, shows no blur.
+_STILL = 0.5
 #: Variance that the gradient filter itself adds to an edge.
 _FILTER = 0.5
 
@@ -71,6 +73,21 @@ def soften(premultiplied: np.ndarray, optics: Optics) -> np.ndarray:
     """The insert (H, W, C) with the frame's sharpness; alpha is blurred like colour."""
     extra = math.sqrt(max(optics.blur**2 - _OWN_BLUR**2, 0.0))
     return cv2.GaussianBlur(premultiplied, (0, 0), extra) if extra > 0.15 else premultiplied
+
+
+def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
+    """A picture (H, W, C) blurred along the way (2,), pixels, that what it shows moves while the shutter is open."""
+    length = float(np.hypot(*motion))
+    if length < _STILL:
+        return picture
+    reach = math.ceil(length / 2)
+    kernel = np.zeros((2 * reach + 1,) * 2, np.float32)
+    steps = np.linspace(-0.5, 0.5, 8 * reach + 1)[:, None] * motion + reach
+    for u, v in steps:
+        col, row = min(int(u), 2 * reach - 1), min(int(v), 2 * reach - 1)
+        right, down = u - col, v - row
+        kernel[row : row + 2, col : col + 2] += np.outer((1 - down, down), (1 - right, right))
+    return cv2.filter2D(picture, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REPLICATE)
 
 
 def grain(codes: np.ndarray, cover: np.ndarray, optics: Optics, rng: np.random.Generator) -> np.ndarray:

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from cfgen.errors import InpaintRefusedError
-from cfgen.geometry.camera import centre, cropped
+from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint import optics
 from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
 from cfgen.inpaint.draw import Drawing
@@ -23,6 +23,9 @@ from cfgen.inpaint.reflect import reflection
 _KNEE = 0.7
 #: How much of its matt picture's light water gives back from below its surface.
 _WATER = 0.25
+
+#: How long the shutter is taken to be open, s: cameras in cars expose by day for 2 to 10 ms.
+_SHUTTER_S = 0.005
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
@@ -81,8 +84,10 @@ def _set_in(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
-    shade = optics.soften(np.clip(drawing.shade, 0, 8) ** np.float32(light.contrast), scene.optics)
-    shown = _shown(drawing.rgba, light, _distance(request))
+    motion = _motion(request)
+    shade = optics.smear(np.clip(drawing.shade, 0, 8) ** np.float32(light.contrast), motion)
+    shade = optics.soften(shade, scene.optics)
+    shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
         mirrored, share = reflection(cropped(request.camera, x0, y0, x1 - x0, y1 - y0), request.setting)
@@ -123,6 +128,17 @@ def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
         optics.grain(smooth, cover, scene.optics, _random(request)), scene.optics.quality
     )
     return InpaintResult(image, None, {"light": dict(scene.light.report)})
+
+
+def _motion(request: InpaintRequest) -> np.ndarray:
+    """(2,) pixels that the hazard goes while the shutter is open; the car's own motion blurs the road alike."""
+    placed = request.placement
+    if placed.moving_since is not None and request.t < placed.moving_since:
+        return np.zeros(2)
+    foot = np.array([placed.x, placed.y, 0.0])
+    way = _SHUTTER_S * np.array([placed.vx, placed.vy, 0.0])
+    px, valid = project(request.camera, [foot, foot + way])
+    return px[1] - px[0] if valid.all() else np.zeros(2)
 
 
 def _distance(request: InpaintRequest) -> float:
