@@ -8,7 +8,7 @@ import numpy as np
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import horizon_rows, project
 from cfgen.masks.protocol import BoxPx, Prompt, Segment, Segmenter
-from cfgen.masks.shapes import box_around, iou, polygon, touching, widened
+from cfgen.masks.shapes import box_around, disc, iou, polygon, touching, widened
 from cfgen.records import Camera, Placement
 
 #: A pixel counts as changed above this, 8 bit, and above this multiple of what the model changed around the object.
@@ -75,6 +75,7 @@ def refine(
     base = _base(body, height, margin) | widened(polygon(mask.shape, corners[:4]), margin)
     shade *= widened(touching((shade > 0.3) & ~body, base), 2)
     alpha = np.maximum(_feathered(body, height), cv2.GaussianBlur(shade, (0, 0), 1.0))
+    alpha = np.maximum(alpha, _between(body, shade > 0.3))
     return Matte(np.where(allowed, alpha, 0).astype(np.float32), body & allowed, score, fit)
 
 
@@ -160,6 +161,12 @@ def _shadow(before: np.ndarray, after: np.ndarray, camera: Camera, where: np.nda
     horizon = np.nan_to_num(horizon_rows(camera, np.arange(where.shape[1])), nan=0.0)
     ground = np.arange(where.shape[0])[:, None] > horizon
     return np.where(where & even & ground, share, 0).astype(np.float32)
+
+
+def _between(body: np.ndarray, shadow: np.ndarray) -> np.ndarray:
+    """(h, w) bool: the thin seam where an object meets its shadow, whose mixed pixels look like neither."""
+    closed = cv2.morphologyEx((body | shadow).astype(np.uint8), cv2.MORPH_CLOSE, disc(1)) > 0
+    return closed & widened(shadow, 2) & widened(body, 2)
 
 
 def _base(body: np.ndarray, height: float, margin: float) -> np.ndarray:

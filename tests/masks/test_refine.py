@@ -70,6 +70,7 @@ def painted():
     stain = np.zeros(body.shape, bool)
     stain[y1 + 12 : y1 + 20, x0 - 50 : x0 - 30] = True
     after[stain] *= 0.6
+    after = cv2.GaussianBlur(after, (0, 0), 0.8)  # edges are mixed, as in any picture
     mask = np.zeros(body.shape, np.uint8)
     mask[y0 - 30 : y1 + 40, x0 - 70 : x1 + 70] = 255
     return before, after.astype(np.uint8), mask, placement, body, shade > 0.15, stain
@@ -100,6 +101,15 @@ def test_thin_ends_that_the_segment_lost_are_kept(painted):
     coarse = cv2.erode(body.astype(np.uint8), np.ones((5, 5)))
     found = refine(Truth(coarse.astype(int)), before, after, mask, drawn.CAMERA, placement)
     assert (found.object & body).sum() / body.sum() > 0.95
+
+
+def test_there_is_no_bright_line_between_a_thing_and_its_shadow(painted):
+    before, after, mask, placement, body, shade, _ = painted
+    slim = cv2.erode(body.astype(np.uint8), np.ones((3, 3)))
+    found = refine(Truth(slim.astype(int)), before, after, mask, drawn.CAMERA, placement)
+    seam = (cv2.dilate(body.astype(np.uint8), np.ones((5, 5))) > 0) & shade & ~body
+    assert seam.sum() > 20
+    assert found.alpha[seam].min() > 0.75
 
 
 def test_the_crop_may_lie_anywhere_in_the_frame(painted):
