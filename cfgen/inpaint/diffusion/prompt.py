@@ -39,7 +39,9 @@ def instruction(request: InpaintRequest) -> str:
             f"Make this look like a real photo: {hazard.prompt}, {words}. "
             "Keep its place, size, outline and shadow, and everything around it."
         )
-    return f"Add {hazard.prompt}, {words}, standing on the road as in a real photo. Change nothing else."
+    return (
+        f"Add this to the road, as a real photo would show it, {words}: {hazard.prompt}. Change nothing else."
+    )
 
 
 def negative(request: InpaintRequest, more: str) -> str:
