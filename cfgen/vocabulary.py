@@ -34,26 +34,26 @@ heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, bus, coach, tr
 large vehicle  | 1.2 20  | 1.3 5    | 60 100 | truck
 large vehicle  | 1.2 20  | 1.3 5    | 70 100 | van, ambulance, caravan, camper
 large vehicle  | 1.2 20  | 1.3 5    | 0 100  | trailer
-rider          | 0.3 2.8 | 0.3 2.4  | 0 90   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
-rider          | 0.3 2.8 | 0.3 2.4  | 0 90   | scooter, moped, tricycle, rider
+rider          | 0.3 2.8 | 0.3 2.4  | 0 94   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
+rider          | 0.3 2.8 | 0.3 2.4  | 0 94   | scooter, moped, tricycle, rider
 wheeled        | 0.3 2.2 | 0.5 2.2  | 0 100  | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
 person         | 0.15 3  | 0.2 2.4  | 0 94   | pedestrian, person, people, man, woman, child, children, kid, boy, girl
 person         | 0.15 3  | 0.2 2.4  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
 person         | 0.15 3  | 0.2 2.4  | 0 94   | driver, motorist
-large animal   | 0.25 6  | 0.5 2.8  | 0 88   | deer, horse, cow, moose, elk, cattle, boar, sheep
-dog            | 0.2 1.5 | 0.2 1.0  | 0 88   | dog, fox, raccoon
-small animal   | 0.1 0.9 | 0.1 0.6  | 0 92   | cat, rabbit, squirrel, duck
+large animal   | 0.25 6  | 0.5 2.8  | 0 94   | deer, horse, cow, moose, elk, cattle, boar, sheep
+dog            | 0.2 1.5 | 0.2 1.0  | 0 94   | dog, fox, raccoon
+small animal   | 0.1 0.9 | 0.1 0.6  | 0 94   | cat, rabbit, squirrel, duck
 birds          | 0.1 2.5 | 0.1 0.8  | 0 100  | bird, geese, goose
-animal         | 0.1 6   | 0.1 2.8  | 0 92   | animal
+animal         | 0.1 6   | 0.1 2.8  | 0 94   | animal
 tree           | 0.4 20  | 0.15 8   | 0 85   | tree, branch, log, trunk, bough
 hole           | 0.2 15  | 0.0 1.5  | 0 100  | pothole, sinkhole, manhole, hole, crack, pit, trench
 liquid         | 0.3 30  | 0.0 1.5  | 0 100  | flood, flooding, water, puddle, oil, spill, ice, mud
 tyre           | 0.15 3  | 0.1 1.6  | 0 100  | tire, tyre, wheel
-small load     | 0.05 1  | 0.05 .7  | 0 100  | ball, football, bottle, newspaper, shoe
+small load     | 0.05 .5 | 0.05 .5  | 0 100  | ball, football, bottle, newspaper, shoe
 load           | 0.1 3.5 | 0.05 1.6 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, bag, trash
 load           | 0.1 3.5 | 0.05 1.6 | 0 100  | garbage, rubbish, dustbin, bin, barrel, bucket, paper
-furniture      | 0.2 5   | 0.05 2.2 | 0 100  | mattress, couch, sofa, chair, armchair, furniture, ladder, pallet
-furniture      | 0.2 5   | 0.05 2.2 | 0 100  | plank, pipe, lumber, fridge, table
+furniture      | 0.2 2.4 | 0.05 2.0 | 0 100  | mattress, couch, sofa, chair, armchair, fridge, table
+long load      | 0.2 5   | 0.05 2.2 | 0 100  | furniture, ladder, pallet, plank, pipe, lumber
 debris         | 0.1 8   | 0.05 2.2 | 0 100  | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap
 debris         | 0.1 8   | 0.05 2.2 | 0 100  | leaves
 roadside thing | 0.2 4   | 0.3 4    | 0 100  | bench, mailbox, letterbox, shrub, bush, hedge, advertising board

@@ -97,7 +97,8 @@ def test_compression_is_no_change_and_hides_none(painted):
         find_change(squeeze(case.original, 90), squeeze(case.original, 80), case.camera)
     a = find_change(case.original, case.modified, case.camera)
     b = find_change(squeeze(case.original, 90), squeeze(case.modified, 90), case.camera)
-    assert np.abs(np.array(a.box) - np.array(b.box)).max() <= 6
+    # compression works in blocks of 8 pixels
+    assert np.abs(np.array(a.box) - np.array(b.box)).max() <= 12
 
 
 def test_the_change_stands_where_it_was_put(painted):
@@ -139,6 +140,7 @@ def test_every_taxonomy_name_is_in_the_vocabulary():
         ("The deer is on the left, so the car keeps going.", False, set(), False),
         ("The deer does not require slowing down.", False, set(), True),
         ("Coming to a halt before the deer.", True, set(), False),
+        ("There is a deer swerving to the left.", False, set(), False),
     ],
 )
 def test_intent_is_read_from_plain_english(text, brake, steer, refused):

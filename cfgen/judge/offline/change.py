@@ -18,6 +18,8 @@ _COARSE_DIFFERENCE = 8
 #: Smallest change, as a share of the frame, and the largest that can still be one element.
 _MIN_SHARE = 6e-5
 _MAX_SHARE = 0.5
+#: Lowest part of a thing, as a share of its height in the picture, in which a shadow can lie beside it.
+_FOOT = 0.15
 #: Beyond this a pixel row spans too much road to place anything, m.
 _FARTHEST_M = 150.0
 
@@ -71,7 +73,7 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
     body = mask.copy()
     body[window] &= ~_shadow(original[window], modified[window])
     body = _main_part(body)
-    body = body if body.sum() > 0.15 * mask.sum() else mask
+    body = _upright(body if body.sum() > 0.15 * mask.sum() else mask)
     rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
@@ -128,6 +130,16 @@ def _shadow(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     local = cv2.blur(mean, (5, 5))
     rough = np.sqrt(np.maximum(cv2.blur(mean**2, (5, 5)) - local**2, 0)) / np.maximum(local, 0.02)
     return (mean > 0.12) & (mean < 0.98) & (colour < 0.35) & (rough < 0.2)
+
+
+def _upright(body: np.ndarray) -> np.ndarray:
+    """Without what reaches out to the sides along the ground only: the rest of a shadow."""
+    rows = np.flatnonzero(body.any(axis=1))
+    foot = int(rows[-1] + 1 - _FOOT * (rows[-1] + 1 - rows[0]))
+    columns = np.flatnonzero(body[:foot].any(axis=0))
+    kept = np.zeros_like(body)
+    kept[:, columns[0] : columns[-1] + 1] = body[:, columns[0] : columns[-1] + 1]
+    return kept
 
 
 def _measure(

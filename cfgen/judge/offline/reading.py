@@ -126,7 +126,7 @@ def _known_thing_in_a_new_role(before: list[str], fresh: list[str]) -> tuple[str
 def _intent(new_text: str, original: Plan, modified: Plan) -> tuple[bool, bool, frozenset[str], bool]:
     """brake, around, steer, refused: from new sentences, and from the meta-actions where they changed."""
     refused = bool(re.search(_REFUSED, new_text))
-    positive = re.sub(_REFUSED, " ", new_text)
+    positive = _own_doing(re.sub(_REFUSED, " ", new_text))
     lon, lat = modified.trace.longitudinal, modified.trace.lateral
     new_lon = lon if lon != original.trace.longitudinal else ""
     new_lat = lat if lat != original.trace.lateral else ""
@@ -135,6 +135,14 @@ def _intent(new_text: str, original: Plan, modified: Plan) -> tuple[bool, bool, 
     brake = bool(re.search(_BRAKE, positive)) or new_lon in ("stop", "yield", "follow lead vehicle")
     around = bool(re.search(_AROUND, positive)) or any(w in new_lat for w in ("nudge", "change", "pull over"))
     return brake, around, frozenset(steer), refused
+
+
+def _own_doing(text: str) -> str:
+    """Without what a thing is said to be doing: in "the rider swerving ahead" it is not the car that swerves."""
+    for word, at in reversed(things(text)):
+        end = at + len(word)
+        text = text[:end] + re.sub(r"^s?(?:\s+\w+ing\b)+", " ", text[end:])
+    return text
 
 
 def _sentences(text: str, plan: Plan) -> list[str]:
