@@ -12,7 +12,7 @@ from tests.benches import run
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SLOW_MS = 60_000
 #: faults of a page that are words for the user, thrown again after they were shown
-SAID = ("expected", "above the road", "declined", "ValueError", "no longer known", "refused")
+SAID = ("expected", "above the road", "declined", "ValueError", "no longer known", "refused", "no answer")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ window.cf = (() => {
     try { if (value === undefined) return localStorage.getItem("cfgen." + key) || ""; localStorage.setItem("cfgen." + key, value); } catch { /* private window */ }
     return "";
   };
+  const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)), PATIENCE_MS = 60000;
   let name = stored("name");
   let toastTimer;
   function toast(words, bad) {
@@ -17,9 +18,9 @@ window.cf = (() => {
     toastTimer = setTimeout(() => box.classList.remove("shown"), bad ? 7000 : 2200);
   }
   async function ask(server, what, fields = {}) {
-    let answer;
-    try { answer = await server.call({ ...fields, do: what, name }); }
-    catch { toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
+    // where the server is gone, the call fails, returns nothing, or never returns
+    const answer = await Promise.race([server.call({ ...fields, do: what, name }), wait(PATIENCE_MS)]).catch(() => null);
+    if (!answer) { toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
     if (answer.error) { toast(answer.error, true); throw new Error(answer.error); }
     return answer.ok;
   }
@@ -66,7 +67,6 @@ window.cf = (() => {
   // gates of an edit: passed or not, which, what was found, what is allowed
   const gates = (list) => list.map((g) => el("tr", { class: g.passed ? "" : "bad" }, mark(g.passed), el("td", {}, g.gate.replaceAll("_", " "), el("small", {}, g.passed ? g.bound : g.reason || g.bound)), el("td", {}, g.value === null ? "–" : String(Math.round(100 * g.value) / 100))));
   const mark = (passed) => el("td", {}, el("span", { "aria-hidden": "true" }, passed ? "✓" : "✕"), hidden(passed ? "passed" : "failed"));
-  const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
   // Long work on the server: words, bar and a way to stop it, until it has ended. The words alone are read out.
   function jobs(server, root) {

@@ -1,0 +1,288 @@
+"""Long work and work by hand, in Chromium: regenerate, top up, paint, generate, upload, restart, several people."""
+
+import base64
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+sync_api = pytest.importorskip(
+    "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
+)
+
+from cfgen.app.api import Api  # noqa: E402
+from cfgen.app.wiring import serve  # noqa: E402
+from cfgen.files import read_image  # noqa: E402
+from cfgen.verify import Verification  # noqa: E402
+from tests.app import slow  # noqa: E402
+from tests.app.asking import ask  # noqa: E402
+from tests.app.conftest import opened  # noqa: E402
+from tests.app.rooms import placed, room  # noqa: E402
+from tests.app.test_command import free_port  # noqa: E402
+
+expect = sync_api.expect
+
+
+def shown(page) -> str:
+    """Id of the case that Curate shows."""
+    return page.locator("#room-curate .cf-list li[aria-current]").get_attribute("id").removeprefix("case-")
+
+
+def faults(api) -> list[str]:
+    """What ``cfgen verify`` finds, but for answers that nobody has asked for yet."""
+    return [f for f in map(str, Verification(api.store.root).run()) if "cfgen score" not in f]
+
+
+def open_again(page, hazard_keys: list[str]) -> None:
+    page.keyboard.press("g")
+    page.wait_for_selector("#room-curate dialog[open]")
+    for key in (*hazard_keys, "Tab", "Enter"):
+        page.keyboard.press(key)
+
+
+@pytest.mark.parametrize(("keys", "same"), [([], True), (["ArrowDown"], False)])
+def test_regenerate_by_keyboard_with_a_new_seed_and_with_another_hazard(page, api, keys, same) -> None:
+    here = page.locator("#room-curate")
+    old = api.store.case(shown(page))
+    open_again(page, keys)
+    said = here.locator("[data-job] [role=status]")
+    expect(said).to_contain_text(re.compile("Made again|the old one stays"))
+    if "the old one stays" in said.inner_text():
+        assert api.store.has_case(old.case_id)
+        return
+    new = api.store.case(shown(page))
+    assert new.case_id != old.case_id
+    assert (new.scene_id, new.hazard.id == old.hazard.id) == (old.scene_id, same)
+    here.locator("[data-filter]").select_option("rejected")
+    expect(here.locator("[data-reviews]")).to_contain_text(f"made again as {new.case_id}")
+    here.locator("[data-filter]").blur()
+    page.keyboard.press("b")
+    expect(page.locator(".cf-toast")).to_have_text("Brought back.")
+    assert api.store.has_case(old.case_id)
+    assert faults(api) == []
+
+
+def test_top_up_from_the_page(desk, api) -> None:
+    wanted = len(api.store.cases()) + 1
+    box = desk.locator("#room-curate [data-topup]")
+    box.fill(str(wanted))
+    box.press("Enter")
+    expect(desk.locator("#room-curate [data-job] [role=status]")).to_have_text(f"{wanted} cases, as wanted.")
+    expect(desk.locator("#room-curate [data-counts] small")).to_contain_text(f"{wanted} of")
+    assert len(api.store.cases()) == wanted
+    assert faults(api) == []
+
+
+def test_a_painted_mask_bounds_the_edit_and_erasing_takes_it_back(page, api) -> None:
+    case = api.store.cases()[0]
+    here = placed(page, case)
+    page.keyboard.press("p")
+    page.wait_for_selector("#room-place [data-gates] tr")
+    whole = here.locator("[data-part]").bounding_box()
+    here.locator("[data-brush]").click()
+    here.locator("[data-width]").fill("8")
+    x, y = whole["x"] + whole["width"] / 3, whole["y"] + whole["height"] / 2
+    page.mouse.move(x, y - 6)
+    page.mouse.down()
+    page.mouse.move(x, y + 6, steps=4)
+    page.mouse.up()
+    here.locator("[data-brush]").blur()
+    page.keyboard.press("p")
+    width = "document.querySelector('#room-place [data-part]').getBoundingClientRect().width"
+    page.wait_for_function(f"{width} < {whole['width'] - 1}")
+    painted = """() => {
+        const c = document.querySelector('#room-place [data-paint]');
+        return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v);
+    }"""
+    assert page.evaluate(painted)
+    here.locator("[data-erase]").click()
+    here.locator("[data-width]").fill("60")
+    page.mouse.move(x, y - 30)
+    page.mouse.down()
+    page.mouse.move(x, y + 30, steps=6)
+    page.mouse.up()
+    assert not page.evaluate(painted)
+    here.locator("[data-erase]").click()
+    here.locator("[data-clear]").click()
+    here.locator("[data-clear]").blur()
+    page.keyboard.press("p")
+    page.wait_for_function(f"{width} > {whole['width'] - 1}")
+
+
+def test_an_answer_from_a_file_is_judged_and_a_huge_one_is_refused(desk, api, tmp_path: Path) -> None:
+    here = room(desk, "Try")
+    desk.wait_for_selector("#room-try [data-case] option", state="attached")
+    text = ask(api, "try_example", id=here.locator("[data-case]").input_value())["text"]
+    (tmp_path / "answer <b>bold.txt").write_text(text)
+    here.locator("[data-file]").set_input_files(tmp_path / "answer <b>bold.txt")
+    expect(here.locator("[data-text]")).to_have_value(text)
+    here.locator("[data-go]").click()
+    expect(here.locator("[data-verdict]")).to_have_text("Verdict")
+    assert here.locator("[data-marks] b").count() == 3
+    (tmp_path / "huge.txt").write_text("x" * 200_001)
+    here.locator("[data-file]").set_input_files(tmp_path / "huge.txt")
+    expect(desk.locator(".cf-toast")).to_contain_text("larger than an answer can be")
+
+
+# --- with an inpainter that takes its time ----------------------------------------------------------------
+
+
+@pytest.fixture
+def root(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "site").mkdir()
+    slow.install(tmp_path / "site", monkeypatch)
+    return shutil.copytree(bench, tmp_path / "b")
+
+
+def generating(page, api):
+    """Place with the slow inpainter chosen."""
+    here = placed(page, api.store.cases()[0])
+    here.locator("[data-inpainter]").select_option("slow")
+    expect(here.locator("[data-preview-word]")).to_have_text("generate")
+    expect(here.locator("[data-guide-label]")).to_be_visible()
+    here.locator("[data-inpainter]").blur()
+    return here
+
+
+def test_generating_shows_progress_can_be_stopped_and_keeps_nobody_waiting(root: Path, browser) -> None:
+    api = Api(root, options={"slow": {"seconds": 300}})
+    app = serve(api, port=0, block=False)
+    try:
+        url = app.local_url.rstrip("/")
+        for anna in opened(browser, url, 1440, "anna"):
+            here = generating(anna, api)
+            anna.keyboard.press("p")
+            expect(here.locator("[data-job] [role=status]")).to_contain_text("drawing: frame 1 of 1")
+            expect(here.locator("[data-job] progress")).to_be_visible()
+            for ben in opened(browser, url, 834, "ben"):
+                start = time.monotonic()
+                ben.keyboard.press("a")
+                expect(ben.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
+                there = placed(ben, api.store.cases()[0])
+                ben.keyboard.press("p")
+                ben.wait_for_selector("#room-place [data-gates] tr")
+                assert there.locator("[data-part]").is_visible()
+                assert time.monotonic() - start < 60, "the long job takes 300 s"
+            anna.reload()
+            anna.wait_for_selector("#room-curate .cf-list li[aria-current]")
+            here = room(anna, "Place")
+            expect(here.locator("[data-job] [role=status]")).to_contain_text("drawing")
+            here.locator("[data-job] [data-stop]").click()
+            expect(here.locator("[data-job] [role=status]")).to_have_text("stopped")
+            expect(here.locator("[data-job] [data-stop]")).to_be_hidden()
+    finally:
+        app.close()
+
+
+def test_what_was_generated_is_saved_and_failing_is_text(root: Path, browser) -> None:
+    api = Api(root)
+    app = serve(api, port=0, block=False)
+    try:
+        for page in opened(browser, app.local_url.rstrip("/"), 1440, "anna"):
+            here = generating(page, api)
+            page.keyboard.press("p")
+            page.wait_for_selector("#room-place [data-gates] tr")
+            expect(here.locator("[data-took]")).to_contain_text("drawn in")
+            page.keyboard.press("s")
+            expect(here.locator("[data-job] [role=status]")).to_contain_text("Saved as")
+            made = here.locator("[data-job] [role=status]").inner_text().split()[-1].rstrip(".")
+            part = here.locator("[data-part]").get_attribute("src").partition(",")[2]
+            (root.parent / "part.png").write_bytes(base64.b64decode(part))
+            looked_at = read_image(root.parent / "part.png")
+            x, y = where(api, made)
+            saved = read_image(api.store.case_dir(made) / "augmented.png")
+            assert (saved[y : y + looked_at.shape[0], x : x + looked_at.shape[1]] == looked_at).all()
+            api._options["slow"] = {"fault": "breaks"}
+            here.locator("[data-inpainter]").select_option("composite")
+            expect(here.locator("[data-preview-word]")).to_have_text("preview")
+            generating(page, api)
+            page.keyboard.press("p")
+            expect(here.locator("[data-job] [role=status]")).to_contain_text("wrong <b>shape</b>")
+            assert here.locator("[data-job] b").count() == 0
+    finally:
+        app.close()
+
+
+def where(api: Api, case_id: str) -> tuple[int, int]:
+    """Left and top of what a case changes."""
+    mask = read_image(api.store.case_dir(case_id) / "mask.png")[..., 0]
+    return int(mask.any(0).argmax()), int(mask.any(1).argmax())
+
+
+def test_an_inpainter_that_is_not_installed_is_listed_and_cannot_be_chosen(desk) -> None:
+    here = room(desk, "Place")
+    desk.wait_for_selector("#room-place [data-numbers] dd")
+    for option in here.locator("[data-inpainter] option").all():
+        missing = "pip install" in option.inner_text()
+        assert option.is_disabled() == missing, option.inner_text()
+
+
+def test_a_restart_loses_nothing(root: Path, browser) -> None:
+    app = serve(Api(root), port=0, block=False)
+    for page in opened(browser, app.local_url.rstrip("/"), 1440, "anna"):
+        page.keyboard.press("a")
+        expect(page.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
+        page.keyboard.press("f")
+        page.wait_for_selector("dialog[open]")
+        page.keyboard.press("2")
+        expect(page.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^2 of"))
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#room-curate [data-state]")).to_contain_text("2 of 3")
+        at = shown(page)
+        state = page.context.storage_state()
+    port = app.server_port
+    app.close()
+    app = serve(Api(root), port=port, block=False)
+    try:
+        for page in opened(browser, app.local_url.rstrip("/"), 1440, "anna", storage_state=state):
+            expect(page.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^2 of"))
+            assert shown(page) == at
+            page.locator("#room-curate [data-filter]").select_option("flag")
+            expect(page.locator("#room-curate [data-reviews]")).to_contain_text(
+                "anna flag: borderline realism"
+            )
+    finally:
+        app.close()
+
+
+def test_a_page_that_outlives_the_server_says_so_and_goes_on_after(root: Path, browser) -> None:
+    port = free_port()
+    app, url = started(root, port)
+    for page in opened(browser, url, 1440, "anna"):
+        stopped(app)
+        page.keyboard.press("a")
+        expect(page.locator(".cf-toast")).to_contain_text("Is cfgen app still running?")
+        app, _ = started(root, port)
+        page.keyboard.press("a")
+        expect(page.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
+    stopped(app)
+    decided = json.loads(next(root.glob("reviews/anna/*.json")).read_text())
+    assert [entry["decision"] for entry in decided["history"]] == ["accept"]
+
+
+def started(root: Path, port: int) -> tuple[subprocess.Popen, str]:
+    """``cfgen app`` in a process of its own, once it answers."""
+    command = [sys.executable, "-m", "cfgen", "app", str(root), "--port", str(port)]
+    app = subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL)
+    url, end = f"http://127.0.0.1:{port}", time.monotonic() + 120
+    while time.monotonic() < end:
+        try:
+            urllib.request.urlopen(url).close()
+            return app, url
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("cfgen app did not start")
+
+
+def stopped(app: subprocess.Popen) -> None:
+    """As Ctrl-C does."""
+    app.send_signal(signal.SIGINT)
+    assert app.wait(60) in (0, 130)
