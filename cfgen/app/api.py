@@ -211,19 +211,23 @@ class Api:
         return self._begin("top up", name, "build", "counting", work)
 
     def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
-        """None where it can be used at once, else the job that starts it."""
-        tool = self._tool(asked)
-        if tool.inpainter == INSTANT or tool in self._palettes:
+        """None where it can be used on this hazard at once, else the job that starts it."""
+        tool, hazard = self._tool(asked), str(asked.get("hazard", ""))
+        known = self._palettes.get(tool)
+        if tool.inpainter == INSTANT or (known is not None and known.knows(hazard)):
             return None
         job = self.jobs.start(
             "start",
             name,
             tool.inpainter,
             f"starting {tool.inpainter}",
-            partial(hand.palette, tool),
-            lambda palette: self._palettes.update({tool: palette}),
+            partial(hand.palette, tool, hazard),
+            partial(self._learn, tool),
         )
         return job.shown()
+
+    def _learn(self, tool: Tool, palette: Palette) -> None:
+        self._palettes.setdefault(tool, palette).sizes.update(palette.sizes)
 
     def _generate(self, name: str, asked: Asked) -> dict[str, Any]:
         tool = self._tool(asked)
@@ -258,7 +262,7 @@ class Api:
     def _palette(self, asked: Asked) -> Palette:
         tool = self._tool(asked)
         if tool.inpainter == INSTANT:
-            return hand.palette(tool, _quiet)
+            return hand.palette(tool, None, _quiet)
         if tool not in self._palettes:
             raise InputError(
                 f"inpainter '{tool.inpainter}': is not started; choose it again under 'Drawn by'"

@@ -56,15 +56,15 @@ def workshop(tool: Tool) -> Workshop:
     return Workshop(Recipe(tool.root, None, folders), inpainter, create_guide(tool.guide, inpainter))
 
 
-@lru_cache(maxsize=4)
-def _palette(tool: Tool) -> Palette:
-    return Palette.of(workshop(tool))
+@lru_cache(maxsize=200)
+def _palette(tool: Tool, hazard_id: str | None) -> Palette:
+    return Palette.of(workshop(tool), None if tool.inpainter == INSTANT else hazard_id)
 
 
-def palette(tool: Tool, say: Say) -> Palette:
-    """Start the inpainter and see what it can draw."""
+def palette(tool: Tool, hazard_id: str | None, say: Say) -> Palette:
+    """Start the inpainter and see what it can draw; see :meth:`Palette.of`."""
     say(f"starting {tool.inpainter}", None)
-    return _palette(tool)
+    return _palette(tool, hazard_id)
 
 
 def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     """
     shop = _telling(tool, say, "drawing")
     there = stage(tool.root, str(asked.get("scene")))
-    placement, _, hazard = placed(shop.store, _palette(tool), asked)
+    placement, _, hazard = placed(shop.store, _palette(tool, str(asked.get("hazard"))), asked)
     if placement is None:
         raise InputError("preview: the camera does not see this place; move the hazard into the frame")
     camera = there.folder.scene.front
@@ -103,7 +103,7 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
     """
     shop = _telling(tool, say, "drawing")
     store = shop.store
-    placement, faults, hazard = placed(store, _palette(tool), asked)
+    placement, faults, hazard = placed(store, _palette(tool, str(asked.get("hazard"))), asked)
     if placement is None or faults:
         raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
     scene_id = str(asked.get("scene"))

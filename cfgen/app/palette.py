@@ -1,6 +1,5 @@
 """What an inpainter can draw, known to the page without having the inpainter itself at hand."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cfgen.casework import Workshop
@@ -15,19 +14,28 @@ class Palette:
     """What a workshop can draw.
 
     Attributes:
-        sizes: by id of a hazard that can be drawn, the sizes there are of it; none: any will do.
+        drawn: ids of the hazards it can draw.
+        sizes: of those asked about so far, the sizes there are of it; none: any will do.
         generative: it repaints pixels and may start from another inpainter's insert.
     """
 
     taxonomy: Taxonomy
-    sizes: Mapping[str, tuple[Size, ...]]
+    drawn: frozenset[str]
+    sizes: dict[str, tuple[Size, ...]]
     generative: bool
 
     @classmethod
-    def of(cls, shop: Workshop) -> "Palette":
+    def of(cls, shop: Workshop, hazard_id: str | None = None) -> "Palette":
+        """With the sizes of one hazard, which may take a while to find; of all for None."""
         drawn = [h for h in shop.taxonomy.hazards if can_draw(h, shop.inpainter, shop.guide)]
-        sizes = {h.id: tuple(shop.sizes(h)) for h in drawn}
-        return cls(shop.taxonomy, sizes, not shop.inpainter.needs.every_frame)
+        asked = [h for h in drawn if hazard_id in (None, h.id)]
+        sizes = {h.id: tuple(shop.sizes(h)) for h in asked}
+        ids = frozenset(h.id for h in drawn)
+        return cls(shop.taxonomy, ids, sizes, not shop.inpainter.needs.every_frame)
+
+    def knows(self, hazard_id: str) -> bool:
+        """Whether there is nothing to ask about this hazard."""
+        return hazard_id not in self.drawn or hazard_id in self.sizes
 
     def hazard(self, hazard_id: str, size: int | None = None) -> Hazard:
         """The hazard, in the ``size``-th of its sizes, counted round.
@@ -36,10 +44,12 @@ class Palette:
             InputError: no such hazard, or one that this inpainter cannot draw.
         """
         hazard = self.taxonomy.get(hazard_id)
-        if hazard_id not in self.sizes:
+        if hazard_id not in self.drawn:
             raise InputError(
                 f"hazard '{hazard.name}': this inpainter cannot draw it; choose another of either"
             )
+        if hazard_id not in self.sizes:
+            raise InputError(f"hazard '{hazard.name}': its sizes are not known yet; choose it again")
         sizes = self.sizes[hazard_id]
         if size is None or not sizes:
             return hazard

@@ -38,6 +38,10 @@ ADVICE = {
 }
 
 
+#: Off a good distance, what is tried where the sliders are too coarse for it, m.
+_NEAR_M = (0.0, 0.1, -0.1, 0.3, -0.3, 0.6)
+
+
 @dataclass(frozen=True)
 class Stage:
     """One scene, ready to place things in."""
@@ -71,9 +75,9 @@ def scenes(store: Store) -> list[str]:
 
 def hazards(palette: Palette) -> dict[str, Any]:
     """What the inpainter can draw, by cluster and name, and whether it can start from another's insert."""
-    found = [h for h in palette.taxonomy.hazards if h.id in palette.sizes]
+    found = [h for h in palette.taxonomy.hazards if h.id in palette.drawn]
     listed = [
-        {"id": h.id, "name": h.name, "cluster": h.cluster, "sizes": len(palette.sizes[h.id]) or 1}
+        {"id": h.id, "name": h.name, "cluster": h.cluster, "sizes": len(palette.sizes.get(h.id, ())) or 1}
         for h in sorted(found, key=lambda h: (h.cluster, h.name))
     ]
     return {"hazards": listed, "generative": palette.generative}
@@ -135,12 +139,14 @@ def suggest(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[st
     best = found[0]
     _, _, heading = there.path.at(np.array([best.distance_m]), np.array([best.lateral_m]))
     turn = math.degrees(wrap_angle(best.yaw - float(heading[0])))
-    return {
-        "s": round(best.distance_m, 1),
-        "lateral": round(best.lateral_m, 1),
-        "heading": round(turn),
-        "size": size,
-    }
+    lateral, turned = round(best.lateral_m, 1), round(turn)
+    poses: list[dict[str, float]] = [
+        {"s": round(best.distance_m + off, 1), "lateral": lateral, "heading": turned, "size": size}
+        for off in _NEAR_M
+    ]
+    # what the sliders can say may be just off what works
+    works = (p for p in poses if not placed(store, palette, {**asked, **p})[1])
+    return next(works, poses[0])
 
 
 def live(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, Any]:

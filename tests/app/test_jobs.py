@@ -38,7 +38,7 @@ def opened(root: Path, **options) -> tuple[Api, dict]:
     case = api.store.cases()[0]
     asked = {"scene": case.scene_id, "hazard": case.hazard.id, "seed": 3}
     pose = {**asked, **ask(api, "suggest", **asked), "inpainter": "slow"}
-    assert ended(api, ask(api, "open_inpainter", inpainter="slow"))["state"] == "done"
+    assert ended(api, ask(api, "open_inpainter", inpainter="slow", hazard=case.hazard.id))["state"] == "done"
     return api, pose
 
 

@@ -19,7 +19,7 @@ async function load(keep) {
   all = answer.rows; wanted = answer.wanted;
   if (!$("topup").value) $("topup").value = wanted;
   count();
-  filter(keep || (now && now.id) || cf.stored("case." + cf.name()));
+  return filter(keep || (now && now.id) || cf.stored("case." + cf.name()));
 }
 function count() {
   const here = all.filter(matches.all), mine = here.filter((r) => r.mine).length;
@@ -34,7 +34,7 @@ function filter(keep) {
   $("list").replaceChildren();
   list(FIRST);
   const found = shown.findIndex((r) => r.id === keep);
-  go(found >= 0 ? found : Math.min(at, Math.max(0, shown.length - 1)));
+  return go(found >= 0 ? found : Math.min(at, Math.max(0, shown.length - 1)));
 }
 // the lines at once that can be seen, the others while nothing else is to do
 const FIRST = 120;
@@ -174,12 +174,12 @@ async function follow(job) {
   const ended = job && await work.follow(job);
   if (!ended || ended.state === "failed") return;
   if (ended.kind === "regenerate" && ended.state === "done") {
-    work.say("Made again; the old one is among the rejected.");
     $("filter").value = "all";
     await load(ended.result);
+    work.say("Made again; the old one is among the rejected.");
   } else {
-    if (ended.state === "done") work.say(`${ended.result} cases, as wanted.`);
     await load();
+    if (ended.state === "done") work.say(`${ended.result} cases, as wanted.`);
   }
 }
 async function again() {

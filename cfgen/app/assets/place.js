@@ -21,25 +21,28 @@ async function start() {
   follow_job(open.find((j) => j.kind === "draw" || j.kind === "save"));
 }
 // an inpainter that is slow to start is started on the server; one that cannot be leaves the choice as it was
-async function take() {
-  const wanted = { inpainter: $("inpainter").value, guide: $("guide").value };
+async function begun(wanted) {
   const starting = await cf.ask(server, "open_inpainter", wanted).catch(() => undefined);
-  if (starting === undefined) return false;
-  if (starting) {
-    const ended = await work.follow(starting);
-    if (!ended || ended.state !== "done") return false;
-    work.say("");
-  }
-  const found = await cf.ask(server, "hazards", wanted).catch(() => null);
-  if (!found) return false;
-  chosen = wanted.inpainter;
-  hazards(found);
+  if (!starting) return starting === null;
+  const ended = await work.follow(starting);
+  if (!ended || ended.state !== "done") return false;
+  work.say("");
   return true;
+}
+async function take() {
+  const wanted = { inpainter: $("inpainter").value, guide: $("guide").value, hazard: $("hazard").value };
+  for (;;) {
+    const found = await begun(wanted) && await cf.ask(server, "hazards", wanted).catch(() => null);
+    if (!found) return false;
+    chosen = wanted.inpainter; held = wanted.guide;
+    hazards(found);
+    if ($("hazard").value === wanted.hazard) return true;
+    wanted.hazard = $("hazard").value; // it cannot draw what was chosen: another was
+  }
 }
 async function choose_inpainter() {
   const was = chosen, guide = held;
   if (!await take()) { $("inpainter").value = was; $("guide").value = guide; return; }
-  held = $("guide").value;
   await suggest();
 }
 function hazards(found) {
@@ -209,7 +212,7 @@ cf.keys(element, (event) => {
 });
 for (const w of ["s", "l", "h"]) $(w).addEventListener("input", moved);
 $("scene").addEventListener("change", pick);
-$("hazard").addEventListener("change", () => { sizes(); suggest(); });
+$("hazard").addEventListener("change", async () => { busy(true); if (await take()) suggest(); else busy(false); });
 $("size").addEventListener("change", moved);
 $("inpainter").addEventListener("change", choose_inpainter); $("guide").addEventListener("change", choose_inpainter);
 for (const [b, f] of [["suggest", suggest], ["preview", preview], ["other", other], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")]]) $(b).addEventListener("click", f);
