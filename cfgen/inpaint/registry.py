@@ -29,6 +29,7 @@ _EXTRAS = {
     "pathtrace": ("pathtrace", "bpy"),
     "sdxl": ("sdxl", "diffusers"),
     "flux2-klein": ("sdxl", "diffusers"),
+    "qwen-image-edit": ("sdxl", "diffusers"),
     "nano-banana": ("gemini", "google.genai"),
 }
 
