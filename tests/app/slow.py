@@ -6,10 +6,11 @@ import pytest
 
 _CODE = """
 import os, subprocess, time
-import cv2
 import numpy as np
 from cfgen.errors import InpaintRefusedError
+from cfgen.geometry.camera import project
 from cfgen.inpaint.protocol import InpaintResult, Needs
+from cfgen.inpaint.region import box_of
 
 HERE = os.path.dirname(__file__)
 
@@ -45,8 +46,10 @@ class Slow:
         time.sleep(self.options["seconds"])
         image, alpha = request.image.copy(), np.zeros(request.mask.shape, np.float32)
         if request.hazard.kind != "null":
-            away = cv2.distanceTransform((request.mask > 0).astype(np.uint8), cv2.DIST_L2, 5)
-            alpha[away > away.max() / 2] = 1
+            corners, _ = project(request.camera, box_of(request.placement))
+            (x0, y0), (x1, y1) = corners.min(0).round().astype(int), corners.max(0).round().astype(int)
+            alpha[max(0, y0) : y1, max(0, x0) : x1] = 1
+            alpha[request.mask == 0] = 0
             image[alpha > 0] = np.frombuffer(os.urandom(3), np.uint8)
         return InpaintResult(image, alpha)
 """
