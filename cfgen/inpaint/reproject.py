@@ -91,8 +91,8 @@ def _looked_through(sheet: _Sheet, seen: np.ndarray, back: np.ndarray, one_sheet
     around = np.ones((3, 3), np.uint8)
     most = cv2.dilate(np.where(solid, near, np.float32(-_FAR)), around)
     least = cv2.erode(np.where(solid, near, np.float32(_FAR)), around)
-    rim = (most - least > _STEP) & (most > -_FAR)
-    return np.where(rim[..., None], cv2.medianBlur(filled, 3), filled)
+    rim = cv2.dilate(((most - least > _STEP) & (most > -_FAR)).astype(np.uint8), around) > 0
+    return np.where(rim[..., None], cv2.medianBlur(filled, 5), filled)
 
 
 def _filled(shown: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarray:
