@@ -1,5 +1,8 @@
 """An answer's way back onto its crop: shape, size, shift, tone, and what of it is new."""
 
+import json
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from cfgen.inpaint.nano.align import align
 from cfgen.inpaint.nano.laying import Laid, lay
 from cfgen.inpaint.nano.letterbox import RATIOS, fit
 from cfgen.inpaint.nano.matte import matte
+from cfgen.inpaint.nano.wording import write_prompt
 from tests.nano.requests import hazard, photo, request
 
 CROP = photo(3)[60:460, 200:600]
@@ -130,3 +134,34 @@ def test_a_usable_answer_and_those_that_are_not():
     assert "8 x 8 pixels" in lay(png(sent[:8, :8]), asked, box, 20)
     assert "another picture" in lay(png(255 - sent), asked, box, 20)
     assert isinstance(lay(png(sent), request(hazard=hazard(kind="null")), box, 20), Laid)
+
+
+@pytest.mark.parametrize("spread", [0, 1, 3])
+@pytest.mark.parametrize("whole", [True, False])
+def test_surroundings_without_anything_to_hold_on_to_do_no_harm(spread, whole):
+    rng = np.random.default_rng(0)
+    crop = np.full((300, 300, 3), 128, np.uint8) + rng.integers(0, spread + 1, (300, 300, 3), dtype=np.uint8)
+    mask = mask_of(
+        crop, slice(0, 300) if whole else slice(100, 200), slice(0, 300) if whole else slice(100, 200)
+    )
+    answer = np.clip(crop + rng.normal(0, 2, crop.shape), 0, 255).astype(np.uint8)
+    answer[130:170, 130:170] = (200, 30, 30)
+    aligned = align({"scaled": answer}, crop, mask)
+    json.dumps(aligned.report, allow_nan=False)
+    assert aligned.drift < 3
+    cover = matte(aligned.image, crop, mask)
+    assert cover[140:160, 140:160].min() == 1
+    assert (cover > 0.5).sum() < 50 * 50
+
+
+@pytest.mark.parametrize(
+    ("yaw", "words"),
+    [(0.0, "its back is seen"), (3.1, "its front is seen"), (1.57, "to the left"), (-1.57, "to the right")],
+)
+def test_the_words_say_which_way_it_faces(yaw, words):
+    asked = request()
+    asked = replace(asked, placement=asked.placement.model_copy(update={"yaw": yaw}))
+    height, width = asked.mask.shape
+    assert words in write_prompt(asked, fit(height, width, 512))
+    anyhow = replace(asked, hazard=hazard(heading="any"))
+    assert "It is turned" not in write_prompt(anyhow, fit(height, width, 512))

@@ -132,6 +132,8 @@ def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[
         )
     except cv2.error:
         return None
+    if not (np.isfinite(correlation) and np.isfinite(warp).all()):
+        return None
     if abs(warp[0, 1]) > 0.02 or abs(warp[1, 0]) > 0.02:
         return None
     middle = np.array([size[0] / 2, size[1] / 2])
