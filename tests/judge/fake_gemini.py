@@ -79,6 +79,7 @@ class FakeServer:
         self.keep = True
         self.most_at_once = 0
         self._files: dict[str, bytes] = {}
+        self._parts: list[bytes] = []
         self._asked = 0
         self._now = 0
         self._loop = asyncio.new_event_loop()
@@ -132,8 +133,12 @@ class FakeServer:
         if path.startswith("/upload/") and not path.startswith("/upload/here"):
             return Response(b"{}", headers={"x-goog-upload-url": f"{self.url}/upload/here"})
         if path.startswith("/upload/here"):
+            self._parts.append(request.body)  # a large file comes in several
+            if "finalize" not in request.headers["x-goog-upload-command"]:
+                return Response(b"", headers={"x-goog-upload-status": "active"})
             name = f"files/f{len(self._files)}"
-            self._files[name] = request.body
+            self._files[name] = b"".join(self._parts)
+            self._parts.clear()
             body = json.dumps(
                 {"file": {"name": name, "uri": f"{self.url}/{name}", "state": "ACTIVE"}}
             ).encode()
