@@ -53,7 +53,7 @@ def found_gates(
     box: BoxPx,
     name: str,
 ) -> tuple[GateResult, ...]:
-    """The gates on what the detector finds by ``name`` in the edited frame.
+    """The gates on what the detector finds by ``name`` in the edited frame; only the first when it finds nothing.
 
     Args:
         segmenter: cuts out what the detector only boxes; None leaves it at the box.
@@ -64,9 +64,12 @@ def found_gates(
     crop, allowed = np.ascontiguousarray(image[y0:y1, x0:x1]), mask[y0:y1, x0:x1] > 0
     detections = [d for d in detector.detect(crop, name) if d.score >= detector.threshold]
     best = _of_the_edit(detections, allowed)
-    shape = None if best is None else _shape(best, segmenter, crop)
+    named = _named(best, detector.threshold, name)
+    if best is None:
+        return (named,)
+    shape = _shape(best, segmenter, crop)
     area = max((box[2] - box[0]) * (box[3] - box[1]), 1.0)
-    return (_named(best, detector.threshold, name), _inside(shape, allowed), _size(shape, area))
+    return named, _inside(shape, allowed), _size(shape, area)
 
 
 def _window(mask: np.ndarray) -> tuple[int, int, int, int]:
@@ -113,11 +116,9 @@ def _named(best: Detection | None, threshold: float, name: str) -> GateResult:
     )
 
 
-def _inside(shape: np.ndarray | BoxPx | None, allowed: np.ndarray) -> GateResult:
+def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
     """A box is compared with the rectangle around the edit, whose corners it may well fill."""
-    if shape is None:
-        share = 0.0
-    elif isinstance(shape, np.ndarray):
+    if isinstance(shape, np.ndarray):
         share = float(allowed[shape].mean())
     else:
         x0, y0, x1, y1 = box_around(allowed)
@@ -135,15 +136,11 @@ def _inside(shape: np.ndarray | BoxPx | None, allowed: np.ndarray) -> GateResult
     )
 
 
-def _size(shape: np.ndarray | BoxPx | None, area: float) -> GateResult:
-    if shape is None:
-        found = 0.0
+def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
+    if isinstance(shape, np.ndarray):
+        found = float(shape.sum())
     else:
-        found = (
-            float(shape.sum())
-            if isinstance(shape, np.ndarray)
-            else (shape[2] - shape[0]) * (shape[3] - shape[1])
-        )
+        found = (shape[2] - shape[0]) * (shape[3] - shape[1])
     value = found / area
     passed = value >= MIN_SIZE
     reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"

@@ -45,7 +45,7 @@ class GroundingDino(Pretrained):
         # trained on lower-case phrases that end with a full stop
         asked = text.lower().strip().rstrip(".") + "."
         with self._torch().inference_mode(), self._autocast():
-            inputs = processor(images=np.ascontiguousarray(image), text=asked, return_tensors="pt")
+            inputs = processor(images=np.array(image), text=asked, return_tensors="pt")
             inputs = inputs.to(self.device)
             out = model(**inputs)
             found = processor.post_process_grounded_object_detection(

@@ -49,7 +49,7 @@ class PromptedModel(Pretrained):
 
     def _look(self, image: np.ndarray) -> Any:
         model, processor = self._model
-        pixels = processor(images=np.ascontiguousarray(image), return_tensors="pt")["pixel_values"]
+        pixels = processor(images=np.array(image), return_tensors="pt")["pixel_values"]
         with self._autocast():
             levels = model.get_image_embeddings(pixels.to(self.device))
         return [level.float() for level in levels]

@@ -51,7 +51,7 @@ class Sam3Detector(Pretrained):
     def detect(self, image: np.ndarray, text: str) -> list[Detection]:
         model, processor = self._model
         with self._torch().inference_mode(), self._autocast():
-            inputs = processor(images=np.ascontiguousarray(image), text=text, return_tensors="pt")
+            inputs = processor(images=np.array(image), text=text, return_tensors="pt")
             inputs = inputs.to(self.device)
             out = model(**{k: v for k, v in inputs.items() if k != "original_sizes"})
             found = processor.post_process_instance_segmentation(

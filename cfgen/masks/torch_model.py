@@ -28,10 +28,11 @@ class TorchModel:
         if dtype not in _DTYPES:
             raise InputError(f"{what}: option 'dtype': expected one of {', '.join(_DTYPES)}, found {dtype!r}")
         self.device = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
-        if self.device.startswith("cuda") and not torch.cuda.is_available():
+        number, gpus = int(self.device.partition(":")[2] or 0), torch.cuda.device_count()
+        if self.device.startswith("cuda") and number >= gpus:
             raise InputError(
-                f"{what}: option 'device': '{device}' asked for, but torch {torch.__version__} sees no GPU; "
-                "use device=cpu"
+                f"{what}: option 'device': '{device}' asked for, but torch {torch.__version__} sees "
+                f"{gpus or 'no'} GPU{'s' * (gpus > 1)}; use another, or device=cpu"
             )
         on_gpu = self.device.startswith("cuda")
         self.dtype = ("bfloat16" if on_gpu else "float32") if dtype == "auto" else dtype
@@ -71,6 +72,8 @@ class Pretrained(TorchModel):
             import transformers
         except ImportError as error:
             raise MissingExtraError(what, "sam", error) from error
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
         self._transformers = transformers
 
     def _pretrained(self, model: str, processor: str) -> tuple[Any, Any]:

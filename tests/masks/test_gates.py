@@ -41,7 +41,8 @@ def frame():
 
 def outcome(finder, segmenter=None):
     gates = found_gates(finder, segmenter, *frame(), BOX, "deer")
-    assert [g.gate for g in gates] == ["detected", "detected_inside", "detected_size"]
+    names = ["detected", "detected_inside", "detected_size"]
+    assert [g.gate for g in gates] == names[: len(gates)]
     assert all(bool(g.reason) != g.passed and g.bound for g in gates)
     return tuple(g.passed for g in gates), gates
 
@@ -59,9 +60,9 @@ def test_what_is_found_in_its_place_passes_and_the_values_are_kept():
 @pytest.mark.parametrize(
     ("finder", "passed", "reason"),
     [
-        (Finder(), (False, False, False), "finds no deer"),
-        (Finder((400, 300, 440, 380)), (False, False, False), "finds no deer"),
-        (Finder((302, 205, 338, 278), score=0.2), (False, False, False), "finds no deer"),
+        (Finder(), (False,), "finds no deer"),
+        (Finder((400, 300, 440, 380)), (False,), "finds no deer"),
+        (Finder((302, 205, 338, 278), score=0.2), (False,), "finds no deer"),
         (Finder((290, 250, 350, 310)), (True, False, True), "only 67% of what the detector finds"),
         (Finder((310, 220, 325, 235)), (True, True, False), "fills only 7% of the box"),
     ],
@@ -97,7 +98,7 @@ def test_the_hazard_is_asked_for_by_name_and_the_null_edit_is_not_asked_about():
     edit = make_edits([job], Repaint())[0]
     finder = Finder()
     gates = Masking(None, finder).gates(job, edit)
-    assert [g.passed for g in gates] == [False, False, False]
+    assert [g.passed for g in gates] == [False]
     assert (hazard.name, finder.asked[0][1]) == ("deer crossing the road", "deer")
     null = hazard.model_copy(update={"kind": "null"})
     assert Masking(None, finder).gates(type(job)(job.scene, job.images, null, job.placement, 5), edit) == ()
