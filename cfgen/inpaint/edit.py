@@ -154,6 +154,11 @@ class _Work:
             report.setdefault("masks", dict(shown.report))
         return shown
 
+    def kept(self, view: View, alpha: np.ndarray | None) -> np.ndarray | None:
+        """What shows, with all that the guide drew: its cover is known, also of smoke, which no segment holds."""
+        cover = self.start.cover if isinstance(self.start, Start) else None
+        return alpha if alpha is None or cover is None else np.maximum(alpha, view.cut(cover))
+
 
 def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
@@ -273,7 +278,7 @@ def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult
         if result.alpha is None and isinstance(work.start, Start):
             result = replace(result, alpha=work.start.alpha(view))
         original = job.images[view.key]
-        whole = _weight(view, result.alpha, shown.alpha)
+        whole = _weight(view, result.alpha, work.kept(view, shown.alpha))
         weight = whole if shown.hidden is None else whole * ~shown.hidden
         _add(edit, view, paste(original, view.crop, result.image, weight))
         if view is seen[0]:

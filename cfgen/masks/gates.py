@@ -138,10 +138,9 @@ def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
 
 def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
     if isinstance(shape, np.ndarray):
-        found = float(shape.sum())
+        value = float(shape.sum()) / area
     else:
-        found = (shape[2] - shape[0]) * (shape[3] - shape[1])
-    value = found / area
+        value = (shape[2] - shape[0]) * (shape[3] - shape[1]) / area
     passed = value >= MIN_SIZE
     reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"
     return GateResult(

@@ -6,6 +6,7 @@ import pytest
 
 from cfgen.geometry.camera import cropped
 from cfgen.hazards.placement import find_placements
+from cfgen.inpaint.composite import Composite
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.masking import Masking
 from cfgen.masks.refine import refine
@@ -146,6 +147,25 @@ def test_a_guessed_alpha_gives_way_to_what_the_segmenter_finds():
     assert np.array_equal(known.frames[FRONT][0], guessed.frames[FRONT][0])
     unseen = make_edits([job], Repaint(half), matte=Masking(Truth()).matte)[0]
     assert not np.array_equal(unseen.frames[FRONT][0], known.frames[FRONT][0]), "the guess serves without it"
+
+
+def test_a_guide_s_insert_is_never_cut_and_the_ring_around_it_is():
+    hazard = hazard_of("work_drum")
+    image = drawn.road()
+    job = EditJob(drawn.scene(), {FRONT: image}, hazard, placed(hazard, 12.0, 0.0), 3)
+    model = Repaint(tone=12.0)
+    drawn_ = make_edits([job], Composite())[0]
+    plain = make_edits([job], model, Composite())[0]
+    half = model.bodies[0].copy()
+    half[: np.flatnonzero(half.any(1)).mean().astype(int)] = False  # the segmenter sees only the lower half
+    edit = make_edits([job], model, Composite(), Masking(Truth(half.astype(int))).matte)[0]
+    assert edit.report["masks"]["object"]
+    after, without = edit.frames[FRONT][0].astype(int), plain.frames[FRONT][0].astype(int)
+    insert = drawn_.layer[..., 3] == 255
+    assert np.array_equal(after[insert], without[insert])
+    ring = (drawn_.layer[..., 3] == 0) & (np.abs(without - image).max(2) > 3)
+    assert ring.sum() > 30
+    assert np.abs(after - image)[ring].mean() < 0.7 * np.abs(without - image)[ring].mean()
 
 
 def test_without_evidence_the_mask_of_the_placement_serves():
