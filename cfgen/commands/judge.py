@@ -83,8 +83,7 @@ def _list(_: argparse.Namespace) -> int:
 
     for name in JUDGES.names():
         try:
-            module = inspect.getmodule(JUDGES.get(name))
-            words = ((module and module.__doc__) or "").strip().splitlines()
+            words = (inspect.getdoc(JUDGES.get(name)) or "").splitlines()
         except CfgenError as error:
             words = [str(error)]
         print(f"{name:<10} {words[0] if words else ''}".rstrip())

@@ -49,7 +49,9 @@ class Asking:
             for model in models:
                 await model.open()
             with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
-                done = await self._pull(items, work)
+                # a batch job takes more than may be under way otherwise
+                most = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
+                done = await self._pull(items, work, min(len(items), most))
         finally:
             for model in models:
                 await model.close()
@@ -59,7 +61,7 @@ class Asking:
                 "run the same command again to go on"
             )
 
-    async def _pull(self, items: Sequence[T], work: Callable[[T], Awaitable[None]]) -> int:
+    async def _pull(self, items: Sequence[T], work: Callable[[T], Awaitable[None]], workers: int) -> int:
         queue: Iterator[T] = iter(items)
         done = 0
 
@@ -72,7 +74,6 @@ class Asking:
                     return
                 done += 1
 
-        workers = min(len(items), 2 * self.limits.concurrency)
         tasks = [asyncio.create_task(worker()) for _ in range(workers)]
         try:
             await asyncio.gather(*tasks)

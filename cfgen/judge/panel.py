@@ -128,7 +128,7 @@ def _superseded(vote: Vote) -> Vote:
 
 
 def panel(members: list[dict[str, Any]], name: str = "panel", **options: Any) -> Panel:
-    """Several models as one judge: ``members`` such as ``[{"judge": "gemini", "model": "..."}, ...]``.
+    """Several models as one judge: --judge-option 'members=[{"judge": "gemini", "model": "..."}, ...]'.
 
     Raises:
         InputError: fewer than two members, or one that is not a model judge.

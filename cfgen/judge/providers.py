@@ -25,7 +25,7 @@ def gemini(
     poll_s: float = 30.0,
     **options: Any,
 ) -> Panel:
-    """``--judge gemini --judge-option model=... [--judge-option thinking=low] [--judge-option batch=true]``.
+    """Google's Gemini: --judge-option model=NAME [thinking=low] [batch=true].
 
     Raises:
         InputError: an unknown thinking level or option.
@@ -49,7 +49,7 @@ def openai(
     timeout_s: float = 180.0,
     **options: Any,
 ) -> Panel:
-    """``--judge openai --judge-option model=... [--judge-option base_url=http://127.0.0.1:8000/v1]``."""
+    """Any server that speaks OpenAI's chat completions: --judge-option model=NAME [base_url=http://host:8000/v1]."""
     made = OpenAI(model, base_url, form, max_tokens, timeout_s)
     return Panel(name or model, f"openai {model}", [made], Limits.of(options))
 
@@ -62,13 +62,13 @@ def local(
     name: str = "",
     **options: Any,
 ) -> Panel:
-    """``--judge local --judge-option model=/path/to/Qwen3-VL-8B-Instruct``."""
+    """A vision-language model on this machine: --judge-option model=/path/to/Qwen3-VL-8B-Instruct."""
     made = Local(model, revision, device, max_new_tokens)
     return Panel(name or made.id, f"local {made.id}", [made], Limits.of(options))
 
 
 def scripted(file: str, name: str = "scripted", form: Form = "tags", **options: Any) -> Panel:
-    """``file``: JSON with ``replies`` and ``default``, see :class:`Scripted`.
+    """Replies from a file, for tests and demos: --judge-option file=replies.json, see :class:`Scripted`.
 
     Raises:
         InputError: the file lacks both, or holds something else.

@@ -341,3 +341,30 @@ def test_polls_that_fail_in_passing_do_not_lose_the_job(tmp_path):
         found = judged(make(server, batch=True, poll_s=0.02, retries=0, cache=str(tmp_path)), items(2))
     assert [v.status for v in found] == ["scored"] * 2
     assert len(server.jobs) == 1
+
+
+def test_an_interrupted_job_is_found_again_in_another_order_and_other_portions(tmp_path):
+    with FakeServer(polls=10**9) as server:
+        judge = make(server, batch=True, poll_s=0.02, cache=str(tmp_path), votes=2)
+
+        async def lost(name, count):
+            raise ModelError("bad", "the connection is gone")
+
+        judge.models[0]._model.collect = lost
+        assert {v.status for v in judged(judge, items(5))} == {"failed"}
+        assert len(server.jobs) == 1
+        server.polls = 0
+        again = make(server, batch=True, poll_s=0.02, cache=str(tmp_path), votes=2, batch_size=3)
+        found = judged(again, [*reversed(items(7))])
+    assert [v.status for v in found] == ["scored"] * 7
+    lines = [len(job["lines"]) for job in server.jobs.values()]
+    assert lines[0] == 10
+    assert sum(lines[1:]) == 4, "only the two new items are paid for, each with two votes"
+    assert not list((tmp_path / "jobs").glob("*.json"))
+
+
+def test_a_batch_job_is_as_large_as_its_option_says():
+    with FakeServer() as server:
+        found = judged(make(server, batch=True, batch_size=8, poll_s=0.02, concurrency=1), items(12))
+    assert [v.status for v in found] == ["scored"] * 12
+    assert [len(job["lines"]) for job in server.jobs.values()] == [8, 4]

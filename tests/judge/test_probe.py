@@ -153,7 +153,10 @@ def test_an_unknown_kind_is_named(bench):
 
 def test_list_and_prompt(capsys):
     assert main(["judge", "list"]) == 0
-    assert "offline" in capsys.readouterr().out.split()
+    listed = capsys.readouterr().out
+    assert all(
+        name in listed.split() for name in ("gemini", "local", "offline", "openai", "panel", "scripted")
+    )
     assert main(["judge", "prompt", "--form", "json"]) == 0
     out = capsys.readouterr().out
     assert "UNKNOWN" in out

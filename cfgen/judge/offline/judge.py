@@ -33,7 +33,7 @@ _TOUCH_M = 0.2
 
 
 class OfflineJudge:
-    """Scores by measurement. ``name`` is the folder of its verdicts."""
+    """Scores by measurement: no model, no key, no network. ``name`` is the folder of its verdicts."""
 
     def __init__(self, name: str = "offline") -> None:
         self.name = name
