@@ -1,5 +1,7 @@
 """Look at cases and decide on them. Every decision is kept with its name and time; a rejected case can come back."""
 
+import json
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -155,7 +157,7 @@ def _details(store: Store, case: Case, folder: Path) -> dict[str, Any]:
         ("Scene hash", case.provenance.scene_hash),
         ("Hazard hash", case.provenance.hazard_hash),
         ("cfgen", case.provenance.cfgen_version),
-        ("Report", str(case.provenance.report)[:1500]),
+        ("Report", "\n".join(_lines(case.provenance.report))[:4000]),
     ]
     return {
         "name": case.hazard.name,
@@ -167,6 +169,15 @@ def _details(store: Store, case: Case, folder: Path) -> dict[str, Any]:
         "box": place.box_px,
         "strip": _strip(store, case, folder, scene.scene),
     }
+
+
+def _lines(report: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """One line a value, by its path."""
+    for key, value in report.items():
+        if isinstance(value, Mapping):
+            yield from _lines(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}: {value if isinstance(value, str) else json.dumps(value)}"
 
 
 def _strip(store: Store, case: Case, folder: Path, scene: Scene) -> list[dict[str, Any]]:

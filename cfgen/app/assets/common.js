@@ -21,7 +21,7 @@ window.cf = (() => {
     // where the server is gone, the call fails, returns nothing, or never returns
     const answer = await Promise.race([server.call({ ...fields, do: what, name }), wait(PATIENCE_MS)]).catch(() => null);
     if (!answer) { toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
-    if (answer.error) { toast(answer.error, true); throw new Error(answer.error); }
+    if (answer.error) { toast(answer.error, true); if (answer.error.startsWith("your name")) document.querySelector(".cf-top [data-name]").focus(); throw new Error(answer.error); }
     return answer.ok;
   }
   function el(tag, attributes = {}, ...children) {

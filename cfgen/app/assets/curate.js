@@ -123,7 +123,7 @@ async function decide(decision, reason) {
 }
 function ask(title, button, chips, hazards) {
   const box = $("why");
-  $("why-title").textContent = title; $("go").textContent = button; $("words").value = "";
+  $("why-title").textContent = title; $("go").textContent = button; $("go").className = button === "reject" ? "no" : "yes"; $("words").value = "";
   $("hazards-label").hidden = !hazards;
   $("words-label").hidden = Boolean(hazards);
   $("chips").replaceChildren(...chips.map((c, i) => cf.el("button", { type: "button", onclick: () => { $("words").value = c; box.close("go"); } }, cf.el("kbd", {}, String(i + 1)), " " + c)));

@@ -23,10 +23,12 @@ function count() {
   $("bar").max = Math.max(tokens.length, 1); $("bar").value = n;
 }
 async function start() {
+  $("bar").hidden = !cf.name();
   if (!cf.name()) { $("intro").textContent = "Type your name at the top of the page to begin. Each rater gets the answers in an order of their own."; return; }
   const p = await cf.ask(server, "rate_progress").catch(() => null);
   if (!p) return;
   tokens = p.tokens; done = p.done; at = p.at;
+  $("question").hidden = $("scores").hidden = true;
   form(p.rubric, p.unknown);
   if (!tokens.length) { $("intro").textContent = "No planner has answered here yet. Run: cfgen score BENCH --planner …, then come back."; return; }
   $("intro").textContent = "At most one thing was added to the second frame. Did the planner notice it, say so, and act on it? Where you see nothing new, choose ? in all three. Whose answer this is stays hidden.";
@@ -38,6 +40,7 @@ async function go(index) {
   at = Math.max(0, Math.min(tokens.length - 1, index));
   const turn = ++asked, q = await cf.ask(server, "rate_question", { token: tokens[at] }).catch(() => null);
   if (turn !== asked || !q) return;
+  $("question").hidden = $("scores").hidden = false;
   view.show(q);
   $("bev").src = q.bev; $("speed").src = q.speed; $("delta").textContent = q.delta;
   $("before").textContent = q.words[0] || "(no words)"; $("after").textContent = q.words[1] || "(no words)";
@@ -46,6 +49,7 @@ async function go(index) {
   row = 0; mark(); count();
 }
 async function save() {
+  if ($("scores").hidden) return;
   if ($("save").disabled) { cf.toast("Give all three scores first.", true); return; }
   const p = await cf.ask(server, "rate", { token: tokens[at], scores, note: $("note").value }).catch(() => null);
   if (!p) return;
