@@ -69,14 +69,19 @@ def stands_on_ground(
 def _ground(
     segmenter: Segmenter, image: np.ndarray, camera: Camera, asked: np.ndarray, points: np.ndarray
 ) -> np.ndarray | None:
-    """The best segment at the points asked about (N, 2) that holds the points ahead (M, 2)."""
+    """The largest confident segment at the points asked about (N, 2) that holds the points ahead (M, 2).
+
+    The largest: a lane between its lines is a segment too, and the road that it is part of is what counts.
+    """
     prompt = Prompt(inside=tuple((float(u), float(v)) for u, v in asked))
     cols, rows = np.clip(np.round(points).astype(int), 0, (image.shape[1] - 1, image.shape[0] - 1)).T
     low, high = SHARES
-    for segment in segmenter.segment(image, [prompt])[0]:
-        if segment.score < segmenter.min_score or not low <= segment.mask.mean() <= high:
-            continue
-        holds = segment.mask[rows, cols].mean() >= HOLDS
-        if holds and share_above_horizon(segment.mask, camera) <= RISES:
-            return segment.mask
-    return None
+    found = [
+        segment.mask
+        for segment in segmenter.segment(image, [prompt])[0]
+        if segment.score >= segmenter.min_score
+        and low <= segment.mask.mean() <= high
+        and segment.mask[rows, cols].mean() >= HOLDS
+        and share_above_horizon(segment.mask, camera) <= RISES
+    ]
+    return max(found, key=np.count_nonzero, default=None)

@@ -8,6 +8,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
 from cfgen.masking import Masking
 from cfgen.masks.drivable import ground_ahead
+from cfgen.masks.protocol import Segment
 from tests.hazards import drawn
 from tests.masks.painted import CAR, ROAD, box_mask, car_ahead, hazard_of, placed
 from tests.masks.truth import Truth
@@ -75,6 +76,20 @@ def test_a_segment_at_the_foot_counts_if_it_holds_the_ground_ahead_too():
 
     fault = Masking(SplitByPoint()).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 24.0, 0.0)) == ""
+
+
+def test_of_a_lane_and_the_road_around_it_the_road_counts():
+    image, labels = road_and_lawn()
+    lane = road_and_lawn(half=1.2)[1] == ROAD
+
+    class LaneFirst(Truth):
+        def segment(self, image, prompts):
+            found = super().segment(image, prompts)
+            return [[Segment(lane, 0.99), *segments] for segments in found]
+
+    fault = Masking(LaneFirst(labels)).fault(drawn.scene(), image, DEER)
+    assert fault(placed(DEER, 15.0, -1.2)) == ""
+    assert fault(placed(DEER, 15.0, 4.5)) == "not on the ground that the car drives on"
 
 
 def test_the_car_ahead_is_no_ground_and_without_ground_the_geometry_decides():
