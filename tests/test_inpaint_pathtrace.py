@@ -12,7 +12,7 @@ from cfgen.errors import CfgenError, MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.pathtrace import PathTrace, _pinhole
-from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene
+from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene, Size
 
 CAMERA = Camera(width=640, height=400, fx=620, fy=600, cx=320, cy=190, T_cam_ego=mounted(1.4, 0.03, 0.1))
 CURVED = CAMERA.model_copy(update={"model": "opencv", "distortion": (-0.2, 0.03, 0.001, 0.0, 0.0)})
@@ -73,18 +73,15 @@ def _hazard(tracer):
     return hazard.model_copy(update={"size": tracer.sizes(hazard)[0]}) if tracer else hazard
 
 
-@needs_bpy
-def test_a_rendered_cone_stands_at_its_foot_with_its_metric_height():
-    tracer = PathTrace(samples=8)
-    hazard = _hazard(tracer)
+def _job(hazard, x, y):
     placement = Placement(
         zone="ego_lane",
-        x=9.0,
-        y=-1.0,
+        x=x,
+        y=y,
         yaw=0.0,
         size=hazard.size,
-        distance_m=9,
-        lateral_m=-1,
+        distance_m=x,
+        lateral_m=y,
         required_decel=3,
         foot_px=(0, 0),
         box_px=(0, 0, 1, 1),
@@ -95,9 +92,14 @@ def test_a_rendered_cone_stands_at_its_foot_with_its_metric_height():
         frames=(Frame(t=0, image="x.png"),),
         history=Motion(t=(-1.0, 0.0), poses=((-5, 0, 0), (0, 0, 0)), v=(5, 5)),
     )
-    grey = np.full((400, 640, 3), 200, np.uint8)
-    jobs = [EditJob(scene, {("front", 0.0): grey}, hazard, placement, 1)] * 2
-    first, second = make_edits(jobs, tracer)
+    return EditJob(scene, {("front", 0.0): np.full((400, 640, 3), 200, np.uint8)}, hazard, placement, 1)
+
+
+@needs_bpy
+def test_a_rendered_cone_stands_at_its_foot_with_its_metric_height():
+    tracer = PathTrace(samples=8)
+    hazard = _hazard(tracer)
+    first, second = make_edits([_job(hazard, 9.0, -1.0)] * 2, tracer)
     assert isinstance(first, Edit)
     image, mask = first.frames["front", 0.0]
     assert np.array_equal(image, second.frames["front", 0.0][0]), "same seed, same bytes"
@@ -107,3 +109,15 @@ def test_a_rendered_cone_stands_at_its_foot_with_its_metric_height():
     assert (columns.min() + columns.max()) / 2 == pytest.approx(foot[0], abs=2)
     assert rows.min() == pytest.approx(top[1], abs=2)
     assert rows.max() == pytest.approx(foot[1], abs=4)
+
+
+@needs_bpy
+def test_no_shadow_falls_on_the_horizon():
+    tracer = PathTrace(samples=8)
+    tall = _hazard(tracer).model_copy(update={"size": Size(length=0.5, width=3.0, height=3.0)})
+    edit = make_edits([_job(tall, 9.0, 0.0)], tracer)[0]
+    image, mask = edit.frames["front", 0.0]
+    (far, near), _ = project(CURVED, [(2000.0, 0.0, 0.0), (75.0, 0.0, 0.0)])
+    rows = slice(round(far[1]) - 4, round(near[1]))
+    assert (mask[rows] > 0).sum() > 100
+    assert np.abs(image[rows].astype(int) - 200)[mask[rows] > 0].max() <= 6

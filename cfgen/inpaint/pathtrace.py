@@ -30,8 +30,6 @@ _WORKER = Path(__file__).with_name("pathtrace_worker.py")
 _PYTHON_VARIABLE = "CFGEN_BLENDER_PYTHON"
 #: Shadows are smooth: they are traced at this share of the image's resolution.
 _GROUND_SCALE = 0.5
-#: Angle that the sun covers, rad.
-_SUN_ANGLE = 0.0093
 
 
 class PathTrace:
@@ -78,7 +76,6 @@ class PathTrace:
                 "sky": (light.sky * light.bounce).tolist(),
                 "sun": light.sun.tolist(),
                 "sun_dir": None if light.sun_dir is None else [float(v) for v in light.sun_dir],
-                "sun_angle": max(light.stray, _SUN_ANGLE),
                 "day": light.day,
                 "samples": self.options["samples"],
             }

@@ -12,6 +12,8 @@ from typing import Any
 
 # Blender prints to stdout; the answers need it
 _ANSWERS = os.fdopen(os.dup(1), "wb")
+#: Shadows end this far from the model, m; nearer the horizon the denoiser mixes in the dark beyond the ground.
+_SHADOW_REACH = 60.0
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 # as an entry point of its own, bpy missing is an answer, not a crash
@@ -35,6 +37,7 @@ class Studio:
         self.ramp = _sky_ramp()
         self.sky = [tuple(stop.color)[:3] for stop in self.ramp]
         lamp = bpy.data.lights.new("sun", "SUN")
+        lamp.angle = 0.0093
         self.sun = bpy.data.objects.new("sun", lamp)
         bpy.context.scene.collection.objects.link(self.sun)
 
@@ -61,7 +64,7 @@ class Studio:
         rgba = self._object(ask["lens"]) / np.array([*[ask["day"]] * 3, 1.0])
         cycles.samples, cycles.use_denoising, film.film_transparent = max(ask["samples"] // 2, 8), True, False
         shade = self._ground(ask["ground"], root) / ask["day"]
-        shade[_above_horizon(ask["ground"])] = 1.0
+        shade[_beyond(ask["ground"], ask["pose"][:2])] = 1.0
         return {
             "rgba": rgba.astype(np.float32),
             "shade": np.ascontiguousarray(shade, np.float32),
@@ -130,7 +133,6 @@ class Studio:
             strength = max(ask["sun"])
             lamp.energy = float(np.pi * strength * ask["day"])
             lamp.color = [c / strength for c in ask["sun"]]
-            lamp.angle = ask["sun_angle"]
             self.sun.rotation_euler = Vector(ask["sun_dir"]).to_track_quat("Z", "Y").to_euler()
 
 
@@ -154,11 +156,15 @@ def _aim(lens: dict[str, Any]) -> None:
     camera.matrix_world = Matrix(np.vstack([np.column_stack([turn, lens["eye"]]), [0, 0, 0, 1]]).tolist())
 
 
-def _above_horizon(lens: dict[str, Any]) -> Any:
-    """(H, W) bool: where the camera sees the backdrop, which no light changes."""
+def _beyond(lens: dict[str, Any], foot: Any) -> Any:
+    """(H, W) bool: where the camera sees the backdrop, or ground too far from ``foot`` for its shadow."""
     fx, fy, cx, cy, width, height = lens["lens"]
     u, v = np.meshgrid((np.arange(width) + 0.5 - cx) / fx, (np.arange(height) + 0.5 - cy) / fy)
-    return np.stack([u, v, np.ones_like(u)], -1) @ np.array(lens["turn"])[:, 2] > -0.005
+    rays = np.stack([u, v, np.ones_like(u)], -1) @ np.array(lens["turn"])
+    eye = np.array(lens["eye"])
+    reach = eye[2] / np.maximum(-rays[..., 2], 1e-6)
+    ground = eye[:2] + rays[..., :2] * reach[..., None]
+    return np.hypot(*np.moveaxis(ground - np.asarray(foot), -1, 0)) > _SHADOW_REACH
 
 
 def main() -> None:
