@@ -87,14 +87,27 @@ def test_what_is_sent_is_the_crop_in_a_shape_that_is_taken_and_the_words_name_pl
     assert "systemInstruction" not in sent.json
 
 
-@pytest.mark.parametrize("size", [(384, 384), (300, 300), (640, 632), (384, 680)])
-@pytest.mark.parametrize("mime", ["image/png", "image/jpeg", "image/webp"])
+@pytest.mark.parametrize(
+    ("size", "mime"),
+    [
+        ((384, 384), "image/png"),
+        ((300, 300), "image/jpeg"),
+        ((640, 632), "image/webp"),
+        ((384, 680), "image/jpeg"),
+    ],
+)
 def test_answers_of_any_size_and_format(size, mime):
     with ImageServer(lambda r, n: answer_with(draw(r, size), mime)) as server:
         [result] = ask(server)
     assert isinstance(result, InpaintResult), result
     assert result.report["answer_size"] == [size[1], size[0]]
     assert result.alpha.max() == 1
+
+
+def test_the_size_can_be_left_to_the_model():
+    with ImageServer() as server:
+        ask(server, image_size="")
+    assert server.asked[0].json["generationConfig"]["imageConfig"] == {"aspectRatio": "1:1"}
 
 
 def test_a_guide_goes_along_beside_the_crop():
@@ -283,7 +296,7 @@ def test_a_missing_package_names_the_extra(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"image_size": "8K"}, "1K, 2K, 4K"),
+        ({"image_size": "8K"}, "1K, 2K, 4K or nothing"),
         ({"rewordings": 9}, "rewordings"),
         ({"votes": 2}, "for judges"),
         ({"rmp": 3}, "'rmp' is not known"),

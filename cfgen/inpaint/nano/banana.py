@@ -27,8 +27,8 @@ from cfgen.records import Hazard, Size
 
 #: The service renames its models often: ``--inpainter-option model=NAME`` takes another.
 DEFAULT_MODEL = "gemini-nano-banana-2.1"
-#: Longer side of what is sent, by the size of the answer, pixels.
-SIDES = {"1K": 1024, "2K": 2048, "4K": 4096}
+#: Longer side of what is sent, by the size of the answer, pixels; "" asks for none, for models that know no sizes.
+SIDES = {"": 1024, "1K": 1024, "2K": 2048, "4K": 4096}
 #: Options that change cost, speed or patience but no pixel.
 TERMS = (
     *(f.name for f in fields(Limits) if f.name != "votes"),
@@ -43,9 +43,10 @@ _OWNER = "inpainter 'nano-banana'"
 class NanoBanana:
     """Options that decide the picture, stored with the benchmark:
 
-        model: the image model. image_size: "1K", "2K" or "4K". rewordings: further wordings after a refusal or an
-        answer without the edit. max_drift: mean change (8 bit) left outside the mask from which on an answer is
-        refused; 0: none is. critic_model: a Gemini model that is shown before and after and must name what was added.
+        model: the image model. image_size: "1K", "2K", "4K", or "" to leave it to the model.
+        rewordings: further wordings after a refusal or an answer without the edit.
+        max_drift: mean change (8 bit) left outside the mask from which on an answer is refused; 0: none is.
+        critic_model: a Gemini model that is shown before and after and must name what was added.
 
     Terms, free to change from one run to the next: those of :class:`cfgen.models.limits.Limits` (concurrency, rpm, tpm,
     retries, max_requests, usd_in, usd_out, usd_image, cache, batch; ``max_requests`` and ``max_usd`` count over all
@@ -269,7 +270,7 @@ def _hashes(ask: Ask) -> list[str]:
 
 def _check(image_size: str, rewordings: int, limits: Mapping[str, Any]) -> None:
     if image_size not in SIDES:
-        raise InputError(f"{_OWNER}: image_size: expected one of {', '.join(SIDES)}, found '{image_size}'")
+        raise InputError(f"{_OWNER}: image_size: expected 1K, 2K, 4K or nothing, found '{image_size}'")
     if not 0 <= rewordings <= MOST_REWORDINGS:
         raise InputError(f"{_OWNER}: rewordings: expected 0 to {MOST_REWORDINGS}, found {rewordings}")
     if "votes" in limits:
