@@ -17,6 +17,8 @@ from cfgen.records import Hazard, Size
 
 #: A hazard is turned by at most this, radians, to face the camera with a view that its sprite has.
 MAX_TURN = math.radians(15)
+#: What is wider than this share of its length takes up about the same room whichever way it is turned.
+_SQUARE = 0.6
 
 
 class Composite:
@@ -64,7 +66,9 @@ def _turn(sprite: sprites.Sprite, setting: Setting) -> float:
     dx, dy = eye[0] - placement.x, eye[1] - placement.y
     azimuth = math.atan2(dy, dx) - placement.yaw
     stored = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
-    return min(max(math.remainder(azimuth - stored, math.tau), -MAX_TURN), MAX_TURN)
+    short, long = sorted(sprite.size[:2])
+    most = math.pi if short > _SQUARE * long else MAX_TURN
+    return min(max(math.remainder(azimuth - stored, math.tau), -most), most)
 
 
 def _sizes(model: str, names: Sequence[str]) -> list[Size]:
