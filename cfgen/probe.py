@@ -84,10 +84,6 @@ KNOWN: dict[str, Known] = {
 }
 
 
-#: A judge that saw fewer kinds on some case was not tested there.
-ENOUGH_KINDS = 12
-
-
 @dataclass(frozen=True)
 class Probe:
     """One kind on one case; ``unfit`` says why it cannot be asked there, or ""."""

@@ -217,12 +217,14 @@ def _rollout(
 
 
 def _warn_if_untested(store: Store, judge: Judge) -> None:
-    path = store.probe_path(judge.name)
-    tested = path.is_file() and read_record(path, ProbeRun).rubric_hash == judge.run_record().rubric_hash
-    if not tested:
+    path, run = store.probe_path(judge.name), judge.run_record()
+    probe = read_record(path, ProbeRun) if path.is_file() else None
+    if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
+        how = "on all kinds of known answers" if probe else "on known answers"
         warnings.warn(
-            f"judge '{judge.name}' has not been tested on known answers here with this wording; run: "
-            f"cfgen judge probe {store.root} --judge {judge.name}",
+            f"judge '{judge.name}' has not been tested {how} here with this wording; run: "
+            f"cfgen judge probe {store.root} --judge {(run.spec or judge.name).split()[0]}"
+            f"{'' if run.spec == judge.name else ' with the same options'}",
             stacklevel=2,
         )
 

@@ -101,12 +101,13 @@ def _prompt(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    from cfgen.probe import ENOUGH_KINDS, probe
+    from cfgen.probe import probe
+    from cfgen.records.trust import ENOUGH_KINDS
 
     judge = _create(arguments)
     found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet)
     print(probe_table(found))
-    if arguments.kinds or found.fewest_kinds >= ENOUGH_KINDS:
+    if arguments.kinds or found.enough:
         return 0
     print(f"Too few on some case: {ENOUGH_KINDS} are needed to call the judge tested; see the reasons above")
     return 1

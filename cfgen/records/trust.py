@@ -6,6 +6,9 @@ from pydantic import Field
 
 from cfgen.records.base import Dimension, Identifier, Record, Sha256, Stored
 
+#: A judge that was asked in fewer kinds about some case was not tested there.
+ENOUGH_KINDS = 12
+
 
 class Comparison(Record):
     """Two raters on one dimension; shares and kappas are None where undefined."""
@@ -66,6 +69,11 @@ class ProbeRun(Stored):
     #: kinds that this judge says it cannot tell, and why; they count above
     blind_to: dict[str, str] = Field(default_factory=dict)
     misses: tuple[ProbeMiss, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        """Whether every case was asked about in enough kinds of answers."""
+        return self.fewest_kinds >= ENOUGH_KINDS
 
     def accuracy_of_told(self) -> dict[Dimension, float] | None:
         """Accuracy without the kinds that the judge says it cannot tell; None when nothing else was asked."""

@@ -1,5 +1,6 @@
 """Known answers as a command: a small benchmark of real drives, the offline judge, and what is written."""
 
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from cfgen.models.base import Picture
 from cfgen.planners.responders import KINDS
 from cfgen.probe import KNOWN, probe
 from cfgen.records import DIMENSIONS, ProbeRun
+from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
 from cfgen.verify import Verification
 
@@ -65,6 +67,17 @@ def test_too_few_kinds_on_a_case_fall_short(bench, capsys, monkeypatch):
     monkeypatch.setattr("cfgen.probe.KNOWN", some)
     assert main(["judge", "probe", str(bench), "--cases", "1", "--quiet"]) == 1
     assert "1 cases, each asked about in at least" in capsys.readouterr().out
+
+
+def test_a_judge_counts_as_tested_after_enough_kinds(bench):
+    options = ScoreOptions(bench=bench, planner="cruise", quiet=True)
+    probe(bench, OfflineJudge(), kinds=["ignores"], quiet=True)
+    with pytest.warns(UserWarning, match="not been tested on all kinds of known answers.*--judge offline$"):
+        score(options)
+    probe(bench, OfflineJudge(), limit=1, quiet=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score(options)
 
 
 def test_a_control_that_was_not_built_is_counted_as_not_asked(real, tmp_path, capsys):

@@ -46,7 +46,7 @@ def people_section(data: Gathered) -> Section:
 
 def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
     if probe is None:
-        return f"{judge} was not tried on known answers here; try it with: cfgen judge probe --judge {judge} BENCH"
+        return f"{judge} was not tried on known answers here; cfgen judge probe does so, with the judge's own options."
     words = f"{judge} was tried on {probe.n} known answers and got right: {_shares(probe.accuracy)}."
     told = probe.accuracy_of_told()
     blind = [f"{kind} ({why})" for kind, why in probe.blind_to.items() if kind in probe.kinds]
