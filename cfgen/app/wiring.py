@@ -29,7 +29,7 @@ def serve(
         server_name=host,
         server_port=port or None,
         auth=list(auth) or None,
-        app_kwargs={"routes": [_pictures(api, app)]},
+        app_kwargs={"routes": [_pictures(api, app), *_closed()]},
         css=(_ASSETS / "app.css").read_text(),
         head=f"<script>{(_ASSETS / 'common.js').read_text()}</script>",
         footer_links=[],
@@ -83,6 +83,19 @@ def _pictures(api: Api, app: Any) -> Any:
         return Response(data, media_type=kind, headers=headers)
 
     return Route("/picture/{kind}/{owner}/{name:path}", picture)
+
+
+def _closed() -> list[Any]:
+    """Gradio's own ways of handing out, fetching and taking in files, none of which the page uses."""
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    def closed(request: Request) -> Response:
+        return Response("not here", 404)
+
+    ways = ("file={rest:path}", "file/{rest:path}", "proxy={rest:path}", "upload", "upload_progress")
+    return [Route(f"/gradio_api/{way}", closed, methods=["GET", "HEAD", "POST"]) for way in ways]
 
 
 def _user(app: Any, request: Any) -> str | None:

@@ -138,5 +138,10 @@ def test_what_happens_is_read_out(desk) -> None:
     assert "Flagged" in desk.evaluate(spoken)
     desk.keyboard.press("u")
     desk.wait_for_function("document.querySelector('.cf-toast').textContent === 'Taken back.'")
-    option = desk.locator("#room-curate [data-list]").get_attribute("aria-activedescendant")
-    assert desk.locator(f"[id='{option}']").get_attribute("aria-selected") == "true"
+    desk.wait_for_function(
+        """() => {
+            const list = document.querySelector('#room-curate [data-list]');
+            const option = document.getElementById(list.getAttribute('aria-activedescendant'));
+            return option && option.getAttribute('aria-selected') === 'true' && option.hasAttribute('aria-current');
+        }"""
+    )

@@ -136,6 +136,13 @@ def test_no_other_file_is_served_by_any_spelling(api: Api, url: str) -> None:
         assert not kind.startswith("image/"), target
 
 
+def test_nothing_is_taken_in_or_fetched_from_elsewhere(url: str) -> None:
+    for target in ("upload", "file=http://127.0.0.1:1/x", "proxy=http://127.0.0.1:1/x"):
+        for method in ("GET", "POST"):
+            status, data, _ = get(url, f"/gradio_api/{target}", method)
+            assert (status, data) == (404, b"not here"), target
+
+
 def test_a_rater_sees_frames_under_addresses_that_tell_nothing(api: Api, url: str) -> None:
     for token in ask(api, "rate_progress")["tokens"]:
         question = ask(api, "rate_question", token=token)
