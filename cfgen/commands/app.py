@@ -93,14 +93,19 @@ def _demo(bench: Path) -> Path:
     return bench
 
 
-def _inpainter_options(pairs: list[str]) -> dict[str, dict[str, Any]]:
+def _inpainter_options(given: list[str]) -> dict[str, dict[str, Any]]:
     """By inpainter, its options."""
+    from cfgen.inpaint.registry import INPAINTERS
+
     options: dict[str, dict[str, Any]] = {}
-    for key, value in parse_options(pairs, "--inpainter-option").items():
-        name, dot, option = key.partition(".")
-        if not dot or not option:
-            raise InputError(f"--inpainter-option: expected NAME.KEY=VALUE, found '{key}=...'")
-        options.setdefault(name, {})[option] = value
+    for text in given:
+        name, _, pair = text.partition(".")
+        if name not in INPAINTERS.names() or "=" not in pair:
+            known = ", ".join(INPAINTERS.names())
+            raise InputError(
+                f"--inpainter-option: expected NAME.KEY=VALUE with one of {known}, found '{text[:60]}'"
+            )
+        options.setdefault(name, {}).update(parse_options([pair], "--inpainter-option"))
     return options
 
 

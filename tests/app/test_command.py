@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cfgen.commands.app import _inpainter_options
 from tests.benches import run
 
 
@@ -39,6 +40,29 @@ def test_a_login_without_a_proper_name_or_password_is_refused(bench: Path, login
     assert code == 2
     assert "expected" in err
     assert "secret" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--rooms", "kitchen"], "rooms: expected some of curate"),
+        (["--inpainter-option", "sdxl"], "expected NAME.KEY=VALUE"),
+        (["--inpainter-option", "nothing.steps=2"], "with one of composite"),
+    ],
+)
+def test_an_option_that_does_not_fit_is_explained(bench: Path, arguments: list[str], words: str) -> None:
+    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen[app]'")
+    code, _, err = run("app", str(bench), "--port", str(free_port()), *arguments)
+    assert code == 2
+    assert words in err
+
+
+def test_options_of_inpainters_are_kept_apart() -> None:
+    given = ["nano-banana.max-drift=5", "sdxl.steps=20", "sdxl.model=a.b/c"]
+    assert _inpainter_options(given) == {
+        "nano-banana": {"max_drift": 5},
+        "sdxl": {"steps": 20, "model": "a.b/c"},
+    }
 
 
 def free_port() -> int:

@@ -62,10 +62,11 @@ async function agreement() {
   const place = $("agreement");
   if (!done.length || done.includes(false)) { place.replaceChildren(cf.el("p", { class: "cf-note" }, "How you agree with the judge and with others shows after the last one.")); return; }
   const rows = await cf.ask(server, "rate_agreement").catch(() => []);
-  const f = (v) => (v === null ? "undefined" : v.toFixed(2));
-  place.replaceChildren(cf.el("h3", {}, "You and the others"), cf.el("table", {},
-    cf.el("tr", {}, ...["with", "score", "same", "κ", "κ²", "N"].map((h) => cf.el("th", {}, h))),
-    ...rows.map((r) => cf.el("tr", {}, cf.el("td", {}, r.other), cf.el("td", {}, r.score), cf.el("td", {}, r.same === null ? "–" : `${Math.round(100 * r.same)}%`), cf.el("td", {}, f(r.kappa)), cf.el("td", {}, f(r.quadratic)), cf.el("td", {}, String(r.n))))));
+  const f = (v) => (v === null ? cf.el("abbr", { title: "undefined: too few answers, or one score throughout" }, "undef.") : v.toFixed(2));
+  const table = (other) => cf.el("table", {}, cf.el("caption", {}, `You and ${other}`),
+    cf.el("tr", {}, ...["score", "same", "κ", "κ²", "N"].map((h) => cf.el("th", { scope: "col" }, h))),
+    ...rows.filter((r) => r.other === other).map((r) => cf.el("tr", {}, ...[r.score, r.same === null ? "–" : `${Math.round(100 * r.same)}%`, f(r.kappa), f(r.quadratic), String(r.n)].map((c) => cf.el("td", {}, c)))));
+  place.replaceChildren(cf.el("h3", {}, "Agreement"), cf.el("div", { class: "cf-scroll" }, ...[...new Set(rows.map((r) => r.other))].map(table)));
 }
 const flicker = () => { view.flicker(!view.flickering); $("flicker").setAttribute("aria-pressed", view.flickering); };
 const DO = { 0: () => set(row, 0), 1: () => set(row, 1), 2: () => set(row, 2), "?": () => set(row, null), u: () => set(row, null), enter: save, " ": flicker,
