@@ -26,7 +26,7 @@ INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
 CLEAR, CLEAR_HARMLESS = 0.88, 0.62
 #: Footprints from this share of the frame's width on have ends, this share of them each, with this much more leave.
-_WIDE, _END, _END_SLACK = 0.1, 0.15, 0.3
+_WIDE, _END, _END_SLACK = 0.06, 0.2, 0.25
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
 #: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
