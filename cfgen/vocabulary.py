@@ -30,7 +30,8 @@ cone           | 0.15 12 | 0.2 1.4  | 0 100  | traffic cone, cone, bollard, deli
 barrier        | 0.3 12  | 0.3 2.5  | 0 100  | construction barrier, barrier, barricade, roadblock, fence
 machine        | 1.0 14  | 1.2 6    | 0 100  | construction vehicle, excavator, digger, bulldozer, road roller, roller
 machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machinery
-heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, bus, coach, tram, train, lorry
+heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | bus, coach, tram, train
+heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry
 large vehicle  | 1.2 20  | 1.3 5    | 60 100 | truck
 large vehicle  | 1.2 20  | 1.3 5    | 70 100 | van, ambulance, caravan, camper
 large vehicle  | 1.2 20  | 1.3 5    | 0 100  | trailer
@@ -51,7 +52,8 @@ liquid         | 0.3 30  | 0.0 1.5  | 0 100  | flood, flooding, water, puddle, o
 tyre           | 0.15 3  | 0.1 1.6  | 0 100  | tire, tyre, wheel
 small load     | 0.05 .5 | 0.05 .5  | 0 100  | ball, football, bottle, newspaper, shoe
 load           | 0.1 3.5 | 0.05 1.6 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, bag, trash
-load           | 0.1 3.5 | 0.05 1.6 | 0 100  | garbage, rubbish, dustbin, bin, barrel, bucket, paper
+load           | 0.1 3.5 | 0.05 1.6 | 0 100  | garbage, rubbish, dustbin, bin, paper
+load           | 0.2 1.2 | 0.3 1.6  | 75 100 | barrel, bucket
 furniture      | 0.2 2.4 | 0.05 2.0 | 0 100  | mattress, couch, sofa, chair, armchair, fridge, table
 long load      | 0.2 5   | 0.05 2.2 | 0 100  | furniture, ladder, pallet, plank, pipe, lumber
 debris         | 0.1 8   | 0.05 2.2 | 0 100  | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap
