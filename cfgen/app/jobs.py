@@ -1,9 +1,9 @@
 """Long work in the background: each kind in a lane of its own, one after the other, with progress and a way to stop."""
 
-import atexit
 import secrets
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -57,7 +57,7 @@ class Jobs:
         self._turns: dict[str, threading.Lock] = {}
         self._lanes: dict[str, Lane] = {}
         self._jobs: dict[str, Job] = {}
-        atexit.register(self.end)
+        self._ending = weakref.finalize(self, _end, self._jobs, self._lanes)
 
     def start(
         self,
@@ -101,11 +101,15 @@ class Jobs:
         self.find(job_id).stop.set()
 
     def end(self) -> None:
-        """Stop everything; the app ends."""
-        for job in list(self._jobs.values()):
-            job.stop.set()
-        for lane in self._lanes.values():
-            lane.end()
+        """Stop everything. It also happens when nobody uses these any more, and when the app ends."""
+        self._ending()
+
+
+def _end(jobs: dict[str, Job], lanes: dict[str, Lane]) -> None:
+    for job in list(jobs.values()):
+        job.stop.set()
+    for lane in lanes.values():
+        lane.end()
 
 
 def _run(

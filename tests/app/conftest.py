@@ -16,11 +16,13 @@ SAID = ("expected", "above the road", "declined", "ValueError", "no longer known
 
 
 @pytest.fixture(scope="module")
-def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
+def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")
     code, _, err = run("score", str(root), "--planner", "cruise", "--quiet")
     assert code == 0, err
-    return Api(root, real / "udacity_hmb3" / "scenes")
+    api = Api(root, real / "udacity_hmb3" / "scenes")
+    yield api
+    api.jobs.end()
 
 
 @pytest.fixture(scope="module")

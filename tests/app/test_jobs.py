@@ -1,6 +1,8 @@
 """Long work: progress, stopping, failing in words, and nobody else waiting for it."""
 
 import base64
+import gc
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -30,6 +32,12 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def root(bench: Path, tmp_path: Path) -> Path:
     return shutil.copytree(bench, tmp_path / "b")
+
+
+@pytest.fixture(autouse=True)
+def _processes_end():
+    yield
+    gc.collect()  # an app that nobody uses ends what it started
 
 
 def opened(root: Path, **options) -> tuple[Api, dict]:
@@ -166,3 +174,12 @@ def test_a_build_and_saving_by_hand_at_once_lose_nothing_of_each_other(root: Pat
     assert len(planned) == len(set(planned))
     assert set(saved) <= set(planned)
     assert Verification(root).run() == []
+
+
+def test_an_app_that_nobody_uses_any_more_leaves_no_process(root: Path, plugin: Path) -> None:
+    before = {p.pid for p in multiprocessing.active_children()}
+    api, _ = opened(root)
+    assert {p.pid for p in multiprocessing.active_children()} - before
+    del api
+    gc.collect()
+    until(lambda: {p.pid for p in multiprocessing.active_children()} <= before)

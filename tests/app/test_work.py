@@ -180,6 +180,7 @@ def test_generating_shows_progress_can_be_stopped_and_keeps_nobody_waiting(root:
             expect(here.locator("[data-job] [data-stop]")).to_be_hidden()
     finally:
         app.close()
+        api.jobs.end()
 
 
 def test_what_was_generated_is_saved_and_failing_is_text(root: Path, browser) -> None:
@@ -209,6 +210,7 @@ def test_what_was_generated_is_saved_and_failing_is_text(root: Path, browser) ->
             assert here.locator("[data-job] b").count() == 0
     finally:
         app.close()
+        api.jobs.end()
 
 
 def where(api: Api, case_id: str) -> tuple[int, int]:
