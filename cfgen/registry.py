@@ -4,6 +4,7 @@ A factory is imported only when it is asked for, so that heavy packages load in 
 """
 
 import importlib
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -53,6 +54,23 @@ class Registry:
                 f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {error!r}; "
                 "fix or uninstall the package that provides it"
             ) from error
+
+    def create(self, name: str, options: Mapping[str, Any]) -> Any:
+        """What the factory registered as ``name`` makes of ``options``.
+
+        Raises:
+            InputError: unknown name, an option that it does not take, or one missing that it needs.
+        """
+        factory = self.get(name)
+        signature = inspect.signature(factory)
+        try:
+            signature.bind(**options)
+        except TypeError as error:
+            known = [n for n, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD]
+            raise InputError(
+                f"{self.kind} '{name}': {error}; options: {', '.join(known) or 'none'}"
+            ) from error
+        return factory(**options)
 
     def _plugins(self) -> dict[str, EntryPoint]:
         found: dict[str, EntryPoint] = {}

@@ -57,14 +57,11 @@ def create_inpainter(
     Raises:
         InputError: unknown name, or an option that it does not take.
     """
-    factory, given = INPAINTERS.get(name), dict(options or {})
-    try:
-        made = factory(**given)
-        if cache is not None and "cache" in made.needs.terms and "cache" not in given:
-            made = factory(**given, cache=str(cache))
-        return made
-    except TypeError as error:
-        raise InputError(f"inpainter '{name}': {error}; check its options") from error
+    given = dict(options or {})
+    made: Inpainter = INPAINTERS.create(name, given)
+    if cache is not None and "cache" in made.needs.terms and "cache" not in given:
+        made = INPAINTERS.create(name, {**given, "cache": str(cache)})
+    return made
 
 
 def create_guide(name: str, inpainter: Inpainter) -> Inpainter | None:

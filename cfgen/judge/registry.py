@@ -4,7 +4,6 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError
 from cfgen.judge.protocol import Judge
 from cfgen.registry import Registry
 
@@ -34,10 +33,5 @@ def create_judge(judge: str, /, cache_dir: Path | None = None, **options: Any) -
     takes = inspect.signature(factory).parameters
     if cache_dir is not None and any(p.kind is p.VAR_KEYWORD for p in takes.values()):
         options.setdefault("cache", str(cache_dir))
-    try:
-        inspect.signature(factory).bind(**options)
-    except TypeError as error:
-        known = ", ".join(n for n, p in takes.items() if p.kind is not p.VAR_KEYWORD)
-        raise InputError(f"judge '{judge}': {error}; it takes: {known}") from error
-    made: Judge = factory(**options)
+    made: Judge = JUDGES.create(judge, options)
     return made

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.errors import InputError
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.registry import Registry
 
@@ -33,17 +32,11 @@ def create_segmenter(name: str, options: Mapping[str, Any] | None = None) -> Seg
         InputError: unknown name, an option that it does not take, or a checkpoint that is not there.
         MissingExtraError: its packages are not installed.
     """
-    return _create(SEGMENTERS, name, options)
+    made: Segmenter = SEGMENTERS.create(name, options or {})
+    return made
 
 
 def create_detector(name: str, options: Mapping[str, Any] | None = None) -> Detector:
     """A detector with its options. Raises as :func:`create_segmenter`."""
-    return _create(DETECTORS, name, options)
-
-
-def _create(registry: Registry, name: str, options: Mapping[str, Any] | None) -> Any:
-    factory = registry.get(name)
-    try:
-        return factory(**(options or {}))
-    except TypeError as error:
-        raise InputError(f"{registry.kind} '{name}': {error}; check its options") from error
+    made: Detector = DETECTORS.create(name, options or {})
+    return made

@@ -117,7 +117,7 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
     ("options", "message"),
     [
         (("--masks", "sam9"), "segmenter 'sam9' is not known; expected one of: sam2, sam3, segment-anything"),
-        (("--masks", "segment-anything"), "missing 1 required positional argument: 'checkpoint'"),
+        (("--masks", "segment-anything"), "missing a required argument: 'checkpoint'; options: checkpoint"),
         (
             ("--masks", "segment-anything", "--masks-option", "checkpoint=nowhere.pth"),
             "expected a file of SAM weights, found none at nowhere.pth",
