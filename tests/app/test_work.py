@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -273,7 +274,12 @@ def test_a_page_that_outlives_the_server_says_so_and_goes_on_after(root: Path, b
 def started(root: Path, port: int) -> tuple[subprocess.Popen, str]:
     """``cfgen app`` in a process of its own, once it answers."""
     command = [sys.executable, "-m", "cfgen", "app", str(root), "--port", str(port)]
-    app = subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL)
+    hears = partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # also where the tests run in the background
+    app = subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stdout=subprocess.DEVNULL, preexec_fn=hears
+    )
     url, end = f"http://127.0.0.1:{port}", time.monotonic() + 120
     while time.monotonic() < end:
         try:
