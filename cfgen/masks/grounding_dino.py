@@ -1,6 +1,5 @@
 """Grounding DINO through transformers."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,15 +26,8 @@ class GroundingDino(Pretrained):
         dtype: str = "float32",
         threshold: float = 0.3,
     ) -> None:
-        super().__init__("detector 'grounding-dino'", model, revision, device, dtype)
+        super().__init__("detector 'grounding-dino'", model, revision, device, dtype, threshold=threshold)
         self.threshold = threshold
-        self.options: Mapping[str, Any] = {
-            "model": model,
-            "revision": revision,
-            "device": self.device,
-            "dtype": self.dtype,
-            "threshold": threshold,
-        }
 
     def _load(self) -> tuple[Any, Any]:
         return self._pretrained("GroundingDinoForObjectDetection", "GroundingDinoProcessor")

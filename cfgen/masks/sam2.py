@@ -1,6 +1,6 @@
 """SAM 2 through transformers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,15 +29,8 @@ class PromptedModel(Pretrained):
         dtype: str = "auto",
         min_score: float = 0.8,
     ) -> None:
-        super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype)
+        super().__init__(f"segmenter '{self.name}'", model, revision, device, dtype, min_score=min_score)
         self.min_score = min_score
-        self.options: Mapping[str, Any] = {
-            "model": model,
-            "revision": revision,
-            "device": self.device,
-            "dtype": self.dtype,
-            "min_score": min_score,
-        }
 
     def _load(self) -> tuple[Any, Any]:
         return self._pretrained(*self.classes)

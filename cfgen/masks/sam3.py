@@ -1,6 +1,5 @@
 """SAM 3 through transformers: prompted like SAM 2, or by name."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,15 +34,8 @@ class Sam3Detector(Pretrained):
         dtype: str = "auto",
         threshold: float = 0.4,
     ) -> None:
-        super().__init__("detector 'sam3'", model, revision, device, dtype)
+        super().__init__("detector 'sam3'", model, revision, device, dtype, threshold=threshold)
         self.threshold = threshold
-        self.options: Mapping[str, Any] = {
-            "model": model,
-            "revision": revision,
-            "device": self.device,
-            "dtype": self.dtype,
-            "threshold": threshold,
-        }
 
     def _load(self) -> tuple[Any, Any]:
         return self._pretrained("Sam3Model", "Sam3Processor")

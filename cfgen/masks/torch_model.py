@@ -62,10 +62,20 @@ class TorchModel:
 
 
 class Pretrained(TorchModel):
-    """Weights in transformers' format: a folder, or a name that its hub resolves."""
+    """Weights in transformers' format: a folder, or a name that its hub resolves.
 
-    def __init__(self, what: str, model: str, revision: str, device: str, dtype: str) -> None:
+    ``more`` are the options that only this backend has.
+    """
+
+    def __init__(self, what: str, model: str, revision: str, device: str, dtype: str, **more: float) -> None:
         super().__init__(what, device, dtype)
+        self.options: Mapping[str, Any] = {
+            "model": model,
+            "revision": revision,
+            "device": self.device,
+            "dtype": self.dtype,
+            **more,
+        }
         self._source, self._revision = model, revision
         try:
             import torchvision  # noqa: F401 - its image processors need it
