@@ -20,7 +20,7 @@ from cfgen.hashing import canonical_json, derive_case_id
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
-from cfgen.inpaint.protocol import Inpainter
+from cfgen.inpaint.protocol import Inpainter, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.masking import Masking
 from cfgen.models.ledger import Ledger, in_words
@@ -84,16 +84,21 @@ def build(options: BuildOptions) -> BuildReport:
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes")
-    hazards, undrawable, taxonomy_hash = _drawable_hazards(options)
-    store = _open_store(options, hashes, taxonomy_hash)
+    painters = _painters(options)
+    hazards, undrawable, taxonomy_hash = _drawable_hazards(options, painters)
+    store = _open_store(options, painters, hashes, taxonomy_hash)
     recipe = Recipe(
-        store.root, options.taxonomy, tuple(sorted(folders.items())), options.attempts, _terms(options)
+        store.root,
+        options.taxonomy,
+        tuple(sorted(folders.items())),
+        options.attempts,
+        canonical_json(painters.terms).decode(),
     )
     progress = Progress("cases", options.n, options.quiet)
     progress.step(by=_accepted(store))
     stopped = ""
     while not stopped and (todo := _next_round(store, sorted(folders), hazards)):
-        stopped = _work_off(recipe, todo, options, progress)
+        stopped = _work_off(recipe, todo, options, painters.inpainter.needs, progress)
     report = _report(store, options, unusable, undrawable, stopped)
     store.write_build_report(report)
     return report
@@ -125,10 +130,43 @@ def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[s
     return folders, hashes, unusable
 
 
-def _drawable_hazards(options: BuildOptions) -> tuple[list[str], tuple[str, ...], str]:
+@dataclass(frozen=True, eq=False)
+class _Painters:
+    """Who draws, and the inpainter's options: what decides its pixels, and the terms it works on."""
+
+    inpainter: Inpainter
+    guide: Inpainter | None
+    fixed: dict[str, Any]
+    terms: dict[str, Any]
+
+
+def _painters(options: BuildOptions) -> _Painters:
+    """
+    Raises:
+        InputError: an unknown inpainter or option, or a budget for an inpainter that costs nothing.
+    """
+    given = dict(options.inpainter_options)
+    inpainter = create_inpainter(options.inpainter, given)
+    known = inpainter.needs.terms
+    if options.budget and "max_usd" not in known:
+        raise InputError(f"--budget: inpainter '{options.inpainter}' costs nothing; leave it out")
+    ours: dict[str, Any] = {"max_usd": options.budget} if options.budget else {}
+    if options.quiet and "quiet" in known:
+        ours["quiet"] = True
+    if ours:  # refuses what it cannot work on, before anything is written
+        inpainter = create_inpainter(options.inpainter, {**given, **ours})
+    return _Painters(
+        inpainter,
+        create_guide(options.guide, inpainter),
+        {name: value for name, value in given.items() if name not in known},
+        {**ours, **{name: value for name, value in given.items() if name in known}},
+    )
+
+
+def _drawable_hazards(options: BuildOptions, painters: _Painters) -> tuple[list[str], tuple[str, ...], str]:
     taxonomy = load_taxonomy(options.taxonomy)
     chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
-    inpainter, guide = _inpainters(options)
+    inpainter, guide = painters.inpainter, painters.guide
     drawable = [h.id for h in chosen if can_draw(h, inpainter, guide)]
     if not drawable:
         names = ", ".join(h.id for h in chosen)
@@ -139,36 +177,9 @@ def _drawable_hazards(options: BuildOptions) -> tuple[list[str], tuple[str, ...]
     return drawable, tuple(h.id for h in chosen if h.id not in drawable), taxonomy.hash
 
 
-def _inpainters(options: BuildOptions) -> tuple[Inpainter, Inpainter | None]:
-    inpainter = create_inpainter(options.inpainter, dict(options.inpainter_options))
-    return inpainter, create_guide(options.guide, inpainter)
-
-
-def _split(options: BuildOptions) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The inpainter's options: what decides its pixels, and the terms it works on.
-
-    Raises:
-        InputError: a budget for an inpainter that costs nothing.
-    """
-    terms = _inpainters(options)[0].needs.terms
-    given = dict(options.inpainter_options)
-    if options.budget and "max_usd" not in terms:
-        raise InputError(f"--budget: inpainter '{options.inpainter}' costs nothing; leave it out")
-    ours = {"max_usd": options.budget} if options.budget else {}
-    if options.quiet and "quiet" in terms:
-        ours["quiet"] = True
-    create_inpainter(
-        options.inpainter, {**given, **ours}
-    )  # refuses what it cannot work on, before anything is written
-    worked_on = {**ours, **{name: value for name, value in given.items() if name in terms}}
-    return {name: value for name, value in given.items() if name not in terms}, worked_on
-
-
-def _terms(options: BuildOptions) -> str:
-    return canonical_json(_split(options)[1]).decode()
-
-
-def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: str) -> Store:
+def _open_store(
+    options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy_hash: str
+) -> Store:
     asked = Benchmark(
         cfgen_version=__version__,
         n=options.n,
@@ -177,7 +188,7 @@ def _open_store(options: BuildOptions, hashes: dict[str, str], taxonomy_hash: st
         scenes=hashes,
         hazards=options.hazards,
         inpainter=options.inpainter,
-        inpainter_options=_split(options)[0],
+        inpainter_options=painters.fixed,
         guide=options.guide,
         masks=options.masks,
         masks_options=options.masks_options,
@@ -246,9 +257,10 @@ def _planned_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[
     return planned
 
 
-def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progress: Progress) -> str:
+def _work_off(
+    recipe: Recipe, todo: list[Planned], options: BuildOptions, needs: Needs, progress: Progress
+) -> str:
     """Returns why it ended before its end, or ""."""
-    needs = _inpainters(options)[0].needs
     jobs = options.jobs or engine.default_jobs()
     if (options.masks or options.detector) and not options.jobs:
         jobs = 1  # its models take the whole machine
@@ -257,9 +269,10 @@ def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progre
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
     outcomes: Counter[str] = Counter()
     for results in engine.run(partial(make_cases, recipe), batches, min(jobs, len(batches))):
+        spent = _spent(recipe.store)
         for outcome in results:
             outcomes[outcome.status] += 1
-            progress.step(_note(recipe, outcomes), by=outcome.status == "accepted")
+            progress.step(_note(outcomes, spent), by=outcome.status == "accepted")
         if put_off := next((o.reason for o in results if o.status == "open"), ""):
             return put_off
     if outcomes["elsewhere"]:
@@ -270,9 +283,8 @@ def _work_off(recipe: Recipe, todo: list[Planned], options: BuildOptions, progre
     return ""
 
 
-def _note(recipe: Recipe, outcomes: Counter[str]) -> str:
+def _note(outcomes: Counter[str], spent: Spent | None) -> str:
     words = [f"{outcomes['refused']} refused"] if outcomes["refused"] else []
-    spent = _spent(recipe.store)
     words += [in_words(spent)] if spent else []
     return f"({', '.join(words)})" if words else ""
 
