@@ -10,6 +10,7 @@ import pytest
 
 from cfgen.errors import InputError
 from cfgen.inpaint import sprites
+from cfgen.inpaint.relight import Layers, relight
 from cfgen.inpaint.sprites import Sprite, load
 
 SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
@@ -155,3 +156,34 @@ def test_mistakes_are_named(tmp_path: Path, drum: Sprite) -> None:
     (folder / "c.zip").write_bytes(b"no archive")
     with pytest.raises(InputError, match=r"c\.zip: expected a sprite archive"):
         sprites.load_from(tmp_path, "thing", "c").view(0.0)
+
+
+def plate(gloss: float | None) -> Layers:
+    """Black, upright, seen straight on from x, 8 px square."""
+    black, ones = np.zeros((4, 4, 3), np.float32), np.ones((8, 8), np.float32)
+    sky = np.dstack([np.zeros((8, 8, 3), np.float32), ones])
+    normal = np.broadcast_to(np.float32([1, 0, 0]), (4, 4, 3))
+    shine = None if gloss is None else np.full((4, 4), gloss, np.float32)
+    return Layers(sky, black, normal, black, shine, np.float32([1, 0, 0]), None, ones)
+
+
+def shown(layers: Layers, light: tuple[float, float, float]) -> float:
+    return float(relight(layers, np.array(light), (0, 0, 0), (1, 1, 1), 1.0, None)[..., :3].mean())
+
+
+def test_a_glossy_black_thing_flashes_where_it_mirrors_the_sun_and_a_matt_one_does_not() -> None:
+    ahead, aside = (0.995, 0.0, 0.0998), (0.6, 0.64, 0.48)
+    assert shown(plate(None), ahead) == 0
+    assert shown(plate(1.0), ahead) > 0.5
+    assert shown(plate(1.0), aside) < 0.05
+    assert shown(plate(0.3), ahead) < 0.1 * shown(plate(1.0), ahead)
+
+
+def test_a_highlight_carries_as_much_light_however_wide_it_is() -> None:
+    """GGX is normalised over half vectors; Fresnel and visibility change little within the lobe."""
+    total = []
+    for gloss in (1.0, 0.6):
+        tilt = np.linspace(0.0005, 0.6, 400)
+        lobe = [shown(plate(gloss), (math.cos(2 * t), 0.0, math.sin(2 * t))) / gloss for t in tilt]
+        total.append(np.trapezoid(np.array(lobe) * np.sin(tilt), tilt))
+    assert total[1] == pytest.approx(total[0], rel=0.35)

@@ -11,6 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
 ASPHALT = 0.10
+#: Reflectance at normal incidence of clear coats, glass and plastic (refractive index 1.5).
+_F0 = np.float32(0.04)
+#: GGX width of the sun's highlight on the smoothest surface, and what roughness adds: broader than it is, since the
+#: normals are those of 2x2 pixels, as bright in all.
+_SHARPEST, _ROUGHER = np.float32(0.085), np.float32(0.5)
+#: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
+_SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,8 @@ class Layers:
     albedo: Floats  # hxwx3 at half size
     normal: Floats  # hxwx3 in the model frame
     position: Floats  # hxwx3 in the model frame
+    gloss: Floats | None  # hxw in 0-1; None when nothing shines
+    eye: Floats  # (3,) unit vector to the camera in the model frame
     emission: Floats | None  # HxWx3
     detail: Floats  # HxW: what halving the size takes away, for the sun's half-size part
 
@@ -67,17 +76,43 @@ def relight(
     rgba = layers.sky.copy()
     rgba[..., :3] *= np.asarray(sky, np.float32)
     if light is not None and light[2] > 0:
-        facing = np.clip(layers.normal @ light.astype(np.float32), 0, 1)
+        towards = light.astype(np.float32)
+        facing = np.clip(layers.normal @ towards, 0, 1)
         if shadow is not None:
             facing *= shadow.visible(layers.position, layers.normal)
         bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
-        added = layers.albedo * ((facing + bounce)[..., None] * np.asarray(sun, np.float32))
+        added = layers.albedo * (facing + bounce)[..., None]
+        if layers.gloss is not None:
+            added += _mirrored(layers, layers.gloss, towards, facing)[..., None]
+        added *= np.asarray(sun, np.float32)
         size = rgba.shape[1::-1]
         sharp = (layers.detail * rgba[..., 3])[..., None]
         rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
     if layers.emission is not None:
         rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
     return rgba
+
+
+def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> Floats:
+    """Sunlight mirrored towards the camera, hxw, sun 1: the highlight (GGX, Walter et al. 2007, with the visibility
+    of Kelemen and Szirmay-Kalos 2001), and the sunlit ground and skyline around, by Fresnel (Schlick 1994)."""
+    eye, normal = layers.eye, layers.normal
+    half = (light + eye) / np.linalg.norm(light + eye)
+    grazing = max(float(light @ half), 0.2)
+    width2 = (_SHARPEST + _ROUGHER * (1 - gloss) ** 2) ** 2
+    spread = (np.clip(normal @ half, 0, 1) ** 2) * (width2 - 1) + 1
+    peak = _schlick(np.float32(grazing)) / np.float32(4 * grazing**2)
+    highlight = width2 / spread**2 * peak * facing
+    seen = np.clip(normal @ eye, 0.02, 1)
+    rise = 2 * seen * normal[..., 2] - eye[2]
+    below = np.clip(0.5 - rise / np.float32(0.04), 0, 1)
+    skyline = np.clip((_SKYLINE_TOP - rise) / np.float32(0.06), 0, 1)
+    around = np.float32(ASPHALT * light[2]) * below + _SKYLINE * skyline * (1 - below)
+    return gloss * (highlight + _schlick(seen) * around)
+
+
+def _schlick(cosine: Floats) -> Floats:
+    return _F0 + (1 - _F0) * (1 - cosine) ** 5
 
 
 def detail_of(sky: Floats) -> Floats:

@@ -249,17 +249,21 @@ class Sprite:
     def _read_layers(self, view: dict[str, Any], key: str) -> Layers:
         albedo = (self._picture(f"albedo_{key}.webp")[..., ::-1].astype(np.float32) / 255) ** 2
         planes = self._picture(f"shape_{key}.webp", cv2.IMREAD_GRAYSCALE)
-        side, up, depth = np.split((planes.astype(np.float32) - 127.5) / 127, 3)
+        rows = albedo.shape[0]
+        side, up, depth, *shine = np.split((planes.astype(np.float32) - 127.5) / 127, len(planes) // rows)
         toward = np.sqrt(np.clip(1 - side**2 - up**2, 0, 1))
         axes = _camera_axes(math.radians(view["azimuth_deg"]))
         normal = np.stack([side, up, toward], -1) @ axes
+        gloss = np.clip((shine[0] + 1) / 2, 0, 1) if shine else None
         emission = None
         if view["emits"]:
-            shine = self._picture(f"emit_{key}.webp")[..., ::-1].astype(np.float32) / 255
-            emission = shine**2 * np.float32(self.meta["emission_max"])
+            lamps = self._picture(f"emit_{key}.webp")[..., ::-1].astype(np.float32) / 255
+            emission = lamps**2 * np.float32(self.meta["emission_max"])
         position = self._positions(view, depth * self.meta["depth_m"]) @ axes
         sky = self._radiance(key)
-        return Layers(sky, albedo, normal, position, emission, detail_of(sky))
+        rise = math.radians(view["elevation_deg"])
+        eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
+        return Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""

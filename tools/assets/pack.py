@@ -16,6 +16,7 @@ from render import Layers
 
 RADIANCE_MAX = 1.5
 EMISSION_MAX = 48.0
+GLOSSY = 0.3  # a view with less of this keeps no gloss
 
 
 class Pack:
@@ -46,9 +47,10 @@ class Pack:
         colour, shine = self._sky_and_emission(key, layers)
         albedo = _half(np.sqrt(layers.albedo), layers.alpha)
         self._entries[f"albedo_{key}.webp"] = _webp(_bytes(albedo), 70)
-        flat = np.concatenate([layers.normal[..., :2], layers.depth[..., None] / depth_m], -1)
+        flat = np.dstack([layers.normal[..., :2], layers.depth / depth_m, 2 * layers.gloss - 1])
         flat = _half(flat, layers.alpha * (np.abs(layers.normal).sum(-1) > 0.1))
-        planes = np.concatenate([flat[..., i] for i in range(3)], 0)
+        kept = 4 if float((layers.gloss > GLOSSY).mean()) > 0.001 else 3
+        planes = np.concatenate([flat[..., i] for i in range(kept)], 0)
         self._entries[f"shape_{key}.webp"] = _webp(_bytes(0.5 + planes * (127 / 255)), 85)
         view = {
             "azimuth_deg": azimuth,

@@ -16,22 +16,28 @@ from mathutils import Matrix
 
 DISTANCE = 25.0
 ASPHALT = 0.10
-# Radiance by sine of elevation: dim skyline (trees, houses), then the CIE overcast sky, three times as bright above.
-_SKY = [(0.0, 0.30), (0.10, 0.42), (0.22, 0.70), (1.0, 1.0)]
+# Radiance by sine of elevation: a skyline of dark trees and houses, then the CIE overcast sky, brighter above.
+_SKY = [(0.0, 0.16), (0.085, 0.30), (0.105, 0.62), (0.30, 0.74), (1.0, 1.0)]
+# How far the skyline's height (sine of elevation) strays, and how many ups and downs it has around.
+_RAGGED, _RAGGED_SCALE = 0.22, 2.6
+# Roughness from which on a surface shows no highlight.
+_MATT = 0.7
 
 
 @dataclass(frozen=True)
 class Layers:
     """One view: premultiplied linear radiance and its geometry, full size, row 0 on top.
 
-    radiance, emission: HxWx3; alpha: HxW; albedo: HxWx3; normal: HxWx3 in camera axes (right, up, towards the
-    camera); depth: HxW metres towards the camera from the origin; foot: (u, v) of the origin; ppm: px per metre.
+    radiance, emission: HxWx3; alpha: HxW; albedo: HxWx3; gloss: HxW in 0-1, how smooth a coat, glass or plastic is;
+    normal: HxWx3 in camera axes (right, up, towards the camera); depth: HxW metres towards the camera from the
+    origin; foot: (u, v) of the origin; ppm: px per metre.
     """
 
     radiance: np.ndarray
     emission: np.ndarray
     alpha: np.ndarray
     albedo: np.ndarray
+    gloss: np.ndarray
     normal: np.ndarray
     depth: np.ndarray
     foot: tuple[float, float]
@@ -58,6 +64,11 @@ def setup(samples: int, threads: int, volume: bool) -> None:
     layer = bpy.context.view_layer
     layer.use_pass_z = layer.use_pass_normal = layer.use_pass_emit = layer.use_pass_environment = True
     layer.use_pass_diffuse_color = layer.use_pass_glossy_color = True
+    layer.pass_alpha_threshold = 0.02  # panes count as surfaces, what is cut away does not
+    aov = layer.aovs.add()
+    aov.name, aov.type = "Gloss", "VALUE"
+    for paint in bpy.data.materials:
+        _tell_gloss(paint)
     _sky()
     bpy.ops.mesh.primitive_plane_add(size=400)
     ground = bpy.context.object
@@ -103,12 +114,83 @@ def _sky() -> None:
     sky.inputs["Strength"].default_value = 1 / mean
     seen.inputs["Color"].default_value = (ASPHALT, ASPHALT, ASPHALT, 1)
     link(where.outputs["Generated"], split.inputs[0])
-    link(split.outputs["Z"], ramp.inputs["Fac"])
+    link(_ragged(world.node_tree, split), ramp.inputs["Fac"])
     link(ramp.outputs["Color"], sky.inputs["Color"])
     link(path.outputs["Is Camera Ray"], mix.inputs["Fac"])
     link(sky.outputs[0], mix.inputs[1])
     link(seen.outputs[0], mix.inputs[2])
     link(mix.outputs[0], out.inputs["Surface"])
+
+
+def _ragged(tree: bpy.types.NodeTree, split: bpy.types.Node) -> bpy.types.NodeSocket:
+    """Sine of elevation above a ragged skyline; the same to the left as to the right, as models may be mirrored."""
+    nodes, link = tree.nodes, tree.links.new
+    across, flat, noise = (
+        nodes.new("ShaderNodeMath"),
+        nodes.new("ShaderNodeCombineXYZ"),
+        nodes.new("ShaderNodeTexNoise"),
+    )
+    across.operation = "ABSOLUTE"
+    noise.inputs["Scale"].default_value, noise.inputs["Detail"].default_value = _RAGGED_SCALE, 5
+    link(split.outputs["Y"], across.inputs[0])
+    link(split.outputs["X"], flat.inputs["X"])
+    link(across.outputs[0], flat.inputs["Y"])
+    link(flat.outputs[0], noise.inputs["Vector"])
+    height = _math(tree, "MULTIPLY_ADD", noise.outputs["Fac"], _RAGGED, -0.5 * _RAGGED)
+    return _math(tree, "ADD", split.outputs["Z"], height)
+
+
+def _math(
+    tree: bpy.types.NodeTree, operation: str, *values: bpy.types.NodeSocket | float
+) -> bpy.types.NodeSocket:
+    node = tree.nodes.new("ShaderNodeMath")
+    node.operation = operation
+    for slot, value in zip(node.inputs, values, strict=False):
+        if isinstance(value, bpy.types.NodeSocket):
+            tree.links.new(value, slot)
+        else:
+            slot.default_value = value
+    return node.outputs[0]
+
+
+def _tell_gloss(paint: bpy.types.Material) -> None:
+    """Have a material write how glossy it is into the pass of that name."""
+    outputs = [node for node in paint.node_tree.nodes if node.bl_idname == "ShaderNodeOutputMaterial"]
+    if outputs and outputs[0].inputs["Surface"].is_linked:
+        told = paint.node_tree.nodes.new("ShaderNodeOutputAOV")
+        told.aov_name = "Gloss"
+        value = _gloss(paint.node_tree, outputs[0].inputs["Surface"].links[0].from_node)
+        if isinstance(value, bpy.types.NodeSocket):
+            paint.node_tree.links.new(value, told.inputs["Value"])
+        else:
+            told.inputs["Value"].default_value = value
+
+
+def _gloss(tree: bpy.types.NodeTree, shader: bpy.types.Node) -> bpy.types.NodeSocket | float:
+    """Gloss of a shader: a Principled one's coat or own surface, a mixture of its parts, a pane's mirror."""
+    slots = shader.inputs
+    if shader.bl_idname == "ShaderNodeBsdfPrincipled":
+        own = min(1.0, slots["Specular IOR Level"].default_value / 0.5) * _smooth(slots["Roughness"])
+        return float(max(own, slots["Coat Weight"].default_value * _smooth(slots["Coat Roughness"])))
+    if shader.bl_idname == "ShaderNodeBsdfGlossy":
+        return _smooth(slots["Roughness"])
+    if shader.bl_idname != "ShaderNodeMixShader":
+        return 0.0
+    first, second = (_gloss(tree, slot.links[0].from_node) if slot.is_linked else 0.0 for slot in slots[1:3])
+    if first == second:
+        return first
+    if not slots[0].is_linked:
+        share: bpy.types.NodeSocket | float = slots[0].default_value
+    elif slots[0].links[0].from_node.bl_idname == "ShaderNodeFresnel":
+        return _math(tree, "MAXIMUM", first, second)
+    else:
+        share = slots[0].links[0].from_socket
+    kept = _math(tree, "MULTIPLY", first, _math(tree, "SUBTRACT", 1.0, share))
+    return _math(tree, "MULTIPLY_ADD", second, share, kept)
+
+
+def _smooth(roughness: bpy.types.NodeSocket) -> float:
+    return float(np.clip((_MATT - roughness.default_value) / (_MATT - 0.03), 0, 1))
 
 
 def render_view(points: np.ndarray, azimuth_deg: float, elevation_deg: float, ppm: float) -> Layers:
@@ -164,6 +246,7 @@ def _layers(
         emission=emission,
         alpha=alpha,
         albedo=albedo,
+        gloss=np.clip(passes["Gloss", "X"][..., 0], 0, 1),
         normal=normal / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-6),
         depth=np.where(np.abs(depth) < 100, depth, 0.0),
         foot=foot,
@@ -248,7 +331,7 @@ def read_exr(path: Path) -> dict[tuple[str, str], np.ndarray]:
     planes = lines[:, 8:].copy().view("<f4").reshape(rows, len(channels), width)
     named = {tuple(c.split(".")[-2:]): planes[:, i] for i, c in enumerate(channels)}
     wanted = [("Combined", "RGBA"), ("Normal", "XYZ"), ("Depth", "Z"), ("Emit", "RGB")]
-    wanted += [("Env", "RGB"), ("DiffCol", "RGB"), ("GlossCol", "RGB")]
+    wanted += [("Env", "RGB"), ("DiffCol", "RGB"), ("GlossCol", "RGB"), ("Gloss", "X")]
     return {(name, parts): np.stack([named[name, part] for part in parts], -1) for name, parts in wanted}
 
 
