@@ -111,7 +111,7 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     return gloss * (highlight + _schlick(seen) * around)
 
 
-def _schlick(cosine: Floats) -> Floats:
+def _schlick(cosine: Floats | np.float32) -> Floats:
     return _F0 + (1 - _F0) * (1 - cosine) ** 5
 
 
