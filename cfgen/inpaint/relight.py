@@ -98,10 +98,10 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     of Kelemen and Szirmay-Kalos 2001), and the sunlit ground and skyline around, by Fresnel (Schlick 1994)."""
     eye, normal = layers.eye, layers.normal
     half = (light + eye) / np.linalg.norm(light + eye)
-    grazing = max(float(light @ half), 0.2)
+    grazing = np.maximum(light @ half, np.float32(0.2))[None]
     width2 = (_SHARPEST + _ROUGHER * (1 - gloss) ** 2) ** 2
     spread = (np.clip(normal @ half, 0, 1) ** 2) * (width2 - 1) + 1
-    peak = _schlick(np.float32(grazing)) / np.float32(4 * grazing**2)
+    peak = _schlick(grazing) / (4 * grazing**2)
     highlight = width2 / spread**2 * peak * facing
     seen = np.clip(normal @ eye, 0.02, 1)
     rise = 2 * seen * normal[..., 2] - eye[2]
@@ -111,7 +111,7 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     return gloss * (highlight + _schlick(seen) * around)
 
 
-def _schlick(cosine: Floats | np.float32) -> Floats:
+def _schlick(cosine: Floats) -> Floats:
     return _F0 + (1 - _F0) * (1 - cosine) ** 5
 
 
