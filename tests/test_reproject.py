@@ -2,6 +2,7 @@
 
 import math
 
+import cv2
 import numpy as np
 import pytest
 
@@ -78,6 +79,28 @@ def test_every_part_comes_where_the_camera_sees_it(distance, yaw, part):
     rows, cols = np.nonzero(shown)
     stray = (cols < u0 - 2.5) | (cols > u1 + 2.5) | (rows < v0 - 2.5) | (rows > v1 + 2.5)
     assert stray.sum() < 0.05 * expected.sum()
+
+
+@pytest.mark.parametrize("yaw", [0.1, 0.17, -0.17])
+def test_a_slanted_wall_stays_whole_where_it_turns_towards_the_camera(yaw):
+    rows, cols, foot = 200, 260, (130.0, 150.0)
+    rgba = np.zeros((rows, cols, 4), np.float32)
+    points = np.zeros((rows // 2, cols // 2, 3), np.float32)
+    for half in (False, True):
+        v, u = np.mgrid[: rows // 2, : cols // 2] * 2 + 1.0 if half else np.mgrid[:rows, :cols] + 0.5
+        ray = (u - foot[0]) / PPM / AWAY  # the wall: near = 1.5 y, so y = ray * (AWAY - near)
+        y = ray * AWAY / (1 + 1.5 * ray)
+        z = EYE - (v - (foot[1] - PPM * EYE)) * (AWAY - 1.5 * y) / AWAY / PPM
+        there = (np.abs(y) < 1.2) & (z > 0) & (z < 1.2)
+        if half:
+            points[there] = np.stack([1.5 * y, y, z], -1)[there]
+        else:
+            rgba[there] = (*BLUE, 1.0)
+    view = View(rgba, foot, PPM, 0.0, math.radians(3), points)
+    drawn = reproject(view, CAMERA, placed(9.0).model_copy(update={"yaw": math.pi + yaw}))
+    inner = cv2.erode(cv2.morphologyEx(drawn[..., 3], cv2.MORPH_CLOSE, np.ones((9, 9))), np.ones((5, 5)))
+    assert (inner > 0.9).sum() > 15_000
+    assert (drawn[..., 3][inner > 0.9] < 0.9).mean() < 1e-3
 
 
 def test_the_hazard_is_turned_to_a_view_that_its_sprite_has_and_the_mask_leaves_room():
