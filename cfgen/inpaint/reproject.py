@@ -130,21 +130,24 @@ def _closed(
     low = np.float32(-1e3)
     depth = np.where(np.isfinite(near), near, low)
     # far points that show through a crack are cracks too
-    through = cv2.medianBlur(depth, 3) - depth > _STEP
-    depth = np.where(through, low, depth)
-    at = mapped(back, seen)
-    best, chosen = np.full_like(depth, np.inf), source.copy()
+    depth = np.where(cv2.medianBlur(depth, 3) - depth > _STEP, low, depth)
+    beside = cv2.dilate((depth > low).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    beside[[0, -1]] = beside[:, [0, -1]] = False
+    rows, cols = np.nonzero(beside & (depth == low))
+    least, of = np.full(len(rows), np.inf, np.float32), np.zeros((2, len(rows)), int)
     for dy, dx in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        one, other = np.roll(depth, (dy, dx), (0, 1)), np.roll(depth, (-dy, -dx), (0, 1))
-        both = (one > low) & (other > low)
-        for sign, here in ((1, one), (-1, other)):
-            better = both & (here < best)
-            move = np.roll(source - at, (sign * dy, sign * dx), (0, 1)) + at
-            chosen = np.where(better[..., None], move, chosen)
-            best = np.where(better, here, best)
-    crack = (depth == low) & np.isfinite(best)
-    source = np.where(crack[..., None], chosen, source)
-    near = np.where(crack, best, np.where(through, np.float32(-np.inf), near))
+        ends = [(rows - dy, cols - dx), (rows + dy, cols + dx)]
+        both = (depth[ends[0]] > low) & (depth[ends[1]] > low)
+        for end in ends:
+            better = both & (depth[end] < least)
+            least, of = np.where(better, depth[end], least), np.where(better, end, of)
+    crack = np.isfinite(least)
+    rows, cols, of = rows[crack], cols[crack], of[:, crack]
+    source, near = source.copy(), np.where(depth > low, depth, np.float32(-np.inf))
+    if len(rows):
+        step = mapped(back, np.stack([seen[rows, cols], seen[of[0], of[1]]]))
+        source[rows, cols] = source[of[0], of[1]] + step[0] - step[1]
+        near[rows, cols] = least[crack]
     return source, near
 
 
