@@ -22,7 +22,8 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.records import Camera, Frame, Hazard, Motion, Scene
+from cfgen.quality.gates import run_gates
+from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene
 from cfgen.scenes.folder import load_scene
 
 #: Frames by what makes them hard; drives by folder, stills by file name.
@@ -51,6 +52,7 @@ STILLS = {
 }
 PLANNER_PIXELS = 196_608
 CUT = (440, 330)
+TRIES = 4  # places in a frame, as in a build
 ROWS = 6
 
 
@@ -104,22 +106,30 @@ def row(hazard: Hazard, pools: dict[str, list[Shot]], inpainter: Inpainter, seed
 
 
 def insert(hazard: Hazard, pool: list[Shot], inpainter: Inpainter, seed: int) -> np.ndarray:
-    """The first frame of the pool, from the seed's on, that has room for the hazard."""
+    """In the first frame of the pool, from the seed's on, that takes the hazard and passes the gates of a build."""
     reason = ""
+    sizes = inpainter.sizes(hazard)
+    if sizes:
+        hazard = hazard.model_copy(update={"size": sizes[seed % len(sizes)]})
     for k in range(len(pool)):
         one = pool[(seed + k) % len(pool)]
-        rng = np.random.default_rng(seed)
-        places = find_placements(one.scene, one.image, hazard, rng)
+        places = find_placements(one.scene, one.image, hazard, np.random.default_rng(seed))
         if isinstance(places, str):
             reason = places
             continue
-        job = EditJob(one.scene, {(one.scene.front.name, 0.0): one.image}, hazard, places[0], seed)
-        edit = make_edits([job], inpainter)[0]
-        if isinstance(edit, EditFailure):
-            reason = edit.reason
-            continue
-        return tile(hazard, one, edit)
+        for place in places[:TRIES]:
+            job = EditJob(one.scene, {(one.scene.front.name, 0.0): one.image}, hazard, place, seed)
+            edit = make_edits([job], inpainter)[0]
+            reason = edit.reason if isinstance(edit, EditFailure) else _failed(one, edit, place, hazard)
+            if not isinstance(edit, EditFailure) and not reason:
+                return tile(hazard, one, edit)
     return _labelled(np.zeros((CUT[1], CUT[0] + CUT[0] * 2 // 3, 3), np.uint8), f"{hazard.id}: {reason}")
+
+
+def _failed(one: Shot, edit: Edit, place: Placement, hazard: Hazard) -> str:
+    front = (one.scene.front.name, 0.0)
+    gates = run_gates(one.image, *edit.frames[front], one.scene.front, place, hazard)
+    return "; ".join(gate.reason for gate in gates if not gate.passed)
 
 
 def tile(hazard: Hazard, one: Shot, edit: Edit) -> np.ndarray:
