@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE.parents[1] / "scenarios" / "assets"
-FORMAT = 1  # raise it when render.py or pack.py change what every sprite looks like
+FORMAT = 2  # raise it when render.py or pack.py change what every sprite looks like
 TOOLS = {"make_sprites", "render", "pack", "sheet"}
 Jobs = dict[tuple[str, str], tuple[Any, dict[str, Any], str]]
 
