@@ -9,94 +9,146 @@ import numpy as np
 from common import Model, Objects, blob, box, crumple, lathe, loft, material, mesh, place, tube
 
 
-def build_mattress(seed: int, length: float = 1.9, width: float = 1.4, thick: float = 0.24) -> Objects:
-    """A stained mattress lying in the lane, one end bent up, with piping and a quilted top."""
-    cloth = material(
-        "cloth",
-        (0.60, 0.57, 0.50),
-        0.9,
-        spec=0.08,
-        dark=(0.36, 0.30, 0.22),
-        vary_scale=2.2,
-        bump=0.1,
-        bump_scale=70,
+def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: float = 0.23) -> Objects:
+    """A stained mattress flat on the road: tufted top, piped edges, a striped band with handles; a pillow beside it."""
+    ticking = material(
+        "ticking", (0.66, 0.63, 0.56), 0.9, spec=0.05, dark=(0.46, 0.38, 0.27), vary_scale=1.6, bump=0.1
     )
-    band = material("band", (0.30, 0.34, 0.42), 0.85, vary=0.2)
-    u, q = np.meshgrid(np.linspace(-1, 1, 97), np.linspace(-1, 1, 73), indexing="ij")
-    round_off = np.clip(1 - np.maximum(abs(u) ** 12, abs(q) ** 10), 0, 1) ** 0.4
-    quilt = 0.014 * np.sqrt(abs(np.sin(u * length * 7.5) * np.sin(q * width * 7.5)))
+    band = material("band", (0.50, 0.50, 0.50), 0.9, spec=0.05, dark=(0.38, 0.36, 0.32), vary_scale=3)
+    piping = material("piping", (0.10, 0.14, 0.24), 0.8)
     rng = Random(seed)
-    phase = rng.uniform(0, 3)
+    turn = np.linspace(0, 2 * math.pi, 200, endpoint=False)
+    c, s = np.cos(turn), np.sin(turn)
+    out_x, out_y = np.sign(c) * abs(c) ** 0.14 * length / 2, np.sign(s) * abs(s) ** 0.14 * width / 2
 
-    def bent(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        lift = 0.2 * np.clip((x + 0.15) / (length / 2), 0, None) ** 2 * (0.75 + 0.5 * y / width)
-        sag = 0.02 * np.sin(y * 4 + x * 3 + phase)
-        return np.stack([x - 0.35 * lift, y, np.maximum(z + lift + sag * (z > thick / 2), 0.0)], -1)
+    def sagging(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Worn down where someone lay, one long side pressed out, a corner curling a little."""
+        dip = 0.045 * np.exp(-((x / 0.6) ** 2) - ((y - 0.15) / 0.4) ** 2)
+        curl = 0.05 * np.clip(x / length + y / width - 0.72, 0, None) ** 2 * 12
+        return np.stack([x, y, z * (1 - dip / thick) + curl], -1)
 
-    faces_of = [
-        bent(u * length / 2, q * width / 2, thick / 2 + top * (thick / 2 - 0.02 + quilt) * round_off)
-        for top in (1, -1)
-    ]
-    rows, cols = u.shape
-    verts = np.concatenate([f.reshape(-1, 3) for f in faces_of])
-    quads = []
-    for layer in (0, 1):
-        for i in range(rows - 1):
-            for j in range(cols - 1):
-                a = layer * rows * cols + i * cols + j
-                quad = (a, a + cols, a + cols + 1, a + 1)
-                quads.append(quad if layer == 0 else quad[::-1])
-    made = [mesh(verts.tolist(), quads, cloth)]
-    around = np.linspace(0, 2 * math.pi, 160, endpoint=False)
-    c, s = np.cos(around), np.sin(around)
-    x, y = np.sign(c) * abs(c) ** 0.16 * length / 2, np.sign(s) * abs(s) ** 0.16 * width / 2
+    shares = np.array([1.0, 0.985, 0.95, 0.9, *np.linspace(0.84, 0.0, 24)])
+    x, y = shares[:, None] * out_x, shares[:, None] * out_y
+    tuft = 0.03 * (abs(np.sin(x * math.pi / 0.24)) * abs(np.sin(y * math.pi / 0.23))) ** 0.35
+    crown = thick - 0.02 + (0.012 + tuft) * np.clip((1 - shares) / 0.1, 0, 1)[:, None]
+    made = [_skin(sagging(x, y, crown), ticking)]
+    heights = np.linspace(0.012, thick - 0.02, 7)
+    bulge = 1 + 0.018 * np.sin(np.linspace(0, math.pi, 7))[:, None]
+    flat = np.repeat(heights[:, None], len(turn), 1)
+    made.append(_skin(sagging(bulge * out_x, bulge * out_y, flat), band))
     for z in (0.02, thick - 0.02):
-        made.append(tube(bent(x * 0.995, y * 0.995, np.full_like(x, z)).tolist(), 0.013, band, cyclic=True))
+        rim = sagging(1.008 * out_x, 1.008 * out_y, np.full_like(out_x, z))
+        made.append(tube(rim.tolist(), 0.014, piping, cyclic=True))
+    for side in (1, -1):
+        for at in (-0.5, 0.5):
+            made.append(box((at, side * (width / 2 + 0.022), 0.12), (0.22, 0.012, 0.035), piping, 0.004))
+    pillow = material("pillow", (0.72, 0.72, 0.70), 0.9, spec=0.05, vary=0.1, vary_scale=5, bump=0.15)
+    u, v = np.meshgrid(np.linspace(-1, 1, 41), np.linspace(-1, 1, 31), indexing="ij")
+    puff = ((1 - u**4) * (1 - v**4)).clip(0) ** 0.45
+    dents = 1 + 0.12 * np.sin(3 * u + 1) * np.cos(4 * v)
+    top = np.stack(
+        [0.24 * u * (1 - 0.08 * v**2), 0.36 * v * (1 - 0.08 * u**2), 0.09 + 0.08 * puff * dents], -1
+    )
+    low = top * (1, 1, 0) + np.stack([0 * u, 0 * u, 0.09 - 0.085 * puff], -1)
+    made.append(place([_skin(top, pillow), _skin(low[::-1], pillow)], (0.1, 0.98, 0.0), 0.7))
     return [place(made, yaw=rng.uniform(-0.2, 0.2))]
 
 
-def build_suitcase(seed: int, color: tuple[float, float, float] = (0.03, 0.06, 0.14)) -> Objects:
-    """A hard suitcase lying on its side: ribs, wheels, handle, and a strap."""
-    shell = material("shell", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
+def _skin(points: np.ndarray, paint) -> object:
+    """A skin over a grid of points (rows, columns, 3), its columns joined at the ends where they run round."""
+    rows, cols = points.shape[:2]
+    around = cols if cols > 100 else cols - 1
+    quads = [
+        (i * cols + j, i * cols + (j + 1) % cols, (i + 1) * cols + (j + 1) % cols, (i + 1) * cols + j)
+        for i in range(rows - 1)
+        for j in range(around)
+    ]
+    return mesh(points.reshape(-1, 3).tolist(), quads, paint)
+
+
+def build_suitcase(
+    seed: int,
+    color: tuple[float, float, float] = (0.01, 0.19, 0.20),
+    other: tuple[float, float, float] = (0.26, 0.015, 0.04),
+) -> Objects:
+    """A hard suitcase burst open, clothes falling out of it, and a second one lying shut behind."""
+    rng = Random(seed)
+    lining = material("lining", (0.30, 0.28, 0.25), 0.9, spec=0.0)
+    made: Objects = [
+        place([_shell(color, lining)], (0.0, -0.26, 0.0), 0.1),
+        place([_shell(color, lining)], (-0.05, 0.26, 0.11), -0.15, roll=0.5),
+        place(_closed_case(other), (-0.55, -0.3, 0.0), 1.9),
+    ]
+    for k, (cloth, at, size) in enumerate(
+        (
+            ((0.66, 0.66, 0.64), (0.0, -0.24, 0.1), (0.28, 0.2, 0.16)),
+            ((0.07, 0.12, 0.30), (0.32, -0.1, 0.0), (0.26, 0.22, 0.10)),
+            ((0.50, 0.05, 0.05), (0.30, 0.3, 0.0), (0.24, 0.18, 0.08)),
+            ((0.58, 0.46, 0.26), (0.1, -0.62, 0.0), (0.24, 0.16, 0.09)),
+            ((0.62, 0.62, 0.66), (0.52, -0.42, 0.0), (0.2, 0.15, 0.06)),
+        )
+    ):
+        made.append(
+            place([_heap(rng, size, material(f"cloth{k}", cloth, 0.95, spec=0.02, vary=0.12))], at, 2.1 * k)
+        )
+    return [place(made, yaw=rng.uniform(-0.4, 0.4))]
+
+
+def _heap(rng: Random, size: tuple[float, float, float], paint) -> object:
+    """A garment dropped in folds: half length, half width and height in metres."""
+    r, turn = np.meshgrid(
+        np.linspace(1, 0, 22), np.linspace(0, 2 * math.pi, 120, endpoint=False), indexing="ij"
+    )
+    ragged = 1 + sum(rng.uniform(-0.16, 0.16) * np.cos(k * turn + rng.uniform(0, 6)) for k in (2, 3, 5, 7))
+    x, y = r * ragged * np.cos(turn), r * ragged * np.sin(turn)
+    folds = 0.0
+    for _ in range(5):
+        way, often = rng.uniform(0, 3.1), rng.uniform(3, 8)
+        folds = folds + abs(
+            np.sin(often * (x * np.cos(way) + y * np.sin(way)) + rng.uniform(0, 6) + 0.8 * x * y)
+        )
+    z = (1 - r**3) ** 0.6 * (0.35 + 0.25 * folds) * 0.75
+    return _skin(np.stack([size[0] * x, size[1] * y, 0.004 + size[2] * z], -1), paint)
+
+
+def _shell(color: tuple[float, float, float], lining) -> object:
+    """Half of a case lying open, 0.72 x 0.46 m and 0.13 m deep: ribbed outside, lined inside."""
+    hard = material("shell", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
+    made: Objects = []
+    for inset, paint in ((0.0, hard), (0.012, lining)):
+        rings = [(0.05, 0.004), (0.02, 0.015), (0.0, 0.05), (0.0, 0.13)]
+        turn = np.linspace(0, 2 * math.pi, 120, endpoint=False)
+        c, s = np.cos(turn), np.sin(turn)
+        x, y = np.sign(c) * abs(c) ** 0.22, np.sign(s) * abs(s) ** 0.22
+        rib = 0.006 * (np.sin(24 * turn) > 0) if not inset else 0.0
+        rows = [
+            np.stack(
+                [x * (0.36 - k - inset + rib), y * (0.23 - k - inset + rib), np.full(120, z + inset)], -1
+            )
+            for k, z in [(0.34, 0.004), *rings]
+        ]
+        made.append(_skin(np.array(rows), paint))
+    return place(made)
+
+
+def _closed_case(color: tuple[float, float, float]) -> Objects:
+    """A shut case lying flat: ribs, wheels, pull-out handle, a strap's grip."""
+    hard = material("case", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
     trim = material("trim", (0.02, 0.02, 0.02), 0.5)
     metal = material("metal", (0.5, 0.5, 0.5), 0.3, metal=1.0)
-    made = [box((0, 0, 0.14), (0.70, 0.46, 0.27), shell, 0.06, segments=5)]
-    for y in np.linspace(-0.17, 0.17, 7):
-        made.append(box((0, float(y), 0.277), (0.54, 0.022, 0.012), shell, 0.005))
-        made.append(box((0.351, float(y), 0.14), (0.012, 0.022, 0.16), shell, 0.005))
-        made.append(box((-0.351, float(y), 0.14), (0.012, 0.022, 0.16), shell, 0.005))
-    made.append(box((0, 0, 0.14), (0.708, 0.468, 0.012), trim, 0.004))
+    made = [box((0, 0, 0.15), (0.74, 0.48, 0.28), hard, 0.06, segments=5)]
+    for y in np.linspace(-0.18, 0.18, 7):
+        made.append(box((0, float(y), 0.292), (0.56, 0.022, 0.014), hard, 0.005))
+        made += [box((s * 0.371, float(y), 0.15), (0.014, 0.022, 0.17), hard, 0.005) for s in (1, -1)]
+    made.append(box((0, 0, 0.15), (0.748, 0.488, 0.014), trim, 0.004))
+    wheel = [(0.0, -0.02), (0.034, -0.02), (0.034, 0.02), (0.0, 0.02)]
     for y in (-0.18, 0.18):
-        for z in (0.05, 0.23):
-            made.append(
-                lathe(
-                    [(0.0, -0.02), (0.028, -0.02), (0.028, 0.02), (0.0, 0.02)],
-                    trim,
-                    20,
-                    center=(-0.375, y, z),
-                    rot=(math.pi / 2, 0, 0),
-                )
-            )
-    made.append(
-        tube(
-            [
-                (0.35, -0.09, 0.2),
-                (0.52, -0.09, 0.2),
-                (0.54, -0.07, 0.2),
-                (0.54, 0.07, 0.2),
-                (0.52, 0.09, 0.2),
-                (0.35, 0.09, 0.2),
-            ],
-            0.009,
-            metal,
-        )
-    )
-    made.append(
-        tube(
-            [(-0.08, 0.232, 0.1), (-0.06, 0.262, 0.12), (0.06, 0.262, 0.12), (0.08, 0.232, 0.1)], 0.012, trim
-        )
-    )
-    return [place(made, yaw=Random(seed).uniform(-0.5, 0.5))]
+        for z in (0.05, 0.25):
+            made.append(lathe(wheel, trim, 20, center=(-0.4, y, z), rot=(math.pi / 2, 0, 0)))
+    pull = [(0.37, -0.1), (0.62, -0.1), (0.64, -0.08), (0.64, 0.08), (0.62, 0.1), (0.37, 0.1)]
+    made.append(tube([(x, y, 0.2) for x, y in pull], 0.011, metal))
+    grip = [(-0.08, 0.245, 0.12), (-0.06, 0.28, 0.14), (0.06, 0.28, 0.14), (0.08, 0.245, 0.12)]
+    return [*made, tube(grip, 0.014, trim)]
 
 
 def build_bags(
@@ -158,9 +210,12 @@ def build_plastic_bag(seed: int, color: tuple[float, float, float] = (0.66, 0.66
 
 LOW = {"elevations": (5.0,), "samples": 12}
 MODELS = {
-    "mattress": Model(build_mattress, {"a": {}}, pixels=240, **LOW),
+    "mattress": Model(build_mattress, {"a": {}}, pixels=260, **LOW),
     "suitcase": Model(
-        build_suitcase, {"navy": {}, "red": {"color": (0.32, 0.02, 0.025), "seed": 2}}, pixels=130, **LOW
+        build_suitcase,
+        {"teal": {}, "red": {"color": (0.34, 0.02, 0.03), "other": (0.03, 0.07, 0.17), "seed": 2}},
+        pixels=220,
+        **LOW,
     ),
     "garbage_bags": Model(
         build_bags,

@@ -225,38 +225,68 @@ def build_concrete_block(seed: int) -> Objects:
     return [place([body, *slots], yaw=Random(seed).uniform(-0.25, 0.25))]
 
 
-def build_lumber(seed: int, count: int = 9) -> Objects:
-    """Planks fallen off a lorry, fanned over each other."""
+def build_lumber(seed: int) -> Objects:
+    """A bundle of pale planks come apart: a stack slewed out of line, some lying across it, one end in the air."""
     rng = Random(seed)
     woods = [
-        material(f"wood{i}", c, 0.8, spec=0.15, vary=0.15, vary_scale=4, bump=0.15, bump_scale=40)
-        for i, c in enumerate([(0.46, 0.31, 0.17), (0.52, 0.38, 0.22), (0.38, 0.27, 0.16)])
+        material(f"wood{i}", c, 0.8, spec=0.1, dark=tuple(0.72 * k for k in c), vary_scale=3.5)
+        for i, c in enumerate([(0.62, 0.44, 0.25), (0.68, 0.51, 0.31), (0.52, 0.37, 0.21)])
+    ]
+    ends = [
+        material(f"end{i}", c, 0.9, spec=0.0) for i, c in enumerate([(0.72, 0.55, 0.34), (0.44, 0.29, 0.16)])
     ]
     made: Objects = []
-    for i in range(count):
-        layer = i // 4
-        length = rng.uniform(1.7, 2.6)
-        at = (rng.uniform(-0.3, 0.3) + (i % 4 - 1.5) * 0.2, rng.uniform(-0.2, 0.2), 0.02 + layer * 0.045)
-        plank = box((0, 0, 0), (rng.choice((0.09, 0.14, 0.19)), length, 0.04), rng.choice(woods), 0.003)
-        made.append(place([plank], at, rng.gauss(0, 0.3), roll=rng.uniform(-0.015, 0.015)))
+
+    def plank(at: tuple, yaw: float, length: float, lift: float = 0.0, wide: float = 0.19) -> None:
+        """A plank along y about `at`, its +y end raised by `lift` radians."""
+        parts = [box((0, 0, 0), (wide, length, 0.047), rng.choice(woods), 0.004)]
+        for s in (1, -1):
+            parts.append(box((0, s * length / 2, 0), (wide - 0.008, 0.004, 0.039), rng.choice(ends), 0.0))
+        made.append(place([place(parts, roll=lift)], at, yaw))
+
+    for layer in range(4):
+        for k in range(3 - layer // 2):
+            at = ((k - 1) * 0.215 + 0.07 * layer, rng.gauss(0, 0.12), 0.026 + 0.05 * layer)
+            plank(at, rng.gauss(0.05 * layer, 0.04), 2.4)
+    plank((0.05, 0.55, 0.36), 0.35, 2.3, 0.12)
+    plank((0.1, -0.1, 0.30), -0.5, 2.2, 0.11)
+    plank((0.62, 0.2, 0.026), 0.5, 2.0)
+    plank((-0.62, -0.15, 0.026), -0.3, 2.3)
+    plank((0.75, -0.5, 0.075), 1.05, 1.7, 0.02, 0.14)
+    plank((-0.45, 0.75, 0.2), 0.9, 1.7, 0.19, 0.14)
     return made
 
 
-def build_ladder(seed: int, length: float = 2.8) -> Objects:
-    """An aluminium ladder lying across the lane."""
-    metal = material("aluminium", (0.62, 0.63, 0.64), 0.4, metal=0.85, vary=0.1)
-    cap = material("cap", (0.65, 0.05, 0.02), 0.5)
-    made = [box((x, 0, 0.045), (0.028, length, 0.075), metal, 0.006) for x in (-0.2, 0.2)]
-    made += [
-        tube([(-0.2, y, 0.045), (0.2, y, 0.045)], 0.017, metal)
-        for y in np.linspace(-length / 2 + 0.2, length / 2 - 0.2, 10)
-    ]
-    made += [
-        box((x, y, 0.045), (0.034, 0.06, 0.085), cap, 0.008)
-        for x in (-0.2, 0.2)
-        for y in (-length / 2, length / 2)
-    ]
-    return [place(made, yaw=Random(seed).uniform(-0.4, 0.4))]
+def build_ladder(seed: int, length: float = 2.3) -> Objects:
+    """An aluminium step ladder on its side across the lane, half open, its treads and plastic top showing."""
+    metal = material("aluminium", (0.64, 0.65, 0.66), 0.45, metal=0.55, vary=0.12)
+    worn = material("tread", (0.52, 0.53, 0.54), 0.5, metal=0.5, vary=0.15)
+    plastic = material("top", (0.70, 0.12, 0.012), 0.5, vary=0.1)
+    foot = material("foot", (0.02, 0.02, 0.02), 0.8)
+    made: Objects = []
+    for opened, treads in ((0.0, 7), (0.5, 4)):
+        part: Objects = []
+        for s in (1, -1):
+            half = 0.5 * (0.40 + 0.16)
+            rail = [(0.0, s * 0.17), (0.0, s * half)]
+            along = math.atan2(rail[1][1] - rail[0][1], length)
+            mid = (0.0, length / 2, (rail[0][1] + rail[1][1]) / 2)
+            part.append(
+                box(mid, (0.07 if treads > 4 else 0.045, length, 0.024), metal, 0.005, rot=(along, 0, 0))
+            )
+            part.append(box((0.0, length, rail[1][1]), (0.09, 0.07, 0.04), foot, 0.008))
+        for k in range(treads):
+            y = length * (k + 1) / (treads + 0.6)
+            span = 2 * (0.17 + (0.28 - 0.17) * y / length)
+            part.append(box((0.0, y, 0.0), (0.085 if treads > 4 else 0.03, 0.028, span), worn, 0.004))
+        made.append(place(part, (0, 0, 0), opened))
+    made.append(box((0.02, -0.01, 0.0), (0.15, 0.1, 0.36), plastic, 0.02))
+    for s in (1, -1):
+        at = 0.55 * length
+        brace = [(0.0, at, s * 0.2), (-at * math.sin(0.5), at * math.cos(0.5), s * 0.2)]
+        made.append(tube(brace, 0.009, worn))
+    lying = place(made, (0.25, -length / 2, 0.195), roll=0.048)  # on its lower rails
+    return [place([lying], yaw=Random(seed).uniform(-0.3, 0.1))]
 
 
 LOW = {"elevations": (5.0,), "samples": 12}
@@ -272,6 +302,6 @@ MODELS = {
     "debris_cartons": Model(build_cartons, {"a": {"seed": 2}}, pixels=300, **LOW),
     "rocks": Model(build_stones, {"a": {"seed": 1}}, pixels=260, **LOW),
     "concrete_block": Model(build_concrete_block, {"a": {}}, pixels=220, azimuths=FACING, **LOW),
-    "lumber": Model(build_lumber, {"a": {}}, pixels=260, **LOW),
+    "lumber": Model(build_lumber, {"a": {}}, pixels=280, **LOW),
     "ladder": Model(build_ladder, {"a": {}}, pixels=260, azimuths=FACING, **LOW),
 }

@@ -4,11 +4,13 @@ from typing import Any
 
 import bpy
 import numpy as np
-from body.parts import Part, Rgb, build, merge, moved, pipe, shell
+from body.parts import Part, Rgb, build, merge, moved, pipe
+from body.parts import shell as skin
 from body.sdf import Solid, loft
 from body.skeleton import turn
-from cars import build_car
-from common import ALONG, Model, Objects, mesh
+from cars import STYLES, assemble
+from common import Look, Model, Objects, mesh
+from shell import Shell
 
 CHAR: Rgb = (0.012, 0.01, 0.009)
 
@@ -135,7 +137,11 @@ def _domain(
             k = (j + 1) % sides
             faces.append((i * sides + j, i * sides + k, (i + 1) * sides + k, (i + 1) * sides + j))
     faces += [tuple(reversed(range(sides))), tuple(range(rings * sides, (rings + 1) * sides))]
-    made = mesh(verts, faces, material)
+    return _airy(mesh(verts, faces, material))
+
+
+def _airy(made: bpy.types.Object) -> bpy.types.Object:
+    """A hull whose volume neither lights nor mirrors in what is around it, and which casts no solid shadow."""
     made.visible_diffuse = made.visible_glossy = False
     made["airy"] = True
     bpy.context.scene.cycles.volume_max_steps, bpy.context.scene.cycles.volume_step_rate = 128, 2.0
@@ -154,7 +160,7 @@ def _heap(width: float, seed: int) -> list[Part]:
         spin = turn((rng.uniform(-20, 20), rng.uniform(-24, 24), rng.uniform(0, 360)))
         at = (*rng.normal(0, width * 0.16, 2), rng.uniform(0.08, 0.3))
         parts += moved(
-            [shell(board, tuple(np.array(CHAR) * rng.uniform(0.6, 3)), "bark", 0.012, seed)], spin, at
+            [skin(board, tuple(np.array(CHAR) * rng.uniform(0.6, 3)), "bark", 0.012, seed)], spin, at
         )
     ring = [(0.24 * np.cos(a), 0.24 * np.sin(a), 0.1) for a in np.linspace(0, 6.28, 32, endpoint=False)]
     parts += moved([pipe(ring, 0.085, CHAR, "rubber", True)], np.eye(3), (width * 0.2, -width * 0.22, 0))
@@ -186,49 +192,80 @@ def fire(
 
 def smoke(
     seed: int = 0,
-    width: float = 1.6,
-    height: float = 5.0,
-    thick: float = 18.0,
-    shade: float = 0.75,
-    wind: float = 1.2,
+    size: tuple[float, float, float] = (3.2, 6.6, 2.7),
+    thick: float = 4.5,
+    tint: Rgb = (0.30, 0.285, 0.265),
+    wind: float = 0.55,
 ) -> Objects:
-    """Smoke or steam drifting up from the road."""
-    return [_plume(width, height, 0.0, thick, shade, wind, seed + 1, 1.1)]
+    """A bank of smoke that drifts over the road: length, width and height in metres; wind: its lean to +y, m per m.
+
+    Densest near the middle of its foot, thinning out on all sides and towards the ground, so that it has no edge.
+    """
+    material = bpy.data.materials.new("bank")
+    material.use_nodes = True
+    tree = material.node_tree
+    tree.nodes.remove(tree.nodes["Principled BSDF"])
+    g = Graph(tree)
+    where = g.node("TexCoord").outputs["Object"]
+    x, y, z = g.node("SeparateXYZ", Vector=where).outputs
+    long, wide, tall = size
+    y = g.total((y, 1.0), (z, -wind), (1.0, 0.5 * wind * tall))
+    square = [
+        g.math("POWER", g.math("DIVIDE", a, b), 2.0) for a, b in ((x, long / 2), (y, wide / 2), (z, tall))
+    ]
+    inside = g.math("SUBTRACT", 1.0, g.total(*((one, 1.0) for one in square)), clamp=True)
+    billow = _swirl(g, where, (0.12, 0.42, 0.8), 1.9 * seed + 5, 1.2, 6.0)
+    wisps = _swirl(g, where, (0.3, 1.1, 2.2), 2.7 * seed + 1, 1.0, 5.0)
+    ragged = g.math("MAXIMUM", g.total((billow, 7.0), (wisps, 3.0), (1.0, -4.4)), 0.0)
+    foot = g.math("ADD", g.math("MULTIPLY", z, 1.5), 0.12, clamp=True)
+    density = g.math("MULTIPLY", g.math("MULTIPLY", inside, foot), g.math("MULTIPLY", ragged, thick))
+    volume = g.node("VolumePrincipled", Color=(*tint, 1), Density=density)
+    tree.links.new(volume.outputs[0], tree.nodes["Material Output"].inputs["Volume"])
+    return [_dome(size, wind, material)]
 
 
-def burning_car(seed: int = 0, style: str = "sedan", color: str = "grey") -> Objects:
-    """A car whose engine is on fire."""
-    plume = _plume(1.8, 2.6, 1.5, 5.0, 0.12, 0.4, seed + 2)
-    plume.location = (1.15, 0, 0.6)
-    inside = _plume(1.3, 1.3, 0.9, 0.0, 0.12, 0.0, seed + 5)
-    inside.location = (0.2, 0, 0.75)
-    return [*build_car(seed, style, color, driver=False), plume, inside]
+def _dome(size: tuple[float, float, float], wind: float, material: bpy.types.Material) -> bpy.types.Object:
+    """The half ellipsoid that a bank of smoke fills, leaning with the wind."""
+    long, wide, tall = size
+    rows, sides = 9, 28
+    verts: list = [(0, 0.5 * wind * tall, tall)]
+    for i in range(1, rows + 1):
+        rise = np.cos(np.pi / 2 * i / rows)
+        r, z = np.sqrt(1 - rise**2), max(tall * rise, 0.01)
+        for a in np.linspace(0, 2 * np.pi, sides, endpoint=False):
+            verts.append((long / 2 * r * np.cos(a), wide / 2 * r * np.sin(a) + wind * (z - tall / 2), z))
+    faces: list = [(0, 1 + j, 1 + (j + 1) % sides) for j in range(sides)]
+    for i in range(rows - 1):
+        low, high = 1 + i * sides, 1 + (i + 1) * sides
+        faces += [(low + j, high + j, high + (j + 1) % sides, low + (j + 1) % sides) for j in range(sides)]
+    last = 1 + (rows - 1) * sides
+    return _airy(mesh(verts, [*faces, tuple(range(last, last + sides))[::-1]], material))
+
+
+def _scorched(shell: Shell) -> np.ndarray:
+    """Metres into the sooty part of a car's skin: bonnet, nose and wings, ragged at its edge."""
+    x, y, z = np.moveaxis(shell.points, -1, 0)
+    ragged = 0.09 * np.sin(9 * y + 4 * x) + 0.07 * np.sin(17 * y - 7 * z + 2) + 0.05 * np.sin(23 * x + 11 * z)
+    return x - 0.75 + 0.9 * (z - 0.8) + ragged
+
+
+def burning_car(seed: int = 0, style: str = "sedan", color: str = "silver") -> Objects:
+    """A car whose engine is on fire: soot over its front, flames out of the bonnet and a wheel arch, dark smoke."""
+    soot = Look((0.016, 0.014, 0.013), 0.95, spec=0.02, dark=(0.006, 0.006, 0.006), vary_scale=6)
+    car = assemble(STYLES[style], color, "off", driver=False, marks={"soot": (soot, _scorched)})
+    engine = _plume(1.7, 3.4, 1.35, 5.0, 0.10, 1.0, seed + 2)
+    engine.location = (1.2, 0, 0.62)
+    arch = _plume(0.75, 1.0, 0.8, 0.0, 0.12, 0.0, seed + 5)
+    arch.location = (1.35, 0.72, 0.25)
+    return [*car, engine, arch]
 
 
 # Flames and smoke look alike from every side: one view, which never jumps to another as the camera passes.
 SLOW: dict = {"symmetry": "round", "volume": True}
 MODELS = {
-    "car_fire": Model(burning_car, {"sedan": {}}, pixels=280, azimuths=ALONG, volume=True, samples=24),
-    "fire": Model(
-        fire,
-        {
-            "heap": {},
-            "small": {"width": 0.9, "flame": 0.9, "height": 2.2, "smoke": 4.0, "seed": 1},
-            "low": {"width": 1.9, "flame": 1.2, "height": 2.6, "smoke": 5.0, "seed": 4},
-        },
-        pixels=300,
-        samples=128,
-        **SLOW,
+    "car_fire": Model(
+        burning_car, {"sedan": {}}, symmetry="mirror", pixels=380, elevations=(4.0,), volume=True, samples=48
     ),
-    "smoke": Model(
-        smoke,
-        {
-            "grey": {"width": 2.2, "height": 4.2},
-            "black": {"width": 2.0, "height": 4.6, "shade": 0.12, "thick": 14.0, "seed": 2},
-            "steam": {"width": 1.8, "height": 3.4, "shade": 0.92, "thick": 10.0, "seed": 5},
-        },
-        pixels=260,
-        samples=128,
-        **SLOW,
-    ),
+    "fire": Model(fire, {"heap": {}}, pixels=300, samples=128, **SLOW),
+    "smoke": Model(smoke, {"grey": {}}, pixels=300, samples=96, **SLOW),
 }

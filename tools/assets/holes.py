@@ -7,7 +7,7 @@ from random import Random
 
 import bpy
 import numpy as np
-from common import ALONG, Look, Model, Objects, box, crumple, material, mesh, place, surface
+from common import FACING, Look, Model, Objects, box, crumple, material, mesh, place, surface
 
 
 def _outline(rng: Random, length: float, width: float, rough: float, n: int = 160) -> np.ndarray:
@@ -28,34 +28,79 @@ def _disc(outline: np.ndarray, z: float, paint) -> object:
     )
 
 
-def build_sinkhole(seed: int, length: float = 3.4, width: float = 2.6) -> Objects:
-    """A collapse: a black shaft between broken layers, heaved slabs at its edge, cracks and lumps around it."""
+def build_sinkhole(seed: int, length: float = 3.6, width: float = 2.7) -> Objects:
+    """A collapsed road, seen from +x: a dark pit whose far edge is heaved up and shows its layers, rubble around.
+
+    The near edge has fallen in and lies flat: from a car's height, what tells a hole is the broken edge beyond it.
+    """
     rng = Random(seed)
-    shaft = material("shaft", (0.003, 0.0028, 0.0025), 1.0, spec=0.0)
-    earth = material("earth", (0.10, 0.065, 0.04), 1.0, spec=0.0, dark=(0.025, 0.018, 0.012), vary_scale=9)
-    base = material("base course", (0.20, 0.18, 0.15), 1.0, spec=0.0, vary=0.5, vary_scale=25)
-    crust = material("crust", (0.060, 0.060, 0.060), 1.0, spec=0.0, vary=0.4, vary_scale=30)
-    rim = _outline(rng, length, width, 0.10)
-    made = [_disc(rim * 1.06, 0.002, crust), _disc(rim, 0.004, base), _disc(rim * 0.94, 0.006, earth)]
-    made.append(_disc(rim * 0.86, 0.008, shaft))
-    for k in range(7):
-        at = rim[(k * len(rim)) // 7 + rng.randrange(16)]
-        out = math.atan2(at[1], at[0])
-        size = (rng.uniform(0.25, 0.45), rng.uniform(0.3, 0.6), rng.uniform(0.03, 0.05))
-        slab = [crumple(box((0.1, 0, 0), size, crust, 0.006), 0.015, 0.15, 2)]
-        slab.append(box((0.1, 0, -size[2] * 0.6), (size[0] * 0.96, size[1] * 0.96, size[2] * 0.5), base, 0.0))
-        lift = rng.uniform(0.04, 0.2)
-        made.append(place([place(slab, pitch=lift)], (float(at[0]), float(at[1]), 0.045 + 0.3 * lift), out))
-    for _ in range(9):
-        made.append(_crack(rng, rim, shaft))
-    for _ in range(60):
-        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.98, 1.3)
-        size = rng.uniform(0.02, 0.08)
-        lump = (size, size * rng.uniform(0.6, 1), size * 0.7)
-        at = (float(spot[0]), float(spot[1]), size * 0.3)
+    shaft = material("shaft", (0.004, 0.0035, 0.003), 1.0, spec=0.0)
+    earth = material("earth", (0.17, 0.10, 0.055), 1.0, spec=0.0, dark=(0.06, 0.037, 0.022), vary_scale=7)
+    base = material("base course", (0.42, 0.36, 0.28), 1.0, spec=0.0, dark=(0.24, 0.2, 0.15), vary_scale=16)
+    broken = material("broken", (0.20, 0.20, 0.20), 1.0, spec=0.0, dark=(0.09, 0.09, 0.09), vary_scale=18)
+    crust = material("crust", (0.105, 0.104, 0.102), 1.0, spec=0.0, vary=0.3, vary_scale=12)
+    rim = _outline(rng, length, width, 0.07)
+    made = [
+        _disc(rim * 1.07, 0.002, broken),
+        _disc(rim * 1.02, 0.004, earth),
+        _disc(rim * 0.97, 0.006, shaft),
+    ]
+    count = 15
+    for k in range(count):
+        turn = 2 * math.pi * (k + rng.uniform(0.3, 0.7)) / count
+        away = (1 - math.cos(turn)) / 2  # 0 on the near side, 1 on the far side
+        at = rim[round(turn / (2 * math.pi) * len(rim)) % len(rim)] * 0.99
+        lift = 0.02 + away**1.3 * rng.uniform(0.2, 0.36)
+        wide = 2 * math.pi * math.hypot(*at) / count * rng.uniform(0.85, 1.15)
+        slab = _slab(rng, rng.uniform(0.5, 0.75), wide, lift, (crust, broken, base, earth))
+        made.append(place(slab, (float(at[0]), float(at[1]), 0.0), math.atan2(at[1], at[0])))
+    made += [_crack(rng, rim * 1.02, shaft) for _ in range(16)]
+    for _ in range(16):
+        turn, far = rng.uniform(0, 2 * math.pi), rng.uniform(0.94, 1.12)
+        spot = rim[round(turn / (2 * math.pi) * len(rim)) % len(rim)] * far
+        size = rng.uniform(0.12, 0.3)
+        chunk = box((0, 0, 0), (size, size * rng.uniform(0.7, 1.3), 0.11), broken, 0.012)
         made.append(
-            box(at, lump, rng.choice((crust, base, earth)), size * 0.15, rot=(0.2, 0, rng.uniform(0, 3)))
+            place(
+                [crumple(chunk, 0.05, 0.12, 2)],
+                (float(spot[0]), float(spot[1]), 0.08 + 0.3 * size),
+                rng.uniform(0, 6),
+                pitch=rng.uniform(-1.1, 1.1),
+                roll=rng.uniform(-0.5, 0.5),
+            )
         )
+    for _ in range(130):
+        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.93, 1.22)
+        size = rng.uniform(0.02, 0.09)
+        lump = (size, size * rng.uniform(0.6, 1), size * 0.7)
+        at = (float(spot[0]), float(spot[1]), size * 0.4)
+        paint = rng.choice((broken, broken, base, earth))
+        made.append(box(at, lump, paint, size * 0.15, rot=(0.2, 0, rng.uniform(0, 3))))
+    return made
+
+
+def _slab(rng: Random, deep: float, wide: float, lift: float, paints: tuple) -> Objects:
+    """A piece of road broken off along x = 0 and tipped up there by `lift` metres, level with the road at x = `deep`.
+
+    Its torn face looks at the hole: asphalt over base course over earth, each further back than the one above.
+    """
+    made: Objects = []
+    torn = [rng.uniform(-0.05, 0.05) for _ in range(9)]
+    across = np.linspace(-wide / 2, wide / 2, 9)
+    skew = rng.uniform(-0.25, 0.25)
+    top = 0.0
+    for thick, paint, back in zip((0.015, 0.11, 0.09, 0.3), paints, (0.0, 0.0, 0.05, 0.1), strict=True):
+        ring = [(back + t, float(y)) for t, y in zip(torn, across, strict=True)]
+        ring += [(deep, 0.45 * wide), (deep, -0.45 * wide)]
+        n, verts = len(ring), []
+        for drop in (top, top + thick):
+            for x, y in ring:
+                edge = lift * (1 - x / deep) * (1 + skew * y / wide)
+                verts.append((x, y, max(edge - drop, 0.001)))
+        faces: list = [(i, i + n, (i + 1) % n + n, (i + 1) % n) for i in range(n)]
+        faces += [tuple(range(n)), tuple(reversed(range(n, 2 * n)))]
+        made.append(mesh(verts, faces, paint, smooth=False))
+        top += thick
     return made
 
 
@@ -63,8 +108,8 @@ def _crack(rng: Random, rim: np.ndarray, paint) -> object:
     """A crack that leaves the rim, bends and thins out."""
     at = rim[rng.randrange(len(rim))]
     way = math.atan2(at[1], at[0]) + rng.uniform(-0.4, 0.4)
-    left, right, wide = [], [], rng.uniform(0.012, 0.03)
-    steps = rng.randrange(6, 12)
+    left, right, wide = [], [], rng.uniform(0.015, 0.04)
+    steps = rng.randrange(5, 9)
     for k in range(steps):
         side = np.array([-math.sin(way), math.cos(way)]) * wide * (1 - k / steps)
         left.append(at + side)
@@ -141,12 +186,7 @@ def _mixed(tree, attribute: str, low, high):
 
 MODELS = {
     "sinkhole": Model(
-        build_sinkhole,
-        {"a": {}, "b": {"seed": 4}},
-        pixels=300,
-        azimuths=ALONG,
-        elevations=(2.5, 5.0, 9.0),
-        samples=12,
+        build_sinkhole, {"a": {}}, pixels=360, azimuths=FACING, elevations=(2.5, 6.0), samples=12
     ),
     "flood": Model(build_flood, {"a": {}}, pixels=420, decal=True, water=True),
 }

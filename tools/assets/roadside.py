@@ -208,44 +208,48 @@ def _cables(rng: Random) -> Objects:
 
 
 def build_manhole(seed: int) -> Objects:
-    """An open manhole: its frame stands proud of patched asphalt, the cover lies tipped against it."""
-    iron = material("iron", (0.17, 0.145, 0.125), 0.5, metal=0.4, dark=(0.08, 0.05, 0.035), vary_scale=14)
-    worn = material("worn", (0.40, 0.38, 0.36), 0.35, metal=0.8, vary=0.25, vary_scale=20)
-    damp = material("damp", (0.022, 0.02, 0.018), 0.7, vary=0.5, vary_scale=12)
+    """An open manhole, seen from +x: a pale collar about a black shaft, its cover stuck upright in the opening."""
+    iron = material("iron", (0.13, 0.115, 0.10), 0.55, metal=0.3, dark=(0.07, 0.045, 0.03), vary_scale=14)
+    worn = material("worn", (0.34, 0.325, 0.31), 0.45, metal=0.5, vary=0.35, vary_scale=20)
+    damp = material("damp", (0.030, 0.027, 0.023), 0.9, spec=0.0, vary=0.5, vary_scale=12)
     void = material("void", (0.002, 0.002, 0.002), 1.0, spec=0.0)
-    patch = material("patch", (0.055, 0.054, 0.053), 0.95, vary=0.4, vary_scale=18, bump=0.5, bump_scale=60)
+    collar = material(
+        "collar", (0.42, 0.40, 0.36), 0.95, spec=0.0, dark=(0.28, 0.27, 0.25), vary_scale=7, bump=0.4
+    )
     made = [
-        lathe([(0.0, 0.004), (0.31, 0.004)], void, 48),
-        lathe([(0.31, 0.0), (0.31, 0.085)], damp, 48),
-        lathe([(0.31, 0.085), (0.318, 0.095), (0.36, 0.095), (0.366, 0.085)], worn, 48),
-        lathe([(0.366, 0.085), (0.375, 0.075), (0.42, 0.075), (0.425, 0.05)], iron, 48),
-        crumple(lathe([(0.42, 0.062), (0.46, 0.055), (0.50, 0.02), (0.53, -0.01)], patch, 40), 0.02, 0.12, 1),
+        lathe([(0.0, 0.004), (0.38, 0.004)], void, 48),
+        lathe([(0.38, 0.0), (0.38, 0.055)], damp, 48),
+        lathe([(0.38, 0.055), (0.385, 0.065), (0.43, 0.065), (0.435, 0.055)], worn, 48),
+        lathe([(0.435, 0.055), (0.445, 0.045), (0.48, 0.045)], iron, 48),
+        crumple(
+            lathe([(0.47, 0.05), (0.60, 0.035), (0.74, 0.012), (0.76, 0.002)], collar, 48), 0.014, 0.12, 1
+        ),
     ]
-    return [*made, place(_cover(iron, worn), (-0.05, 0.68, 0.215), 0.4, roll=0.58)]
+    cover = place(_cover(iron, worn), (-0.10, 0.08, 0.305), Random(seed).uniform(0.1, 0.3), pitch=0.95)
+    return [*made, cover]
 
 
 def _cover(iron, worn) -> Objects:
-    """The lid, lying flat: ridges in rings and spokes above, a flange and ribs below."""
+    """The lid, lying flat, its ridged top up."""
     plate = [
-        (0.0, -0.012),
-        (0.3, -0.012),
-        (0.3, -0.05),
+        (0.0, -0.02),
+        (0.30, -0.02),
+        (0.30, -0.05),
         (0.325, -0.05),
-        (0.34, 0.0),
-        (0.335, 0.015),
-        (0.0, 0.015),
+        (0.365, 0.0),
+        (0.36, 0.018),
+        (0.0, 0.018),
     ]
-    made = [lathe(plate, iron, 48)]
+    made = [lathe(plate, iron, 56)]
     made += [
-        lathe([(r, 0.014), (r, 0.026), (r + 0.018, 0.026), (r + 0.018, 0.014)], worn, 48)
-        for r in (0.1, 0.2, 0.3)
+        lathe([(r, 0.016), (r, 0.03), (r + 0.022, 0.03), (r + 0.022, 0.016)], worn, 56)
+        for r in (0.09, 0.2, 0.325)
     ]
-    for k in range(16):
-        a, r = 2 * math.pi * k / 16, 0.155 + 0.1 * (k % 2)
+    for k in range(24):
+        a, r = 2 * math.pi * k / 24, 0.155 + 0.115 * (k % 2)
         made.append(
-            box((r * math.cos(a), r * math.sin(a), 0.018), (0.06, 0.024, 0.016), worn, 0.003, rot=(0, 0, a))
+            box((r * math.cos(a), r * math.sin(a), 0.02), (0.075, 0.034, 0.02), worn, 0.003, rot=(0, 0, a))
         )
-    made += [box((0, 0, -0.03), (0.6, 0.02, 0.036), iron, 0.002, rot=(0, 0, a)) for a in (0.0, 1.05, 2.1)]
     return made
 
 
@@ -256,5 +260,7 @@ MODELS = {
     "mailbox": Model(build_mailbox, {"a": {}}, pixels=160, symmetry="mirror", **FEW),
     "traffic_island": Model(build_island, {"a": {}}, pixels=200, azimuths=FACING, **FEW),
     "power_line": Model(build_power_line, {"a": {}}, pixels=320, azimuths=FACING, **FEW),
-    "manhole": Model(build_manhole, {"a": {}}, pixels=150, elevations=(3.0, 7.0), samples=12),
+    "manhole": Model(
+        build_manhole, {"a": {}}, pixels=200, azimuths=FACING, elevations=(3.0, 7.0), samples=12
+    ),
 }

@@ -6,6 +6,7 @@ import math
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 from common import Model, Objects, box, lathe, material, mesh, place, tube
 
 ORANGE = (0.80, 0.10, 0.012)
@@ -143,25 +144,67 @@ def build_sawhorse(seed: int, width: float = 1.2) -> Objects:
     return made
 
 
-def build_water_barrier(seed: int, color: tuple[float, float, float] = ORANGE) -> Objects:
-    """A moulded plastic barrier filled with water, 1.8 m wide across the road."""
-    plastic = material("shell", color, 0.45, vary=0.12, vary_scale=3)
-    shape = [(0.3, 0.0), (0.3, 0.14), (0.16, 0.36), (0.11, 0.9), (0.08, 0.96)]
-    outline = [(x, z) for x, z in shape] + [(-x, z) for x, z in reversed(shape)]
-    ends = [-0.92, -0.9, -0.33, -0.3, -0.27, 0.27, 0.3, 0.33, 0.9, 0.92]
-    squeeze = [0.9, 1, 1, 0.88, 1, 1, 0.88, 1, 1, 0.9]
-    verts = [(x * s, y, z) for y, s in zip(ends, squeeze, strict=True) for x, z in outline]
-    k = len(outline)
-    faces: list = [
-        (i * k + j, i * k + (j + 1) % k, (i + 1) * k + (j + 1) % k, (i + 1) * k + j)
-        for i in range(len(ends) - 1)
-        for j in range(k)
-    ]
-    faces += [tuple(reversed(range(k))), tuple(range((len(ends) - 1) * k, len(ends) * k))]
-    shell = mesh(verts, faces, plastic)
-    rounding = shell.modifiers.new("bevel", "BEVEL")
-    rounding.width, rounding.segments = 0.02, 2
-    return [shell]
+RED, MILKY = (0.56, 0.035, 0.018), (0.70, 0.70, 0.67)
+
+
+def build_water_barrier(
+    seed: int,
+    outer: tuple[float, float, float] = RED,
+    inner: tuple[float, float, float] = MILKY,
+) -> Objects:
+    """Three plastic barriers filled with water, linked across the road: two of one colour, another between."""
+    made: Objects = []
+    length = 0.95
+    for k, color in enumerate((outer, inner, outer)):
+        dusty = tuple(0.55 * c + 0.06 for c in color)
+        plastic = material(f"shell{k}", color, 0.42, dark=dusty, vary_scale=2.2)
+        made += [place(_unit(length, plastic), (0, (k - 1) * length, 0))]
+    pin = material("pin", (0.06, 0.06, 0.06), 0.6)
+    made += [tube([(0, y, 0.12), (0, y, 0.84)], 0.026, pin) for y in (-length / 2, length / 2)]
+    return made
+
+
+def _unit(length: float, plastic) -> Objects:
+    """One barrier, long in y: a broad foot with forklift slots, sloping flanks with moulded panels, a filler cap."""
+    dark = material("slot", (0.012, 0.012, 0.012), 0.9, spec=0.0)
+    cap = material("cap", (0.03, 0.03, 0.03), 0.5)
+    y, z = np.meshgrid(np.linspace(-1, 1, 73), np.linspace(0, 1, 61), indexing="ij")
+    half, tall = length / 2 - 0.012, 0.86
+    thick = np.interp(z * tall, [0, 0.17, 0.22, 0.45, 0.80, 0.86], [0.25, 0.245, 0.22, 0.14, 0.10, 0.075])
+
+    def panel(y0: float, y1: float, z0: float, z1: float, deep: float) -> np.ndarray:
+        inside = np.minimum.reduce([y * half - y0, y1 - y * half, z * tall - z0, z1 - z * tall])
+        return deep * np.clip(inside / 0.022 + 0.5, 0, 1)
+
+    for low in (-0.36, -0.105, 0.15):
+        thick = thick - panel(low, low + 0.21, 0.29, 0.72, 0.035)
+    thick = thick - panel(-half, half, 0.765, 0.79, 0.014)
+    ends = np.clip((1 - abs(y)) * half / 0.045, 0, 1)
+    thick = thick * (0.62 + 0.38 * np.sqrt(ends * (2 - ends)))
+    made: Objects = []
+    rows, cols = y.shape
+    for side in (1, -1):
+        verts = np.stack([side * thick, y * half, z * tall], -1).reshape(-1, 3)
+        quads = [
+            (i * cols + j, i * cols + cols + j, i * cols + cols + j + 1, i * cols + j + 1)[::side]
+            for i in range(rows - 1)
+            for j in range(cols - 1)
+        ]
+        made.append(mesh(verts.tolist(), quads, plastic))
+        made += [box((side * 0.246, y0, 0.085), (0.006, 0.2, 0.09), dark, 0.0) for y0 in (-0.23, 0.23)]
+    for at in (0, rows - 1):  # the ends
+        loop = [(thick[at, j], y[at, j] * half, z[at, j] * tall) for j in range(cols)]
+        loop += [(-x, v, w) for x, v, w in reversed(loop)]
+        made.append(mesh(loop, [range(len(loop))], plastic, smooth=False))
+    edge = [(thick[i, -1], y[i, -1] * half, tall) for i in range(rows)]
+    top = edge + [(-x, v, w) for x, v, w in reversed(edge)]
+    made.append(mesh(top, [range(len(top))], plastic, smooth=False))
+    lid = [(0.045, 0.0), (0.045, 0.03), (0.0, 0.035)]
+    made += [lathe(lid, cap, 24, center=(0, y0, tall)) for y0 in (-0.22, 0.22)]
+    knuckles = [(0.055, z0) for z0 in (-0.05, 0.05)]
+    for y0, heights in ((half, (0.3, 0.62)), (-half, (0.46, 0.76))):
+        made += [lathe(knuckles, plastic, 20, center=(0, y0, h)) for h in heights]
+    return made
 
 
 MODELS = {
@@ -181,8 +224,9 @@ MODELS = {
     "sawhorse": Model(build_sawhorse, {"a": {}}, symmetry="mirror", pixels=220),
     "water_barrier": Model(
         build_water_barrier,
-        {"orange": {}, "white": {"color": (0.68, 0.68, 0.65)}},
+        {"orange": {"outer": ORANGE}, "white": {}},
         symmetry="mirror",
-        pixels=220,
+        pixels=320,
+        samples=16,
     ),
 }

@@ -3,69 +3,126 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from random import Random
 
 import numpy as np
-from common import Model, Objects, blob, box, lathe, material, mesh, place, tube
+from belongings import build_bags
+from common import Model, Objects, box, lathe, material, mesh, place, tube
+from debris import build_carton
+
+BIN_GREEN, BIN_LID = (0.035, 0.15, 0.07), (0.58, 0.38, 0.02)
 
 
 def build_dustbin(
-    seed: int, color: tuple[float, float, float] = (0.03, 0.10, 0.04), fallen: bool = False
+    seed: int,
+    color: tuple[float, float, float] = BIN_GREEN,
+    lid: tuple[float, float, float] = BIN_GREEN,
 ) -> Objects:
-    """A two-wheeled bin, standing or tipped over."""
-    plastic = material("bin", color, 0.45, vary=0.15, vary_scale=4)
-    dark = material("wheel", (0.015, 0.015, 0.015), 0.8)
+    """A two-wheeled bin put out for collection, upright and closed; its front faces +x."""
+    return [place([*_bin(color), _lid(lid, 0.03)], yaw=Random(seed).uniform(-0.3, 0.3))]
+
+
+def build_dustbin_fallen(
+    seed: int,
+    color: tuple[float, float, float] = BIN_GREEN,
+    lid: tuple[float, float, float] = BIN_LID,
+) -> Objects:
+    """The bin on its side, its lid flung open, bags, cartons and paper spilt out of it."""
+    rng = Random(seed)
+    lying = place([*_bin(color), _lid(lid, 2.1)], (0.0, 0.75, 0.295), roll=math.pi / 2)
+    made = [place([lying], yaw=rng.uniform(-0.1, 0.1))]
+    white, black = (0.72, 0.72, 0.70), (0.02, 0.02, 0.024)
+    for count, shade, at, size in (
+        (1, white, (0.02, -0.36, 0.05), 0.92),
+        (1, black, (0.38, -0.72, 0.0), 0.9),
+        (1, white, (-0.22, -0.92, 0.0), 0.72),
+    ):
+        made.append(place(build_bags(seed + len(made), count, shade), at, rng.uniform(0, 6), scale=size))
+    made.append(place(build_carton(seed + 1, (0.34, 0.26, 0.22)), (0.5, -0.28, 0.0), 0.5))
+    made.append(place(build_carton(seed + 4, (0.3, 0.2, 0.16), False), (0.15, -1.2, 0.0), 1.1))
+    return [*made, *_litter(rng)]
+
+
+def _litter(rng: Random) -> Objects:
+    """Sheets of paper, bottles and cans strewn before the bin's mouth."""
+    paper = material("paper", (0.70, 0.69, 0.65), 0.8, lining=0.6)
+    cans = [material(f"can{i}", c, 0.35) for i, c in enumerate([(0.5, 0.02, 0.02), (0.03, 0.2, 0.4)])]
     made: Objects = []
-    levels = [
-        (0.06, 0.24, 0.22),
-        (0.1, 0.25, 0.23),
-        (0.9, 0.33, 0.28),
-        (0.95, 0.36, 0.30),
-        (0.98, 0.36, 0.30),
+    for _ in range(9):
+        u, v = np.meshgrid(np.linspace(-1, 1, 7), np.linspace(-1, 1, 7), indexing="ij")
+        bend = 0.035 * (u * rng.uniform(-1, 1) + v * rng.uniform(-1, 1)) ** 2 + 0.02 * abs(np.sin(2 * u + v))
+        sheet = np.stack([u * 0.105, v * 0.15, 0.006 + bend], -1).reshape(-1, 3)
+        quads = [(7 * i + j, 7 * i + j + 7, 7 * i + j + 8, 7 * i + j + 1) for i in range(6) for j in range(6)]
+        at = (rng.gauss(0.1, 0.38), rng.uniform(-1.35, -0.35), 0.0)
+        made.append(place([mesh(sheet.tolist(), quads, paper)], at, rng.uniform(0, 6)))
+    for i in range(4):
+        at = (rng.gauss(0.1, 0.4), rng.uniform(-1.3, -0.5), 0.034)
+        can = lathe([(0.0, -0.06), (0.033, -0.06), (0.033, 0.06), (0.0, 0.06)], cans[i % 2], 16)
+        made.append(place([place([can], pitch=math.pi / 2)], at, rng.uniform(0, 6)))
+    return made
+
+
+def _bin(color: tuple[float, float, float]) -> Objects:
+    """The body without its lid: a tapered hollow tub with a rim, ribs, wheels, axle and handle."""
+    plastic = material("bin", color, 0.42, vary=0.15, vary_scale=4)
+    dark = material("wheel", (0.02, 0.02, 0.02), 0.8)
+    hub = material("hub", (0.22, 0.22, 0.22), 0.5)
+    inside = material("inside", tuple(0.25 * c for c in color), 0.9, spec=0.0)
+    made: Objects = [
+        _tub([(0.05, 0.22, 0.21), (0.09, 0.245, 0.225), (0.93, 0.32, 0.26)], plastic),
+        _tub([(0.93, 0.35, 0.285), (0.99, 0.355, 0.29), (0.99, 0.315, 0.255)], plastic),
+        _tub([(0.99, 0.315, 0.255), (0.3, 0.26, 0.22)], inside),
+        _tub([(0.05, 0.22, 0.21), (0.05, 0.0, 0.0)], plastic),
     ]
-    for (z0, x0, y0), (z1, x1, y1) in pairwise(levels):
-        made.append(_frustum(z0, x0, y0, z1, x1, y1, plastic))
-    made.append(
-        place(
-            [
-                box((0, 0, 0.02), (0.76, 0.62, 0.05), plastic, 0.02),
-                blob([((0, -0.15, 0.03), 0.13, (0, 0.15, 0.03), 0.13, (1.6, 1, 0.35))], plastic, 0.015, 3),
-            ],
-            (0.0, 0, 0.98),
-            pitch=-0.02,
-        )
-    )
-    made.append(
-        tube(
-            [(-0.38, -0.22, 0.95), (-0.46, -0.22, 0.97), (-0.46, 0.22, 0.97), (-0.38, 0.22, 0.95)],
-            0.018,
-            plastic,
-        )
-    )
+    made.append(box((0, 0, 0.32), (0.5, 0.42, 0.02), inside, 0.0))
+    slope = math.atan2(0.075, 0.84)
+    for y in (-0.13, 0.0, 0.13):
+        rib = box((0, 0, 0), (0.03, 0.03, 0.62), plastic, 0.008)
+        made.append(place([rib], (0.285, y, 0.5), pitch=slope))
     for s in (1, -1):
-        made.append(
-            lathe(
-                [(0.0, -0.03), (0.1, -0.03), (0.11, 0.0), (0.1, 0.03), (0.0, 0.03)],
-                dark,
-                28,
-                center=(-0.24, s * 0.25, 0.11),
-                rot=(math.pi / 2, 0, 0),
-            )
-        )
-    made.append(tube([(-0.24, -0.25, 0.11), (-0.24, 0.25, 0.11)], 0.015, dark))
-    yaw = Random(seed).uniform(-0.3, 0.3)
-    return [place(made, (-0.5, 0, 0.25), yaw, pitch=math.pi / 2 - 0.134) if fallen else place(made, yaw=yaw)]
+        for x in (-0.13, 0.13):
+            rib = box((0, 0, 0), (0.03, 0.02, 0.62), plastic, 0.008)
+            made.append(place([rib], (x, s * 0.243, 0.5), roll=-s * math.atan2(0.035, 0.84)))
+        wheel = [(0.0, -0.028), (0.10, -0.03), (0.115, -0.02), (0.115, 0.02), (0.10, 0.03), (0.0, 0.028)]
+        cap = [(0.0, -0.034), (0.055, -0.033), (0.06, 0.0), (0.055, 0.033), (0.0, 0.034)]
+        for profile, paint in ((wheel, dark), (cap, hub)):
+            made.append(lathe(profile, paint, 28, center=(-0.27, s * 0.255, 0.115), rot=(math.pi / 2, 0, 0)))
+    made.append(tube([(-0.27, -0.25, 0.115), (-0.27, 0.25, 0.115)], 0.013, hub))
+    grip = [(-0.34, -0.22, 0.95), (-0.42, -0.22, 0.98), (-0.42, 0.22, 0.98), (-0.34, 0.22, 0.95)]
+    return [*made, tube(grip, 0.018, plastic)]
 
 
-def _frustum(z0: float, x0: float, y0: float, z1: float, x1: float, y1: float, paint) -> object:
-    verts = [
-        (sx * x, sy * y, z)
-        for z, x, y in ((z0, x0, y0), (z1, x1, y1))
-        for sx, sy in ((1, 1), (-1, 1), (-1, -1), (1, -1))
+def _lid(color: tuple[float, float, float], opened: float) -> object:
+    """The domed lid, `opened` radians about the hinge at the back of the rim."""
+    plastic = material("lid", color, 0.4, vary=0.12, vary_scale=4)
+    rings = [
+        (-0.03, 0.365, 0.30),
+        (0.03, 0.36, 0.295),
+        (0.05, 0.33, 0.26),
+        (0.085, 0.22, 0.16),
+        (0.09, 0.0, 0.0),
     ]
-    faces = [(3, 2, 1, 0), (4, 5, 6, 7)] + [(i, (i + 1) % 4, 4 + (i + 1) % 4, 4 + i) for i in range(4)]
-    return mesh(verts, faces, paint, smooth=False)
+    lower = [(-0.03, 0.365, 0.30), (0.02, 0.34, 0.275), (0.06, 0.2, 0.15), (0.065, 0.0, 0.0)]
+    made = [place([_tub(rings, plastic), _tub(lower, plastic)], (0.375, 0, 0.02))]
+    made.append(place([box((0, 0, 0), (0.05, 0.2, 0.02), plastic, 0.006)], (0.755, 0, 0.0)))
+    return place(made, (-0.375, 0, 1.0), pitch=-opened)
+
+
+def _tub(levels: list[tuple[float, float, float]], paint) -> object:
+    """A skin through rounded rectangles (z, half length, half width)."""
+    turn = np.linspace(0, 2 * math.pi, 48, endpoint=False)
+    c, s = np.cos(turn), np.sin(turn)
+    x, y = np.sign(c) * abs(c) ** 0.3, np.sign(s) * abs(s) ** 0.3
+    verts = [(a * p, b * q, z) for z, a, b in levels for p, q in zip(x, y, strict=True)]
+    n = len(turn)
+    faces = [
+        (r * n + i, r * n + (i + 1) % n, (r + 1) * n + (i + 1) % n, (r + 1) * n + i)
+        for r in range(len(levels) - 1)
+        for i in range(n)
+    ]
+    made = mesh(verts, faces, paint)
+    made.data.set_sharp_from_angle(angle=0.6)
+    return made
 
 
 def build_chairs(seed: int) -> Objects:
@@ -186,10 +243,11 @@ FEW = {"elevations": (4.0,), "samples": 12}
 MODELS = {
     "dustbin": Model(
         build_dustbin,
-        {"green": {}, "fallen": {"fallen": True, "color": (0.03, 0.05, 0.12)}},
-        pixels=180,
+        {"green": {}, "blue": {"color": (0.02, 0.09, 0.24), "lid": (0.02, 0.09, 0.24), "seed": 1}},
+        pixels=170,
         **FEW,
     ),
+    "dustbin_fallen": Model(build_dustbin_fallen, {"a": {"seed": 3}}, pixels=240, **FEW),
     "chair": Model(build_chairs, {"a": {}}, pixels=200, **FEW),
     "shopping_cart": Model(build_cart, {"a": {}}, pixels=180, **FEW),
     "pallet": Model(build_pallet, {"a": {}}, pixels=190, **FEW),
