@@ -13,10 +13,12 @@ from cfgen.inpaint.draw import Drawing, draw
 from cfgen.inpaint.light import Light
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.setin import insert
-from cfgen.records import Hazard, Size
+from cfgen.records import Hazard, Placement, Size
 
 #: A hazard is turned by at most this, radians, to face the camera with a view that its sprite has.
 MAX_TURN = math.radians(15)
+#: Another phase of the gait is drawn only where it was seen from within this of the camera's direction, radians.
+_BESIDE = math.radians(25)
 #: What is wider than this share of its length takes up about the same room whichever way it is turned.
 _SQUARE = 0.6
 
@@ -57,7 +59,46 @@ def _draw(request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mappin
     turn = _turn(sprite, request.setting.front or request.setting)
     turned = request.placement.model_copy(update={"yaw": request.placement.yaw + turn})
     report = {"sprite": f"{model}/{variant}", "turned_deg": round(math.degrees(turn), 1)}
+    step = in_step(sprite.meta["params"], request)
+    if step:
+        sprite = _stepping(sprite, step, turned, request)
     return draw(sprite, request.camera, turned, light), report
+
+
+def in_step(params: Mapping[str, Any], request: InpaintRequest) -> str:
+    """The phase of its gait in which a figure is in this frame: "0" to "3", "stand" before it sets off.
+
+    It steps on as far as it goes, so that its feet stay where they meet the road; "" is the phase of t0, in which it
+    is also where it has no gait. ``params`` are those of its model: metres a ``stride``, the ``phase`` at t0.
+    """
+    placed, stride = request.placement, params.get("stride")
+    speed = math.hypot(placed.vx, placed.vy)
+    if not stride or not speed:
+        return ""
+    since = placed.moving_since
+    if since is not None and request.t < since:
+        return "stand"
+    steps = round(4 * speed * request.t / stride)
+    return "" if steps % 4 == 0 else str((params["phase"] + steps) % 4)
+
+
+def _stepping(
+    still: sprites.Sprite, step: str, placement: Placement, request: InpaintRequest
+) -> sprites.Sprite:
+    """The sprite in another phase of its gait; ``still`` where there is none as this camera sees it."""
+    model, variant = gait_of(still.meta["model"], still.meta["variant"], step)
+    if variant not in sprites.list_variants(model):
+        return still
+    sprite, eye = sprites.load(model, variant), centre(request.camera)
+    dx, dy = eye[0] - placement.x, eye[1] - placement.y
+    azimuth = math.atan2(dy, dx) - placement.yaw
+    seen = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
+    return sprite if abs(math.remainder(azimuth - seen, math.tau)) <= _BESIDE else still
+
+
+def gait_of(model: str, variant: str, step: str) -> tuple[str, str]:
+    """Model and variant that show a variant in another phase of its gait."""
+    return f"{model}_gait", f"{variant}_{step}"
 
 
 def _turn(sprite: sprites.Sprite, setting: Setting) -> float:

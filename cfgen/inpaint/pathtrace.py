@@ -17,7 +17,7 @@ import numpy as np
 
 from cfgen.errors import CfgenError, InpaintRefusedError, MissingExtraError
 from cfgen.geometry.camera import centre, cropped, project, rotation, unproject
-from cfgen.inpaint.composite import pick
+from cfgen.inpaint.composite import gait_of, in_step, pick
 from cfgen.inpaint.draw import Drawing
 from cfgen.inpaint.light import Light
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
@@ -61,6 +61,10 @@ class PathTrace:
     def _draw(self, request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mapping[str, Any]]:
         model = str(request.hazard.model)
         variant = pick(self._worker.variants()[model], self._worker.sizes(model), request)
+        report = {"model": f"{model}/{variant}"}
+        step = in_step(self._worker.ask({"do": "params", "model": model, "variant": variant}), request)
+        if step:
+            model, variant = gait_of(model, variant, step)
         part = cv2.boundingRect(request.mask)
         body = _body(request, part)
         lens, bend = _pinhole(_cropped(request.camera, body))
@@ -85,8 +89,7 @@ class PathTrace:
         at = np.s_[body[1] - y : body[1] - y + body[3], body[0] - x : body[0] - x + body[2]]
         rgba[at] = cv2.remap(answer["rgba"], *bend, cv2.INTER_LINEAR)
         shade = cv2.remap(answer["shade"], *bend_ground, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        report = {"model": f"{model}/{variant}", "bpy": answer["version"]}
-        return Drawing((x, y, x + w, y + h), rgba, shade), report
+        return Drawing((x, y, x + w, y + h), rgba, shade), {**report, "bpy": answer["version"]}
 
 
 def _body(request: InpaintRequest, part: Sequence[int]) -> tuple[int, int, int, int]:

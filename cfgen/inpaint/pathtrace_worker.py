@@ -52,6 +52,10 @@ class Studio:
                 found.setdefault(name, []).append(variant)
         return found
 
+    def params(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """What a variant's builder is given."""
+        return dict(self.models[ask["model"], ask["variant"]][1])
+
     def draw(self, ask: dict[str, Any]) -> dict[str, Any]:
         """rgba (h, w, 4) float32 premultiplied as ``lens`` sees it, shade (H, W, 3) as ``ground`` does: light on the
         ground with the object ÷ without it."""

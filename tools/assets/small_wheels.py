@@ -13,6 +13,7 @@ from two_wheelers import bicycle, riding, wheel
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.5, 0.5, 0.51)
+CHROME: Rgb = (0.78, 0.78, 0.79)
 RED: Rgb = (0.45, 0.01, 0.01)
 
 
@@ -32,12 +33,18 @@ def _disc(
     return [*parts, pipe([np.add(hub, (0, -0.07, 0)), np.add(hub, (0, 0.07, 0))], 0.035, STEEL, "metal")]
 
 
-def _light(at: tuple[float, float, float], radius: float, strength: float) -> Objects:
+def _light(
+    at: tuple[float, float, float], radius: float, strength: float, rgb: Rgb = (1.0, 0.9, 0.75)
+) -> Objects:
     """A lit lamp."""
     v, f = Solid().add(ellipsoid(at, (radius * 0.5, radius, radius))).mesh(0.008)
     made = build([Part(v, f, np.ones_like(v), "glass")])
-    made[0].data.materials[0] = material("lamp", (1.0, 0.9, 0.75), emit=strength)
+    made[0].data.materials[0] = material("lamp", rgb, emit=strength)
     return made
+
+
+def _tail_light(at: tuple[float, float, float], radius: float) -> Objects:
+    return _light(at, radius, 3, (1.0, 0.03, 0.02))
 
 
 def _motorcycle(rgb: Rgb) -> list[Part]:
@@ -136,10 +143,11 @@ def _motorcycle(rgb: Rgb) -> list[Part]:
     ]
 
 
-def motorcyclist(seed: int = 0, rgb: Rgb = (0.25, 0.015, 0.015), who: str = "biker") -> Objects:
+def motorcyclist(seed: int = 0, rgb: Rgb = (0.55, 0.02, 0.02), who: str = "biker") -> Objects:
     """Someone riding a motorcycle, headlamp on."""
     parts = person(MOTO, OUTFITS[who], seed, bare_head=False)[1]
-    return [*build([*parts, *_motorcycle(rgb)]), *_light((0.622, 0, 0.92), 0.085, 14)]
+    lamps = [*_light((0.622, 0, 0.92), 0.085, 14), *_tail_light((-0.885, 0, 0.9), 0.045)]
+    return [*build([*parts, *_motorcycle(rgb)]), *lamps]
 
 
 def _moped(rgb: Rgb, box: Rgb | None) -> list[Part]:
@@ -204,11 +212,12 @@ def _moped(rgb: Rgb, box: Rgb | None) -> list[Part]:
 
 
 def moped(
-    seed: int = 0, rgb: Rgb = (0.35, 0.03, 0.03), box: Rgb | None = (0.02, 0.25, 0.22), who: str = "courier"
+    seed: int = 0, rgb: Rgb = (0.5, 0.04, 0.03), box: Rgb | None = (0.03, 0.36, 0.31), who: str = "courier"
 ) -> Objects:
     """Someone riding a moped, with a courier's box."""
     parts = person(MOPED, OUTFITS[who], seed, bare_head=False)[1]
-    return [*build([*parts, *_moped(rgb, box)]), *_light((0.4, 0, 0.98), 0.06, 10)]
+    lamps = [*_light((0.4, 0, 0.98), 0.06, 10), *_tail_light((-0.875, 0, 0.68), 0.04)]
+    return [*build([*parts, *_moped(rgb, box)]), *lamps]
 
 
 def scooter(seed: int = 0, who: str = "teen") -> Objects:
@@ -293,7 +302,7 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
             (-0.06 + 0.26 * np.cos(a), y * 1.13, 0.3 + 0.26 * np.sin(a))
             for a in np.linspace(0, 2 * np.pi, 40, endpoint=False)
         ]
-        parts.append(pipe(rim, 0.009, STEEL, "metal", True))
+        parts.append(pipe(rim, 0.012, CHROME, "metal", True))
         parts += _disc(0.4, y * 0.75, 0.085, 0.022, 5)
         frame = [
             (-0.42, y * 0.8, 0.97),
@@ -303,10 +312,10 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
             (0.4, y * 0.75, 0.12),
             (0.56, y * 0.5, 0.1),
         ]
-        parts.append(pipe(frame, 0.013, BLACK, "gloss"))
+        parts.append(pipe(frame, 0.014, CHROME, "metal"))
         parts.append(
             pipe(
-                [(0.36, y * 0.78, 0.3), (-0.1, y * 0.8, 0.26), (-0.22, y * 0.8, 0.48)], 0.011, BLACK, "gloss"
+                [(0.36, y * 0.78, 0.3), (-0.1, y * 0.8, 0.26), (-0.22, y * 0.8, 0.48)], 0.012, CHROME, "metal"
             )
         )
         parts.append(
@@ -334,7 +343,7 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
         )
     seat = Solid().add(loft([(-0.2, 0, 0.5), (0.28, 0, 0.51)], [(0.03, 0.22)] * 2, front=(0, 0, 1), power=5))
     seat.add(loft([(-0.25, 0, 0.52), (-0.34, 0, 0.93)], [(0.015, 0.22)] * 2, power=5))
-    parts.append(shell(seat, (0.02, 0.022, 0.03), "cloth", 0.008))
+    parts.append(shell(seat, (0.35, 0.04, 0.05), "cloth", 0.008))
     return build(settle([*parts, *person(SEATED, OUTFITS[who], seed)[1]]))
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from body.clothes import Cut
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import Outfit, person
-from body.poses import LYING, SITTING
+from body.poses import LYING
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
-from body.wardrobe import OUTFITS
+from body.wardrobe import JEANS, OUTFITS, WHITE
 from common import AHEAD, Model, Objects
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
@@ -231,14 +231,15 @@ RIDERS: dict[str, dict] = {
         "wear": Outfit(
             False,
             1.78,
-            top=(0.42, 0.5, 0.06),
+            top=(0.62, 0.72, 0.05),
             cut=Cut(0.017, -0.13, collar=0.03, fold=0.01),
-            bottom=(0.025, 0.026, 0.03),
+            bottom=JEANS,
             loose=0.006,
             ankle=0.052,
-            gear=[("helmet", {"rgb": (0.5, 0.5, 0.5)})],
+            shoes=WHITE,
+            gear=[("helmet", {"rgb": (0.65, 0.65, 0.63)})],
         ),
-        "bike": {"rgb": (0.03, 0.06, 0.16)},
+        "bike": {"rgb": (0.5, 0.06, 0.03)},
         "crank": -65,
     },
     "racer": {
@@ -254,9 +255,9 @@ RIDERS: dict[str, dict] = {
             ankle=0.058,
             shoes=(0.5, 0.5, 0.5),
             sole=(0.05, 0.05, 0.05),
-            gear=[("helmet", {"rgb": (0.04, 0.04, 0.045)})],
+            gear=[("helmet", {"rgb": (0.6, 0.6, 0.58), "trim": (0.4, 0.03, 0.025)})],
         ),
-        "bike": {"rgb": (0.025, 0.025, 0.028), "drop": True, "rack": False},
+        "bike": {"rgb": (0.5, 0.5, 0.5), "drop": True, "rack": False},
         "crank": 100,
     },
     "woman": {
@@ -265,9 +266,9 @@ RIDERS: dict[str, dict] = {
             1.68,
             hair="fair",
             style="tail",
-            top=(0.07, 0.15, 0.21),
+            top=(0.2, 0.36, 0.45),
             cut=Cut(0.016, -0.14, collar=0.02, fold=0.009),
-            bottom=(0.05, 0.065, 0.1),
+            bottom=JEANS,
             loose=0.004,
             ankle=0.048,
             shoes=(0.35, 0.33, 0.3),
@@ -316,20 +317,21 @@ def falling_cyclist(seed: int = 0, who: str = "commuter", lean: float = 38.0) ->
     return build(settle(moved([*parts, *bike], over)))
 
 
-def parked(seed: int = 0, rgb: Rgb = (0.04, 0.12, 0.08)) -> Objects:
+def parked(seed: int = 0, rgb: Rgb = (0.06, 0.3, 0.2)) -> Objects:
     """A bicycle on its stand, nobody near."""
     stand = pipe([(-0.12, 0.04, 0.3), (-0.2, 0.16, 0.02)], 0.009, STEEL, "metal")
     return build(settle(moved([*bicycle(rgb, 70, basket=True, steer=18), stand], turn((-6, 0, 0)))))
 
 
-def fallen_cyclist(seed: int = 0, who: str = "commuter", sitting: bool = False) -> Objects:
-    """A cyclist on the ground beside the bicycle, which lies across."""
+def fallen_cyclist(seed: int = 0, who: str = "commuter") -> Objects:
+    """A cyclist lying on the ground across the road, the bicycle behind."""
     spec = RIDERS[who]
-    _, parts = person(SITTING if sitting else LYING, spec["wear"], seed, bare_head=False)
+    helmeted = any(name == "helmet" for name, _ in spec["wear"].gear)
+    _, parts = person(LYING, spec["wear"], seed, bare_head=not helmeted)
     bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 80)) @ turn((76, 3, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
-    bike = moved(bike, np.eye(3), (0.26, -0.1, -0.012 - low))
-    return build(settle([*moved(parts, turn((0, 0, 90)), (-0.3, 0, 0)), *bike]))
+    bike = moved(bike, np.eye(3), (-0.62, 0.2, -0.012 - low))
+    return build(settle([*moved(parts, turn((0, 0, -90)), (0.45, 0, 0)), *bike]))
 
 
 MODELS = {
@@ -339,7 +341,5 @@ MODELS = {
     ),
     "bicycle": Model(parked, {"green": {}}, samples=10),
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
-    "cyclist_fallen": Model(
-        fallen_cyclist, {"lying": {}, "sitting": {"sitting": True}}, pixels=330, samples=10
-    ),
+    "cyclist_fallen": Model(fallen_cyclist, {"lying": {}, "racer": {"who": "racer"}}, pixels=330, samples=10),
 }

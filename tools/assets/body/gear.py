@@ -8,12 +8,13 @@ from body.parts import Part, Rgb, blend, paint, pipe, shell
 from body.sdf import Solid, cone, ellipsoid, frame, loft
 from body.skeleton import Skeleton
 
-LIME: Rgb = (0.45, 0.58, 0.04)
-ORANGE: Rgb = (0.85, 0.16, 0.015)
-SILVER: Rgb = (0.55, 0.57, 0.58)
+# Fluorescent cloth gives back more light than falls on it in its own colour.
+LIME: Rgb = (0.66, 0.92, 0.05)
+ORANGE: Rgb = (1.0, 0.27, 0.03)
+SILVER: Rgb = (0.85, 0.87, 0.88)
 
 
-def backpack(s: Skeleton, rgb: Rgb = (0.03, 0.035, 0.05), trim: Rgb = (0.3, 0.04, 0.03)) -> list[Part]:
+def backpack(s: Skeleton, rgb: Rgb = (0.06, 0.16, 0.2), trim: Rgb = (0.5, 0.13, 0.03)) -> list[Part]:
     """A rucksack with a front pocket and two shoulder straps."""
     k, c = s.k, s.c
     at = lambda x, y, z: s.chest + c @ (np.array([x, y, z]) * k)  # noqa: E731
@@ -148,7 +149,19 @@ def vest(s: Skeleton, rgb: Rgb = LIME) -> list[Part]:
     return [Part(v, f, blend(rgbs, front * 0.8, (0.05, 0.05, 0.05)), "cloth")]
 
 
-def hard_hat(s: Skeleton, rgb: Rgb = (0.8, 0.5, 0.02)) -> list[Part]:
+def banded(trousers: Part, s: Skeleton, bands: int) -> Part:
+    """Trousers with so many reflective bands round each shin."""
+    on = np.zeros(len(trousers.v), bool)
+    for leg in s.legs.values():
+        shin = leg.end - leg.mid
+        along = (trousers.v - leg.mid) @ shin / (shin @ shin)
+        away = np.linalg.norm(trousers.v - leg.mid - along[:, None] * shin, axis=1)
+        for i in range(bands):
+            on |= (away < 0.13 * s.k) & (np.abs(along - 0.2 - 0.32 * i) < 0.065)
+    return trousers._replace(rgb=blend(trousers.rgb, on * 1.0, SILVER))
+
+
+def hard_hat(s: Skeleton, rgb: Rgb = (0.85, 0.55, 0.03)) -> list[Part]:
     """A builder's helmet with a peak and ribs."""
     k, m = s.head_k, s.h.T
     at = lambda x, y, z: s.head + (np.array([x, y, z]) * k) @ m  # noqa: E731
@@ -187,7 +200,7 @@ def peaked_cap(s: Skeleton, rgb: Rgb = (0.012, 0.014, 0.028)) -> list[Part]:
     ]
 
 
-def full_helmet(s: Skeleton, rgb: Rgb = (0.02, 0.02, 0.022)) -> list[Part]:
+def full_helmet(s: Skeleton, rgb: Rgb = (0.6, 0.6, 0.58), stripe: Rgb = (0.5, 0.02, 0.02)) -> list[Part]:
     """A motorcycle helmet with a dark visor."""
     k, m = s.head_k, s.h.T
     at = lambda x, y, z: s.head + (np.array([x, y, z]) * k) @ m  # noqa: E731
@@ -197,8 +210,9 @@ def full_helmet(s: Skeleton, rgb: Rgb = (0.02, 0.02, 0.022)) -> list[Part]:
     v, f = b.mesh(0.006)
     q = (v - s.head) @ s.h / k
     visor = (q[:, 0] > 0.02) & (q[:, 2] > -0.035) & (q[:, 2] < 0.05)
-    trim = np.abs(q[:, 1] - 0.045) < 0.012
-    rgbs = blend(paint(v, rgb, 0.03), (trim & (q[:, 2] > 0.05)) * 0.8, (0.5, 0.5, 0.5))
+    trim = (np.abs(np.abs(q[:, 1]) - 0.04) < 0.018) & (q[:, 2] > 0.05)
+    trim |= np.abs(q[:, 2] + 0.06) < 0.016
+    rgbs = blend(paint(v, rgb, 0.03), trim * 1.0, stripe)
     return [Part(v, f, blend(rgbs, visor * 1.0, (0.01, 0.01, 0.012)), "gloss")]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from body.anatomy import hair, hand, head
 from body.clothes import Cut, arms, legs, shoe, skirt, top, trousers, zip_line
-from body.gear import gear
+from body.gear import banded, gear
 from body.parts import Part, Rgb
 from body.skeleton import Pose, Skeleton
 
@@ -15,6 +15,7 @@ HAIRS: dict[str, Rgb] = {
     "brown": (0.045, 0.025, 0.014),
     "fair": (0.24, 0.15, 0.07),
     "grey": (0.36, 0.35, 0.34),
+    "white": (0.62, 0.61, 0.59),
     "red": (0.14, 0.05, 0.02),
 }
 
@@ -24,7 +25,7 @@ JACKET = Cut(ease=0.02, hem=-0.15, collar=0.03, fold=0.01)
 
 @dataclass(frozen=True)
 class Outfit:
-    """Who it is and what they wear; colours are linear."""
+    """Who it is and what they wear; colours are linear. bands: reflective ones round each shin."""
 
     woman: bool = False
     height: float = 1.76
@@ -40,7 +41,8 @@ class Outfit:
     loose: float = 0.01
     ankle: float = 0.066
     shoes: Rgb = (0.06, 0.05, 0.045)
-    sole: Rgb = (0.4, 0.4, 0.38)
+    sole: Rgb = (0.5, 0.5, 0.48)
+    bands: int = 0
     gloves: Rgb | None = None
     gear: Sequence[tuple[str, dict]] = field(default=())
 
@@ -64,7 +66,8 @@ def person(pose: Pose, wear: Outfit, seed: int = 0, bare_head: bool = True) -> t
             trousers(s, wear.bottom, wear.woman, seed, wear.loose, wear.ankle, 0.46),
         ]
     else:
-        parts.append(trousers(s, wear.bottom, wear.woman, seed, wear.loose, wear.ankle, belly=wear.cut.belly))
+        worn = trousers(s, wear.bottom, wear.woman, seed, wear.loose, wear.ankle, belly=wear.cut.belly)
+        parts.append(banded(worn, s, wear.bands))
     if wear.kind == "coat":
         parts.append(skirt(s, wear.top, 0.36, 0.05, seed + 3))
     parts += [shoe(leg, s.k, wear.shoes, wear.sole, seed) for leg in s.legs.values()]

@@ -1,8 +1,12 @@
 """How people hold themselves. Feet and hands in metres for a 1.75 m adult; turns in degrees."""
 
 from dataclasses import replace
+from typing import Any
 
 from body.skeleton import Foot, Hand, Pose
+
+#: Metres from a footfall to the same foot's next, in a walk (WALK, PASS) and a run (RUN, SWING).
+STRIDE, BOUND = 1.36, 2.2
 
 WALK = Pose(
     Foot((0.33, 0.075, 0.105), pitch=-17),
@@ -34,6 +38,16 @@ RUN = Pose(
     chest_turn=(0, 15, 10),
     head_turn=(0, 5, 0),
 )
+SWING = Pose(
+    Foot((0.04, 0.05, 0.08), pitch=0, knee=(1, 0.1, 0)),
+    Foot((-0.32, -0.07, 0.46), pitch=86, knee=(1, 0.05, -0.3)),
+    Hand((-0.06, 0.09, -0.33), curl=60, fingers=(0.7, 0, -0.2)),
+    Hand((0.1, 0.0, -0.3), curl=60, fingers=(0.7, 0, 0.2)),
+    pelvis=(0, 0, 0.885),
+    pelvis_turn=(-2, 10, -2),
+    chest_turn=(2, 14, 2),
+    head_turn=(0, 5, 0),
+)
 STAND = Pose(
     Foot((0.02, 0.1, 0.08), yaw=14),
     Foot((-0.03, -0.09, 0.08), yaw=8),
@@ -45,28 +59,18 @@ STAND = Pose(
     head_turn=(0, 2, 6),
 )
 LYING = Pose(
-    Foot((-0.62, -0.16, 0.09), pitch=55, yaw=10, knee=(0.3, 0.6, 0.3), roll=60),
-    Foot((-0.78, 0.2, 0.06), pitch=70, knee=(0.2, -0.6, 0.0), roll=60),
-    Hand((0.62, 0.42, 0.05), world=True, elbow=(0.2, 1, 0)),
-    Hand((0.3, 0.42, 0.06), world=True, elbow=(-0.6, 0.6, 0.4)),
+    Foot((-0.5, 0.22, 0.1), pitch=10, yaw=28, knee=(1, 0.35, 0), roll=84),
+    Foot((-0.82, 0.06, 0.06), pitch=0, yaw=-28, knee=(1, 0.2, 0.1), roll=96),
+    Hand(
+        (0.3, 0.46, 0.06), world=True, fingers=(0.5, 1, -0.1), palm=(0, 0, -1), curl=20, elbow=(0.3, 0.6, 0.6)
+    ),
+    Hand(
+        (0.74, 0.34, 0.05), world=True, fingers=(1, 0.3, 0), palm=(0, 0, 1), curl=35, elbow=(0.6, 0.5, -0.2)
+    ),
     pelvis=(0, 0, 0.165),
-    pelvis_turn=(75, 84, 0),
-    chest_turn=(55, 84, 12),
-    head_turn=(40, 78, 10),
-)
-SITTING = Pose(
-    Foot((0.62, 0.16, 0.09), pitch=-28, yaw=12, knee=(0.3, 0.1, 1)),
-    Foot((0.42, -0.14, 0.08), knee=(0.4, 0.0, 1)),
-    Hand((-0.32, 0.3, 0.06), world=True, fingers=(-0.6, 0.6, -0.1), palm=(0, 0, -1), curl=8),
-    Hand((0.3, -0.16, 0.44), world=True, fingers=(0.8, 0.2, -0.4), palm=(0, 0, -1)),
-    pelvis=(0, 0, 0.12),
-    pelvis_turn=(0, -24, 0),
-    chest_turn=(-4, 2, 8),
-    head_turn=(0, 16, -14),
-)
-
-STOOP = replace(
-    PASS, pelvis_turn=(0, 6, 0), chest_turn=(0, 17, 0), head_turn=(0, 6, 0), pelvis=(-0.02, 0, 0.945)
+    pelvis_turn=(88, -14, 84),
+    chest_turn=(80, -28, 94),
+    head_turn=(108, -24, 98),
 )
 WAIT = replace(
     STAND,
@@ -91,23 +95,30 @@ BECKON = replace(
         (0.12, 0.4, 0.2), fingers=(0.3, 0.3, 1), palm=(1, -0.2, 0), curl=14, elbow=(-0.2, 0.6, -1)
     ),
 )
-CALL = replace(
-    PASS,
-    right_hand=Hand(
+TALK = replace(
+    STAND,
+    left_hand=Hand(
+        (0.26, 0.02, -0.24), fingers=(0.9, 0.3, 0.2), palm=(0, -0.6, 0.8), curl=20, elbow=(-0.6, 0.4, -1)
+    ),
+    head_turn=(0, 4, -8),
+)
+#: What the upper body does on top of a gait.
+STOOPED: dict[str, Any] = {"chest_turn": (0, 17, 0), "head_turn": (0, 6, 0)}
+CALLING: dict[str, Any] = {
+    "right_hand": Hand(
         (0.24, 0.12, -0.18), fingers=(0.7, 0.5, 0.4), palm=(-0.4, 0.6, 0.8), curl=45, elbow=(-0.2, 0.5, -1)
     ),
-    head_turn=(0, 32, 3),
-)
-PUSH = replace(
-    WALK,
-    left_hand=Hand(
+    "head_turn": (0, 32, 3),
+}
+PUSHING: dict[str, Any] = {
+    "left_hand": Hand(
         (0.36, 0.05, -0.3), fingers=(0.9, -0.3, -0.3), palm=(-0.3, 0, -1), curl=62, elbow=(-1, 0.5, -0.4)
     ),
-    right_hand=Hand(
+    "right_hand": Hand(
         (0.4, -0.05, -0.3), fingers=(0.9, 0.3, -0.3), palm=(-0.3, 0, -1), curl=62, elbow=(-1, 0.5, -0.4)
     ),
-    chest_turn=(0, 9, 0),
-)
+    "chest_turn": (0, 9, 0),
+}
 DIG = Pose(
     Foot((0.22, 0.16, 0.08), yaw=15),
     Foot((-0.22, -0.14, 0.085), pitch=4, yaw=20),
@@ -132,24 +143,6 @@ DIG = Pose(
     chest_turn=(6, 52, -8),
     head_turn=(0, 40, 0),
 )
-FALLEN = Pose(
-    Foot((-0.8, 0.17, 0.07), pitch=-62, knee=(0, 0.5, 1), roll=-20),
-    Foot((-0.5, -0.3, 0.09), pitch=-40, knee=(0.3, -0.6, 0.9), roll=30),
-    Hand((0.28, 0.62, 0.05), world=True, fingers=(0.5, 0.8, 0), palm=(0, 0, 1), curl=30, elbow=(0, 1, -0.2)),
-    Hand(
-        (0.12, -0.12, 0.24),
-        world=True,
-        fingers=(-0.4, 0.9, -0.1),
-        palm=(0, 0, -1),
-        curl=20,
-        elbow=(0.2, -1, 0.2),
-    ),
-    pelvis=(0, 0, 0.125),
-    pelvis_turn=(8, -88, 180),
-    chest_turn=(-6, -86, 180),
-    head_turn=(0, -80, 150),
-)
-
 ASTRIDE = Pose(
     Foot((0.06, 0.36, 0.86), pitch=-6, yaw=12, knee=(1, 0.55, 0.35)),
     Foot((0.06, -0.36, 0.86), pitch=-6, yaw=12, knee=(1, 0.55, 0.35)),
@@ -271,3 +264,42 @@ SEATED = Pose(
     chest_turn=(0, 10, 0),
     head_turn=(0, 4, 0),
 )
+
+
+def walking(phase: int | None, stride: float = STRIDE, **held: Any) -> Pose:
+    """A quarter of the gait: 0 has the left foot forward, in 1 the right swings past it, 2 and 3 mirror them; None
+    stands. `held` replaces what the upper body does."""
+    pose = STAND if phase is None else _shortened(_mirrored((WALK, PASS), phase), stride / STRIDE)
+    return replace(pose, **held)
+
+
+def running(phase: int | None, stride: float = BOUND) -> Pose:
+    """A quarter of a run, as `walking` counts them."""
+    return STAND if phase is None else _shortened(_mirrored((RUN, SWING), phase), stride / BOUND)
+
+
+def _mirrored(step: tuple[Pose, Pose], phase: int) -> Pose:
+    return step[phase % 2].mirrored() if phase >= 2 else step[phase % 2]
+
+
+def _shortened(pose: Pose, share: float) -> Pose:
+    """The pose with its feet and hands at `share` of their reach, and the hips as high as that lets them."""
+
+    def foot(f: Foot) -> Foot:
+        x, y, z = f.ankle
+        return replace(f, ankle=(x * share, y, 0.08 + (z - 0.08) * share), pitch=f.pitch * share)
+
+    def hand(h: Hand) -> Hand:
+        x, y, z = h.wrist
+        return replace(h, wrist=(x * share, y, z - 0.03 * (1 - share)))
+
+    x, y, z = pose.pelvis
+    hips = 0.955 if z > 0.9 else z  # who runs stays low
+    return replace(
+        pose,
+        left_foot=foot(pose.left_foot),
+        right_foot=foot(pose.right_foot),
+        left_hand=hand(pose.left_hand),
+        right_hand=hand(pose.right_hand),
+        pelvis=(x, y, z + (hips - z) * (1 - share**2)),
+    )

@@ -50,6 +50,19 @@ def stop_paddle(arm: Limb, k: float) -> list[Part]:
     return parts
 
 
+def phone(s: Skeleton) -> list[Part]:
+    """A telephone in the right hand, its screen towards the face."""
+    arm = s.arms[-1]
+    palm, _, along = arm.tip
+    at = arm.end + (along * 0.1 + palm * 0.022) * s.k
+    slab = Solid().add(
+        loft([at - along * 0.075, at + along * 0.075], [(0.006, 0.037)] * 2, front=palm, power=8)
+    )
+    v, f = slab.mesh(0.005)
+    face = (v - at) @ palm > 0.003
+    return [Part(v, f, blend(paint(v, BLACK, 0.02), face * 1.0, (0.4, 0.45, 0.5)), "gloss")]
+
+
 def shovel(s: Skeleton) -> list[Part]:
     """A shovel through both hands, its blade on the ground."""
     high, low = (arm.end + arm.tip[2] * 0.08 * s.k for arm in (s.arms[-1], s.arms[1]))
