@@ -14,7 +14,7 @@ KINDS: dict[str, tuple[float, float, float, float, float, float]] = {
     "cloth": (0.9, 0.12, 0.0, 0.06, 0.3, 90.0),
     "skin": (0.5, 0.35, 0.0, 0.0, 0.15, 120.0),
     "hair": (0.55, 0.25, 0.0, 0.0, 0.0, 0.0),
-    "fur": (0.8, 0.12, 0.0, 0.0, 0.0, 0.0),
+    "fur": (0.65, 0.2, 0.0, 0.12, 0.0, 0.0),
     "leather": (0.55, 0.35, 0.0, 0.0, 0.25, 60.0),
     "gloss": (0.3, 0.5, 0.6, 0.0, 0.0, 0.0),
     "rubber": (0.8, 0.25, 0.0, 0.0, 0.2, 80.0),
@@ -119,20 +119,31 @@ def settle(parts: Iterable[Part]) -> list[Part]:
 
 
 def strands(
-    v: Array, flow: Array, length: Array, width: float, rgb: Array, kind: str, sag: float = 0.3
+    v: Array,
+    flow: Array,
+    length: Array,
+    width: float,
+    rgb: Array,
+    kind: str,
+    sag: float = 0.3,
+    tip: float = 1.0,
 ) -> Part:
-    """Hairs rooted at v (n, 3): each starts along flow (n, 3), sags by `sag` of its length (n,) and ends in a point."""
+    """Hairs rooted at v (n, 3): each starts along flow (n, 3), sags by `sag` of its length (n,) and ends in a point.
+
+    rgb (n, 3) is the colour at the root; towards the end it goes to `tip` times that.
+    """
     flow = flow / np.maximum(np.linalg.norm(flow, axis=1), 1e-9)[:, None]
     side = np.cross(flow, np.random.default_rng(len(v)).normal(size=v.shape))
     side *= width / 2 / np.maximum(np.linalg.norm(side, axis=1), 1e-9)[:, None]
     reach, down = flow * length[:, None], np.array([0, 0, -sag]) * length[:, None]
-    mid, tip = v + reach * 0.5 + down * 0.2, v + reach + down
+    mid, end = v + reach * 0.5 + down * 0.2, v + reach + down
     points = np.stack(
-        [v - side, v + side, mid + side * 0.8, mid - side * 0.8, tip + side * 0.15, tip - side * 0.15], 1
+        [v - side, v + side, mid + side * 0.8, mid - side * 0.8, end + side * 0.15, end - side * 0.15], 1
     )
     quad = np.array([[0, 1, 2, 3], [3, 2, 4, 5]])
     faces = (np.arange(len(v))[:, None, None] * 6 + quad).reshape(-1, 4)
-    return Part(points.reshape(-1, 3).astype(np.float32), faces, np.repeat(rgb, 6, 0), kind)
+    fade = np.tile(np.repeat((1.0, (1 + tip) / 2, tip), 2), len(v))[:, None]
+    return Part(points.reshape(-1, 3).astype(np.float32), faces, np.repeat(rgb, 6, 0) * fade, kind)
 
 
 def scatter(v: Array, f: np.ndarray, count: int, seed: int) -> tuple[Array, NDArray[np.int64]]:

@@ -1,0 +1,203 @@
+"""The colours of each kind of animal: linear albedo over its body, pale below and darker above."""
+
+import numpy as np
+from body.beast import DARK, Beast, Colour, ramp
+from body.beasts import BOAR, COW, HORSE, SHEEP
+from body.parts import Rgb, blend
+from body.sdf import Array, noise
+
+WHITE: Rgb = (0.62, 0.57, 0.5)
+
+
+def _plain(p: Array, rgb: Rgb, vary: float = 0.2, scale: float = 5.0, seed: int = 0) -> Array:
+    """One colour, mottled."""
+    return np.tile(np.array(rgb, np.float32), (len(p), 1)) * (1 + vary * noise(p * scale, seed))[:, None]
+
+
+def _step(x: Array, start: float, end: float) -> Array:
+    """0 at start, 1 at end, in between straight."""
+    return np.clip((x - start) / (end - start), 0, 1)
+
+
+def _inner(p: Array, n: Array) -> Array:
+    """Weight (n,) of what faces the animal's middle: the inside of legs."""
+    return _step(-n[:, 1] * np.sign(p[:, 1]), 0.0, 0.6)
+
+
+def _nose(beast: Beast, p: Array, rgb: Array, start: float = 0.93) -> Array:
+    return blend(rgb, _step(beast.along_head(p), start, start + 0.04), DARK)
+
+
+def deer(beast: Beast, seed: int) -> Colour:
+    """Brown, darker along the back, with white throat, belly, rump and muzzle."""
+    knots: list[tuple[float, Rgb]] = [
+        (0.0, (0.16, 0.11, 0.07)),
+        (0.2, (0.27, 0.18, 0.105)),
+        (0.55, (0.36, 0.235, 0.135)),
+        (0.7, (0.32, 0.19, 0.095)),
+        (0.84, (0.24, 0.135, 0.068)),
+        (0.92, (0.16, 0.098, 0.055)),
+        (1.0, (0.26, 0.165, 0.09)),
+        (1.5, (0.27, 0.175, 0.1)),
+    ]
+
+    def colour(p: Array, n: Array) -> Array:
+        x, z = p[:, 0], p[:, 2]
+        t, _, up = beast.head_axes(p).T
+        head = (beast.along_head(p) > 0.05) & (up > -0.2)
+        rgb = (
+            ramp(z, knots) * (1 + 0.2 * noise(p * (4, 6, 7), seed) + 0.08 * noise(p * 15, seed + 1))[:, None]
+        )
+        body = (x < 0.42) & (z > 0.3) & (z < 0.95)
+        belly = _step(-n[:, 2], 0.15, 0.6) * body * (z > 0.5)
+        groin = _inner(p, n) * _step(z, 0.34, 0.5) * (z < 0.72) * (x < 0.4)
+        rump = _step(-x, 0.49, 0.55) * (z > 0.6) * (z < 0.82)
+        throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.98, 1.03) * 0.85
+        rgb = blend(rgb, np.maximum.reduce([belly * 0.9, groin * 0.75, rump, throat]), WHITE)
+        rgb = blend(rgb, head * _step(up, 0.02, 0.05) * _step(-t, -0.6, -0.4) * 0.6, (0.12, 0.08, 0.055))
+        rgb = blend(rgb, head * _step(-up, 0.005, 0.03) * _step(t, 0.1, 0.3) * 0.85, WHITE)
+        rgb = blend(rgb, head * _step(t, 0.72, 0.8) * (t < 0.9) * 0.7, WHITE)
+        ear = beast.on_ear(p)
+        rgb = blend(rgb, ear * _step(n[:, 0], 0.1, 0.4) * 0.8, (0.5, 0.42, 0.36))
+        rgb = blend(rgb, ear * _step(-n[:, 0], 0.0, 0.4) * 0.7, (0.13, 0.1, 0.08))
+        tail = (x < -0.55) & (z < 0.85)
+        rgb = blend(rgb, tail * _step(-n[:, 0], 0.2, 0.5) * 0.8, (0.13, 0.085, 0.055))
+        return _nose(beast, p, rgb, 0.92)
+
+    return colour
+
+
+def retriever(beast: Beast, seed: int) -> Colour:
+    """Yellow, creamy below, with darker ears and back."""
+
+    def colour(p: Array, n: Array) -> Array:
+        z = p[:, 2]
+        rgb = ramp(z, [(0, (0.62, 0.5, 0.34)), (0.35, (0.58, 0.44, 0.26)), (0.55, (0.48, 0.33, 0.17))])
+        rgb = rgb * (1 + 0.15 * noise(p * 6, seed) + 0.12 * noise(p * (14, 20, 20), seed + 1))[:, None]
+        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.7, (0.68, 0.58, 0.43))
+        rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.5, (0.68, 0.58, 0.43))
+        rgb = blend(rgb, beast.on_ear(p) * 0.8, (0.38, 0.235, 0.11))
+        t = beast.along_head(p)
+        rgb = blend(rgb, _step(t, 0.6, 0.85) * 0.5, (0.68, 0.58, 0.43))
+        return _nose(beast, p, rgb, 0.95)
+
+    return colour
+
+
+def shepherd(beast: Beast, seed: int) -> Colour:
+    """Tan with a black saddle and a dark mask."""
+    tan: Rgb = (0.38, 0.235, 0.115)
+
+    def colour(p: Array, n: Array) -> Array:
+        x, z = p[:, 0], p[:, 2]
+        ragged = 0.035 * noise(p * 9, seed)
+        ends = 0.35 * np.clip(x - 0.13, 0, None) + 0.5 * np.clip(-x - 0.27, 0, None)
+        edge = 0.42 + ragged + ends
+        rgb = _plain(p, tan, 0.2, 7, seed)
+        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * 0.6, (0.48, 0.37, 0.25))
+        rgb = blend(rgb, _step(0.2 - z, 0.0, 0.1) * 0.4, (0.48, 0.37, 0.25))
+        saddle = _step(z - edge, 0.0, 0.05) * (beast.along_head(p) == 0) * (x < 0.34)
+        tail = _step(-x, 0.36, 0.45) * 0.8 * (z > 0.2)
+        rgb = blend(rgb, np.maximum(saddle * 0.93, tail), (0.028, 0.024, 0.022))
+        rgb = blend(rgb, _step(beast.along_head(p), 0.35, 0.6) * 0.9, (0.035, 0.03, 0.026))
+        rgb = blend(rgb, beast.on_ear(p) * _step(-n[:, 0], -0.2, 0.3) * 0.8, (0.04, 0.033, 0.028))
+        return _nose(beast, p, rgb, 0.95)
+
+    return colour
+
+
+def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour:
+    """A striped cat; `white` is how far up the legs, belly and breast it is white (metres)."""
+
+    def colour(p: Array, n: Array) -> Array:
+        x, z = p[:, 0], p[:, 2]
+        wave = np.sin(x * 150 + 60 * np.abs(p[:, 1]) * 0.3 + 2.5 * noise(p * 14, seed))
+        ring = np.sin(z * 190 + 1.5 * noise(p * 20, seed))
+        limb = (x < -0.23) | (z < 0.13)
+        rgb = _plain(p, back, 0.2, 12, seed)
+        rgb = blend(rgb, _step(np.where(limb, ring, wave), 0.15, 0.45) * 0.8, stripe)
+        rgb = blend(
+            rgb, _step(z, 0.215, 0.235) * (np.abs(p[:, 1]) < 0.014) * (x > -0.2) * (x < 0.14) * 0.8, stripe
+        )
+        low = white + 0.02 * noise(p * 13, seed + 1)
+        _, left, up = beast.head_axes(p).T
+        face = (beast.along_head(p) > 0.3) & (up < 0.005 + 0.03 * (np.abs(left) < 0.008))
+        breast = (x > 0.14) & (n[:, 0] > 0.15) & (z < 0.24) & (z > 0.1)
+        belly = _step(-n[:, 2], 0.2, 0.5) * (z > 0.1) * (x > -0.2)
+        pale = np.maximum.reduce([_step(low - z, 0, 0.01), face * 1.0, breast * 1.0, belly]) * (x > -0.24)
+        rgb = blend(rgb, pale * 0.95, WHITE if white > 0.03 else (0.38, 0.31, 0.23))
+        rgb = blend(rgb, beast.on_ear(p) * _step(n[:, 0], 0.2, 0.5) * 0.7, (0.5, 0.3, 0.25))
+        return blend(rgb, _step(beast.along_head(p), 0.97, 1.0), (0.35, 0.17, 0.14))
+
+    return colour
+
+
+def cow(brown: bool, seed: int) -> Colour:
+    """Brown with a white face and legs, or black and white in patches."""
+
+    def colour(p: Array, n: Array) -> Array:
+        t = COW.along_head(p)
+        dark: Rgb = (0.2, 0.078, 0.034) if brown else (0.02, 0.018, 0.016)
+        patch = noise(p * (1.7, 1.3, 1.5), seed * 7 + 2) + 0.15 * noise(p * 9, seed)
+        pale = (t > 0.2) | (p[:, 2] < 0.45) | (n[:, 2] < -0.6) if brown else patch > 0.03
+        face = 1.0 * (t > 0.35) * (np.abs(p[:, 1]) < 0.06) * (not brown)
+        rgb = _plain(p, dark, 0.25, 6) * (0.8 + 0.35 * _step(p[:, 2], 0.5, 1.3))[:, None]
+        rgb = blend(rgb, np.maximum(np.where((t > 0.1) & (not brown), 0, pale), face), (0.58, 0.53, 0.46))
+        rgb = blend(rgb, _step(0.3 - p[:, 2], 0, 0.25) * 0.45, (0.2, 0.16, 0.12))
+        return blend(rgb, _step(t, 0.9, 0.96), (0.2, 0.12, 0.1))
+
+    return colour
+
+
+def sheep(face: Rgb, seed: int) -> Colour:
+    """Cream wool, dirty below; face and legs bare."""
+
+    def colour(p: Array, n: Array) -> Array:
+        wool = _plain(p, (0.66, 0.6, 0.5), 0.14, 5, seed)
+        wool = blend(
+            wool, _step(0.6 - p[:, 2], 0, 0.25) * (0.5 + 0.4 * noise(p * 6, seed)), (0.42, 0.35, 0.26)
+        )
+        bare = np.maximum(1.0 * (SHEEP.along_head(p) > 0.12), _step(0.34 - p[:, 2], 0, 0.04))
+        return blend(wool, np.maximum(bare, SHEEP.on_ear(p)), face)
+
+    return colour
+
+
+def horse(coat: Rgb, points: Rgb, seed: int) -> Colour:
+    """One colour, paler below the flank, with lower legs and muzzle coloured like `points` and a white blaze."""
+
+    def colour(p: Array, n: Array) -> Array:
+        rgb = _plain(p, coat, 0.2, 4, seed)
+        rgb *= (0.85 + 0.35 * _step(n[:, 2], -0.2, 0.9) + 0.25 * _step(-n[:, 2], 0.3, 0.9))[:, None]
+        rgb = blend(rgb, _step(0.55 - p[:, 2], 0, 0.3) * 0.85, points)
+        sock = (p[:, 2] < 0.26) & (p[:, 0] < 0) & (p[:, 1] > 0)
+        t, left, up = HORSE.head_axes(p).T
+        blaze = (t > 0.12) & (t < 0.88) & (np.abs(left) < 0.028) & (up > 0) & (HORSE.along_head(p) > 0)
+        rgb = blend(rgb, (blaze | sock) * 0.95, (0.6, 0.55, 0.48))
+        return blend(rgb, _step(HORSE.along_head(p), 0.86, 0.97) * 0.75, DARK)
+
+    return colour
+
+
+def boar(young: bool, seed: int) -> Colour:
+    """Grey-brown bristles, darkest on legs and ears; the young are striped."""
+
+    def colour(p: Array, n: Array) -> Array:
+        rgb = _plain(p, (0.2, 0.125, 0.065) if young else (0.075, 0.06, 0.047), 0.3, 5, seed)
+        z = p[:, 2]
+        if young:
+            band = (np.sin(z * 62 + 0.8 * noise(p * 6, seed)) > 0.2) & (z > 0.42) & (p[:, 0] < 0.45)
+            rgb = blend(rgb, band * 0.85, (0.46, 0.34, 0.2))
+        else:
+            t, _, up = BOAR.head_axes(p).T
+            head = BOAR.along_head(p) > 0
+            grizzle = _step(noise(p * (3, 6, 6), seed + 2), -0.3, 0.5) * _step(z, 0.35, 0.55)
+            rgb = blend(rgb, grizzle * 0.8, (0.17, 0.135, 0.1))
+            rgb = blend(rgb, _step(z, 0.66, 0.76) * ~head * 0.85, (0.05, 0.04, 0.033))
+            rgb = blend(rgb, _step(0.44 - z, 0, 0.14) * ~head * 0.9, (0.028, 0.023, 0.02))
+            rgb = blend(rgb, head * _step(t, 0.25, 0.4) * (up < 0.03) * 0.75, (0.26, 0.21, 0.16))
+            rgb = blend(rgb, head * _step(up, 0.0, 0.06) * 0.7, (0.05, 0.04, 0.032))
+        rgb = blend(rgb, BOAR.on_ear(p) * 0.6, (0.04, 0.03, 0.025))
+        return blend(rgb, _step(BOAR.along_head(p), 0.93, 0.97), (0.11, 0.075, 0.065))
+
+    return colour
