@@ -69,7 +69,7 @@ def group(seed: int = 0, members: tuple = (("man", "talk"), ("woman", "stand"), 
     for i, (who, pose) in enumerate(members):
         y = (i - (len(members) - 1) / 2) * 0.72
         facing = (0, 0, -70 * np.sign(y) + rng.normal(0, 12))
-        parts += moved(someone(who, POSES[pose], seed + i)[1], turn(facing), (rng.normal(0, 0.15), y, 0))
+        parts += moved(someone(who, POSES[pose], seed + i)[1], turn(facing), (rng.normal(0, 0.25), y, 0))
     return build(parts)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from body.clothes import Cut
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import Outfit, person
-from body.poses import LYING
+from body.poses import CURLED
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
 from body.wardrobe import JEANS, OUTFITS, WHITE
@@ -327,11 +327,11 @@ def fallen_cyclist(seed: int = 0, who: str = "commuter") -> Objects:
     """A cyclist lying on the ground across the road, the bicycle behind."""
     spec = RIDERS[who]
     helmeted = any(name == "helmet" for name, _ in spec["wear"].gear)
-    _, parts = person(LYING, spec["wear"], seed, bare_head=not helmeted)
+    _, parts = person(CURLED, spec["wear"], seed, bare_head=not helmeted)
     bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 80)) @ turn((76, 3, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
-    bike = moved(bike, np.eye(3), (-0.62, 0.2, -0.012 - low))
-    return build(settle([*moved(parts, turn((0, 0, -90)), (0.45, 0, 0)), *bike]))
+    bike = moved(bike, np.eye(3), (-0.55, 0.3, -0.012 - low))
+    return build(settle([*moved(parts, turn((0, 0, -90)), (0.5, 0, 0)), *bike]))
 
 
 MODELS = {

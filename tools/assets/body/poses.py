@@ -72,6 +72,11 @@ LYING = Pose(
     chest_turn=(80, -28, 94),
     head_turn=(108, -24, 98),
 )
+CURLED = replace(
+    LYING,
+    left_foot=Foot((-0.3, 0.42, 0.12), pitch=10, yaw=20, knee=(1, -0.3, 0.1), roll=84),
+    right_foot=Foot((-0.52, 0.2, 0.06), yaw=-28, knee=(1, 0.2, 0.1), roll=96),
+)
 WAIT = replace(
     STAND,
     right_hand=Hand(

@@ -7,16 +7,16 @@ from body.gear import LIME, ORANGE
 from body.person import Outfit
 
 JEANS, FADED, NAVY = (0.075, 0.115, 0.21), (0.17, 0.24, 0.38), (0.035, 0.045, 0.085)
-WHITE, SAND = (0.62, 0.62, 0.6), (0.4, 0.31, 0.19)
+WHITE = (0.52, 0.52, 0.5)
 _VEST = ("vest", {})
-MAN = Outfit(zip=(0.5, 0.48, 0.42), top=(0.27, 0.22, 0.145), bottom=JEANS, shoes=WHITE, sole=(0.7, 0.7, 0.68))
+MAN = Outfit(zip=(0.2, 0.18, 0.15), top=(0.46, 0.4, 0.31), bottom=JEANS, shoes=WHITE, sole=(0.7, 0.7, 0.68))
 WOMAN = Outfit(True, 1.66, hair="brown", style="long", top=(0.48, 0.035, 0.04), bottom=FADED, shoes=WHITE)
 WOMAN = replace(WOMAN, cut=Cut(0.018, -0.13, fold=0.008, collar=0.03), loose=0.003, ankle=0.046)
 TEEN = Outfit(False, 1.68, 0.2, 2, "black", "curly", top=(0.42, 0.43, 0.42), bottom=JEANS, shoes=WHITE)
 TEEN = replace(
     TEEN, cut=Cut(0.02, -0.12, hood=True, fold=0.01), loose=0.012, ankle=0.07, gear=[("backpack", {})]
 )
-OLDER = Outfit(False, 1.69, 0, 0, "white", "thin", top=(0.46, 0.39, 0.27), bottom=(0.13, 0.14, 0.17))
+OLDER = Outfit(False, 1.69, 0, 0, "white", "thin", top=(0.16, 0.24, 0.36), bottom=(0.36, 0.3, 0.21))
 OLDER = replace(OLDER, cut=Cut(0.024, -0.16, collar=0.025, fold=0.012, belly=0.045), loose=0.014, ankle=0.07)
 CHILD = Outfit(False, 1.18, 1.0, 0, "fair", "short", top=(0.7, 0.4, 0.03), bottom=FADED)
 CHILD = replace(
