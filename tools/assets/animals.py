@@ -6,7 +6,7 @@ import numpy as np
 from body import coats
 from body.beast import Beast, bundle
 from body.beasts import BOAR, CAT, COW, DEER, DOG, HORSE, SHEEP, SHEPHERD, WALKING_DEER
-from body.birds import bird
+from body.birds import pigeon
 from body.parts import Part, Rgb, build, moved, pipe, shell
 from body.person import person
 from body.poses import ASTRIDE
@@ -58,7 +58,7 @@ def _ginger(seed: int) -> list[Part]:
 
 
 def _tabby(seed: int) -> list[Part]:
-    colour = coats.cat(CAT, seed, (0.27, 0.21, 0.15), (0.085, 0.065, 0.05), 0.0)
+    colour = coats.cat(CAT, seed, (0.29, 0.225, 0.16), (0.11, 0.083, 0.06), 0.0)
     return CAT.parts(colour, seed) + CAT.eyes(0.008)
 
 
@@ -202,10 +202,9 @@ def sheep(seed: int = 0, count: int = 6) -> Objects:
     return build(_spread(_sheep, count, 0.85, seed))
 
 
-def birds(seed: int = 0, kind: str = "pigeon", count: int = 6, flying: bool = False) -> Objects:
-    """Birds on the road, or taking off."""
-    lift = (0.5, 1.6) if flying else (0.0, 0.0)
-    return build(_spread(lambda s: bird(kind, flying, s), count, 0.55, seed, 40, lift))
+def birds(seed: int = 0, count: int = 7) -> Objects:
+    """Pigeons at the roadside."""
+    return build(_spread(pigeon, count, 0.5, seed, 60))
 
 
 def _spread(
@@ -214,7 +213,6 @@ def _spread(
     gap: float,
     seed: int,
     swing: float = 14,
-    lift: tuple[float, float] = (0, 0),
 ) -> list[Part]:
     """`count` of them, about `gap` metres apart across the way, each turned and built a little differently."""
     rng = np.random.default_rng(seed + 4)
@@ -226,7 +224,7 @@ def _spread(
         at = (
             rng.normal(0, 0.25) + (row - 0.5) * gap * 1.9,
             (i // 2 - (count - 1) // 2 / 2) * gap + row * gap * 0.5,
-            rng.uniform(*lift),
+            0.0,
         )
         parts += moved(make(seed * 10 + i), turn((0, 0, rng.normal(0, swing))) * rng.uniform(0.92, 1.06), at)
     return parts

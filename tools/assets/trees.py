@@ -3,24 +3,27 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from body.parts import Part, Rgb, build, pipe
+from body.parts import Part, Rgb, blend, build, pipe
 from body.sdf import Array, noise
 from common import ALONG, FACING, Model, Objects
 
-WOOD: Rgb = (0.48, 0.31, 0.16)
+WOOD: Rgb = (0.55, 0.38, 0.21)
+BARK: Rgb = (0.155, 0.122, 0.086)
+LICHEN: Rgb = (0.3, 0.31, 0.25)
+MOSS: Rgb = (0.09, 0.1, 0.035)
+# Leaves in the light, in the shade and withered.
+LEAVES: tuple[Rgb, ...] = ((0.075, 0.13, 0.028), (0.11, 0.165, 0.04), (0.045, 0.085, 0.02), (0.2, 0.19, 0.05))
+SHARES = (0.4, 0.3, 0.25, 0.05)
+SPREAD = 0.6
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of tree: bark, leaf colours, and how leaves and branches grow (metres)."""
+class Foliage:
+    """How many leaves, how long (metres) and how wide they are (÷ length)."""
 
-    bark: Rgb = (0.1, 0.075, 0.055)
-    leaf: tuple[Rgb, ...] = ((0.055, 0.1, 0.02), (0.085, 0.13, 0.03), (0.035, 0.07, 0.016))
-    leaf_size: float = 0.075
-    leaf_width: float = 0.36
-    leaves: int = 22000
-    spread: float = 0.6
-    conifer: bool = False
+    count: int = 22000
+    size: float = 0.075
+    width: float = 0.36
 
 
 @dataclass
@@ -32,7 +35,7 @@ class Growth:
 
 
 def grow(
-    g: Growth, rng: np.random.Generator, kind: Kind, p: Array, d: Array, length: float, r: float, depth: int
+    g: Growth, rng: np.random.Generator, p: Array, d: Array, length: float, r: float, depth: int
 ) -> None:
     """A branch from p along d and all that springs from it; branches bend where they meet the ground."""
     n = max(4, int(length / (0.14 if depth else 0.2)))
@@ -48,61 +51,66 @@ def grow(
         points.append(p.copy())
         radii.append(max(0.003, r * (1 - 0.82 * t**1.2) * (1 + (0.06 * rng.normal() if depth == 0 else 0))))
         if depth < 3 and t > (0.32, 0.15, 0.1)[depth]:
-            for _ in range(
-                rng.poisson((0.95, 0.85, 0.8)[depth] * (1.5 if kind.conifer and depth == 0 else 1))
-            ):
-                out = _offshoot(rng, kind, d, depth)
+            for _ in range(rng.poisson((0.95, 0.85, 0.8)[depth])):
+                out = _offshoot(rng, d)
                 share = (0.36, 0.45, 0.5)[depth] * rng.uniform(0.55, 1.15) * (1.15 - 0.5 * t)
-                grow(g, rng, kind, p, out, length * share, radii[-1] * rng.uniform(0.4, 0.62), depth + 1)
+                grow(g, rng, p, out, length * share, radii[-1] * rng.uniform(0.4, 0.62), depth + 1)
         if depth >= 2:
             g.twigs.append((p.copy(), d.copy()))
     g.branches.append((np.array(points), np.array(radii), depth))
 
 
-def _offshoot(rng: np.random.Generator, kind: Kind, d: Array, depth: int) -> Array:
+def _offshoot(rng: np.random.Generator, d: Array) -> Array:
     side = rng.normal(0, 1, 3)
     side -= d * (side @ d)
     side /= np.linalg.norm(side)
-    out = d * (0.25 if kind.conifer and depth == 0 else 0.75) + side * kind.spread * rng.uniform(0.8, 1.3)
+    out = d * 0.75 + side * SPREAD * rng.uniform(0.8, 1.3)
     return out / np.linalg.norm(out)
 
 
-def _wood(g: Growth, kind: Kind, seed: int) -> list[Part]:
+def _wood(g: Growth, seed: int) -> list[Part]:
     parts = []
     for points, radii, depth in g.branches:
-        tube = pipe(points, radii, kind.bark, "bark", sides=(22, 10, 6, 4)[depth])
+        tube = pipe(points, radii, BARK, "bark", sides=(22, 10, 6, 4)[depth])
         v = tube.v
+        centre = np.repeat(points, len(v) // len(points), 0)[: len(v)]
+        tone = 0.8 + 0.4 * noise(v * 6, seed) + 0.25 * noise(v * 23, seed + 4)
         if depth < 2:
-            centre = np.repeat(points, len(v) // len(points), 0)[: len(v)]
-            out = v - centre
-            groove = noise(np.column_stack([v[:, 0] * 9, v[:, 1] * 2.2, v[:, 2] * 9]), seed) + 0.6 * noise(
-                v * 5, seed + 1
-            )
-            v = (v + out * 0.16 * groove[:, None]).astype(np.float32)
-        moss = 0.75 + 0.4 * noise(tube.v * 6, seed) + 0.25 * noise(tube.v * 23, seed + 4)
-        parts.append(tube._replace(v=v, rgb=tube.rgb * np.clip(moss, 0.3, 1.5)[:, None]))
+            groove = noise(v * (9, 2.2, 9), seed) + 0.6 * noise(v * 5, seed + 1)
+            v = (v + (v - centre) * 0.16 * groove[:, None]).astype(np.float32)
+            tone += 0.45 * groove
+        rgb = tube.rgb * np.clip(tone, 0.3, 1.6)[:, None]
+        rgb = blend(rgb, np.clip((noise(v * 7, seed + 2) - 0.15) / 0.2, 0, 0.75), LICHEN)
+        upper = np.clip((v - centre)[:, 2] / np.maximum(np.linalg.norm(v - centre, axis=1), 1e-6), 0, 1)
+        rgb = blend(rgb, upper * np.clip(noise(v * 4, seed + 3) * 3, 0, 0.7), MOSS)
+        parts.append(tube._replace(v=v, rgb=rgb))
     return parts
 
 
-def _leaves(g: Growth, kind: Kind, rng: np.random.Generator) -> Part:
+def _leaves(g: Growth, leaf: Foliage, rng: np.random.Generator) -> Part:
     pos, along = (np.array(x) for x in zip(*g.twigs, strict=True))
-    pick = rng.integers(len(pos), size=kind.leaves)
-    n, jitter = kind.leaves, 0.02 if kind.conifer else 0.075
-    q = pos[pick] + rng.normal(0, jitter, (n, 3))
-    size = kind.leaf_size * rng.uniform(0.6, 1.25, n)[:, None]
-    a = along[pick] * (0.8 if kind.conifer else 0.4) + rng.normal(0, 0.6, (n, 3)) - (0, 0, 0.35)
+    n = leaf.count
+    pick = rng.integers(len(pos), size=n)
+    q = pos[pick] + rng.normal(0, 0.075, (n, 3))
+    size = leaf.size * rng.uniform(0.6, 1.25, n)[:, None]
+    a = along[pick] * 0.4 + rng.normal(0, 0.6, (n, 3)) - (0, 0, 0.35)
     a /= np.linalg.norm(a, axis=1)[:, None]
     b = np.cross(a, rng.normal(0, 1, (n, 3)))
-    b *= kind.leaf_width / np.linalg.norm(b, axis=1)[:, None]
+    b *= leaf.width / np.linalg.norm(b, axis=1)[:, None]
     up = np.cross(a, b)
     v = np.stack(
         [q, q + (a * 0.45 + b + up * 0.25) * size, q + a * size, q + (a * 0.45 - b + up * 0.25) * size], 1
     )
     v = v.reshape(-1, 3)
     v[:, 2] = np.maximum(v[:, 2], 0.006 + 0.02 * rng.random(len(v)))
-    rgb = np.array(kind.leaf)[rng.integers(len(kind.leaf), size=n)] * rng.uniform(0.7, 1.25, (n, 1))
+    twig = np.exp(rng.normal(0, 0.22, len(pos)))[pick]
+    rgb = _leaf_colours(rng, n) * (twig * rng.uniform(0.75, 1.25, n))[:, None]
     faces = np.arange(4 * n).reshape(-1, 4)
     return Part(v.astype(np.float32), faces, np.repeat(rgb, 4, 0).astype(np.float32), "leaf")
+
+
+def _leaf_colours(rng: np.random.Generator, n: int) -> Array:
+    return np.array(LEAVES)[rng.choice(len(LEAVES), n, p=SHARES)]
 
 
 def _break(at: Array, back: Array, r: float, rng: np.random.Generator) -> list[Part]:
@@ -137,92 +145,53 @@ def _break(at: Array, back: Array, r: float, rng: np.random.Generator) -> list[P
     return parts
 
 
-def _litter(rng: np.random.Generator, kind: Kind, half: float, count: int) -> Part:
+def _litter(rng: np.random.Generator, half: float, count: int) -> Part:
     """Leaves and chips thrown about on the road."""
-    n = count
-    q = np.stack([rng.normal(0, 0.9, n), rng.uniform(-half, half * 1.1, n), np.full(n, 0.008)], 1)
-    a, size = rng.uniform(0, 6.28, n), kind.leaf_size * rng.uniform(0.5, 1.1, n)
+    n, leaf = count, Foliage()
+    q = np.stack(
+        [np.clip(rng.normal(0, 0.9, n), -1.6, 1.6), rng.uniform(-half, half * 1.1, n), np.full(n, 0.008)], 1
+    )
+    a, size = rng.uniform(0, 6.28, n), leaf.size * rng.uniform(0.5, 1.1, n)
     d = np.stack([np.cos(a), np.sin(a), rng.uniform(0, 0.25, n)], 1) * size[:, None]
-    s = np.stack([-np.sin(a), np.cos(a), 0 * a], 1) * (size * kind.leaf_width)[:, None]
+    s = np.stack([-np.sin(a), np.cos(a), 0 * a], 1) * (size * leaf.width)[:, None]
     v = np.stack([q, q + d * 0.45 + s, q + d, q + d * 0.45 - s], 1).reshape(-1, 3)
     pale = rng.random(n)[:, None] < 0.25
-    rgb = np.where(
-        pale, np.array(WOOD) * 0.8, np.array(kind.leaf)[rng.integers(len(kind.leaf), size=n)]
-    ) * rng.uniform(0.6, 1.2, (n, 1))
+    rgb = np.where(pale, np.array(WOOD) * 0.8, _leaf_colours(rng, n)) * rng.uniform(0.6, 1.2, (n, 1))
     return Part(
         v.astype(np.float32), np.arange(4 * n).reshape(-1, 4), np.repeat(rgb, 4, 0).astype(np.float32), "leaf"
     )
 
 
-KINDS: dict[str, Kind] = {
-    "broadleaf": Kind(),
-    "dry": Kind(
-        (0.13, 0.11, 0.09), ((0.16, 0.09, 0.03), (0.12, 0.075, 0.03), (0.08, 0.05, 0.025)), 0.065, 0.4, 5000
-    ),
-    "pine": Kind(
-        (0.085, 0.055, 0.038),
-        ((0.03, 0.055, 0.02), (0.042, 0.07, 0.025), (0.022, 0.042, 0.018)),
-        0.1,
-        0.035,
-        42000,
-        0.95,
-        True,
-    ),
-}
-
-
-def fallen_tree(seed: int = 0, kind: str = "broadleaf", length: float = 5.4, radius: float = 0.17) -> Objects:
+def fallen_tree(seed: int = 0, length: float = 5.4, radius: float = 0.17) -> Objects:
     """A tree that fell across the lane: trunk along y, broken end at -y, crown at +y."""
-    rng, sort, g = np.random.default_rng(seed + 11), KINDS[kind], Growth()
+    rng, g = np.random.default_rng(seed + 11), Growth()
     start = np.array([0.0, -length * 0.46, radius * 1.1])
-    grow(g, rng, sort, start, np.array([0.03, 1.0, 0.005]), length * 0.98, radius, 0)
-    parts = [*_wood(g, sort, seed), _leaves(g, sort, rng), _litter(rng, sort, length * 0.5, 220)]
+    grow(g, rng, start, np.array([0.03, 1.0, 0.005]), length * 0.98, radius, 0)
+    parts = [*_wood(g, seed), _leaves(g, Foliage(), rng), _litter(rng, length * 0.5, 220)]
     return build([*parts, *_break(start, np.array([-0.03, -1.0, 0.02]), radius, rng)])
 
 
-def branch(seed: int = 0, kind: str = "broadleaf", length: float = 3.0) -> Objects:
+def branch(seed: int = 0, length: float = 3.0) -> Objects:
     """A big branch torn off, lying on the road."""
-    rng, sort, g = np.random.default_rng(seed + 5), KINDS[kind], Growth()
+    rng, g = np.random.default_rng(seed + 5), Growth()
     start = np.array([0.0, -length * 0.45, 0.07])
-    grow(g, rng, sort, start, np.array([0.1, 1.0, 0.06]), length * 0.95, 0.055, 1)
-    few = Kind(**{**sort.__dict__, "leaves": sort.leaves // 4})
-    parts = [*_wood(g, few, seed), _leaves(g, few, rng), _litter(rng, few, length * 0.5, 60)]
+    grow(g, rng, start, np.array([0.1, 1.0, 0.06]), length * 0.95, 0.055, 1)
+    parts = [*_wood(g, seed), _leaves(g, Foliage(5500), rng), _litter(rng, length * 0.5, 60)]
     return build([*parts, *_break(start, np.array([-0.1, -1.0, -0.03]), 0.055, rng)])
 
 
 def shrub(seed: int = 0, height: float = 1.0) -> Objects:
     """A small bush growing by the road."""
-    rng, sort, g = np.random.default_rng(seed + 8), KINDS["broadleaf"], Growth()
+    rng, g = np.random.default_rng(seed + 8), Growth()
     for _ in range(9):
         out = np.append(rng.normal(0, 0.45, 2), 1.0)
-        grow(
-            g,
-            rng,
-            sort,
-            np.array([*rng.normal(0, 0.05, 2), 0.03]),
-            out / np.linalg.norm(out),
-            height * 0.75,
-            0.012,
-            1,
-        )
-    few = Kind(**{**sort.__dict__, "leaves": 5000, "leaf_size": 0.055})
-    return build([*_wood(g, few, seed), _leaves(g, few, rng)])
+        root = np.array([*rng.normal(0, 0.05, 2), 0.03])
+        grow(g, rng, root, out / np.linalg.norm(out), height * 0.75, 0.012, 1)
+    return build([*_wood(g, seed), _leaves(g, Foliage(5000, 0.055), rng)])
 
 
 MODELS = {
-    "shrub": Model(shrub, {"a": {}, "b": {"seed": 3, "height": 0.8}}, pixels=180, step=40, samples=12),
-    "fallen_tree": Model(
-        fallen_tree,
-        {
-            "broadleaf": {"seed": 22},
-            "pine": {"kind": "pine", "seed": 9},
-            "dry": {"kind": "dry", "seed": 3},
-        },
-        pixels=360,
-        azimuths=FACING,
-        samples=12,
-    ),
-    "branch": Model(
-        branch, {"broadleaf": {}, "dry": {"kind": "dry"}}, pixels=240, samples=12, azimuths=ALONG
-    ),
+    "shrub": Model(shrub, {"a": {}}, pixels=180, step=40, samples=12),
+    "fallen_tree": Model(fallen_tree, {"broadleaf": {"seed": 22}}, pixels=360, azimuths=FACING, samples=12),
+    "branch": Model(branch, {"broadleaf": {}}, pixels=240, samples=12, azimuths=ALONG),
 }

@@ -52,9 +52,9 @@ def deer(beast: Beast, seed: int) -> Colour:
         belly = _step(-n[:, 2], 0.15, 0.6) * body * (z > 0.5)
         groin = _inner(p, n) * _step(z, 0.34, 0.5) * (z < 0.72) * (x < 0.4)
         rump = _step(-x, 0.49, 0.55) * (z > 0.6) * (z < 0.82)
-        throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.98, 1.03) * 0.85
+        throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.95, 1.0) * 0.85
         rgb = blend(rgb, np.maximum.reduce([belly * 0.9, groin * 0.75, rump, throat]), WHITE)
-        rgb = blend(rgb, head * _step(up, 0.02, 0.05) * _step(-t, -0.6, -0.4) * 0.6, (0.12, 0.08, 0.055))
+        rgb = blend(rgb, head * _step(up, 0.02, 0.05) * _step(-t, -0.6, -0.4) * 0.4, (0.13, 0.085, 0.055))
         rgb = blend(rgb, head * _step(-up, 0.005, 0.03) * _step(t, 0.1, 0.3) * 0.85, WHITE)
         rgb = blend(rgb, head * _step(t, 0.72, 0.8) * (t < 0.9) * 0.7, WHITE)
         ear = beast.on_ear(p)
@@ -111,21 +111,21 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
 
     def colour(p: Array, n: Array) -> Array:
         x, z = p[:, 0], p[:, 2]
-        wave = np.sin(x * 150 + 60 * np.abs(p[:, 1]) * 0.3 + 2.5 * noise(p * 14, seed))
+        wave = np.sin(x * 150 + 3.5 * noise(p * 14, seed)) + 0.7 * noise(p * 24, seed + 2)
         ring = np.sin(z * 190 + 1.5 * noise(p * 20, seed))
         limb = (x < -0.23) | (z < 0.13)
         rgb = _plain(p, back, 0.2, 12, seed)
-        rgb = blend(rgb, _step(np.where(limb, ring, wave), 0.15, 0.45) * 0.8, stripe)
+        rgb = blend(rgb, _step(np.where(limb, ring, wave), 0.1, 0.8) * 0.75, stripe)
         rgb = blend(
             rgb, _step(z, 0.215, 0.235) * (np.abs(p[:, 1]) < 0.014) * (x > -0.2) * (x < 0.14) * 0.8, stripe
         )
         low = white + 0.02 * noise(p * 13, seed + 1)
         _, left, up = beast.head_axes(p).T
-        face = (beast.along_head(p) > 0.3) & (up < 0.005 + 0.03 * (np.abs(left) < 0.008))
+        face = (beast.along_head(p) > 0.3) & (up < 0.005 + 0.03 * (np.abs(left) < 0.008)) & (white > 0)
         breast = (x > 0.14) & (n[:, 0] > 0.15) & (z < 0.24) & (z > 0.1)
         belly = _step(-n[:, 2], 0.2, 0.5) * (z > 0.1) * (x > -0.2)
         pale = np.maximum.reduce([_step(low - z, 0, 0.01), face * 1.0, breast * 1.0, belly]) * (x > -0.24)
-        rgb = blend(rgb, pale * 0.95, WHITE if white > 0.03 else (0.38, 0.31, 0.23))
+        rgb = blend(rgb, pale * 0.95, WHITE if white else (0.38, 0.31, 0.23))
         rgb = blend(rgb, beast.on_ear(p) * _step(n[:, 0], 0.2, 0.5) * 0.7, (0.5, 0.3, 0.25))
         return blend(rgb, _step(beast.along_head(p), 0.97, 1.0), (0.35, 0.17, 0.14))
 
