@@ -1,4 +1,4 @@
-"""Long vehicles: a school bus with its lamps flashing, a tram."""
+"""A school bus with its lamps flashing."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 from cars import SEDAN, assemble
-from common import ACROSS, ALONG, Look, Model, Objects, box, lathe, material, tube
+from common import ALONG, Look, Model, Objects, box, lathe, material, mesh, tube
+from fittings import grime, lettering, lorry_wheel, rear_seam, tape
 from shell import Shell, rounded
-from trucks import tail_lights
 
 BUS_WINDOWS = tuple(
     ((x, 1.86), (x, 2.42), (x - 0.52, 2.42), (x - 0.52, 1.86)) for x in np.arange(2.25, -3.9, -0.62).tolist()
@@ -39,8 +39,8 @@ BUS = replace(
     headlamp=((0.62, 1.0), (0.62, 1.14), (0.92, 1.16), (0.92, 0.98)),
     grille=((0.0, 1.2), (0.5, 1.2), (0.5, 0.82), (0.0, 0.82)),
     intake=((0.0, 0.66), (0.8, 0.66), (0.8, 0.52), (0.0, 0.52)),
-    tail=((0.80, 1.32), (1.06, 1.32), (1.06, 1.08), (0.80, 1.08)),
-    plate_rear=0.98,
+    tail=((0.80, 0.56), (0.84, 0.56), (0.84, 0.54), (0.80, 0.54)),
+    plate_rear=0.93,
     lamps=((0.72, 1.07), (0.84, 1.07)),
     mirror=(3.05, 1.9),
     roof=2.3,
@@ -48,158 +48,189 @@ BUS = replace(
 
 
 def build_school_bus(seed: int) -> Objects:
-    """A yellow school bus, red lamps flashing front and back."""
-    black = Look((0.015, 0.015, 0.015), 0.5)
+    """A yellow school bus, red lamps flashing front and back, its stop arm out."""
+    black = Look((0.015, 0.015, 0.015), 0.4, coat=0.3, lining=0.03)
+    pane = Look((0.010, 0.012, 0.013), 0.05, spec=0.7, coat=1.0, lining=0.02)
 
     def rails(shell: Shell) -> np.ndarray:
         z, x = shell.points[..., 2], shell.points[..., 0]
-        bands = np.max([w - abs(z - h) for h, w in ((1.02, 0.035), (1.42, 0.03), (1.74, 0.025))], axis=0)
-        return np.minimum(np.minimum(bands, 2.9 - x), x + 4.4)
+        bands = np.max([w - abs(z - h) for h, w in ((0.98, 0.035), (1.36, 0.03), (1.72, 0.025))], axis=0)
+        return np.minimum(np.minimum(bands, 2.9 - x), x + 4.36)
 
-    def rear_panes(shell: Shell) -> np.ndarray:
+    def rear_panes(grow: float):
         panes = [
-            ((-0.34, 1.78), (0.34, 1.78), (0.34, 2.5), (-0.34, 2.5)),
-            ((0.5, 1.85), (0.95, 1.85), (0.92, 2.5), (0.5, 2.5)),
+            ((-0.36, 1.80), (0.36, 1.80), (0.36, 2.46), (-0.36, 2.46)),
+            ((0.54, 1.84), (0.98, 1.84), (0.92, 2.44), (0.54, 2.44)),
+            ((-0.36, 1.14), (0.36, 1.14), (0.36, 1.58), (-0.36, 1.58)),
         ]
-        panes.append(((-0.34, 0.85), (0.34, 0.85), (0.34, 1.55), (-0.34, 1.55)))
-        return np.max([shell.rear(rounded(p, 0.05), -4.2) for p in panes], axis=0)
+        return lambda shell: np.max([shell.rear(rounded(p, 0.06), -4.2) + grow for p in panes], axis=0)
 
-    marks = {"rails": (black, rails), "panes": (Look((0.015, 0.018, 0.02), 0.08, spec=0.6), rear_panes)}
+    marks = {"rails": (black, rails), "seals": (black, rear_panes(0.025)), "panes": (pane, rear_panes(0.0))}
     made = assemble(BUS, "yellow", "hazard", driver=True, marks=marks)
-    red = material("flasher", (1.0, 0.015, 0.01), 0.2, emit=3.0)
-    amber = material("amber flasher", (0.8, 0.25, 0.02), 0.2)
-    board = material("board", (0.015, 0.015, 0.015), 0.5)
-    text = material("lettering", (0.02, 0.02, 0.02), 0.6)
-    for x, face in ((3.0, 1), (-4.5, -1)):
-        made.append(box((x + face * 0.02, 0, 2.78), (0.06, 1.9, 0.2), board, 0.03))
+    grime(made[0].data.materials[0], 1.5, 0.6)
+    for s in (1, -1):
+        made += lorry_wheel(0.49, BUS.axles[0], s, 1.20, 0.90)
+        made += lorry_wheel(0.49, BUS.axles[1], s, 1.20, 0.66, twin=True)
+    shell = Shell.through(BUS.stations)
+    return [*made, *_seat_backs(), *_flashers(shell), *_rear(shell), *_stop_arm()]
+
+
+def _seat_backs() -> Objects:
+    cover = material("seat back", (0.02, 0.035, 0.03), 0.7)
+    return [
+        box((x, s * 0.62, 1.72), (0.1, 0.85, 0.62), cover, 0.05)
+        for x in np.arange(1.9, -4.1, -0.72)
+        for s in (1, -1)
+    ]
+
+
+def _flashers(shell: Shell) -> Objects:
+    """Red and amber warning lamps in black boards over both ends, and the words between them."""
+    red = material("flasher", (1.0, 0.015, 0.01), 0.15, emit=3.0, coat=1.0)
+    amber = material("amber flasher", (0.55, 0.14, 0.01), 0.12, coat=1.0)
+    board = material("board", (0.012, 0.012, 0.012), 0.5)
+    hood = material("visor", (0.02, 0.02, 0.02), 0.6)
+    ink = material("lettering", (0.012, 0.012, 0.012), 0.6)
+    yellow = material("sign yellow", (0.66, 0.34, 0.012), 0.5)
+    made: Objects = []
+    for x, e, words in ((2.99, 1, "front"), (shell.on_end(0.0, 2.76, False)[0] - 0.02, -1, "rear")):
+        made.append(box((x, 0, 2.76), (0.05, 0.98, 0.20), yellow, 0.02))
+        made.append(lettering("SCHOOL BUS", (x + e * 0.027, 0, 2.76), 0.125, ink, words, 1.05))
         for s in (1, -1):
-            for y, one in ((0.84, red), (0.6, amber)):
+            made.append(box((x, s * 0.74, 2.75), (0.06, 0.46, 0.24), board, 0.03))
+            for y, one in ((0.85, red), (0.63, amber)):
+                turn = (0, e * math.pi / 2, 0)
                 made.append(
                     lathe(
-                        [(0.0, 0.05), (0.07, 0.03), (0.085, 0.0)],
+                        [(0.0, 0.05), (0.065, 0.035), (0.08, 0.0)],
                         one,
                         24,
-                        center=(x + face * 0.05, s * y, 2.78),
-                        rot=(0, face * math.pi / 2, 0),
+                        center=(x + e * 0.03, s * y, 2.75),
+                        rot=turn,
                     )
                 )
-        made += [
-            box((x + face * 0.055, y, 2.78), (0.01, 0.05, 0.1), material("glyph", (0.6, 0.3, 0.02), 0.5), 0.0)
-            for y in np.linspace(-0.42, 0.42, 11)
-        ]
-    made.append(box((-4.52, 0, 0.62), (0.14, 2.3, 0.22), board, 0.04))
-    made.append(box((-4.505, 0.6, 1.55), (0.012, 0.5, 0.1), text, 0.0))
-    return [*made, *tail_lights(-4.52, 0.95, 1.12, "brake")]
+                arc = [
+                    (x + e * 0.03, s * y + 0.095 * math.cos(a), 2.75 + 0.095 * math.sin(a))
+                    for a in np.linspace(0, math.pi, 12)
+                ]
+                verts = arc + [(u + e * 0.1, v, w) for u, v, w in arc]
+                made.append(mesh(verts, [(i, i + 1, 13 + i, 12 + i) for i in range(11)], hood))
+    return made
 
 
-TRAM_BODY = (
-    (5.85, 0.86, 0.35, 1.15, 0.82, 1.32, 0.03),
-    (5.78, 1.02, 0.30, 1.22, 0.96, 1.50, 0.03),
-    (5.70, 1.10, 0.28, 1.30, 1.02, 1.75, 0.04),
-    (5.45, 1.18, 0.28, 1.36, 1.05, 2.75, 0.06),
-    (5.25, 1.20, 0.28, 1.38, 1.06, 3.05, 0.07),
-    (4.90, 1.20, 0.28, 1.38, 1.06, 3.12, 0.08),
-    (0.0, 1.20, 0.28, 1.38, 1.06, 3.12, 0.08),
-)
-
-
-def build_tram(seed: int, color: tuple[float, float, float] = (0.55, 0.03, 0.03)) -> Objects:
-    """A two-tone tram, 12 m long, alike at both ends, pantograph up."""
-    stations = TRAM_BODY + tuple((-x, *rest) for x, *rest in reversed(TRAM_BODY[:-1]))
-    shell = Shell.through(stations, bulge=0.06, bow=0.14, step=0.03)
-    x, _, z = np.moveaxis(shell.points, -1, 0)
-    flank = np.minimum(shell.ring - 4.4, 5.98 - shell.ring) * 0.3
-    shell.fill(1.25 - z, "lower")
-    shell.fill(0.09 - abs(z - 1.34), "line")
-    shell.fill(0.42 - z, "skirt")
-    panes = [
-        ((a, 1.52), (a, 2.55), (a - 1.12, 2.55), (a - 1.12, 1.52))
-        for a in np.arange(4.9, -4.0, -1.25).tolist()
+def _rear(shell: Shell) -> Objects:
+    """The emergency door, lamps, reflective tape, bumper and tailpipe."""
+    gap = material("gap", (0.012, 0.012, 0.012), 0.9, spec=0.1)
+    board = grime(material("bumper", (0.014, 0.014, 0.014), 0.5), 1.1, 0.6)
+    ink = material("ink", (0.012, 0.012, 0.012), 0.6)
+    steel = material("handle", (0.5, 0.5, 0.5), 0.25, metal=1.0)
+    reflect = material("reflective yellow", (0.75, 0.50, 0.02), 0.35, coat=0.5)
+    door = [(-0.46, 0.78), (-0.46, 2.56), (0.46, 2.56), (0.46, 0.78)]
+    outline = [*_between(door[0], door[1]), *_between(door[1], door[2]), *_between(door[2], door[3])]
+    made: Objects = [rear_seam(shell, outline, 0.011, gap)]
+    made += [
+        box((shell.on_end(0.5, z, False)[0] - 0.01, 0.5, z), (0.03, 0.07, 0.1), gap, 0.01)
+        for z in (1.0, 1.66, 2.35)
     ]
-    doors = [((a, 0.45), (a, 2.6), (a - 1.12, 2.6), (a - 1.12, 0.45)) for a in (3.65, 0.05 - 0.15, -2.6)]
-    for pane in panes:
-        shell.fill(np.minimum(shell.sides(rounded(pane, 0.1)), flank), "pane")
-    for door in doors:
-        inside = shell.sides(door)
-        shell.fill(np.minimum(inside, np.minimum(shell.ring - 2.2, 5.98 - shell.ring) * 0.3), "door")
-        middle = (door[0][0] + door[2][0]) / 2
-        for side in (0.05, -0.51):
-            leaf = (
-                (middle + side + 0.46, 0.65),
-                (middle + side + 0.46, 2.45),
-                (middle + side, 2.45),
-                (middle + side, 0.65),
-            )
-            shell.fill(
-                np.minimum(
-                    shell.sides(rounded(leaf, 0.06)), np.minimum(shell.ring - 2.4, 5.95 - shell.ring) * 0.3
-                ),
-                "pane",
-            )
-    shell.fill(np.minimum(np.minimum(abs(x) - 5.30, (shell.ring - 6.1) * 0.2), z - 1.55), "pane")
-    looks = {
-        "lower": Look(color, 0.35, coat=0.6),
-        "line": Look((0.02, 0.02, 0.03), 0.4),
-        "skirt": Look((0.03, 0.03, 0.03), 0.7),
-        "door": Look((0.35, 0.35, 0.34), 0.4),
-        "pane": Look((0.018, 0.02, 0.022), 0.07, spec=0.6, coat=0.5),
-    }
-    made = [shell.build(Look((0.66, 0.65, 0.60), 0.35, coat=0.6), looks)]
-    return made + _tram_details()
-
-
-def _tram_details() -> Objects:
-    steel = material("steel", (0.25, 0.25, 0.25), 0.5, metal=0.6)
-    dark = material("dark", (0.02, 0.02, 0.02), 0.8)
-    lamp = material("lamp", (1.0, 0.95, 0.85), 0.2, emit=14.0)
-    sign = material("sign", (1.0, 0.45, 0.05), 0.4, emit=1.2)
-    made: Objects = [box((0, 0, 3.3), (4.2, 1.6, 0.22), material("roof box", (0.4, 0.4, 0.4), 0.6), 0.05)]
-    for a in (3.6, 2.0, -2.0, -3.6):
-        for s in (1, -1):
-            made.append(
-                lathe(
-                    [(0.0, -0.05), (0.33, -0.05), (0.33, 0.05), (0.0, 0.05)],
-                    steel,
-                    32,
-                    center=(a, s * 0.95, 0.33),
-                    rot=(math.pi / 2, 0, 0),
-                )
-            )
-    made += [box((a, 0, 0.35), (2.6, 2.2, 0.3), dark, 0.03) for a in (2.8, -2.8)]
-    for e in (1, -1):
-        for s in (1, -1):
-            made.append(
-                lathe(
-                    [(0.0, 0.03), (0.09, 0.02), (0.1, -0.02)],
-                    lamp,
-                    24,
-                    center=(e * 5.84, s * 0.66, 0.95),
-                    rot=(0, e * math.pi / 2, 0),
-                )
-            )
-        made.append(box((e * 5.42, 0, 2.86), (0.14, 0.9, 0.2), sign, 0.02))
-        made.append(box((e * 5.9, 0, 0.55), (0.12, 1.5, 0.16), dark, 0.05))
+    made.append(
+        box((shell.on_end(-0.3, 1.67, False)[0] - 0.02, -0.3, 1.67), (0.04, 0.16, 0.035), steel, 0.01)
+    )
+    made.append(
+        lettering("EMERGENCY DOOR", (shell.on_end(0, 2.6, False)[0] - 0.006, 0, 2.615), 0.05, ink, "rear")
+    )
     for s in (1, -1):
-        made.append(tube([(0.6, s * 0.5, 3.42), (-0.5, s * 0.42, 3.95), (0.5, s * 0.35, 4.45)], 0.025, steel))
-    made.append(tube([(0.5, -0.75, 4.43), (0.5, -0.5, 4.5), (0.5, 0.5, 4.5), (0.5, 0.75, 4.43)], 0.03, steel))
+        x = shell.on_end(s * 0.9, 1.55, False)[0]
+        made.append(
+            lettering(
+                "27", (shell.on_end(s * 0.76, 1.2, False)[0] - 0.008, s * 0.76, 1.20), 0.12, ink, "rear"
+            )
+        )
+        made.append(rear_seam(shell, [(s * 1.02, z) for z in np.linspace(0.8, 2.5, 12)], 0.012, reflect))
+        made += _lamps_of_one_side(x, s)
+    made += [
+        box((-4.52, 0, 0.62), (0.16, 2.34, 0.24), board, 0.05),
+        box((-4.46, 0, 0.80), (0.06, 1.9, 0.05), gap, 0.01),
+    ]
+    made += tape((-4.604, -1.0, 0.62), (-4.604, 1.0, 0.62), 0.05)
+    made.append(
+        lathe(
+            [(0.05, -0.2), (0.055, 0.0), (0.045, 0.0), (0.045, -0.15)],
+            steel,
+            20,
+            center=(-4.56, 0.75, 0.42),
+            rot=(0, -math.pi / 2, 0),
+        )
+    )
+    return made
+
+
+def _between(a: tuple[float, float], b: tuple[float, float], n: int = 9) -> list[tuple[float, float]]:
+    return [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for t in np.linspace(0, 1, n).tolist()]
+
+
+def _lamps_of_one_side(x: float, s: int) -> Objects:
+    """Two round red lamps, an amber one and a clear one in a black panel."""
+    black = material("lamp panel", (0.012, 0.012, 0.012), 0.45)
+    red = material("brake", (0.85, 0.012, 0.008), 0.12, emit=3.5, coat=1.0)
+    dim = material("tail", (0.42, 0.008, 0.006), 0.12, emit=0.3, coat=1.0)
+    amber = material("turn", (0.7, 0.17, 0.008), 0.12, coat=1.0, emit=0.6)
+    clear = material("reverse", (0.5, 0.5, 0.5), 0.12, coat=1.0)
+    made: Objects = [
+        box((x - 0.005, s * 0.86, 1.54), (0.04, 0.42, 0.22), black, 0.02),
+        box((x - 0.0, s * 0.90, 1.20), (0.03, 0.16, 0.16), black, 0.02),
+    ]
+    for y, z, r, one in (
+        (0.96, 1.54, 0.085, red),
+        (0.76, 1.54, 0.085, amber),
+        (0.86, 2.6, 0.035, dim),
+        (0.90, 1.20, 0.06, clear),
+        (0.62, 0.88, 0.045, dim),
+    ):
+        made.append(
+            lathe(
+                [(0.0, 0.03), (r * 0.85, 0.02), (r, -0.02)],
+                one,
+                24,
+                center=(x - 0.02, s * y, z),
+                rot=(0, -math.pi / 2, 0),
+            )
+        )
+    return made
+
+
+def _stop_arm() -> Objects:
+    """The red octagon swung out on the left side, read from ahead and from behind."""
+    red = material("stop red", (0.42, 0.012, 0.012), 0.35, coat=0.4)
+    white = material("stop white", (0.62, 0.62, 0.6), 0.4)
+    lamp = material("stop lamp", (1.0, 0.02, 0.01), 0.15, emit=2.5)
+    steel = material("arm", (0.05, 0.05, 0.05), 0.5)
+    x, y, z, r = 2.15, 1.44, 1.55, 0.235
+    made: Objects = [tube([(x, 1.16, z), (x, y, z)], 0.02, steel)]
+    for size, deep, one in ((r, 0.012, white), (r * 0.93, 0.018, red)):
+        made.append(
+            lathe(
+                [(0.0, deep), (size, deep), (size, -deep), (0.0, -deep)],
+                one,
+                8,
+                center=(x, y, z),
+                rot=(math.pi / 8, math.pi / 2, 0),
+            )
+        )
+    for e, face in ((1, "front"), (-1, "rear")):
+        made.append(lettering("STOP", (x + e * 0.021, y, z), 0.12, white, face))
+        made += [
+            lathe(
+                [(0.0, 0.02), (0.03, 0.0)],
+                lamp,
+                16,
+                center=(x + e * 0.02, y, z + s * 0.165),
+                rot=(0, e * math.pi / 2, 0),
+            )
+            for s in (1, -1)
+        ]
     return made
 
 
 MODELS = {
-    "school_bus": Model(
-        build_school_bus,
-        {"a": {}},
-        symmetry="mirror",
-        pixels=340,
-        samples=8,
-        azimuths=ALONG,
-    ),
-    "tram": Model(
-        build_tram,
-        {"red": {}},
-        symmetry="mirror",
-        pixels=420,
-        samples=8,
-        azimuths=ACROSS,
-    ),
+    "school_bus": Model(build_school_bus, {"a": {}}, pixels=440, samples=10, azimuths=ALONG),
 }
