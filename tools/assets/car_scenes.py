@@ -5,57 +5,98 @@ from __future__ import annotations
 import math
 from random import Random
 
+import bpy
 import numpy as np
-from cars import COLORS, SEDAN, assemble, build_car
-from common import AHEAD, Look, Model, Objects, box, material, mesh, place
-from shell import Shell
+from car_details import build_handle, build_mirror
+from cars import SEDAN, assemble, build_car, looks, paint_look, paint_shell, shaped
+from common import AHEAD, Model, Objects, Point, box, lathe, material, mesh, place
+from shell import Polygon, rounded
+
+# Outline (x, z) of the sedan's front door with its window frame.
+DOOR = (
+    *((0.96, 0.90), (0.94, 0.60), (0.86, 0.34), (-0.36, 0.32), (-0.38, 0.94)),
+    *((-0.375, 1.375), (-0.10, 1.365), (0.29, 1.31), (0.85, 0.955)),
+)
+HINGE = (0.97, 0.91)
 
 
 def build_door_open(seed: int, color: str = "silver") -> Objects:
     """A parked sedan whose left front door stands wide open."""
-    front = SEDAN.doors[0]
-    frame = [*front[:-1], (-0.38, 1.37), (-0.1, 1.36), (0.30, 1.30), (0.84, 0.97)]
-    dark = Look((0.02, 0.02, 0.022), 0.9, spec=0.1)
+    paint, dark = (
+        material("frame", **paint_look(color)),
+        material("footwell", (0.012, 0.012, 0.012), 0.9, spec=0.1),
+    )
+    made = assemble(SEDAN, color, "hazard", driver=False, missing=DOOR)
+    made += [
+        box((0.28, 0.82, 0.27), (1.35, 0.14, 0.12), paint, 0.03),
+        box((0.25, 0.1, 0.30), (1.5, 1.4, 0.08), dark, 0.0),
+        box((0.90, 0.35, 0.62), (0.10, 0.95, 0.5), dark, 0.04),
+    ]
+    door = place([*_door_skin(color, paint), *_door_inside(paint)], (-HINGE[0], -HINGE[1], 0))
+    made.append(place([door], (*HINGE, 0), -math.radians(64)))
+    return made
 
-    def opening(shell: Shell) -> np.ndarray:
-        return np.minimum(np.minimum(shell.sides(frame), shell.points[..., 1]), 6.2 - shell.ring)
 
-    made = assemble(SEDAN, color, "hazard", driver=False, marks={"opening": (dark, opening)})
-    rgb, metal = COLORS[color]
-    paint = material("door", rgb, 0.32, metal=metal, coat=1.0)
-    trim = material("door trim", (0.03, 0.03, 0.032), 0.8)
-    pane = material("door pane", (0.05, 0.055, 0.055), 0.08, spec=0.7)
-    seat = material("seat", (0.04, 0.04, 0.045), 0.9)
-    hinge, length = (0.95, 0.90), 1.32
-    door: Objects = [
-        _panel([(0.0, 0.34), (0.0, 0.90), (-length, 0.94), (-length, 0.33)], 0.04, paint),
-        _panel(
-            [(-0.04, 0.38), (-0.04, 0.86), (-length + 0.04, 0.90), (-length + 0.04, 0.37)],
-            0.05,
-            trim,
-            offset=-0.04,
+def _door_skin(color: str, paint: bpy.types.Material) -> Objects:
+    """The left front door as it hangs when shut: cut from the body's skin, with its mirror, handle and edge."""
+    shell = shaped(SEDAN)
+    paint_shell(shell, SEDAN)
+    shell.fill(-np.minimum(shell.sides(DOOR), shell.points[..., 1]), "cut")
+    gap = material("door gap", (0.008, 0.008, 0.008), 0.8, spec=0.1)
+    made = [shell.build(*looks(color, "off")), *build_mirror(shell, SEDAN, 1, paint)]
+    made += build_handle(shell, SEDAN.handles[0], 1, paint, gap)
+    edge = [shell.on_side(x, z) for x, z in rounded(DOOR, 0.04)]
+    return [*made, _strip(edge, [(x, y - 0.07, z) for x, y, z in edge], paint)]
+
+
+def _door_inside(paint: bpy.types.Material) -> Objects:
+    """What the open door shows: metal around a panel with armrest, pocket and handle, and the frame of the pane."""
+    shell = shaped(SEDAN)
+    trim = material("door trim", (0.08, 0.08, 0.083), 0.7)
+    cloth = material("door cloth", (0.36, 0.34, 0.30), 0.9, spec=0.1)
+    black = material("door seal", (0.010, 0.010, 0.010), 0.6)
+    chrome = material("door pull", (0.6, 0.6, 0.62), 0.15, metal=1.0)
+
+    def inward(outline: Polygon, depth: float) -> list[Point]:
+        return [(x, y - depth, z) for x, y, z in (shell.on_side(*at) for at in outline)]
+
+    window = rounded(SEDAN.windows[0], 0.05)
+    u, v = np.mean(window, axis=0)
+    around = [
+        (x + 0.05 * (x - u) / math.hypot(x - u, z - v), z + 0.04 * (z - v) / math.hypot(x - u, z - v))
+        for x, z in window
+    ]
+    below = [*DOOR[:5], (-0.36, 0.955), (0.82, 0.955)]
+    metal = mesh(inward(rounded(below, 0.03), 0.07), [range(len(rounded(below, 0.03)))], paint, smooth=False)
+    panel = rounded(
+        ((0.88, 0.86), (0.87, 0.60), (0.80, 0.40), (-0.31, 0.38), (-0.33, 0.95), (0.80, 0.95)), 0.08
+    )
+    made = [metal, mesh(inward(panel, 0.10), [range(len(panel))], trim, smooth=False)]
+    made += [
+        _strip(inward(window, 0.03), inward(around, 0.05), black),
+        _strip(inward(panel, 0.07), inward(panel, 0.10), trim),
+        box((0.14, 0.79, 0.83), (0.78, 0.03, 0.13), cloth, 0.014),
+        box((0.10, 0.755, 0.70), (0.72, 0.09, 0.07), trim, 0.025),
+        box((0.22, 0.77, 0.47), (0.86, 0.07, 0.13), trim, 0.03),
+        box((0.52, 0.775, 0.83), (0.13, 0.02, 0.03), chrome, 0.008),
+        lathe(
+            [(0.0, 0.0), (0.08, 0.0), (0.09, -0.02)],
+            black,
+            24,
+            center=(0.60, 0.79, 0.57),
+            rot=(math.pi / 2, 0, 0),
         ),
-        _panel([(-0.12, 0.96), (-0.66, 1.30), (-length + 0.02, 1.34), (-length + 0.02, 0.96)], 0.012, pane),
+        box((0.93, 0.83, 0.78), (0.10, 0.05, 0.07), black, 0.01),
+        box((0.91, 0.83, 0.48), (0.10, 0.05, 0.07), black, 0.01),
     ]
-    door += [
-        box((-0.36, 0.02, 1.13), (0.72, 0.03, 0.035), paint, 0.01, rot=(0, 0.56, 0)),
-        box((-length, 0.0, 1.15), (0.05, 0.03, 0.42), paint, 0.01),
-    ]
-    made.append(place(door, (*hinge, 0), -math.radians(62)))
-    made.append(box((-0.1, 0.5, 0.62), (0.55, 0.5, 0.3), seat, 0.08))
     return made
 
 
-def _panel(outline: list[tuple[float, float]], thick: float, paint, offset: float = 0.0):
-    """A flat plate in x and z, `thick` along y."""
-    n = len(outline)
-    verts = [(x, offset + s * thick / 2, z) for s in (-1, 1) for x, z in outline]
-    faces: list = [tuple(range(n)), tuple(reversed(range(n, 2 * n)))]
-    faces += [(i, n + i, n + (i + 1) % n, (i + 1) % n) for i in range(n)]
-    made = mesh(verts, faces, paint, smooth=False)
-    edge = made.modifiers.new("bevel", "BEVEL")
-    edge.width, edge.segments = thick * 0.3, 2
-    return made
+def _strip(one: list[Point], other: list[Point], paint: bpy.types.Material) -> bpy.types.Object:
+    """The band between two closed outlines of equally many points."""
+    n = len(one)
+    faces = [(i, (i + 1) % n, n + (i + 1) % n, n + i) for i in range(n)]
+    return mesh([*one, *other], faces, paint, smooth=False)
 
 
 def build_overturned(seed: int, color: str = "blue") -> Objects:
@@ -103,8 +144,7 @@ def build_crash(seed: int) -> Objects:
     first = build_car(seed, "suv", "white", "hazard", driver=False)
     second = build_car(seed, "sedan", "red", "off", driver=False)
     for car, at, color in ((first, (1.72, 1.12), "white"), (second, (1.72, 0.93), "red")):
-        rgb, metal = COLORS[color]
-        paint = material("buckled", rgb, 0.4, metal=metal, coat=0.6)
+        paint = material("buckled", **paint_look(color))
         dark = material("engine", (0.015, 0.015, 0.015), 0.8, vary=0.4)
         x, z = at
         car.append(box((x + 0.25, 0, z - 0.12), (0.8, 1.3, 0.2), dark, 0.05))
@@ -120,13 +160,13 @@ def build_crash(seed: int) -> Objects:
     return made + _crumbs(rng, 80, 2.4, 1.6)
 
 
-BIG = {"pixels": 300, "samples": 12}
+BIG = {"pixels": 360, "samples": 16}
 MODELS = {
     "car_door_open": Model(
         build_door_open,
         {"silver": {}},
-        pixels=300,
-        samples=8,
+        pixels=400,
+        samples=16,
         azimuths=AHEAD,
     ),
     "car_overturned": Model(build_overturned, {"blue": {}}, **BIG),

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from random import Random
+from typing import Any
 
 import bpy
 import numpy as np
-from car_bodies import HATCH, SEDAN, SUV, Body
+from car_bodies import FINISHES, HATCH, SEDAN, SUV, Body, Finish
+from car_details import build_extras, build_trim, paint_ends, paint_front, paint_tail
 from common import Look, Model, Objects, blob, box, lathe, material, mesh, place, tube
-from shell import RAIL, Shell, rounded
+from mathutils.geometry import convex_hull_2d
+from shell import RAIL, Polygon, Shell, rounded
 
 COLORS = {
-    "silver": ((0.42, 0.43, 0.44), 0.6),
+    "silver": ((0.46, 0.47, 0.48), 0.75),
     "white": ((0.72, 0.72, 0.70), 0.0),
-    "black": ((0.012, 0.012, 0.014), 0.1),
-    "red": ((0.30, 0.012, 0.014), 0.15),
-    "blue": ((0.02, 0.06, 0.17), 0.3),
-    "grey": ((0.11, 0.115, 0.125), 0.5),
+    "black": ((0.008, 0.008, 0.009), 0.0),
+    "red": ((0.34, 0.010, 0.012), 0.3),
+    "blue": ((0.025, 0.075, 0.22), 0.5),
+    "grey": ((0.14, 0.145, 0.155), 0.75),
     "yellow": ((0.62, 0.29, 0.012), 0.0),
     "fire red": ((0.42, 0.012, 0.012), 0.0),
 }
@@ -27,17 +29,39 @@ Marks = dict[str, tuple[Look, Callable[[Shell], np.ndarray]]]
 
 
 STYLES = {"sedan": SEDAN, "hatch": HATCH, "suv": SUV}
+# Folds of the flanks by ring coordinate (m): sill, hollow doors, a shoulder line; then the bulge of the side glass.
+FOLDS = ((2.0, 0.0), (2.4, 0.010), (3.0, -0.012), (4.0, 0.014), (4.5, -0.004), (5.0, 0.0))
+FOLDS += ((5.25, 0.015), (5.5, 0.020), (5.75, 0.015), (6.0, 0.0))
+
+
+def paint_look(color: str) -> dict[str, Any]:
+    """Car paint under a clear coat: only metallic colours shine below it."""
+    rgb, metal = COLORS[color]
+    return {
+        "color": rgb,
+        "rough": 0.3 if metal else 0.6,
+        "metal": metal,
+        "coat": 1.0,
+        "spec": 0.5 if metal else 0.0,
+    }
 
 
 def looks(color: str, lights: str) -> tuple[Look, dict[str, Look]]:
     """The body's colour and the looks of what is painted on it."""
-    rgb, metal = COLORS[color]
-    lit = {"brake": 1.2, "on": 0.4}.get(lights, 0.0)
-    base = Look(rgb, 0.32, metal=metal, coat=1.0, spec=0.5, vary=0.03, vary_scale=2, lining=0.05)
+    brake, turn = {"brake": 8.0, "on": 0.5}.get(lights, 0.0), 2.5 if lights == "hazard" else 0.0
+    base = Look(**paint_look(color), lining=0.05)
     return base, {
-        "black": Look((0.014, 0.014, 0.014), 0.45, lining=0.02),
-        "lens": Look((0.10, 0.11, 0.12), 0.12, spec=0.8, coat=1.0, lining=0.02),
-        "tail": Look((0.17, 0.005, 0.005), 0.15, coat=1.0, emit=lit, lining=0.02),
+        "skin": base,
+        "gap": Look((0.006, 0.006, 0.006), 0.9, spec=0.0, lining=0.02),
+        "black": Look((0.010, 0.010, 0.010), 0.25, lining=0.02),
+        "plastic": Look((0.022, 0.022, 0.023), 0.55, spec=0.3, lining=0.02),
+        "chrome": Look((0.58, 0.58, 0.60), 0.15, metal=1.0, lining=0.02),
+        "lens": Look((0.025, 0.027, 0.03), 0.1, spec=0.8, coat=1.0, lining=0.02),
+        "tail": Look((0.13, 0.003, 0.004), 0.3, coat=1.0, emit=0.3 * brake, lining=0.02),
+        "reflector": Look((0.20, 0.004, 0.005), 0.3, coat=1.0, lining=0.02),
+        "tail_glow": Look((0.42, 0.012, 0.012), 0.3, coat=1.0, emit=brake, lining=0.02),
+        "tail_clear": Look((0.42, 0.40, 0.38), 0.25, coat=1.0, lining=0.02),
+        "tail_amber": Look((0.30, 0.055, 0.008), 0.3, coat=1.0, emit=turn, lining=0.02),
         "under": Look((0.008, 0.008, 0.008), 0.95, spec=0.0),
     }
 
@@ -47,29 +71,47 @@ def paint_shell(shell: Shell, body: Body) -> None:
     (x, _, z), ring = np.moveaxis(shell.points, -1, 0), shell.ring
     low = body.stations[0][2]
     nose, tail = x.max() - 0.5, x.min() + 0.42
+    finish = FINISHES.get(body.stations)
+    if finish:
+        paint_ends(shell, body, finish)
     shell.fill(np.minimum(np.minimum(1.95 - ring, nose - x), x - tail) * 0.2, "under")
     shell.fill(np.minimum(low + 0.03 - z, 3.4 - ring), "black")
+    paint_panes(shell, body, finish)
+    paint_front(shell, body, nose)
+    paint_tail(shell, body, x.min() + 0.32)
+    lower = finish.valance if finish else ((-0.7, low), (0.7, low), (0.6, low + 0.14), (-0.6, low + 0.14))
+    shell.fill(shell.rear(lower, tail), "plastic" if finish and finish.cladding else "black")
+    if not finish:
+        z0 = body.plate_rear
+        recess = rounded(((-0.3, z0 - 0.09), (0.3, z0 - 0.09), (0.27, z0 + 0.09), (-0.27, z0 + 0.09)), 0.04)
+        shell.fill(shell.rear(recess, tail), "black")
+    wide = finish.cladding if finish else 0.0
+    if wide:
+        shell.fill(np.minimum(low + 0.14 - z, 4.0 - ring), "plastic")
+    for axle in body.axles:
+        shell.arch(
+            axle, body.wheel + 0.055, body.wheel + 0.01, "plastic" if wide else "under", max(0.012, wide)
+        )
+
+
+def paint_panes(shell: Shell, body: Body, finish: Finish | None) -> None:
+    """Windscreen, rear glass and side windows in their black frames, a bright line below the side windows."""
+    x, ring = shell.points[..., 0], shell.ring
     for front, back in (body.windscreen, body.rear_glass):
         between = np.minimum(front - x, x - back)
         shell.fill(np.minimum(between, (ring - RAIL - 0.12) * 0.08), "black")
         shell.fill(np.minimum(between - 0.035, (ring - RAIL - 0.55) * 0.08), "glass")
     flank = np.minimum(ring - 4.6, RAIL - 0.02 - ring) * 0.3
+    if finish:
+        corners = [corner for window in body.windows for corner in window]
+        around = shell.sides([corners[i] for i in convex_hull_2d(corners)])
+        if finish.bright:
+            shell.fill(np.minimum(around + 0.040, np.minimum(flank, (5.35 - ring) * 0.3)), "chrome")
+        shell.fill(np.minimum(around + 0.028, flank), "black")
     for window in body.windows:
         shape = shell.sides(rounded(window, 0.05))
         shell.fill(np.minimum(shape + 0.022, flank), "black")
         shell.fill(np.minimum(shape, flank), "glass")
-    shell.fill(shell.front(rounded(body.grille, 0.04), nose), "black")
-    shell.fill(shell.front(rounded(body.intake, 0.05), nose), "black")
-    shell.fill(shell.front(rounded(body.headlamp, 0.05), nose) + 0.008, "black")
-    shell.fill(shell.front(rounded(body.headlamp, 0.05), nose), "lens")
-    shell.fill(shell.rear(rounded(body.tail, 0.05), tail) + 0.006, "black")
-    shell.fill(shell.rear(rounded(body.tail, 0.05), tail), "tail")
-    shell.fill(shell.rear(((-0.7, low), (0.7, low), (0.6, low + 0.14), (-0.6, low + 0.14)), tail), "black")
-    z0 = body.plate_rear
-    recess = rounded(((-0.3, z0 - 0.09), (0.3, z0 - 0.09), (0.27, z0 + 0.09), (-0.27, z0 + 0.09)), 0.04)
-    shell.fill(shell.rear(recess, tail), "black")
-    for axle in body.axles:
-        shell.arch(axle, body.wheel + 0.055, body.wheel + 0.01, "under")
 
 
 def build_wheel(radius: float, side: int, paints_of: tuple) -> Objects:
@@ -176,132 +218,41 @@ def build_cabin(body: Body, driver: bool) -> Objects:
     return made
 
 
-def build_trim(shell: Shell, body: Body, paint: bpy.types.Material, lights: str) -> Objects:
-    """Shut lines, handles, mirrors, plates, lamps: what stands proud of the skin."""
-    black = material("black trim", (0.014, 0.014, 0.014), 0.45)
-    chrome = material("chrome", (0.62, 0.62, 0.64), 0.18, metal=1.0)
-    plate = material("plate", (0.62, 0.62, 0.60), 0.5)
-    ink = material("ink", (0.02, 0.03, 0.10), 0.6)
-    gap = material("gap", (0.02, 0.02, 0.02), 0.8, spec=0.1)
-    made: Objects = []
-    for door in body.doors:
-        made += shell.seam(door, gap)
-    for x, z in body.handles:
-        _, y, _ = shell.on_side(x, z)
-        made += [box((x, s * (y + 0.012), z), (0.19, 0.026, 0.032), paint, 0.01) for s in (1, -1)]
-    x, z = body.mirror
-    _, y, _ = shell.on_side(x, z - 0.04)
-    for s in (1, -1):
-        made.append(
-            blob(
-                [
-                    (
-                        (x, s * (y + 0.11), z),
-                        0.075,
-                        (x - 0.01, s * (y + 0.19), z + 0.005),
-                        0.065,
-                        (0.65, 1, 0.95),
-                    )
-                ],
-                paint,
-                0.012,
-                4,
-            )
-        )
-        made.append(box((x - 0.055, s * (y + 0.15), z), (0.012, 0.17, 0.11), chrome, 0.004))
-        made.append(tube([(x, s * (y - 0.01), z - 0.06), (x, s * (y + 0.09), z - 0.03)], 0.022, black))
-    hood = [
-        (
-            body.windscreen[0] + 0.06 + t * (shell.points[..., 0].max() - 0.22 - body.windscreen[0] - 0.06),
-            0.70 - 0.12 * t,
-        )
-        for t in np.linspace(0, 1, 12)
-    ]
-    for s in (1, -1):
-        made.append(
-            tube(
-                [(a, s * b, c + 0.001) for a, b, c in (shell.on_top(u, v) for u, v in hood)],
-                0.006,
-                gap,
-                sides=4,
-            )
-        )
-    made += _plates(shell, body, plate, ink)
-    made += _lamps(shell, body, lights)
-    for z in np.linspace(body.grille[0][1] - 0.025, body.grille[2][1] + 0.02, 4):
-        wide = 0.33
-        spots = [shell.on_end(float(y), float(z), True) for y in np.linspace(-wide, wide, 13)]
-        made.append(tube([(a + 0.004, b, c) for a, b, c in spots], 0.006, chrome, sides=4))
-    return made
+def shaped(body: Body) -> Shell:
+    """The skin of a body with its creases and bumpers, bare."""
+    shell, finish = Shell.through(body.stations), FINISHES.get(body.stations)
+    if finish:
+        shell.crease(FOLDS)
+        shell.shelve(finish.front, forward=True)
+        shell.shelve(finish.rear, forward=False)
+        shell.dent(shell.rear(rounded(finish.recess, 0.04), 0.0), 0.03, forward=False)
+    return shell
 
 
-def _plates(shell: Shell, body: Body, plate: bpy.types.Material, ink: bpy.types.Material) -> Objects:
-    made: Objects = []
-    rng = Random(3)
-    marks = [(rng.uniform(0.02, 0.035), y) for y in (-0.11, -0.065, -0.02, 0.045, 0.09)]
-    for forward, z in ((True, body.intake[0][1] + 0.035), (False, body.plate_rear)):
-        x, _, _ = shell.on_end(0.0, z, forward)
-        out = 0.012 if forward else -0.012
-        made.append(box((x + out, 0, z), (0.012, 0.34, 0.115), plate, 0.004))
-        made += [box((x + out * 1.6, y, z), (0.008, w, 0.06), ink, 0.0) for w, y in marks]
-    return made
+def assemble(
+    body: Body, color: str, lights: str, driver: bool, marks: Marks | None = None, missing: Polygon = ()
+) -> Objects:
+    """A vehicle of one body: painted shell, wheels, cabin and trim.
 
-
-def _lamps(shell: Shell, body: Body, lights: str) -> Objects:
-    """Projectors in the headlamps, indicators at the corners, the third brake light."""
-    white = material("beam", (1.0, 0.93, 0.82), 0.2, emit={"on": 24.0, "hazard": 0.0}.get(lights, 0.0))
-    amber = material("indicator", (0.85, 0.20, 0.01), 0.2, emit=1.8 if lights == "hazard" else 0.0)
-    red = material(
-        "brake", (0.7, 0.01, 0.008), 0.2, emit=7.0 if lights == "brake" else 0.8 if lights == "on" else 0.0
-    )
-    made: Objects = []
-    for s in (1, -1):
-        for (y, z), r in zip(body.lamps, (0.05, 0.042), strict=True):
-            x, _, _ = shell.on_end(s * y, z, True)
-            made.append(
-                lathe(
-                    [(0.0, 0.012), (r * 0.7, 0.008), (r, -0.01)],
-                    white,
-                    24,
-                    center=(x - 0.002, s * y, z),
-                    rot=(0, math.pi / 2, 0),
-                )
-            )
-        y, z = body.headlamp[3]
-        x, y2, z2 = shell.on_end(s * (y - 0.09), z + 0.03, True)
-        made.append(blob([((x, y2, z2), 0.024, (x - 0.04, y2 + s * 0.03, z2), 0.022)], amber, 0.008, 2))
-        (_, top), (_, low) = body.tail[0], body.tail[3]
-        middle = (top + low) / 2
-        for dy, dz, one in ((0.12, 0.035, red), (0.24, 0.035, red), (0.16, -0.045, amber)):
-            x, y2, z2 = shell.on_end(s * (body.tail[0][0] + dy), middle + dz, False)
-            made.append(
-                blob(
-                    [((x + 0.004, y2, z2), 0.033, (x + 0.004, y2 + s * 0.045, z2), 0.03, (0.5, 1, 0.9))],
-                    one,
-                    0.008,
-                    2,
-                )
-            )
-    x, _, z = shell.on_top(body.rear_glass[0] - 0.05, 0.0)
-    made.append(box((x + 0.03, 0, z - 0.01), (0.02, 0.28, 0.02), red, 0.005))
-    return made
-
-
-def assemble(body: Body, color: str, lights: str, driver: bool, marks: Marks | None = None) -> Objects:
-    """A vehicle of one body: painted shell, wheels, cabin and trim. marks: further fields painted under the rest."""
-    shell = Shell.through(body.stations)
+    marks: further fields painted under the rest; missing: outline (x, z) of the left front door, if it is not there.
+    """
+    shell, finish = shaped(body), FINISHES.get(body.stations)
     for name, (_, where) in (marks or {}).items():
         shell.fill(where(shell), name)
     paint_shell(shell, body)
+    if missing:
+        shell.fill(np.minimum(shell.sides(missing), shell.points[..., 1]), "cut")
     base, others = looks(color, lights)
     others |= {name: look for name, (look, _) in (marks or {}).items()}
-    rgb, metal = COLORS[color]
-    paint = material("paint", rgb, 0.32, metal=metal, coat=1.0, spec=0.5)
+    paint = material("paint", **paint_look(color))
     floor = material("chassis", (0.006, 0.006, 0.006), 1.0, spec=0.0)
     length = body.stations[0][0] - body.stations[-1][0]
     made = [shell.build(base, others), *build_wheels(body, body.stations[len(body.stations) // 2][1] - 0.12)]
-    made += [*build_cabin(body, driver), *build_trim(shell, body, paint, lights)]
-    made.append(box((0, 0, body.wheel + 0.02), (length - 0.5, 1.1, 0.2), floor, 0.02))
+    made += [*build_cabin(body, driver), *build_trim(shell, body, paint, lights, with_door=not missing)]
+    if finish:
+        made += build_extras(shell, body, finish, paint)
+    deep = body.wheel - 0.15
+    made.append(box((0, 0, body.wheel + 0.12 - deep / 2), (length - 0.7, 1.15, deep), floor, 0.02))
     return made
 
 
@@ -312,7 +263,7 @@ def build_car(
     return assemble(STYLES[style], color, lights, driver)
 
 
-CAR = {"symmetry": "mirror", "pixels": 300, "samples": 12}
+CAR = {"symmetry": "mirror", "pixels": 400, "samples": 16}
 MODELS = {
     "car": Model(
         build_car,
@@ -320,6 +271,7 @@ MODELS = {
             "sedan_silver": {},
             "hatch_red": {"style": "hatch", "color": "red"},
             "suv_black": {"style": "suv", "color": "black"},
+            "sedan_white": {"color": "white"},
         },
         **CAR,
     ),
@@ -329,6 +281,7 @@ MODELS = {
             "sedan_blue": {"color": "blue", "lights": "on"},
             "suv_white": {"style": "suv", "color": "white", "lights": "on"},
             "hatch_grey": {"style": "hatch", "color": "grey", "lights": "on"},
+            "sedan_black": {"color": "black", "lights": "on"},
         },
         **CAR,
     ),
@@ -338,6 +291,7 @@ MODELS = {
             "sedan_grey": {"color": "grey", "lights": "brake"},
             "suv_red": {"style": "suv", "color": "red", "lights": "brake"},
             "hatch_white": {"style": "hatch", "color": "white", "lights": "hazard"},
+            "suv_silver": {"style": "suv", "color": "silver", "lights": "brake"},
         },
         **CAR,
     ),

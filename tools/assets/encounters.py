@@ -33,15 +33,15 @@ MODELS = {
     "truck_hivis_person": Model(
         build_truck_and_worker,
         {"a": {}},
-        pixels=320,
-        samples=8,
+        pixels=360,
+        samples=12,
         azimuths=AHEAD,
     ),
     "child_behind_car": Model(
         build_child_behind_car,
         {"a": {}},
-        pixels=300,
-        samples=8,
+        pixels=360,
+        samples=12,
         azimuths=AHEAD,
     ),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,10 @@ from common import Look, mesh, surface, tube
 Station = tuple[float, float, float, float, float, float, float]
 Polygon = Sequence[tuple[float, float]]
 BELT, RAIL = 5.0, 6.0
-_PER_SEGMENT = (5, 3, 8, 12, 8, 30, 6, 22)
+PANE = 1.62  # the refractive index of one face that reflects like the two of a pane
+_PER_SEGMENT = (14, 5, 8, 14, 10, 30, 6, 22)
+# How far the rings of an end have opened, from its middle out.
+_OPENING = np.append(np.linspace(0, 0.985, 36), [0.9945, 0.9986])
 
 
 @dataclass
@@ -41,15 +43,16 @@ class Shell:
         )
         half = np.stack([_pchip(knots, ring, spots) for ring in control])
         nose, tail = fine[0], fine[-1]
-        layers = [(nose + bulge * np.sin(a), half[0], np.cos(a)) for a in np.linspace(math.pi / 2, 0.08, 28)]
+        domed = bulge * np.sin(np.arccos(_OPENING ** (1 / 0.45)))
+        layers = [(nose + out, half[0], wide) for out, wide in zip(domed, _OPENING, strict=True)]
         layers += [(x, ring, 1.0) for x, ring in zip(fine, half, strict=True)]
         layers += [
-            (tail - bulge * np.sin(a), half[-1], np.cos(a)) for a in np.linspace(0.08, math.pi / 2, 28)
+            (tail - out, half[-1], wide) for out, wide in zip(domed[::-1], _OPENING[::-1], strict=True)
         ]
         grid = []
         for x, ring, open_ in layers:
             centre = np.array([0.0, (ring[0, 1] + ring[-1, 1]) / 2])
-            yz = centre + (ring - centre) * max(open_, 0.0) ** 0.45
+            yz = centre + (ring - centre) * open_
             wide = np.abs(ring[:, 0]).max()
             ends = (
                 np.clip((x - nose + 0.45) / 0.45, 0, 1.4) ** 2
@@ -67,6 +70,29 @@ class Shell:
         """Ring coordinate of every vertex, NxM."""
         return np.broadcast_to(self.around, self.points.shape[:2])
 
+    def crease(self, folds: Sequence[tuple[float, float]], fade: float = 0.55) -> None:
+        """Pushes both flanks out by folds of (ring coordinate, metres), fading out towards the ends."""
+        x = self.points[..., 0]
+        reach = np.clip(np.minimum(x.max() - x, x - x.min()) / fade, 0, 1)
+        push = np.interp(self.around, *zip(*folds, strict=True), left=0.0, right=0.0)
+        self.points[..., 1] += np.sign(self.points[..., 1]) * reach * push
+
+    def shelve(self, profile: Sequence[tuple[float, float]], forward: bool) -> None:
+        """Pushes an end outwards by a profile of (height, metres): a bumper's shelf, a boot's lip."""
+        x, y, z = np.moveaxis(self.points, -1, 0)
+        push = np.interp(z, *zip(*profile, strict=True)) * self._at_end(forward)
+        x += push if forward else -push
+        y += 0.4 * push * np.sign(y) * (y / np.abs(y).max()) ** 2
+
+    def dent(self, where: np.ndarray, depth: float, forward: bool) -> None:
+        """Presses an end in by `depth` metres inside a signed distance."""
+        push = depth * np.clip(where / 0.035, 0, 1) * self._at_end(forward)
+        self.points[..., 0] += -push if forward else push
+
+    def _at_end(self, forward: bool) -> np.ndarray:
+        x = self.points[..., 0]
+        return np.clip((0.42 - abs(x - (x.max() if forward else x.min()))) / 0.2, 0, 1)
+
     def fill(self, where: np.ndarray, name: str) -> None:
         """Paints what lies inside a signed distance (NxM metres, positive inside) with the surface `name`.
 
@@ -77,6 +103,11 @@ class Shell:
         for above in names[names.index(name) + 1 :]:
             self.fields[above] = np.minimum(self.fields[above], -where)
         self.fields[name] = np.maximum(self.fields[name], where)
+
+    def groove(self, where: np.ndarray, width: float = 0.009) -> None:
+        """Paints the outline of a signed distance as a shut line: "gap", with the bare "skin" inside it."""
+        self.fill(where + width / 2, "gap")
+        self.fill(where - width / 2, "skin")
 
     def sides(self, polygon: Polygon) -> np.ndarray:
         """Signed distance to a polygon of (x, z), on both flanks."""
@@ -92,12 +123,12 @@ class Shell:
         x, y, z = np.moveaxis(self.points, -1, 0)
         return np.minimum(distance(polygon, abs(y), z), behind - x)
 
-    def arch(self, x: float, radius: float, height: float, lip: str) -> None:
-        """Cuts a wheel arch around (x, height) into both flanks and paints its lip."""
+    def arch(self, x: float, radius: float, height: float, lip: str, wide: float = 0.02) -> None:
+        """Cuts a wheel arch around (x, height) into both flanks and paints its lip, `wide` metres."""
         p = self.points
         away = np.hypot(p[..., 0] - x, p[..., 2] - height)
         outer = abs(p[..., 1]) - 0.45 * abs(p[..., 1]).max()
-        self.fill(np.minimum(radius + 0.02 - away, outer), lip)
+        self.fill(np.minimum(radius + wide - away, outer), lip)
         self.fill(np.minimum(radius - away, outer), "cut")
 
     def on_side(self, x: float, z: float) -> tuple[float, float, float]:
@@ -173,10 +204,15 @@ def glass(tree: bpy.types.NodeTree) -> bpy.types.NodeSocket:
     nodes, link = tree.nodes, tree.links.new
     clear, shiny = nodes.new("ShaderNodeBsdfTransparent"), nodes.new("ShaderNodeBsdfGlossy")
     fresnel, mix = nodes.new("ShaderNodeFresnel"), nodes.new("ShaderNodeMixShader")
-    clear.inputs["Color"].default_value = (0.42, 0.46, 0.45, 1)
-    shiny.inputs["Color"].default_value = (0.62, 0.66, 0.70, 1)
+    clear.inputs["Color"].default_value = (0.36, 0.40, 0.39, 1)
+    shiny.inputs["Color"].default_value = (0.86, 0.91, 0.95, 1)
     shiny.inputs["Roughness"].default_value = 0.03
-    fresnel.inputs["IOR"].default_value = 1.5
+    # Two faces reflect. Seen from inside, a pane is no block of glass: undo what the node does there.
+    side, index = nodes.new("ShaderNodeNewGeometry"), nodes.new("ShaderNodeMath")
+    index.operation = "MULTIPLY_ADD"
+    index.inputs[1].default_value, index.inputs[2].default_value = 1 / PANE - PANE, PANE
+    link(side.outputs["Backfacing"], index.inputs[0])
+    link(index.outputs[0], fresnel.inputs["IOR"])
     link(fresnel.outputs[0], mix.inputs["Fac"])
     link(clear.outputs[0], mix.inputs[1])
     link(shiny.outputs[0], mix.inputs[2])
