@@ -226,6 +226,18 @@ def test_a_mirrored_ray_is_looked_up_as_far_below_the_horizon_as_it_meets_the_wa
     assert share[300, 480] > share[400, 480] > 0.02
 
 
+def test_ripples_break_up_what_water_mirrors_and_add_no_light():
+    level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
+    image = np.full((540, 960, 3), 40, np.uint8)
+    image[:220] = 220  # the sky, its edge 50 rows above the horizon
+    mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
+    water = mirrored[290:400, :, 0]
+    assert to_linear(image).min() - 1e-6 < water.min() < water.max() < to_linear(image).max() + 1e-6
+    assert np.abs(np.diff(water, axis=0)).max() < 0.25 * np.ptp(to_linear(image)), "no hard edge"
+    assert np.ptp(water[40]) > 0.05, "not the same all along it"
+    assert share[300:].max() < 0.8
+
+
 def test_same_request_same_bytes_other_seed_other_grain():
     hazard = make_hazard()
     placement = make_placement(hazard)

@@ -1,4 +1,4 @@
-"""What still water on the road mirrors: the scene beyond it, upside down."""
+"""What water standing on the road mirrors: the scene beyond it, upside down and broken up by ripples."""
 
 import cv2
 import numpy as np
@@ -11,8 +11,18 @@ from cfgen.records import Camera
 
 #: Reflectance of water seen from straight above.
 _STRAIGHT = 0.02
-#: Ripples blur what is mirrored along the line of sight, more the nearer it is: pixels of the frame's height.
-_RIPPLE = 0.004
+#: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
+_TURNED = 0.06
+#: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
+_FINE = 0.007
+#: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
+_TRAINS = (
+    (0.83, 0.0018, 0.9),
+    (1.27, 0.0016, -0.8),
+    (0.47, 0.002, 1.2),
+    (1.9, 0.001, -1.3),
+    (0.61, 0.0018, 0.3),
+)
 _FAR = 1e4
 
 
@@ -24,13 +34,33 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
     """
     grid = np.stack(np.meshgrid(np.arange(camera.width), np.arange(camera.height)), -1).reshape(-1, 2)
     rays, _ = unproject(camera, grid)
-    steep = np.clip(-(rays @ rotation(camera)[:, 2]), 0, 1)
-    world = np.nan_to_num(rays @ rotation(camera)) * (1, 1, -1)
+    world = np.nan_to_num(rays @ rotation(camera))
+    steep = np.clip(-world[:, 2], 0, 1)
+    facet = np.column_stack([-_slopes(camera, world), np.ones(len(world))])
+    world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
     px, seen = project(setting.camera, eye_of(setting.camera) + _FAR * world)
     shape = camera.height, camera.width
     at = np.where(seen[:, None], px, -1).astype(np.float32).reshape(*shape, 2)
-    frame = cv2.GaussianBlur(setting.image, (0, 0), 0.6, sigmaY=max(_RIPPLE * setting.image.shape[0], 0.6))
+    up_down = max(2 * _FINE * setting.camera.fy, 0.6)
+    frame = cv2.GaussianBlur(setting.image, (0, 0), 0.12 * up_down + 0.5, sigmaY=up_down)
     x, y = cv2.split(at)
     mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
-    share = _STRAIGHT + (1 - _STRAIGHT) * (1 - steep) ** 5
+    share = _STRAIGHT + (1 - _STRAIGHT) * (1 - np.minimum(steep + _TURNED, 1)) ** 5
     return mirrored, share.astype(np.float32).reshape(shape)
+
+
+def _slopes(camera: Camera, rays: np.ndarray) -> np.ndarray:
+    """(N, 2) slopes of the water along x and y where rays (N, 3) of a camera meet the ground.
+
+    Ripples shorter than what a pixel spans of the ground are left out.
+    """
+    eye = eye_of(camera)
+    away = eye[2] / np.maximum(-rays[:, 2], 1e-3)
+    spots, span = eye[:2] + away[:, None] * rays[:, :2], away**2 / (camera.fy * eye[2])
+    slopes = np.zeros_like(spots)
+    for length, slope, turn in _TRAINS:
+        way = np.array([np.cos(turn), np.sin(turn)])
+        phase = 2 * np.pi / length * (spots @ way)
+        seen = slope * np.exp(-((2 * span / length) ** 2))
+        slopes += (seen * np.sin(phase + 0.8 * np.sin(0.37 * phase)))[:, None] * way
+    return slopes

@@ -15,7 +15,7 @@ def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: f
         "ticking", (0.66, 0.63, 0.56), 0.9, spec=0.05, dark=(0.46, 0.38, 0.27), vary_scale=1.6, bump=0.1
     )
     band = material("band", (0.50, 0.50, 0.50), 0.9, spec=0.05, dark=(0.38, 0.36, 0.32), vary_scale=3)
-    piping = material("piping", (0.10, 0.14, 0.24), 0.8)
+    piping = material("piping", (0.035, 0.06, 0.15), 0.8)
     rng = Random(seed)
     turn = np.linspace(0, 2 * math.pi, 200, endpoint=False)
     c, s = np.cos(turn), np.sin(turn)
@@ -38,7 +38,7 @@ def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: f
     made.append(_skin(sagging(bulge * out_x, bulge * out_y, flat), band))
     for z in (0.02, thick - 0.02):
         rim = sagging(1.008 * out_x, 1.008 * out_y, np.full_like(out_x, z))
-        made.append(tube(rim.tolist(), 0.014, piping, cyclic=True))
+        made.append(tube(rim.tolist(), 0.017, piping, cyclic=True))
     for side in (1, -1):
         for at in (-0.5, 0.5):
             made.append(box((at, side * (width / 2 + 0.022), 0.12), (0.22, 0.012, 0.035), piping, 0.004))
@@ -71,13 +71,13 @@ def build_suitcase(
     color: tuple[float, float, float] = (0.01, 0.19, 0.20),
     other: tuple[float, float, float] = (0.26, 0.015, 0.04),
 ) -> Objects:
-    """A hard suitcase burst open, clothes falling out of it, and a second one lying shut behind."""
+    """A hard suitcase burst open, clothes falling out of it, and a second one lying shut on its edge behind."""
     rng = Random(seed)
     lining = material("lining", (0.30, 0.28, 0.25), 0.9, spec=0.0)
     made: Objects = [
         place([_shell(color, lining)], (0.0, -0.26, 0.0), 0.1),
         place([_shell(color, lining)], (-0.05, 0.26, 0.11), -0.15, roll=0.5),
-        place(_closed_case(other), (-0.55, -0.3, 0.0), 1.9),
+        place(_closed_case(other), (-0.38, -0.25, 0.255), 1.75, roll=math.pi / 2),
     ]
     for k, (cloth, at, size) in enumerate(
         (

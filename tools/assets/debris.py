@@ -239,21 +239,21 @@ def build_lumber(seed: int) -> Objects:
 
     def plank(at: tuple, yaw: float, length: float, lift: float = 0.0, wide: float = 0.19) -> None:
         """A plank along y about `at`, its +y end raised by `lift` radians."""
-        parts = [box((0, 0, 0), (wide, length, 0.047), rng.choice(woods), 0.004)]
+        parts = [box((0, 0, 0), (wide, length, 0.055), rng.choice(woods), 0.004)]
         for s in (1, -1):
-            parts.append(box((0, s * length / 2, 0), (wide - 0.008, 0.004, 0.039), rng.choice(ends), 0.0))
+            parts.append(box((0, s * length / 2, 0), (wide - 0.008, 0.004, 0.047), rng.choice(ends), 0.0))
         made.append(place([place(parts, roll=lift)], at, yaw))
 
-    for layer in range(4):
-        for k in range(3 - layer // 2):
-            at = ((k - 1) * 0.215 + 0.07 * layer, rng.gauss(0, 0.12), 0.026 + 0.05 * layer)
-            plank(at, rng.gauss(0.05 * layer, 0.04), 2.4)
-    plank((0.05, 0.55, 0.36), 0.35, 2.3, 0.12)
-    plank((0.1, -0.1, 0.30), -0.5, 2.2, 0.11)
-    plank((0.62, 0.2, 0.026), 0.5, 2.0)
-    plank((-0.62, -0.15, 0.026), -0.3, 2.3)
-    plank((0.75, -0.5, 0.075), 1.05, 1.7, 0.02, 0.14)
-    plank((-0.45, 0.75, 0.2), 0.9, 1.7, 0.19, 0.14)
+    for layer in range(5):
+        for k in range(3 - layer // 3):
+            at = ((k - 1) * 0.22 + 0.06 * layer, rng.gauss(0, 0.15), 0.03 + 0.058 * layer)
+            plank(at, rng.gauss(0.05 * layer, 0.05), 2.4)
+    plank((0.05, 0.5, 0.44), 0.32, 2.3, 0.2)
+    plank((0.1, -0.2, 0.38), -0.5, 2.2, -0.16)
+    plank((0.62, 0.2, 0.03), 0.5, 2.0)
+    plank((-0.62, -0.15, 0.03), -0.3, 2.3)
+    plank((0.75, -0.5, 0.09), 1.05, 1.7, 0.02, 0.14)
+    plank((-0.45, 0.75, 0.26), 0.9, 1.7, 0.24, 0.14)
     return made
 
 

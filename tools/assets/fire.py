@@ -95,10 +95,10 @@ def _plume(
         burn = g.total((n, 1.75), (rho, -0.72), (g.math("DIVIDE", z, flame), -0.55), (1.0, -0.06))
         burn = g.math("MULTIPLY", burn, 3.4, clamp=True)
         low = g.math("MULTIPLY", z, 6.0, clamp=True)
-        heat = g.math("MULTIPLY", g.math("POWER", burn, 1.8), g.math("MULTIPLY", low, 11.0 / width**0.5))
+        heat = g.math("MULTIPLY", g.math("POWER", burn, 2.2), g.math("MULTIPLY", low, 7.0 / width**0.5))
         ramp = g.node("ValToRGB", Fac=burn)
         stops = ramp.color_ramp.elements
-        stops[0].color, stops[1].color = (1, 0.07, 0.004, 1), (1, 0.44, 0.14, 1)
+        stops[0].color, stops[1].color = (1, 0.07, 0.004, 1), (1, 0.38, 0.09, 1)
         stops.new(0.55).color = (1, 0.22, 0.03, 1)
         g.feed(volume.inputs["Emission Strength"], heat)
         g.feed(volume.inputs["Emission Color"], ramp.outputs["Color"])
@@ -193,8 +193,8 @@ def fire(
 def smoke(
     seed: int = 0,
     size: tuple[float, float, float] = (3.2, 6.6, 2.7),
-    thick: float = 4.5,
-    tint: Rgb = (0.30, 0.285, 0.265),
+    thick: float = 5.0,
+    tint: Rgb = (0.64, 0.615, 0.58),
     wind: float = 0.55,
 ) -> Objects:
     """A bank of smoke that drifts over the road: length, width and height in metres; wind: its lean to +y, m per m.
@@ -216,9 +216,10 @@ def smoke(
     inside = g.math("SUBTRACT", 1.0, g.total(*((one, 1.0) for one in square)), clamp=True)
     billow = _swirl(g, where, (0.12, 0.42, 0.8), 1.9 * seed + 5, 1.2, 6.0)
     wisps = _swirl(g, where, (0.3, 1.1, 2.2), 2.7 * seed + 1, 1.0, 5.0)
-    ragged = g.math("MAXIMUM", g.total((billow, 7.0), (wisps, 3.0), (1.0, -4.4)), 0.0)
-    foot = g.math("ADD", g.math("MULTIPLY", z, 1.5), 0.12, clamp=True)
-    density = g.math("MULTIPLY", g.math("MULTIPLY", inside, foot), g.math("MULTIPLY", ragged, thick))
+    ragged = g.total((inside, 1.5), (billow, 4.5), (wisps, 2.0), (1.0, -3.75))
+    foot = g.math("ADD", g.math("MULTIPLY", z, 0.9), 0.06, clamp=True)
+    thin = g.math("MULTIPLY", g.math("MULTIPLY", inside, foot), thick)
+    density = g.math("MULTIPLY", g.math("MAXIMUM", ragged, 0.0), thin)
     volume = g.node("VolumePrincipled", Color=(*tint, 1), Density=density)
     tree.links.new(volume.outputs[0], tree.nodes["Material Output"].inputs["Volume"])
     return [_dome(size, wind, material)]

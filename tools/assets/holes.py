@@ -28,7 +28,7 @@ def _disc(outline: np.ndarray, z: float, paint) -> object:
     )
 
 
-def build_sinkhole(seed: int, length: float = 3.6, width: float = 2.7) -> Objects:
+def build_sinkhole(seed: int, length: float = 4.4, width: float = 2.6) -> Objects:
     """A collapsed road, seen from +x: a dark pit whose far edge is heaved up and shows its layers, rubble around.
 
     The near edge has fallen in and lies flat: from a car's height, what tells a hole is the broken edge beyond it.
@@ -37,7 +37,7 @@ def build_sinkhole(seed: int, length: float = 3.6, width: float = 2.7) -> Object
     shaft = material("shaft", (0.004, 0.0035, 0.003), 1.0, spec=0.0)
     earth = material("earth", (0.17, 0.10, 0.055), 1.0, spec=0.0, dark=(0.06, 0.037, 0.022), vary_scale=7)
     base = material("base course", (0.42, 0.36, 0.28), 1.0, spec=0.0, dark=(0.24, 0.2, 0.15), vary_scale=16)
-    broken = material("broken", (0.20, 0.20, 0.20), 1.0, spec=0.0, dark=(0.09, 0.09, 0.09), vary_scale=18)
+    broken = material("broken", (0.26, 0.26, 0.26), 1.0, spec=0.0, dark=(0.13, 0.13, 0.13), vary_scale=18)
     crust = material("crust", (0.105, 0.104, 0.102), 1.0, spec=0.0, vary=0.3, vary_scale=12)
     rim = _outline(rng, length, width, 0.07)
     made = [
@@ -50,15 +50,15 @@ def build_sinkhole(seed: int, length: float = 3.6, width: float = 2.7) -> Object
         turn = 2 * math.pi * (k + rng.uniform(0.3, 0.7)) / count
         away = (1 - math.cos(turn)) / 2  # 0 on the near side, 1 on the far side
         at = rim[round(turn / (2 * math.pi) * len(rim)) % len(rim)] * 0.99
-        lift = 0.02 + away**1.3 * rng.uniform(0.2, 0.36)
+        lift = 0.015 + away**2 * rng.uniform(0.14, 0.27)
         wide = 2 * math.pi * math.hypot(*at) / count * rng.uniform(0.85, 1.15)
         slab = _slab(rng, rng.uniform(0.5, 0.75), wide, lift, (crust, broken, base, earth))
         made.append(place(slab, (float(at[0]), float(at[1]), 0.0), math.atan2(at[1], at[0])))
     made += [_crack(rng, rim * 1.02, shaft) for _ in range(16)]
-    for _ in range(16):
-        turn, far = rng.uniform(0, 2 * math.pi), rng.uniform(0.94, 1.12)
+    for _ in range(9):
+        turn, far = rng.uniform(0.35, 1.65) * math.pi, rng.uniform(1.0, 1.12)
         spot = rim[round(turn / (2 * math.pi) * len(rim)) % len(rim)] * far
-        size = rng.uniform(0.12, 0.3)
+        size = rng.uniform(0.1, 0.22)
         chunk = box((0, 0, 0), (size, size * rng.uniform(0.7, 1.3), 0.11), broken, 0.012)
         made.append(
             place(
@@ -69,8 +69,8 @@ def build_sinkhole(seed: int, length: float = 3.6, width: float = 2.7) -> Object
                 roll=rng.uniform(-0.5, 0.5),
             )
         )
-    for _ in range(130):
-        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.93, 1.22)
+    for _ in range(90):
+        spot = rim[rng.randrange(len(rim))] * rng.uniform(0.99, 1.2)
         size = rng.uniform(0.02, 0.09)
         lump = (size, size * rng.uniform(0.6, 1), size * 0.7)
         at = (float(spot[0]), float(spot[1]), size * 0.4)
@@ -122,43 +122,40 @@ def _crack(rng: Random, rim: np.ndarray, paint) -> object:
     )
 
 
-# What covers the road from the outline inwards: scale of the outline, cover, share of open water in it.
-_SHORE = [
-    (1.10, 0.0, 0.0),
-    (1.03, 0.5, 0.0),
-    (0.98, 0.68, 0.0),
-    (0.92, 0.95, 0.9),
-    (0.84, 0.98, 1.0),
-    (0.0, 0.98, 1.0),
-]
+def build_flood(seed: int, length: float = 11.0, width: float = 5.0) -> Objects:
+    """Standing water over the lane, deepest in the wheel tracks: damp asphalt far out, then wet, then muddy water.
 
+    `cover` and `bright` tell the material how much of the road is hidden where, and how much of that is open water.
+    """
+    rng = np.random.default_rng(seed)
+    rows, cols = 201, 131
+    x, y = np.meshgrid(np.linspace(-1, 1, rows), np.linspace(-1, 1, cols), indexing="ij")
+    uneven = np.zeros_like(x)
+    for often in np.linspace(0.5, 16.0, 120):
+        turn, phase = rng.uniform(0, 2 * np.pi, 2)
+        along, across = x * length / 2 * np.cos(turn) / 2.2, y * width / 2 * np.sin(turn)
+        uneven += 0.09 / often**0.8 * np.sin(often * (along + across) + phase)
+    tracks = 0.10 * np.cos(2 * np.pi * y * width / 2 / 1.6 + np.pi)
+    depth = 0.62 - np.hypot(x, y) ** 2.2 + uneven + tracks
+    rim = np.clip((1 - np.maximum(abs(x), abs(y))) / 0.06, 0, 1)
 
-def build_flood(seed: int, length: float = 8.0, width: float = 4.6) -> Objects:
-    """Standing water over the lane: a wet margin with pools beside it, then muddy water."""
-    rng = Random(seed)
-    paint = _water()
-    made = [_pool(_outline(rng, length * 0.9, width * 0.9, 0.16), np.zeros(2), 0.003, paint)]
-    for k in range(7):
-        turn, size = rng.uniform(0, 6.28), rng.uniform(0.4, 1.3)
-        at = np.array([length * 0.46 * math.cos(turn), width * 0.46 * math.sin(turn)])
-        made.append(_pool(_outline(rng, size * 1.8, size * 0.8, 0.2), at, 0.003 + 0.002 * (k + 1), paint))
-    return made
+    def ramp(low: float, high: float) -> np.ndarray:
+        t = np.clip((depth - low) / (high - low), 0, 1)
+        return t * t * (3 - 2 * t)
 
-
-def _pool(outline: np.ndarray, at: np.ndarray, z: float, paint) -> bpy.types.Object:
-    """A sheet over an outline; `cover` and `bright` tell the material how deep it is where."""
-    n = len(outline)
-    verts = [(float(x), float(y), z) for scale, _, _ in _SHORE for x, y in outline * scale + at]
+    open_water = ramp(0.0, 0.2)
+    cover = rim * (0.66 * ramp(-0.30, -0.02) + 0.32 * open_water)
+    verts = np.stack([x * length / 2, y * width / 2, np.full_like(x, 0.003)], -1).reshape(-1, 3)
     quads = [
-        (r * n + i, r * n + (i + 1) % n, (r + 1) * n + (i + 1) % n, (r + 1) * n + i)
-        for r in range(len(_SHORE) - 1)
-        for i in range(n)
+        (i * cols + j, (i + 1) * cols + j, (i + 1) * cols + j + 1, i * cols + j + 1)
+        for i in range(rows - 1)
+        for j in range(cols - 1)
     ]
-    made = mesh(verts, quads, paint, smooth=False)
-    for name, column in (("cover", 1), ("bright", 2)):
-        values = np.repeat([ring[column] for ring in _SHORE], n).astype(np.float32)
-        made.data.attributes.new(name, "FLOAT", "POINT").data.foreach_set("value", values)
-    return made
+    made = mesh(verts.tolist(), quads, _water(), smooth=False)
+    for name, values in (("cover", cover), ("bright", open_water)):
+        layer = made.data.attributes.new(name, "FLOAT", "POINT").data
+        layer.foreach_set("value", values.astype(np.float32).ravel())
+    return [made]
 
 
 def _water() -> bpy.types.Material:

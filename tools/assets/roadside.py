@@ -6,39 +6,61 @@ import math
 from random import Random
 
 import numpy as np
-from common import FACING, Model, Objects, box, crumple, lathe, material, place, tube
+from common import FACING, Model, Objects, box, crumple, lathe, material, mesh, place, tube
 
 
 def build_billboard(seed: int) -> Objects:
-    """A pavement sign board with a plain advertisement on both faces."""
+    """A pavement sign board on legs, a poster of a mountain lake at dusk on both faces."""
     rng = Random(seed)
-    frame = material("frame", (0.05, 0.05, 0.05), 0.5)
-    panel = material("panel", (0.70, 0.66, 0.52), 0.5)
+    frame = material("frame", (0.34, 0.35, 0.36), 0.35, metal=0.7)
+    foot = material("foot", (0.02, 0.02, 0.02), 0.7)
+    back = material("back", (0.10, 0.10, 0.10), 0.7)
     made: Objects = []
     for side in (0.0, math.pi):
-        face = [
-            box((0, 0, 0.9), (0.03, 1.0, 1.75), frame, 0.01),
-            box((0.017, 0, 0.95), (0.006, 0.88, 1.5), panel, 0.0),
-        ]
-        face.append(
-            box(
-                (0.021, 0, 1.32),
-                (0.004, 0.76, 0.5),
-                material("picture", (0.55, 0.12, 0.05), 0.5, dark=(0.06, 0.16, 0.30), vary_scale=5),
-                0.0,
-            )
+        face = [box((0, 0, 1.0), (0.02, 0.96, 1.44), back, 0.004), *_poster(rng)]
+        face += [box((0.008, s * 0.475, 0.9), (0.045, 0.05, 1.7), frame, 0.01) for s in (1, -1)]
+        face += [box((0.008, 0, z), (0.045, 0.95, 0.05), frame, 0.01) for z in (0.28, 1.725)]
+        face += [box((0.008, s * 0.475, 0.045), (0.06, 0.065, 0.05), foot, 0.01) for s in (1, -1)]
+        made.append(place([place(face, (0.17, 0, 0), pitch=-0.09)], yaw=side))
+    return made
+
+
+def _poster(rng: Random) -> Objects:
+    """A picture 0.9 m wide on a sheet at x = 0.012: glowing sky, sun, ranges, their lake, and a pale caption strip."""
+    made: Objects = []
+
+    def patch(points: list[tuple[float, float]], color: tuple[float, float, float]) -> None:
+        paint = material("print", color, 0.45)
+        at = 0.012 + 0.0006 * len(made)
+        made.append(mesh([(at, y, z) for y, z in points], [range(len(points))], paint, smooth=False))
+
+    def strip(z0: float, z1: float, color: tuple[float, float, float], half: float = 0.45) -> None:
+        patch([(-half, z0), (half, z0), (half, z1), (-half, z1)], color)
+
+    def blend(low: tuple, high: tuple, share: float) -> tuple[float, float, float]:
+        r, g, b = (a + (c - a) * share for a, c in zip(low, high, strict=True))
+        return r, g, b
+
+    for k in range(20):  # sky: gold at the ranges, blue above
+        low = (0.78, 0.42, 0.16) if k < 7 else (0.55, 0.36, 0.30)
+        strip(1.05 + 0.033 * k, 1.084 + 0.033 * k, blend(low, (0.05, 0.16, 0.42), (k / 19) ** 0.8))
+    turn = np.linspace(0, 2 * math.pi, 32, endpoint=False)
+    patch([(0.16 + 0.09 * math.cos(t), 1.27 + 0.09 * math.sin(t)) for t in turn], (0.90, 0.72, 0.36))
+    for top, rough, color in (
+        (1.28, 0.10, (0.20, 0.17, 0.25)),
+        (1.17, 0.07, (0.09, 0.10, 0.15)),
+        (1.09, 0.03, (0.02, 0.05, 0.03)),
+    ):
+        ridge = [(float(y), top + rng.uniform(-rough, rough)) for y in np.linspace(0.45, -0.45, 15)]
+        patch([(-0.45, 1.0), (0.45, 1.0), *ridge], color)
+    for k in range(12):  # the lake gives the sky back, darker towards the viewer
+        strip(
+            0.62 + 0.033 * k, 0.654 + 0.033 * k, blend((0.02, 0.06, 0.14), (0.50, 0.30, 0.16), (k / 11) ** 2)
         )
-        ink = material("ink", (0.03, 0.05, 0.09), 0.6)
-        face += [
-            box(
-                (0.021, rng.uniform(-0.06, 0.06), 0.9 - i * 0.13),
-                (0.004, rng.uniform(0.4, 0.74), 0.05 if i else 0.1),
-                ink,
-                0.0,
-            )
-            for i in range(4)
-        ]
-        made.append(place([place(face, (0.175, 0, 0), pitch=-0.1)], yaw=side))
+    strip(0.32, 0.63, (0.80, 0.79, 0.76))
+    strip(0.50, 0.57, (0.05, 0.09, 0.16), 0.3)
+    strip(0.42, 0.45, (0.30, 0.32, 0.36), 0.36)
+    strip(0.37, 0.395, (0.30, 0.32, 0.36), 0.24)
     return made
 
 
@@ -147,7 +169,7 @@ def build_power_line(seed: int) -> Objects:
         lathe([(r, -0.04), (r, 0.04)], steel, 24, center=(-0.02, y, 0.145), rot=(math.pi / 2, 0, 0))
         for y, r in ((0.5, 0.156), (1.0, 0.152), (1.75, 0.147))
     ]
-    made.append(place(_transformer(steel), (0.43, 0.42, 0.25), 0.06, roll=-math.pi / 2))
+    made.append(place(_transformer(steel), (0.62, 0.55, 0.09), 0.5, roll=-0.5, pitch=0.12))
     made.append(place(_cross_arm(wood), (-0.04, 1.75, 0.62), 0.1, pitch=-0.5))
     made.append(tube([(-0.04, 1.75, 0.15), (-0.03, 1.75, 0.62)], 0.03, steel))
     return made + _cables(rng)
@@ -204,13 +226,25 @@ def _cables(rng: Random) -> Objects:
         )
         path[:, 2] = np.maximum(path[:, 2], 0.014)
         made.append(tube(path.tolist(), 0.014, sheath, sides=6))
+    for x, y, radius in ((0.75, -0.75, 0.42), (0.55, -1.75, 0.3)):  # the ends spring back into coils
+        turn = np.linspace(0, rng.uniform(13, 18), 120)
+        r = radius * (1 - 0.03 * turn) * (1 + 0.12 * np.sin(1.7 * turn))
+        lift = 0.02 + 0.09 * abs(np.sin(0.43 * turn))
+        made.append(
+            tube(
+                np.stack([x + r * np.cos(turn), y + r * np.sin(turn), lift], -1).tolist(),
+                0.014,
+                sheath,
+                sides=6,
+            )
+        )
     return made
 
 
 def build_manhole(seed: int) -> Objects:
     """An open manhole, seen from +x: a pale collar about a black shaft, its cover stuck upright in the opening."""
-    iron = material("iron", (0.13, 0.115, 0.10), 0.55, metal=0.3, dark=(0.07, 0.045, 0.03), vary_scale=14)
-    worn = material("worn", (0.34, 0.325, 0.31), 0.45, metal=0.5, vary=0.35, vary_scale=20)
+    iron = material("iron", (0.15, 0.135, 0.12), 0.55, metal=0.3, dark=(0.07, 0.045, 0.03), vary_scale=14)
+    worn = material("worn", (0.27, 0.26, 0.25), 0.45, metal=0.5, vary=0.35, vary_scale=20)
     damp = material("damp", (0.030, 0.027, 0.023), 0.9, spec=0.0, vary=0.5, vary_scale=12)
     void = material("void", (0.002, 0.002, 0.002), 1.0, spec=0.0)
     collar = material(
@@ -242,14 +276,14 @@ def _cover(iron, worn) -> Objects:
     ]
     made = [lathe(plate, iron, 56)]
     made += [
-        lathe([(r, 0.016), (r, 0.03), (r + 0.022, 0.03), (r + 0.022, 0.016)], worn, 56)
-        for r in (0.09, 0.2, 0.325)
+        lathe([(r, 0.016), (r, 0.03), (r + 0.022, 0.03), (r + 0.022, 0.016)], worn, 56) for r in (0.07, 0.325)
     ]
-    for k in range(24):
-        a, r = 2 * math.pi * k / 24, 0.155 + 0.115 * (k % 2)
-        made.append(
-            box((r * math.cos(a), r * math.sin(a), 0.02), (0.075, 0.034, 0.02), worn, 0.003, rot=(0, 0, a))
-        )
+    step = 0.062
+    for i in range(-5, 6):
+        for j in range(-5, 6):
+            x, y = (i + 0.5 * (j % 2)) * step, j * step
+            if 0.11 < math.hypot(x, y) < 0.30:
+                made.append(box((x, y, 0.02), (0.038, 0.038, 0.022), worn, 0.004))
     return made
 
 

@@ -10,7 +10,7 @@ from belongings import build_bags
 from common import Model, Objects, box, lathe, material, mesh, place, tube
 from debris import build_carton
 
-BIN_GREEN, BIN_LID = (0.035, 0.15, 0.07), (0.58, 0.38, 0.02)
+BIN_GREEN, BIN_LID = (0.035, 0.15, 0.07), (0.16, 0.36, 0.06)
 
 
 def build_dustbin(
@@ -126,7 +126,7 @@ def _tub(levels: list[tuple[float, float, float]], paint) -> object:
 
 
 def build_chairs(seed: int) -> Objects:
-    """An armchair and an overturned dining chair."""
+    """An armchair and a dining chair, put down in the road."""
     cloth = material("cloth", (0.20, 0.07, 0.05), 0.9, vary=0.2, vary_scale=4, bump=0.15, bump_scale=60)
     wood = material("wood", (0.30, 0.18, 0.09), 0.6, vary=0.2)
     arm = [
@@ -136,17 +136,20 @@ def build_chairs(seed: int) -> Objects:
     ]
     arm += [box((0.0, s * 0.38, 0.36), (0.8, 0.16, 0.5), cloth, 0.07, segments=4) for s in (1, -1)]
     arm += [box((x, y, 0.06), (0.06, 0.06, 0.13), wood, 0.01) for x in (-0.32, 0.34) for y in (-0.36, 0.36)]
-    chair = [box((0, 0, 0.45), (0.42, 0.42, 0.035), wood, 0.01)]
+    pale = material("chair", (0.46, 0.31, 0.16), 0.55, vary=0.15)
+    pad = material("pad", (0.62, 0.58, 0.48), 0.9, spec=0.05, vary=0.1)
+    chair = [
+        box((0, 0, 0.45), (0.46, 0.46, 0.04), pale, 0.01),
+        box((0.01, 0, 0.49), (0.43, 0.43, 0.06), pad, 0.025),
+    ]
+    chair += [box((x, y, 0.22), (0.045, 0.045, 0.45), pale, 0.008) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
+    chair += [box((0, y, 0.18), (0.4, 0.025, 0.03), pale, 0.005) for y in (-0.2, 0.2)]
+    chair += [box((-0.24, y, 0.72), (0.04, 0.045, 0.58), pale, 0.008, rot=(0, -0.12, 0)) for y in (-0.2, 0.2)]
     chair += [
-        box((x, y, 0.22), (0.035, 0.035, 0.45), wood, 0.005) for x in (-0.18, 0.18) for y in (-0.18, 0.18)
+        box((-0.215 - 0.12 * (z - 0.5), 0, z), (0.025, 0.4, 0.08), pale, 0.008) for z in (0.66, 0.8, 0.95)
     ]
-    chair += [box((-0.2, y, 0.7), (0.03, 0.035, 0.5), wood, 0.005) for y in (-0.18, 0.18)]
-    chair += [box((-0.2, 0, z), (0.02, 0.36, 0.06), wood, 0.005) for z in (0.62, 0.76, 0.9)]
     yaw = Random(seed).uniform(-0.4, 0.4)
-    return [
-        place(arm, (0, 0.45, 0), yaw + 0.3),
-        place(chair, (0.2, -0.55, 0.2), yaw - 0.8, roll=math.pi / 2 - 0.1),
-    ]
+    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.15, -0.5, 0.0), yaw - 0.5)]
 
 
 def build_cart(seed: int) -> Objects:
