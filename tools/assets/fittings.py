@@ -45,26 +45,16 @@ def grime(
     much.operation = "MULTIPLY"
     link(fade.outputs[0], much.inputs[0])
     link(bias.outputs[0], much.inputs[1])
+    dirt = nodes.new("ShaderNodeBsdfDiffuse")
+    dirt.inputs["Color"].default_value = (*dust, 1)
     for shader in [node for node in nodes if node.type == "BSDF_PRINCIPLED"]:
-        for name, dirty in (("Base Color", (*dust, 1)), ("Roughness", 0.9), ("Coat Weight", 0.0)):
-            _blend(tree, shader.inputs[name], much.outputs[0], dirty)
+        ends, mix = [one.to_socket for one in shader.outputs[0].links], nodes.new("ShaderNodeMixShader")
+        link(much.outputs[0], mix.inputs["Fac"])
+        link(shader.outputs[0], mix.inputs[1])
+        link(dirt.outputs[0], mix.inputs[2])
+        for end in ends:
+            link(mix.outputs[0], end)
     return paint
-
-
-def _blend(tree: bpy.types.NodeTree, socket: bpy.types.NodeSocket, much: bpy.types.NodeSocket, to) -> None:
-    """Blends what feeds `socket` towards the value `to`."""
-    colored = not isinstance(to, float)
-    mix = tree.nodes.new("ShaderNodeMix")
-    mix.data_type = "RGBA" if colored else "FLOAT"
-    ends = [one for one in mix.inputs if one.type == ("RGBA" if colored else "VALUE") and one.enabled]
-    first, second = ends[-2:]
-    first.default_value, second.default_value = socket.default_value, to
-    if socket.is_linked:
-        tree.links.new(socket.links[0].from_socket, first)
-    factor = next(one for one in mix.inputs if one.name == "Factor" and one.enabled)
-    tree.links.new(much, factor)
-    out = next(one for one in mix.outputs if one.enabled)
-    tree.links.new(out, socket)
 
 
 def clear_pane() -> bpy.types.Material:
