@@ -194,11 +194,11 @@ def build_concrete_block(seed: int) -> Objects:
     """A concrete barrier segment that has come loose, chipped and stained, lying across the lane."""
     concrete = material(
         "concrete",
-        (0.40, 0.39, 0.36),
+        (0.50, 0.49, 0.46),
         0.9,
         spec=0.1,
-        dark=(0.26, 0.25, 0.23),
-        vary_scale=3,
+        dark=(0.27, 0.26, 0.235),
+        vary_scale=2.2,
         bump=0.4,
         bump_scale=25,
     )

@@ -192,9 +192,9 @@ def fire(
 
 def smoke(
     seed: int = 0,
-    size: tuple[float, float, float] = (3.2, 6.6, 2.7),
-    thick: float = 5.0,
-    tint: Rgb = (0.64, 0.615, 0.58),
+    size: tuple[float, float, float] = (3.2, 6.6, 3.3),
+    thick: float = 5.5,
+    tint: Rgb = (0.66, 0.635, 0.60),
     wind: float = 0.55,
 ) -> Objects:
     """A bank of smoke that drifts over the road: length, width and height in metres; wind: its lean to +y, m per m.
@@ -265,7 +265,7 @@ def burning_car(seed: int = 0, style: str = "sedan", color: str = "silver") -> O
 SLOW: dict = {"symmetry": "round", "volume": True}
 MODELS = {
     "car_fire": Model(
-        burning_car, {"sedan": {}}, symmetry="mirror", pixels=380, elevations=(4.0,), volume=True, samples=48
+        burning_car, {"sedan": {}}, symmetry="mirror", pixels=380, elevations=(4.0,), volume=True, samples=24
     ),
     "fire": Model(fire, {"heap": {}}, pixels=300, samples=128, **SLOW),
     "smoke": Model(smoke, {"grey": {}}, pixels=300, samples=96, **SLOW),

@@ -42,20 +42,20 @@ def _poster(rng: Random) -> Objects:
         return r, g, b
 
     for k in range(20):  # sky: gold at the ranges, blue above
-        low = (0.78, 0.42, 0.16) if k < 7 else (0.55, 0.36, 0.30)
-        strip(1.05 + 0.033 * k, 1.084 + 0.033 * k, blend(low, (0.05, 0.16, 0.42), (k / 19) ** 0.8))
+        low = (0.90, 0.60, 0.32) if k < 7 else (0.72, 0.56, 0.50)
+        strip(1.05 + 0.033 * k, 1.084 + 0.033 * k, blend(low, (0.14, 0.34, 0.68), (k / 19) ** 0.8))
     turn = np.linspace(0, 2 * math.pi, 32, endpoint=False)
     patch([(0.16 + 0.09 * math.cos(t), 1.27 + 0.09 * math.sin(t)) for t in turn], (0.90, 0.72, 0.36))
     for top, rough, color in (
-        (1.28, 0.10, (0.20, 0.17, 0.25)),
-        (1.17, 0.07, (0.09, 0.10, 0.15)),
-        (1.09, 0.03, (0.02, 0.05, 0.03)),
+        (1.28, 0.10, (0.38, 0.34, 0.44)),
+        (1.17, 0.07, (0.20, 0.22, 0.30)),
+        (1.09, 0.03, (0.04, 0.10, 0.05)),
     ):
         ridge = [(float(y), top + rng.uniform(-rough, rough)) for y in np.linspace(0.45, -0.45, 15)]
         patch([(-0.45, 1.0), (0.45, 1.0), *ridge], color)
     for k in range(12):  # the lake gives the sky back, darker towards the viewer
         strip(
-            0.62 + 0.033 * k, 0.654 + 0.033 * k, blend((0.02, 0.06, 0.14), (0.50, 0.30, 0.16), (k / 11) ** 2)
+            0.62 + 0.033 * k, 0.654 + 0.033 * k, blend((0.06, 0.16, 0.32), (0.80, 0.54, 0.32), (k / 11) ** 2)
         )
     strip(0.32, 0.63, (0.80, 0.79, 0.76))
     strip(0.50, 0.57, (0.05, 0.09, 0.16), 0.3)
