@@ -1,11 +1,25 @@
 """Animals on the road, alone and in herds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from body import coats
 from body.beast import Beast, bundle
-from body.beasts import BOAR, CAT, COW, DEER, DOG, HORSE, SHEEP, SHEPHERD, WALKING_DEER
+from body.beasts import (
+    BOAR,
+    CAT,
+    COW,
+    DEER,
+    DOG,
+    HORSE,
+    SHEEP,
+    SHEPHERD,
+    STANDING,
+    STEPPING,
+    WALKING,
+    WALKING_DEER,
+)
 from body.birds import pigeon
 from body.parts import Part, Rgb, build, moved, pipe, shell
 from body.person import person
@@ -62,22 +76,24 @@ def _tabby(seed: int) -> list[Part]:
     return CAT.parts(colour, seed) + CAT.eyes(0.008)
 
 
-def _holstein(seed: int) -> list[Part]:
-    return _cow(coats.cow(False, seed), seed)
+def _varied(beast: Beast, seed: int) -> Beast:
+    """One of a herd: its own step, its own look to the side."""
+    look = float(np.random.default_rng(seed).uniform(-40, 40))
+    return replace(beast, stride=(WALKING, STEPPING, STANDING)[seed % 3], look=look)
 
 
-def _hereford(seed: int) -> list[Part]:
-    return _cow(coats.cow(True, seed), seed)
-
-
-def _cow(colour: coats.Colour, seed: int) -> list[Part]:
-    udder = Solid().add(ellipsoid((-0.42, 0, 0.66), (0.2, 0.15, 0.13)))
-    return [*COW.parts(colour, seed), shell(udder, (0.45, 0.24, 0.19), "skin", 0.012), *COW.eyes(0.028)]
+def _cow(seed: int) -> list[Part]:
+    beast = _varied(COW, seed)
+    udder = shell(
+        Solid().add(ellipsoid((-0.42, 0, 0.68), (0.17, 0.14, 0.11))), (0.45, 0.26, 0.21), "skin", 0.012
+    )
+    return [*beast.parts(coats.cow(beast, seed), seed), udder, *beast.eyes(0.028)]
 
 
 def _sheep(seed: int) -> list[Part]:
+    beast = _varied(SHEEP, seed)
     face: Rgb = (0.5, 0.43, 0.35) if seed % 3 == 1 else (0.03, 0.026, 0.023)
-    return SHEEP.parts(coats.sheep(face, seed), seed) + SHEEP.eyes(0.016)
+    return beast.parts(coats.sheep(beast, face, seed), seed) + beast.eyes(0.016)
 
 
 def _boar(seed: int, young: bool) -> list[Part]:
@@ -168,7 +184,6 @@ def _tack() -> list[Part]:
 
 
 PETS = {"labrador": _labrador, "shepherd": _shepherd, "ginger": _ginger, "tabby": _tabby}
-CATTLE = {"holstein": _holstein, "hereford": _hereford}
 
 
 def deer(seed: int = 0, antlers: bool = False) -> Objects:
@@ -192,9 +207,9 @@ def pet(seed: int = 0, kind: str = "labrador") -> Objects:
     return build(PETS[kind](seed))
 
 
-def cows(seed: int = 0, kind: str = "holstein", count: int = 1) -> Objects:
-    """A cow, or a few."""
-    return build(_spread(CATTLE[kind], count, 1.5, seed))
+def cattle(seed: int = 0, count: int = 3) -> Objects:
+    """A few cows."""
+    return build(_spread(_cow, count, 1.5, seed))
 
 
 def sheep(seed: int = 0, count: int = 6) -> Objects:
@@ -216,24 +231,17 @@ def _spread(
 ) -> list[Part]:
     """`count` of them, about `gap` metres apart across the way, each turned and built a little differently."""
     rng = np.random.default_rng(seed + 4)
-    if count == 1:
-        return make(seed)
     parts = []
     for i in range(count):
-        row = i % 2
-        at = (
-            rng.normal(0, 0.25) + (row - 0.5) * gap * 1.9,
-            (i // 2 - (count - 1) // 2 / 2) * gap + row * gap * 0.5,
-            0.0,
-        )
+        row, pair = i % 2 - 0.5, i // 2 - (count - 1) // 2 / 2
+        at = (rng.normal(0, 0.15) + (1.7 * row + 0.45 * pair) * gap, (pair + 0.5 * row) * gap, 0.0)
         parts += moved(make(seed * 10 + i), turn((0, 0, rng.normal(0, swing))) * rng.uniform(0.92, 1.06), at)
     return parts
 
 
-def horse(seed: int = 0, saddled: bool = True, rider: str | None = None) -> Objects:
-    """A horse, loose or ridden."""
-    parts = _horse(*(CHESTNUT if rider else BAY), seed)
-    parts += _tack() if saddled or rider else []
+def horse(seed: int = 0, rider: str | None = None) -> Objects:
+    """A saddled horse, loose or ridden."""
+    parts = _horse(*(CHESTNUT if rider else BAY), seed) + _tack()
     if rider:
         parts += person(ASTRIDE, OUTFITS[rider], seed, bare_head=False)[1]
     return build(parts)
@@ -248,9 +256,7 @@ MODELS = {
     "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **CROSSING),
     "dog": Model(pet, {"labrador": {}, "shepherd": {"kind": "shepherd"}}, **CROSSING, pixels=200),
     "cat": Model(pet, {"ginger": {"kind": "ginger"}, "tabby": {"kind": "tabby"}}, **CROSSING, pixels=120),
-    "cattle": Model(
-        cows, {"three": {"count": 3, "seed": 1, "kind": "hereford"}}, **FEW, azimuths=ALONG, pixels=420
-    ),
+    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, azimuths=ALONG, pixels=420),
     "sheep": Model(sheep, {"flock": {}}, **CROSSING, pixels=400),
     "boar": Model(boars, {"family": {}}, **CROSSING, pixels=240),
     "horse": Model(horse, {"loose": {}}, **FEW, pixels=320),

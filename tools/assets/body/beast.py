@@ -229,7 +229,7 @@ class Beast:
 
 
 def _tube(sections: Sections, front: tuple[float, float, float]):
-    return loft([(x, 0, z) for x, z, _, _ in sections], [(h, w) for _, _, h, w in sections], front=front)
+    return loft([(x, 0, z) for x, z, _, _ in sections], [(h, w) for _, _, h, w in sections], front, steps=7)
 
 
 def furred(solid: Solid, colour: Colour, coat: Coat, h: float, seed: int) -> list[Part]:

@@ -7,6 +7,7 @@ from body.beast import HOOFED_FORE, HOOFED_HIND, PAWED_FORE, PAWED_HIND, Beast, 
 # (swing, fold) of the left hind, right hind, left fore and right fore leg.
 STANDING = ((-6.0, 0.0), (5.0, 0.0), (4.0, 0.0), (-4.0, 0.0))
 WALKING = ((-17.0, 0.0), (14.0, 0.0), (8.0, 32.0), (-12.0, 0.0))
+STEPPING = ((12.0, 0.0), (-16.0, 0.0), (-13.0, 0.0), (6.0, 26.0))
 TROTTING = ((-24.0, 0.0), (14.0, 34.0), (2.0, 48.0), (-10.0, 0.0))
 
 DEER = Beast(

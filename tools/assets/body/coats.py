@@ -2,7 +2,7 @@
 
 import numpy as np
 from body.beast import DARK, Beast, Colour, ramp
-from body.beasts import BOAR, COW, HORSE, SHEEP
+from body.beasts import BOAR, HORSE
 from body.parts import Rgb, blend
 from body.sdf import Array, noise
 
@@ -132,24 +132,24 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
     return colour
 
 
-def cow(brown: bool, seed: int) -> Colour:
-    """Brown with a white face and legs, or black and white in patches."""
+def cow(beast: Beast, seed: int) -> Colour:
+    """Brown with a white face, breast, belly and legs."""
 
     def colour(p: Array, n: Array) -> Array:
-        t = COW.along_head(p)
-        dark: Rgb = (0.2, 0.078, 0.034) if brown else (0.02, 0.018, 0.016)
-        patch = noise(p * (1.7, 1.3, 1.5), seed * 7 + 2) + 0.15 * noise(p * 9, seed)
-        pale = (t > 0.2) | (p[:, 2] < 0.45) | (n[:, 2] < -0.6) if brown else patch > 0.03
-        face = 1.0 * (t > 0.35) * (np.abs(p[:, 1]) < 0.06) * (not brown)
-        rgb = _plain(p, dark, 0.25, 6) * (0.8 + 0.35 * _step(p[:, 2], 0.5, 1.3))[:, None]
-        rgb = blend(rgb, np.maximum(np.where((t > 0.1) & (not brown), 0, pale), face), (0.58, 0.53, 0.46))
-        rgb = blend(rgb, _step(0.3 - p[:, 2], 0, 0.25) * 0.45, (0.2, 0.16, 0.12))
-        return blend(rgb, _step(t, 0.9, 0.96), (0.2, 0.12, 0.1))
+        z, t = p[:, 2], beast.along_head(p)
+        rgb = _plain(p, (0.21, 0.082, 0.036), 0.25, 6, seed) * (0.75 + 0.4 * _step(z, 0.5, 1.3))[:, None]
+        ragged = 0.08 * noise(p * 5, seed) + 0.03 * noise(p * 17, seed)
+        breast = (p[:, 0] > 0.55) & (n[:, 0] > 0.3) & (z < 1.0 + ragged)
+        pale = (t > 0.2 + ragged) | (z < 0.42 + ragged) | (n[:, 2] < -0.55 + 2 * ragged) & (z < 0.85) | breast
+        rgb = blend(rgb, pale * 0.95, (0.58, 0.53, 0.46))
+        rgb = blend(rgb, beast.on_ear(p), (0.2, 0.082, 0.04))
+        rgb = blend(rgb, _step(0.35 - z, 0, 0.3) * (0.5 + 0.4 * noise(p * 9, seed)), (0.17, 0.13, 0.095))
+        return blend(rgb, _step(t, 0.9, 0.96), (0.22, 0.13, 0.11))
 
     return colour
 
 
-def sheep(face: Rgb, seed: int) -> Colour:
+def sheep(beast: Beast, face: Rgb, seed: int) -> Colour:
     """Cream wool, dirty below; face and legs bare."""
 
     def colour(p: Array, n: Array) -> Array:
@@ -157,8 +157,8 @@ def sheep(face: Rgb, seed: int) -> Colour:
         wool = blend(
             wool, _step(0.6 - p[:, 2], 0, 0.25) * (0.5 + 0.4 * noise(p * 6, seed)), (0.42, 0.35, 0.26)
         )
-        bare = np.maximum(1.0 * (SHEEP.along_head(p) > 0.12), _step(0.34 - p[:, 2], 0, 0.04))
-        return blend(wool, np.maximum(bare, SHEEP.on_ear(p)), face)
+        bare = np.maximum(1.0 * (beast.along_head(p) > 0.12), _step(0.34 - p[:, 2], 0, 0.04))
+        return blend(wool, np.maximum(bare, beast.on_ear(p)), face)
 
     return colour
 
