@@ -58,24 +58,6 @@ def _collar(beast: Beast, rgb: Rgb) -> Part:
     return pipe(ring, 0.009, rgb, "leather", ring=True)
 
 
-def _labrador(seed: int) -> list[Part]:
-    return [*DOG.parts(coats.retriever(DOG, seed), seed), *DOG.eyes(0.013), _collar(DOG, (0.3, 0.02, 0.02))]
-
-
-def _shepherd(seed: int) -> list[Part]:
-    return SHEPHERD.parts(coats.shepherd(SHEPHERD, seed), seed) + SHEPHERD.eyes(0.012)
-
-
-def _ginger(seed: int) -> list[Part]:
-    colour = coats.cat(CAT, seed, (0.45, 0.25, 0.115), (0.31, 0.145, 0.055), 0.085)
-    return CAT.parts(colour, seed) + CAT.eyes(0.008)
-
-
-def _tabby(seed: int) -> list[Part]:
-    colour = coats.cat(CAT, seed, (0.29, 0.225, 0.16), (0.11, 0.083, 0.06), 0.0)
-    return CAT.parts(colour, seed) + CAT.eyes(0.008)
-
-
 def _varied(beast: Beast, seed: int) -> Beast:
     """One of a herd: its own step, its own look to the side."""
     look = float(np.random.default_rng(seed).uniform(-40, 40))
@@ -120,7 +102,7 @@ def _horse(coat: Rgb, hair: Rgb, seed: int) -> list[Part]:
     u = np.linspace(0, 1, 40)[:, None]
     crest = (
         np.array([0.36, 0, 1.5]) * (1 - u)
-        + np.array([0.86, 0, 1.93]) * u
+        + np.array([0.92, 0, 1.95]) * u
         + np.array([-0.06, 0, 0.08]) * 4 * u * (1 - u)
     )
     mane = bundle(crest, crest + np.array((-0.05, -0.11, -0.2)), 0.02, 900, hair, seed, 0.2)
@@ -141,8 +123,8 @@ def _horse(coat: Rgb, hair: Rgb, seed: int) -> list[Part]:
     return [*HORSE.parts(colour, seed), *HORSE.eyes(0.024), mane, *tail]
 
 
-def _tack() -> list[Part]:
-    """Saddle, girth, bridle and reins."""
+def _tack(held: bool) -> list[Part]:
+    """Saddle, girth, bridle and reins, held or hanging on the neck."""
     leather: Rgb = (0.05, 0.022, 0.01)
     b = Solid().add(
         loft(
@@ -162,28 +144,22 @@ def _tack() -> list[Part]:
     parts = [shell(b, leather, "leather", 0.011)]
     girth = [(0.1, 0.275 * np.cos(a), 1.13 + 0.32 * np.sin(a)) for a in np.linspace(np.pi, 2 * np.pi, 24)]
     parts.append(pipe(girth, 0.02, leather, "leather"))
-    for y in (1, -1):
-        parts.append(
-            pipe(
-                [(1.26, 0.07 * y, 1.53), (0.8, 0.12 * y, 1.62), (0.3, 0.06 * y, 1.66)],
-                0.008,
-                leather,
-                "leather",
-            )
+    reins = ((1.26, 0.07, 1.53), (0.8, 0.12, 1.62), (0.3, 0.06, 1.66))
+    if not held:
+        reins = (
+            (1.26, 0.07, 1.53),
+            (1.06, 0.12, 1.38),
+            (0.84, 0.13, 1.42),
+            (0.62, 0.145, 1.52),
+            (0.5, 0.03, 1.6),
         )
-        parts.append(
-            pipe(
-                [(1.27, 0.07 * y, 1.54), (1.08, 0.095 * y, 1.8), (0.93, 0.07 * y, 1.93)],
-                0.01,
-                leather,
-                "leather",
-            )
-        )
-        parts.append(pipe([(0.02, 0.29 * y, 1.2), (0.05, 0.33 * y, 0.77)], 0.01, (0.3, 0.3, 0.3), "metal"))
+    cheek = ((1.27, 0.07, 1.54), (1.08, 0.095, 1.8), (0.93, 0.07, 1.93))
+    for side in ((1, 1, 1), (1, -1, 1)):
+        parts.append(pipe(np.multiply(reins, side), 0.008, leather, "leather"))
+        parts.append(pipe(np.multiply(cheek, side), 0.01, leather, "leather"))
+        stirrup = np.multiply(((0.02, 0.29, 1.2), (0.05, 0.33, 0.77)), side)
+        parts.append(pipe(stirrup, 0.01, (0.3, 0.3, 0.3), "metal"))
     return parts
-
-
-PETS = {"labrador": _labrador, "shepherd": _shepherd, "ginger": _ginger, "tabby": _tabby}
 
 
 def deer(seed: int = 0, antlers: bool = False) -> Objects:
@@ -202,9 +178,20 @@ def boars(seed: int = 0) -> Objects:
     return build([*_boar(seed, False), *young[0], *young[1]])
 
 
-def pet(seed: int = 0, kind: str = "labrador") -> Objects:
-    """A dog or a cat."""
-    return build(PETS[kind](seed))
+def dog(seed: int = 0, shepherd: bool = False) -> Objects:
+    """A trotting dog: a yellow retriever with a collar, or a shepherd."""
+    if shepherd:
+        return build(SHEPHERD.parts(coats.shepherd(SHEPHERD, seed), seed) + SHEPHERD.eyes(0.012))
+    parts = DOG.parts(coats.retriever(DOG, seed), seed) + DOG.eyes(0.013)
+    return build([*parts, _collar(DOG, (0.3, 0.02, 0.02))])
+
+
+def cat(seed: int = 0, tabby: bool = False) -> Objects:
+    """A walking cat with its tail up, ginger and white or striped."""
+    colour = coats.cat(CAT, seed, (0.45, 0.25, 0.115), (0.31, 0.145, 0.055), 0.085)
+    if tabby:
+        colour = coats.cat(CAT, seed, (0.29, 0.225, 0.16), (0.11, 0.083, 0.06), 0.0)
+    return build(CAT.parts(colour, seed) + CAT.eyes(0.008))
 
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
@@ -241,7 +228,7 @@ def _spread(
 
 def horse(seed: int = 0, rider: str | None = None) -> Objects:
     """A saddled horse, loose or ridden."""
-    parts = _horse(*(CHESTNUT if rider else BAY), seed) + _tack()
+    parts = _horse(*(CHESTNUT if rider else BAY), seed) + _tack(rider is not None)
     if rider:
         parts += person(ASTRIDE, OUTFITS[rider], seed, bare_head=False)[1]
     return build(parts)
@@ -254,8 +241,8 @@ FEW: dict = {"samples": 10}
 CROSSING: dict = {**FEW, "azimuths": ACROSS}
 MODELS = {
     "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **CROSSING),
-    "dog": Model(pet, {"labrador": {}, "shepherd": {"kind": "shepherd"}}, **CROSSING, pixels=200),
-    "cat": Model(pet, {"ginger": {"kind": "ginger"}, "tabby": {"kind": "tabby"}}, **CROSSING, pixels=120),
+    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **CROSSING, pixels=200),
+    "cat": Model(cat, {"ginger": {}, "tabby": {"tabby": True}}, **CROSSING, pixels=120),
     "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, azimuths=ALONG, pixels=420),
     "sheep": Model(sheep, {"flock": {}}, **CROSSING, pixels=400),
     "boar": Model(boars, {"family": {}}, **CROSSING, pixels=240),

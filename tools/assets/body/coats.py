@@ -46,7 +46,8 @@ def deer(beast: Beast, seed: int) -> Colour:
         t, _, up = beast.head_axes(p).T
         head = (beast.along_head(p) > 0.05) & (up > -0.2)
         rgb = (
-            ramp(z, knots) * (1 + 0.2 * noise(p * (4, 6, 7), seed) + 0.08 * noise(p * 15, seed + 1))[:, None]
+            ramp(z, knots)
+            * (1 + 0.22 * noise(p * (4, 6, 7), seed) + 0.14 * noise(p * (13, 20, 20), seed + 1))[:, None]
         )
         body = (x < 0.42) & (z > 0.3) & (z < 0.95)
         belly = _step(-n[:, 2], 0.15, 0.6) * body * (z > 0.5)
@@ -134,15 +135,16 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
 
 def cow(beast: Beast, seed: int) -> Colour:
     """Brown with a white face, breast, belly and legs."""
+    hide: Rgb = ((0.21, 0.082, 0.036), (0.13, 0.052, 0.026), (0.27, 0.125, 0.06))[seed % 3]
 
     def colour(p: Array, n: Array) -> Array:
         z, t = p[:, 2], beast.along_head(p)
-        rgb = _plain(p, (0.21, 0.082, 0.036), 0.25, 6, seed) * (0.75 + 0.4 * _step(z, 0.5, 1.3))[:, None]
+        rgb = _plain(p, hide, 0.25, 6, seed) * (0.75 + 0.4 * _step(z, 0.5, 1.3))[:, None]
         ragged = 0.08 * noise(p * 5, seed) + 0.03 * noise(p * 17, seed)
         breast = (p[:, 0] > 0.55) & (n[:, 0] > 0.3) & (z < 1.0 + ragged)
         pale = (t > 0.2 + ragged) | (z < 0.42 + ragged) | (n[:, 2] < -0.55 + 2 * ragged) & (z < 0.85) | breast
         rgb = blend(rgb, pale * 0.95, (0.58, 0.53, 0.46))
-        rgb = blend(rgb, beast.on_ear(p), (0.2, 0.082, 0.04))
+        rgb = blend(rgb, beast.on_ear(p), hide)
         rgb = blend(rgb, _step(0.35 - z, 0, 0.3) * (0.5 + 0.4 * noise(p * 9, seed)), (0.17, 0.13, 0.095))
         return blend(rgb, _step(t, 0.9, 0.96), (0.22, 0.13, 0.11))
 
@@ -167,9 +169,9 @@ def horse(coat: Rgb, points: Rgb, seed: int) -> Colour:
     """One colour, paler below the flank, with lower legs and muzzle coloured like `points` and a white blaze."""
 
     def colour(p: Array, n: Array) -> Array:
-        rgb = _plain(p, coat, 0.2, 4, seed)
-        rgb *= (0.85 + 0.35 * _step(n[:, 2], -0.2, 0.9) + 0.25 * _step(-n[:, 2], 0.3, 0.9))[:, None]
-        rgb = blend(rgb, _step(0.55 - p[:, 2], 0, 0.3) * 0.85, points)
+        rgb = _plain(p, coat, 0.22, 4, seed) * (1 + 0.12 * noise(p * 13, seed + 1))[:, None]
+        rgb *= (0.8 + 0.35 * _step(n[:, 2], -0.2, 0.9) + 0.4 * _step(-n[:, 2], 0.2, 0.8))[:, None]
+        rgb = blend(rgb, _step(0.64 - p[:, 2], 0, 0.2) * 0.9, points)
         sock = (p[:, 2] < 0.26) & (p[:, 0] < 0) & (p[:, 1] > 0)
         t, left, up = HORSE.head_axes(p).T
         blaze = (t > 0.12) & (t < 0.88) & (np.abs(left) < 0.028) & (up > 0) & (HORSE.along_head(p) > 0)
