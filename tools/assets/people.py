@@ -24,7 +24,7 @@ from body.poses import (
 from body.props import ball, phone, shovel, stop_paddle, stroller, walking_stick
 from body.skeleton import Pose, Skeleton, turn
 from body.wardrobe import OUTFITS
-from common import ACROSS, FACING, Model, Objects
+from common import ACROSS, FACING, Model, Objects, seen_from
 
 POSES: dict[str, Pose] = {"stand": STAND, "wait": WAIT, "talk": TALK, "halt": HALT, "beckon": BECKON}
 
@@ -134,10 +134,7 @@ CROSSING: dict = {**FEW, "azimuths": ACROSS}
 FACED: dict = {**FEW, "azimuths": FACING}
 CROWD = {
     "three": {},
-    "four": {
-        "members": (("summer", "wait"), ("dress", "stand"), ("coat", "talk"), ("suit", "stand")),
-        "seed": 3,
-    },
+    "talking": {"members": (("dress", "stand"), ("suit", "talk"), ("summer", "wait")), "seed": 3},
 }
 WALKERS = {
     "pedestrian_walking": Model(
@@ -147,11 +144,12 @@ WALKERS = {
             "woman": afoot(1.29, 3, who="woman"),
             "teen": afoot(1.3, 2, who="teen"),
             "summer": afoot(STRIDE, 2, who="summer"),
-            "coat": afoot(1.29, 0, who="coat"),
+            "coat": afoot(1.29, 3, who="coat"),
             "suit": afoot(STRIDE, 0, who="suit"),
             "dress": afoot(1.29, 1, who="dress"),
         },
         **FEW,
+        azimuths=seen_from(90, 180, 270, reach=30),
     ),
     "pedestrian_running": Model(
         runner, {"man": afoot(BOUND, 0), "teen": afoot(2.1, 2, who="hooded")}, **CROSSING
@@ -170,10 +168,10 @@ WALKERS = {
         {"lime": afoot(1.2, 1, who="worker"), "orange": afoot(1.2, 3, who="worker_orange")},
         **CROSSING,
     ),
-    "stroller": Model(with_stroller, {"woman": afoot(1.2, 0), "man": afoot(1.2, 2, who="suit")}, **CROSSING),
+    "stroller": Model(with_stroller, {"woman": afoot(1.2, 0)}, **CROSSING),
 }
 STANDERS = {
-    "pedestrian_standing": Model(standing, {"summer": {"who": "summer"}, "coat": {"who": "coat"}}, **FEW),
+    "pedestrian_standing": Model(standing, {"summer": {"who": "summer"}}, **FEW),
     "pedestrian_lying": Model(lying, {"man": {"who": "summer"}, "woman": {"who": "woman"}}, **FEW),
     "pedestrian_group": Model(group, CROWD, **FEW, pixels=280),
     "person_vest": Model(
@@ -185,10 +183,6 @@ STANDERS = {
         with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FACED, pixels=280
     ),
     "worker_digging": Model(digging, {"orange": {}}, **FEW),
-    "police_officer": Model(
-        standing,
-        {"halt": {"who": "officer", "pose": "halt"}, "wave": {"who": "officer", "pose": "beckon"}},
-        **FACED,
-    ),
+    "police_officer": Model(standing, {"halt": {"who": "officer", "pose": "halt"}}, **FACED),
 }
 MODELS = {**STANDERS, **WALKERS, **{f"{name}_gait": in_gait(model) for name, model in WALKERS.items()}}

@@ -3,7 +3,7 @@
 import numpy as np
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import person
-from body.poses import GLIDE, KICK, MOPED, MOTO, SEATED
+from body.poses import GLIDE, MOPED, MOTO, SEATED
 from body.props import sacks
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
@@ -150,7 +150,7 @@ def motorcyclist(seed: int = 0, rgb: Rgb = (0.55, 0.02, 0.02), who: str = "biker
     return [*build([*parts, *_motorcycle(rgb)]), *lamps]
 
 
-def _moped(rgb: Rgb, box: Rgb | None) -> list[Part]:
+def _moped(rgb: Rgb, box: Rgb) -> list[Part]:
     parts = _disc(-0.6, 0, 0.22, 0.05, 5) + _disc(0.6, 0, 0.22, 0.05, 5)
     body = Solid().add(
         loft(
@@ -196,23 +196,22 @@ def _moped(rgb: Rgb, box: Rgb | None) -> list[Part]:
     parts.append(pipe([(-0.3, -0.16, 0.26), (-0.75, -0.18, 0.3)], [0.035, 0.05], (0.2, 0.2, 0.2), "metal"))
     plate = Solid().add(loft([(-0.86, 0, 0.42), (-0.87, 0, 0.56)], [(0.006, 0.09)] * 2, power=6))
     parts.append(shell(plate, (0.6, 0.6, 0.58), "gloss", 0.006))
-    if box:
-        crate = Solid().add(loft([(-0.66, 0, 0.84), (-0.66, 0, 1.28)], [(0.23, 0.23)] * 2, power=8))
-        parts.append(shell(crate, box, "cloth", 0.009))
-        parts.append(
-            pipe(
-                [(-0.44, 0.23, 1.22), (-0.44, -0.23, 1.22), (-0.88, -0.23, 1.22), (-0.88, 0.23, 1.22)],
-                0.008,
-                BLACK,
-                "cloth",
-                True,
-            )
+    crate = Solid().add(loft([(-0.66, 0, 0.84), (-0.66, 0, 1.28)], [(0.23, 0.23)] * 2, power=8))
+    parts.append(shell(crate, box, "cloth", 0.009))
+    parts.append(
+        pipe(
+            [(-0.44, 0.23, 1.22), (-0.44, -0.23, 1.22), (-0.88, -0.23, 1.22), (-0.88, 0.23, 1.22)],
+            0.008,
+            BLACK,
+            "cloth",
+            True,
         )
+    )
     return parts
 
 
 def moped(
-    seed: int = 0, rgb: Rgb = (0.5, 0.04, 0.03), box: Rgb | None = (0.03, 0.36, 0.31), who: str = "courier"
+    seed: int = 0, rgb: Rgb = (0.5, 0.04, 0.03), box: Rgb = (0.03, 0.36, 0.31), who: str = "courier"
 ) -> Objects:
     """Someone riding a moped, with a courier's box."""
     parts = person(MOPED, OUTFITS[who], seed, bare_head=False)[1]
@@ -251,25 +250,6 @@ def scooter(seed: int = 0, who: str = "teen") -> Objects:
     )
     parts.append(shell(Solid().add(ellipsoid((-0.62, 0, 0.19), (0.012, 0.025, 0.02))), RED, "gloss", 0.006))
     return build([*parts, *person(GLIDE, OUTFITS[who], seed)[1]])
-
-
-def skateboarder(seed: int = 0, who: str = "hooded") -> Objects:
-    """Someone on a skateboard, arms out."""
-    deck = Solid().add(
-        loft(
-            [(-0.41, 0, 0.16), (-0.3, 0, 0.115), (0.3, 0, 0.115), (0.41, 0, 0.16)],
-            [(0.01, 0.07), (0.009, 0.1), (0.009, 0.1), (0.01, 0.07)],
-            front=(0, 0, 1),
-        )
-    )
-    parts = [shell(deck, (0.3, 0.16, 0.06), "leather", 0.005)]
-    for x in (-0.23, 0.23):
-        parts.append(pipe([(x, -0.1, 0.04), (x, 0.1, 0.04)], 0.012, STEEL, "metal"))
-        parts += [
-            pipe([(x, y - 0.016, 0.035), (x, y + 0.016, 0.035)], 0.033, (0.5, 0.45, 0.35), "rubber")
-            for y in (0.09, -0.09)
-        ]
-    return build([*parts, *moved(person(KICK, OUTFITS[who], seed, bare_head=False)[1], turn((0, 0, 78)))])
 
 
 def tricycle(seed: int = 0, who: str = "hauler") -> Objects:
@@ -350,19 +330,10 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
 FEW: dict = {"samples": 10}
 MODELS = {
     "motorcyclist": Model(
-        motorcyclist, {"red": {}, "black": {"rgb": (0.02, 0.02, 0.022), "seed": 1}}, **FEW, pixels=290
+        motorcyclist, {"red": {}, "white": {"rgb": (0.55, 0.55, 0.54), "who": "courier"}}, **FEW, pixels=290
     ),
-    "moped": Model(
-        moped,
-        {"courier": {}, "plain": {"box": None, "rgb": (0.3, 0.32, 0.3), "who": "biker"}},
-        **FEW,
-        azimuths=ACROSS,
-        pixels=270,
-    ),
-    "scooter_rider": Model(scooter, {"teen": {}, "suit": {"who": "suit"}}, **FEW, azimuths=ACROSS),
-    "skateboarder": Model(skateboarder, {"a": {}}, **FEW),
+    "moped": Model(moped, {"courier": {}}, **FEW, azimuths=ACROSS, pixels=270),
+    "scooter_rider": Model(scooter, {"teen": {}}, **FEW, azimuths=ACROSS),
     "tricycle": Model(tricycle, {"loaded": {}}, **FEW, azimuths=AHEAD, pixels=300),
-    "wheelchair": Model(
-        wheelchair, {"older": {}, "woman": {"who": "coat"}}, **FEW, azimuths=ACROSS, pixels=220
-    ),
+    "wheelchair": Model(wheelchair, {"older": {}}, **FEW, azimuths=ACROSS, pixels=220),
 }

@@ -9,7 +9,7 @@ from body.person import Outfit, person
 from body.poses import CURLED
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
-from body.wardrobe import JEANS, OUTFITS, WHITE
+from body.wardrobe import JEANS, WHITE
 from common import AHEAD, Model, Objects
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
@@ -186,9 +186,8 @@ def _drive(crank: float) -> list[Part]:
     return parts
 
 
-def riding(crank: float, k: float, drop: bool = False, size: float = 1.0) -> Pose:
-    """The pose of a rider `k` times 1.75 m tall on a `bicycle` scaled to `size`."""
-    k = k / size
+def riding(crank: float, k: float, drop: bool = False) -> Pose:
+    """The pose of a rider `k` times 1.75 m tall on a `bicycle`."""
 
     def foot(side: int) -> Foot:
         p = _pedal(crank, side)
@@ -291,15 +290,6 @@ def cyclist(seed: int = 0, who: str = "commuter") -> Objects:
     return build([*parts, *bicycle(crank=spec["crank"], **spec["bike"])])
 
 
-def child_cyclist(seed: int = 0, who: str = "child") -> Objects:
-    """A child on a small bicycle."""
-    wear = replace(OUTFITS[who], gear=[("helmet", {"rgb": (0.05, 0.25, 0.4)})])
-    size = 0.7
-    parts = person(riding(-20, wear.height / 1.75, False, size), wear, seed, bare_head=False)[1]
-    bike = bicycle((0.5, 0.03, 0.03), -20, rack=False)
-    return build([*parts, *moved(bike, np.eye(3) * size)])
-
-
 def falling_cyclist(seed: int = 0, who: str = "commuter", lean: float = 38.0) -> Objects:
     """A cyclist going down to the left, a leg thrown out."""
     spec = RIDERS[who]
@@ -328,17 +318,14 @@ def fallen_cyclist(seed: int = 0, who: str = "commuter") -> Objects:
     spec = RIDERS[who]
     helmeted = any(name == "helmet" for name, _ in spec["wear"].gear)
     _, parts = person(CURLED, spec["wear"], seed, bare_head=not helmeted)
-    bike = moved(bicycle(crank=-10, steer=24, **spec["bike"]), turn((0, 0, 80)) @ turn((76, 3, 0)))
+    bike = moved(bicycle(crank=-10, steer=38, **spec["bike"]), turn((0, 0, 78)) @ turn((66, 4, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
     bike = moved(bike, np.eye(3), (-0.55, 0.3, -0.012 - low))
     return build(settle([*moved(parts, turn((0, 0, -90)), (0.5, 0, 0)), *bike]))
 
 
 MODELS = {
-    "child_cyclist": Model(child_cyclist, {"boy": {}, "girl": {"who": "girl"}}, pixels=200, samples=10),
-    "cyclist_falling": Model(
-        falling_cyclist, {"commuter": {}, "woman": {"who": "woman"}}, samples=10, azimuths=AHEAD
-    ),
+    "cyclist_falling": Model(falling_cyclist, {"commuter": {}}, samples=10, azimuths=AHEAD),
     "bicycle": Model(parked, {"green": {}}, samples=10),
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
     "cyclist_fallen": Model(fallen_cyclist, {"lying": {}, "racer": {"who": "racer"}}, pixels=330, samples=10),

@@ -180,11 +180,12 @@ def _sleeve(b: Solid, arm: Limb, length: float, e: float, slim: float, k: float)
     return [(arm.root, arm.mid, 0.055 * k), (arm.end, arm.mid, 0.05 * k)]
 
 
-def zip_line(part: Part, s: Skeleton, to: Rgb, half: float = 0.006) -> Part:
-    """The part with a closed zip or button placket down the front of the trunk."""
-    q = (part.v - s.chest) @ s.c
+def zip_line(part: Part, s: Skeleton, to: Rgb, wedge: float = 0.0) -> Part:
+    """The part with a closed zip down the front of the trunk, or (wedge > 0) a shirt that shows above the waist."""
+    q = (part.v - s.chest) @ s.c / s.k
+    half = 0.006 + wedge * np.maximum(q[:, 2] + 0.02, 0)
     on = (np.abs(q[:, 1]) < half) & (q[:, 0] > 0.04)
-    return part._replace(rgb=blend(part.rgb, on.astype(float) * 0.8, to))
+    return part._replace(rgb=blend(part.rgb, on * (0.8 + 0.2 * (wedge > 0)), to))
 
 
 def trousers(

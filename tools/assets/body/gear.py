@@ -137,9 +137,9 @@ def helmet(s: Skeleton, rgb: Rgb = (0.6, 0.6, 0.58), trim: Rgb = (0.03, 0.03, 0.
     return [shell_, *straps]
 
 
-def vest(s: Skeleton, rgb: Rgb = LIME) -> list[Part]:
+def vest(s: Skeleton, rgb: Rgb = LIME, woman: bool = False) -> list[Part]:
     """A high-visibility vest with two hoops and two braces that shine."""
-    v, f = top(s, rgb, Cut(0.034, -0.13, sleeve=0.07, fold=0.007), False, 3)[:2]
+    v, f = top(s, rgb, Cut(0.034, -0.13, sleeve=0.07, fold=0.007), woman, 3)[:2]
     q = (v - s.chest) @ s.c / s.k
     low = (v - s.pelvis) @ s.p / s.k
     hoops = (np.abs(low[:, 2] - 0.02) < 0.027) | (np.abs(low[:, 2] - 0.15) < 0.027)

@@ -25,7 +25,8 @@ JACKET = Cut(ease=0.02, hem=-0.15, collar=0.03, fold=0.01)
 
 @dataclass(frozen=True)
 class Outfit:
-    """Who it is and what they wear; colours are linear. bands: reflective ones round each shin."""
+    """Who it is and what they wear; colours are linear. wedge: how open the top is over a shirt of the
+    zip's colour; bands: reflective ones round each shin."""
 
     woman: bool = False
     height: float = 1.76
@@ -36,6 +37,7 @@ class Outfit:
     top: Rgb = (0.05, 0.06, 0.09)
     cut: Cut = JACKET
     zip: Rgb | None = None
+    wedge: float = 0.0
     bottom: Rgb = (0.05, 0.065, 0.11)
     kind: str = "trousers"
     loose: float = 0.01
@@ -55,7 +57,7 @@ def person(pose: Pose, wear: Outfit, seed: int = 0, bare_head: bool = True) -> t
     parts += hair(s, wear.style if bare_head else "crop", tint, seed)
     parts += [hand(arm, s.k, wear.gloves or skin, side, seed) for side, arm in s.arms.items()]
     upper = top(s, wear.top, wear.cut, wear.woman, seed)
-    parts.append(zip_line(upper, s, wear.zip) if wear.zip else upper)
+    parts.append(zip_line(upper, s, wear.zip, wear.wedge) if wear.zip else upper)
     if wear.cut.sleeve < 1:
         parts.append(arms(s, skin, seed))
     if wear.kind == "skirt":

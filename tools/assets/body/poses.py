@@ -29,7 +29,7 @@ PASS = Pose(
     head_turn=(0, 5, 0),
 )
 RUN = Pose(
-    Foot((0.3, 0.07, 0.3), pitch=-6),
+    Foot((0.15, 0.07, 0.36), pitch=14),
     Foot((-0.46, -0.07, 0.165), pitch=56),
     Hand((-0.24, 0.1, -0.3), curl=60, fingers=(0.5, 0, -0.5)),
     Hand((0.24, 0.04, -0.22), curl=60, fingers=(0.4, 0, 0.7)),
@@ -97,7 +97,7 @@ HALT = replace(
 BECKON = replace(
     STAND,
     left_hand=Hand(
-        (0.12, 0.4, 0.2), fingers=(0.3, 0.3, 1), palm=(1, -0.2, 0), curl=14, elbow=(-0.2, 0.6, -1)
+        (0.16, 0.3, 0.22), fingers=(0.3, 0.2, 1), palm=(1, -0.2, 0), curl=14, elbow=(-0.2, 0.6, -1)
     ),
 )
 TALK = replace(
@@ -244,16 +244,6 @@ GLIDE = Pose(
     pelvis_turn=(0, 4, 0),
     chest_turn=(0, 7, 0),
     head_turn=(0, 4, 0),
-)
-KICK = Pose(
-    Foot((0.0, 0.27, 0.215), yaw=6, knee=(1, 0.4, 0)),
-    Foot((0.0, -0.25, 0.215), yaw=10, knee=(1, 0.4, 0)),
-    Hand((0.12, 0.4, -0.24), fingers=(0.3, 1, 0.1), elbow=(-0.6, 0.2, -1)),
-    Hand((0.16, -0.36, -0.3), fingers=(0.4, -1, -0.1), elbow=(-0.6, 0.2, -1)),
-    pelvis=(-0.1, 0, 0.94),
-    pelvis_turn=(0, 14, -20),
-    chest_turn=(0, 24, -32),
-    head_turn=(0, 6, -72),
 )
 SEATED = Pose(
     Foot((0.5, 0.1, 0.21), yaw=4, knee=(1, 0.1, 1)),

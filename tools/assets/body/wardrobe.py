@@ -65,6 +65,8 @@ OUTFITS: dict[str, Outfit] = {
         shoes=(0.08, 0.04, 0.02),
         sole=(0.03, 0.03, 0.03),
         zip=(0.7, 0.7, 0.7),
+        wedge=0.3,
+        cut=Cut(0.016, -0.15, fold=0.007),
     ),
     "child": CHILD,
     "girl": replace(
@@ -84,7 +86,14 @@ OUTFITS: dict[str, Outfit] = {
         gear=[("vest", {"rgb": ORANGE}), ("hard_hat", {"rgb": (0.8, 0.8, 0.77)})],
     ),
     "marshal": replace(MAN, top=(0.11, 0.19, 0.33), zip=None, gear=[_VEST]),
-    "driver": replace(WOMAN, style="tail", hair="fair", top=(0.5, 0.48, 0.44), bottom=JEANS, gear=[_VEST]),
+    "driver": replace(
+        WOMAN,
+        style="tail",
+        hair="fair",
+        top=(0.5, 0.48, 0.44),
+        bottom=JEANS,
+        gear=[("vest", {"woman": True})],
+    ),
     "officer": replace(OFFICER, gear=[("vest", {}), ("peaked_cap", {})]),
     "rider": replace(
         WOMAN,
