@@ -5,14 +5,14 @@ import numpy as np
 
 from cfgen.geometry.camera import centre as eye_of
 from cfgen.geometry.camera import project, rotation, unproject
-from cfgen.inpaint.colour import to_linear
+from cfgen.inpaint.colour import luminance, to_linear
 from cfgen.inpaint.protocol import Setting
 from cfgen.records import Camera
 
 #: Reflectance of water seen from straight above.
 _STRAIGHT = 0.02
 #: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
-_TURNED = 0.06
+_TURNED = 0.07
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
 _FINE = 0.007
 #: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
@@ -23,6 +23,8 @@ _TRAINS = (
     (1.9, 0.001, -1.3),
     (0.61, 0.0018, 0.3),
 )
+#: What is brighter than so many times the road is held back, as in a picture exposed for it all.
+_GLARE = 2.5
 _FAR = 1e4
 
 
@@ -46,7 +48,17 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
     x, y = cv2.split(at)
     mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
     share = _STRAIGHT + (1 - _STRAIGHT) * (1 - np.minimum(steep + _TURNED, 1)) ** 5
-    return mirrored, share.astype(np.float32).reshape(shape)
+    return _held_back(mirrored, setting.image), share.astype(np.float32).reshape(shape)
+
+
+def _held_back(mirrored: np.ndarray, image: np.ndarray) -> np.ndarray:
+    """Linear RGB whose glare is eased towards three times the level it begins at."""
+    height, width = image.shape[:2]
+    road = to_linear(image[int(0.65 * height) : int(0.85 * height), width // 4 : -width // 4])
+    knee = _GLARE * float(np.median(luminance(road)))
+    level = np.maximum(luminance(mirrored), 1e-6)
+    over = np.maximum(level - knee, 0)
+    return mirrored * ((np.minimum(level, knee) + over / (1 + over / (2 * knee + 1e-6))) / level)[..., None]
 
 
 def _slopes(camera: Camera, rays: np.ndarray) -> np.ndarray:
