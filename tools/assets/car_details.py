@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from random import Random
 
 import bpy
 import numpy as np
 from car_bodies import Body, Finish
 from common import Objects, blob, box, lathe, material, tube
 from shell import Polygon, Shell, rounded
+
+# Letters that read the same in a mirror, as half of the views are mirrored.
+PLATE = "8XH OTM"
 
 
 def paint_ends(shell: Shell, body: Body, finish: Finish) -> None:
@@ -125,14 +127,25 @@ def _plates(shell: Shell, body: Body) -> Objects:
     ink = material("ink", (0.02, 0.03, 0.10), 0.6)
     frame = material("plate frame", (0.012, 0.012, 0.012), 0.5)
     made: Objects = []
-    rng = Random(3)
-    marks = [(rng.uniform(0.02, 0.035), y) for y in (-0.11, -0.065, -0.02, 0.045, 0.09)]
     for forward, z in ((True, body.intake[0][1] + 0.035), (False, body.plate_rear)):
         x, _, _ = shell.on_end(0.0, z, forward)
         out = 0.012 if forward else -0.012
         made.append(box((x + out * 0.7, 0, z), (0.012, 0.37, 0.14), frame, 0.004))
         made.append(box((x + out, 0, z), (0.012, 0.34, 0.115), plate, 0.004))
-        made += [box((x + out * 1.6, y, z), (0.008, w, 0.06), ink, 0.0) for w, y in marks]
+        made.append(_lettering(PLATE, (x + out * 1.7, 0, z - 0.024), forward, ink))
+    return made
+
+
+def _lettering(
+    text: str, at: tuple[float, float, float], forward: bool, paint: bpy.types.Material
+) -> bpy.types.Object:
+    """A line of text on an upright face, its foot at `at`."""
+    curve = bpy.data.curves.new("lettering", "FONT")
+    curve.body, curve.size, curve.align_x, curve.extrude, curve.offset = text, 0.066, "CENTER", 0.001, 0.002
+    curve.materials.append(paint)
+    made = bpy.data.objects.new("lettering", curve)
+    bpy.context.collection.objects.link(made)
+    made.location, made.rotation_euler = at, (math.pi / 2, 0, math.pi / 2 if forward else -math.pi / 2)
     return made
 
 

@@ -52,8 +52,8 @@ def _door_skin(color: str, paint: bpy.types.Material) -> Objects:
 def _door_inside(paint: bpy.types.Material) -> Objects:
     """What the open door shows: metal around a panel with armrest, pocket and handle, and the frame of the pane."""
     shell = shaped(SEDAN)
-    trim = material("door trim", (0.08, 0.08, 0.083), 0.7)
-    cloth = material("door cloth", (0.36, 0.34, 0.30), 0.9, spec=0.1)
+    trim = material("door trim", (0.15, 0.148, 0.143), 0.7)
+    cloth = material("door cloth", (0.40, 0.38, 0.35), 0.9, spec=0.1)
     black = material("door seal", (0.010, 0.010, 0.010), 0.6)
     chrome = material("door pull", (0.6, 0.6, 0.62), 0.15, metal=1.0)
 
@@ -76,8 +76,8 @@ def _door_inside(paint: bpy.types.Material) -> Objects:
         _strip(inward(window, 0.03), inward(around, 0.05), black),
         _strip(inward(panel, 0.07), inward(panel, 0.10), trim),
         box((0.14, 0.79, 0.83), (0.78, 0.03, 0.13), cloth, 0.014),
-        box((0.10, 0.755, 0.70), (0.72, 0.09, 0.07), trim, 0.025),
-        box((0.22, 0.77, 0.47), (0.86, 0.07, 0.13), trim, 0.03),
+        box((0.10, 0.755, 0.70), (0.72, 0.09, 0.07), black, 0.025),
+        box((0.22, 0.77, 0.47), (0.86, 0.07, 0.13), black, 0.03),
         box((0.52, 0.775, 0.83), (0.13, 0.02, 0.03), chrome, 0.008),
         lathe(
             [(0.0, 0.0), (0.08, 0.0), (0.09, -0.02)],

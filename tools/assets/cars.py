@@ -18,7 +18,7 @@ COLORS = {
     "silver": ((0.46, 0.47, 0.48), 0.75),
     "white": ((0.72, 0.72, 0.70), 0.0),
     "black": ((0.008, 0.008, 0.009), 0.0),
-    "red": ((0.34, 0.010, 0.012), 0.3),
+    "red": ((0.28, 0.007, 0.009), 0.3),
     "blue": ((0.025, 0.075, 0.22), 0.5),
     "grey": ((0.14, 0.145, 0.155), 0.75),
     "yellow": ((0.62, 0.29, 0.012), 0.0),
@@ -48,7 +48,7 @@ def paint_look(color: str) -> dict[str, Any]:
 
 def looks(color: str, lights: str) -> tuple[Look, dict[str, Look]]:
     """The body's colour and the looks of what is painted on it."""
-    brake, turn = {"brake": 8.0, "on": 0.5}.get(lights, 0.0), 2.5 if lights == "hazard" else 0.0
+    brake, turn = {"brake": 6.0, "on": 0.5}.get(lights, 0.0), 2.5 if lights == "hazard" else 0.0
     base = Look(**paint_look(color), lining=0.05)
     return base, {
         "skin": base,
@@ -251,8 +251,8 @@ def assemble(
     made += [*build_cabin(body, driver), *build_trim(shell, body, paint, lights, with_door=not missing)]
     if finish:
         made += build_extras(shell, body, finish, paint)
-    deep = body.wheel - 0.15
-    made.append(box((0, 0, body.wheel + 0.12 - deep / 2), (length - 0.7, 1.15, deep), floor, 0.02))
+    low, high = 0.45 * body.wheel, body.wheel + 0.12
+    made.append(box((0, 0, (low + high) / 2), (length - 0.9, 1.2, high - low), floor, 0.02))
     return made
 
 
