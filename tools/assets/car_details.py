@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from car_bodies import Body, Finish
 from common import Objects, blob, box, lathe, material, tube
+from fittings import lettering
 from shell import Polygon, Shell, rounded
 
 # Letters that read the same in a mirror, as half of the views are mirrored.
@@ -132,20 +133,7 @@ def _plates(shell: Shell, body: Body) -> Objects:
         out = 0.012 if forward else -0.012
         made.append(box((x + out * 0.7, 0, z), (0.012, 0.37, 0.14), frame, 0.004))
         made.append(box((x + out, 0, z), (0.012, 0.34, 0.115), plate, 0.004))
-        made.append(_lettering(PLATE, (x + out * 1.7, 0, z - 0.024), forward, ink))
-    return made
-
-
-def _lettering(
-    text: str, at: tuple[float, float, float], forward: bool, paint: bpy.types.Material
-) -> bpy.types.Object:
-    """A line of text on an upright face, its foot at `at`."""
-    curve = bpy.data.curves.new("lettering", "FONT")
-    curve.body, curve.size, curve.align_x, curve.extrude, curve.offset = text, 0.066, "CENTER", 0.001, 0.002
-    curve.materials.append(paint)
-    made = bpy.data.objects.new("lettering", curve)
-    bpy.context.collection.objects.link(made)
-    made.location, made.rotation_euler = at, (math.pi / 2, 0, math.pi / 2 if forward else -math.pi / 2)
+        made.append(lettering(PLATE, (x + out * 1.7, 0, z), 0.047, ink, "front" if forward else "rear"))
     return made
 
 
@@ -155,10 +143,10 @@ def _lamps(shell: Shell, body: Body, lights: str) -> Objects:
     red = material("brake", (0.5, 0.01, 0.008), 0.2, emit={"brake": 7.0, "on": 0.8}.get(lights, 0.0))
     made: Objects = []
     for s in (1, -1):
-        for (y, z), r in zip(body.lamps, (0.05, 0.042), strict=True):
+        for (y, z), r, turn in zip(body.lamps, (0.05, 0.04), (0.2, 0.5), strict=True):
             x, _, _ = shell.on_end(s * y, z, True)
-            profile, at = [(0.0, 0.012), (r * 0.7, 0.008), (r, -0.01)], (x - 0.002, s * y, z)
-            made.append(lathe(profile, white, 24, center=at, rot=(0, math.pi / 2, 0)))
+            profile, at = [(0.0, 0.012), (r * 0.7, 0.008), (r, -0.01)], (x - 0.006, s * y, z)
+            made.append(lathe(profile, white, 24, center=at, rot=(0, math.pi / 2, s * turn)))
     x, _, z = shell.on_top(body.rear_glass[0] - 0.05, 0.0)
     made.append(box((x + 0.03, 0, z - 0.01), (0.02, 0.28, 0.02), red, 0.005))
     return made

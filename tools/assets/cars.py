@@ -11,6 +11,7 @@ import numpy as np
 from car_bodies import FINISHES, HATCH, SEDAN, SUV, Body, Finish
 from car_details import build_extras, build_trim, paint_ends, paint_front, paint_tail
 from common import Look, Model, Objects, blob, box, lathe, material, mesh, place, tube
+from fittings import grime
 from mathutils.geometry import convex_hull_2d
 from shell import RAIL, Polygon, Shell, rounded
 
@@ -260,7 +261,9 @@ def build_car(
     seed: int, style: str = "sedan", color: str = "silver", lights: str = "off", driver: bool = True
 ) -> Objects:
     """A passenger car. lights: off, on (headlights), brake, hazard."""
-    return assemble(STYLES[style], color, lights, driver)
+    made = assemble(STYLES[style], color, lights, driver)
+    grime(made[0].data.materials[0], 0.55, 0.35)
+    return made
 
 
 CAR = {"symmetry": "mirror", "pixels": 400, "samples": 16}
