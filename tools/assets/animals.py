@@ -190,7 +190,7 @@ def cat(seed: int = 0, tabby: bool = False) -> Objects:
     """A walking cat with its tail up, ginger and white or striped."""
     colour = coats.cat(CAT, seed, (0.45, 0.25, 0.115), (0.31, 0.145, 0.055), 0.085)
     if tabby:
-        colour = coats.cat(CAT, seed, (0.29, 0.225, 0.16), (0.11, 0.083, 0.06), 0.0)
+        colour = coats.cat(CAT, seed, (0.3, 0.25, 0.195), (0.11, 0.088, 0.068), 0.05)
     return build(CAT.parts(colour, seed) + CAT.eyes(0.008))
 
 

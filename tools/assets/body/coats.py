@@ -53,7 +53,7 @@ def deer(beast: Beast, seed: int) -> Colour:
         belly = _step(-n[:, 2], 0.15, 0.6) * body * (z > 0.5)
         groin = _inner(p, n) * _step(z, 0.34, 0.5) * (z < 0.72) * (x < 0.4)
         rump = _step(-x, 0.49, 0.55) * (z > 0.6) * (z < 0.82)
-        throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.95, 1.0) * 0.85
+        throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.93, 0.98) * 0.85
         rgb = blend(rgb, np.maximum.reduce([belly * 0.9, groin * 0.75, rump, throat]), WHITE)
         rgb = blend(rgb, head * _step(up, 0.02, 0.05) * _step(-t, -0.6, -0.4) * 0.4, (0.13, 0.085, 0.055))
         rgb = blend(rgb, head * _step(-up, 0.005, 0.03) * _step(t, 0.1, 0.3) * 0.85, WHITE)
@@ -108,7 +108,7 @@ def shepherd(beast: Beast, seed: int) -> Colour:
 
 
 def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour:
-    """A striped cat; `white` is how far up the legs, belly and breast it is white (metres)."""
+    """A striped cat, its face, breast and belly white, and its legs as far up as `white` (metres)."""
 
     def colour(p: Array, n: Array) -> Array:
         x, z = p[:, 0], p[:, 2]
@@ -116,17 +116,19 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
         ring = np.sin(z * 190 + 1.5 * noise(p * 20, seed))
         limb = (x < -0.23) | (z < 0.13)
         rgb = _plain(p, back, 0.2, 12, seed)
-        rgb = blend(rgb, _step(np.where(limb, ring, wave), 0.1, 0.8) * 0.75, stripe)
+        rgb = blend(rgb, _step(np.where(limb, ring, wave), 0.0, 0.9) * 0.6, stripe)
         rgb = blend(
             rgb, _step(z, 0.215, 0.235) * (np.abs(p[:, 1]) < 0.014) * (x > -0.2) * (x < 0.14) * 0.8, stripe
         )
         low = white + 0.02 * noise(p * 13, seed + 1)
         _, left, up = beast.head_axes(p).T
-        face = (beast.along_head(p) > 0.3) & (up < 0.005 + 0.03 * (np.abs(left) < 0.008)) & (white > 0)
+        face = (beast.along_head(p) > 0.3) & (up < 0.005 + 0.03 * (np.abs(left) < 0.008))
         breast = (x > 0.14) & (n[:, 0] > 0.15) & (z < 0.24) & (z > 0.1)
         belly = _step(-n[:, 2], 0.2, 0.5) * (z > 0.1) * (x > -0.2)
-        pale = np.maximum.reduce([_step(low - z, 0, 0.01), face * 1.0, breast * 1.0, belly]) * (x > -0.24)
-        rgb = blend(rgb, pale * 0.95, WHITE if white else (0.38, 0.31, 0.23))
+        pale = np.maximum.reduce([_step(low - z, 0, 0.01), face * 1.0, breast * 1.0, belly]) * (
+            (x > -0.24) | (z < 0.15)
+        )
+        rgb = blend(rgb, pale * 0.95, WHITE)
         rgb = blend(rgb, beast.on_ear(p) * _step(n[:, 0], 0.2, 0.5) * 0.7, (0.5, 0.3, 0.25))
         return blend(rgb, _step(beast.along_head(p), 0.97, 1.0), (0.35, 0.17, 0.14))
 
