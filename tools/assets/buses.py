@@ -95,7 +95,7 @@ def _flashers(shell: Shell) -> Objects:
     made: Objects = []
     for x, e, words in ((2.99, 1, "front"), (shell.on_end(0.0, 2.76, False)[0] - 0.02, -1, "rear")):
         made.append(box((x, 0, 2.76), (0.05, 0.98, 0.20), yellow, 0.02))
-        made.append(lettering("SCHOOL BUS", (x + e * 0.027, 0, 2.76), 0.125, ink, words, 1.05))
+        made.append(lettering("SCHOOL BUS", (x + e * 0.027, 0, 2.76), 0.115, ink, words, 0.95))
         for s in (1, -1):
             made.append(box((x, s * 0.74, 2.75), (0.06, 0.46, 0.24), board, 0.03))
             for y, one in ((0.85, red), (0.63, amber)):

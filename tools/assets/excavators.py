@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from common import ALONG, Model, Objects, box, lathe, material, mesh, tube
-from fittings import chevrons, lettering, louvres
+from common import Model, Objects, box, lathe, material, mesh, tube
+from fittings import chevrons, grime, lettering, louvres
 from machines import MACHINE, beacon, cab, paints, slab, work_lamp
 
 
@@ -116,7 +116,7 @@ def _counterweight(p: dict) -> Objects:
 
 def _boom(p: dict) -> Objects:
     """Boom, arm and bucket with their rams and hoses."""
-    yellow, steel = p["yellow"], p["steel"]
+    yellow = p["yellow"]
     boom = [
         (0.3, 1.15),
         (0.1, 1.45),
@@ -130,11 +130,7 @@ def _boom(p: dict) -> Objects:
     ]
     made: Objects = [slab(boom, 0.3, yellow, -0.25, 0.03)]
     made.append(slab([(2.85, 2.35), (3.2, 2.2), (2.75, 0.75), (2.6, 0.75)], 0.24, yellow, -0.25, 0.03))
-    bucket = [(2.85, 0.95), (2.5, 0.9), (1.95, 0.55), (1.9, 0.2), (2.3, 0.1), (2.75, 0.3)]
-    made.append(slab(bucket, 0.8, steel, -0.25, 0.02))
-    made += [
-        box((1.86, -0.25 + y, 0.24), (0.14, 0.06, 0.05), steel, 0.01) for y in (-0.33, -0.11, 0.11, 0.33)
-    ]
+    made += _bucket()
     for s in (1, -1):
         made += [tube([(0.85, -0.25 + s * 0.24, 1.15), (1.3, -0.25 + s * 0.24, 1.8)], 0.06, p["dark"])]
         made += [tube([(1.3, -0.25 + s * 0.24, 1.8), (1.6, -0.25 + s * 0.24, 2.25)], 0.032, p["chrome"])]
@@ -159,4 +155,50 @@ def _boom(p: dict) -> Objects:
     return made
 
 
-MODELS = {"excavator": Model(build_excavator, {"a": {}}, **MACHINE, azimuths=ALONG)}
+def _bucket() -> Objects:
+    """A curved bucket resting on its teeth: worn steel, ribs on its back, cheeks, pin brackets."""
+    worn = material(
+        "worn steel", (0.20, 0.185, 0.165), 0.5, metal=0.5, dark=(0.05, 0.042, 0.035), vary_scale=7
+    )
+    grime(worn, 1.0, 0.5)
+    bright = material("tooth", (0.40, 0.39, 0.37), 0.3, metal=0.9)
+    outer = [
+        (2.2, 1.0),
+        (2.5, 1.02),
+        (2.7, 0.93),
+        (2.82, 0.76),
+        (2.86, 0.56),
+        (2.8, 0.36),
+        (2.66, 0.2),
+        (2.42, 0.1),
+        (1.98, 0.06),
+    ]
+    inner = [
+        (2.0, 0.1),
+        (2.4, 0.15),
+        (2.62, 0.25),
+        (2.74, 0.39),
+        (2.8, 0.56),
+        (2.76, 0.73),
+        (2.66, 0.87),
+        (2.48, 0.96),
+        (2.2, 0.95),
+    ]
+    made: Objects = [slab([*outer, *inner], 0.86, worn, -0.25, 0.008)]
+    cheek = [(2.2, 1.0), *outer[1:], (2.12, 0.4), (2.2, 0.75)]
+    made += [slab(cheek, 0.03, worn, -0.25 + s * 0.42, 0.006) for s in (1, -1)]
+    rib = [(x + 0.03, z - 0.005) for x, z in outer[2:8]]
+    back = [(x - 0.05, z) for x, z in reversed(rib)]
+    made += [slab([*rib, *back], 0.05, worn, -0.25 + y, 0.006) for y in (-0.3, 0.0, 0.3)]
+    made += [
+        box((1.92, -0.25 + y, 0.075), (0.2, 0.08, 0.055), bright, 0.015, rot=(0, 0.1, 0))
+        for y in (-0.36, -0.12, 0.12, 0.36)
+    ]
+    made += [
+        slab([(2.5, 0.98), (2.86, 0.92), (2.8, 1.08), (2.62, 1.16)], 0.05, worn, -0.25 + s * 0.16, 0.01)
+        for s in (1, -1)
+    ]
+    return made
+
+
+MODELS = {"excavator": Model(build_excavator, {"a": {}}, **MACHINE)}

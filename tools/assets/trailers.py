@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from random import Random
 
 import bpy
 import numpy as np
-from common import ALONG, Model, Objects, blob, box, lathe, material, mesh, place, tube
+from common import Model, Objects, blob, box, lathe, material, mesh, place, tube
 from fittings import grime, lettering, louvres, tape
 
 
@@ -96,7 +97,8 @@ def build_trailer(seed: int) -> Objects:
     ]
     body += [box((-1.105, y, 0.72), (0.025, 0.035, 0.36), zinc, 0.006) for y in (-0.63, -0.25, 0.25, 0.63)]
     body += [box((-1.12, s * 0.6, 0.84), (0.03, 0.05, 0.1), dark, 0.008) for s in (1, -1)]
-    body += [_tarpaulin(cover, Random(seed)), *_lacing(rope, dark)]
+    strap = material("strap", (0.50, 0.20, 0.01), 0.7)
+    body += [*_tarpaulin(cover, strap, Random(seed)), *_lacing(rope, dark)]
     body += [tube([(1.1, s * 0.45, 0.52), (1.95, 0, 0.50)], 0.035, zinc) for s in (1, -1)]
     body.append(blob([((1.95, 0, 0.5), 0.06, (2.12, 0, 0.49), 0.05)], dark, 0.012, 2))
     body += [
@@ -119,30 +121,42 @@ def build_trailer(seed: int) -> Objects:
     return [place(body, (0.0, 0, 0.015), Random(seed).uniform(-0.1, 0.1), pitch=0.09)]
 
 
-def _tarpaulin(cover, rng: Random) -> bpy.types.Object:
-    """A sheet over an uneven load, sagging between its bows and hanging over the boards."""
-    nx, ny = 45, 31
-    bumps = [
-        (rng.uniform(-0.8, 0.8), rng.uniform(-0.35, 0.35), rng.uniform(0.03, 0.08), rng.uniform(0.18, 0.35))
-        for _ in range(7)
+def _heap(rng: Random) -> Callable[[float, float], float]:
+    """Height (m) of a sheet over an uneven load at (u, v) in -1..1 along and across: sagging, hanging at its hem."""
+    lumps = [
+        (rng.uniform(-0.8, 0.8), rng.uniform(-0.6, 0.6), rng.uniform(0.02, 0.07), rng.uniform(0.25, 0.5))
+        for _ in range(9)
     ]
-    verts = []
-    for i in range(nx):
-        for j in range(ny):
-            u, v = 2 * i / (nx - 1) - 1, 2 * j / (ny - 1) - 1
-            x, y = 1.125 * u, 0.705 * v
-            edge = min(1.0, (1 - abs(u)) * 7) * min(1.0, (1 - abs(v)) * 5)
-            load = sum(h * math.exp(-((x - a) ** 2 + (y - b) ** 2) / w**2) for a, b, h, w in bumps)
-            sag = 0.025 * math.cos(3 * math.pi * u)
-            hem = 0.012 * math.sin(17 * (u if abs(v) > abs(u) else v))
-            z = 0.82 + hem + (0.30 + load + sag) * math.sin(math.pi / 2 * edge) ** 0.6
-            verts.append((x, y, z))
+    folds = [(rng.uniform(-9, 9), rng.uniform(-9, 9), rng.uniform(0, 6.3)) for _ in range(5)]
+
+    def height(u: float, v: float) -> float:
+        edge = math.sin(math.pi / 2 * min(1.0, (1 - abs(u)) * 7) * min(1.0, (1 - abs(v)) * 4.5))
+        load = sum(h * math.exp(-((u - a) ** 2 + (v - b) ** 2) / w**2) for a, b, h, w in lumps)
+        creases = sum(abs(math.sin(a * u + b * v + c)) ** 0.5 for a, b, c in folds) * 0.007
+        hem = 0.014 * math.sin(21 * (u if abs(v) > abs(u) else 0.6 * v))
+        return (
+            0.80 + hem * (1 - edge) + (0.26 + load - creases + 0.02 * math.cos(3 * math.pi * u)) * edge**0.6
+        )
+
+    return height
+
+
+def _tarpaulin(cover, strap, rng: Random) -> Objects:
+    """The sheet, and two webbing straps over it."""
+    height, nx, ny = _heap(rng), 81, 57
+    grid = [(2 * i / (nx - 1) - 1, 2 * j / (ny - 1) - 1) for i in range(nx) for j in range(ny)]
+    verts = [(1.125 * u, 0.705 * v, height(u, v)) for u, v in grid]
     faces = [
         (i * ny + j, (i + 1) * ny + j, (i + 1) * ny + j + 1, i * ny + j + 1)
         for i in range(nx - 1)
         for j in range(ny - 1)
     ]
-    return mesh(verts, faces, cover)
+    made: Objects = [mesh(verts, faces, cover)]
+    for u in (-0.45, 0.42):
+        line = [(v, height(u, v) + 0.006) for v in np.linspace(-1, 1, 30).tolist()]
+        band = [(1.125 * u + e * 0.022, 0.712 * v, z) for e in (-1, 1) for v, z in line]
+        made.append(mesh(band, [(i, i + 1, 31 + i, 30 + i) for i in range(29)], strap))
+    return made
 
 
 def _lacing(rope, dark) -> Objects:
@@ -263,6 +277,6 @@ def _folded_mast(black) -> Objects:
 
 TRAILER = {"pixels": 256, "samples": 14}
 MODELS = {
-    "trailer": Model(build_trailer, {"a": {}}, **TRAILER, azimuths=ALONG),
+    "trailer": Model(build_trailer, {"a": {}}, **TRAILER),
     "generator_trailer": Model(build_generator, {"a": {}}, **TRAILER, symmetry="mirror"),
 }

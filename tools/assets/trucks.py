@@ -165,28 +165,52 @@ def van_doors(shell: Shell, top: float = 2.0) -> Objects:
 def cab_and_frame(color: str, lights: str, marks: Marks | None = None, rear: float = BOX_REAR) -> Objects:
     """A cab-over lorry without its load: cab, frame rails, twin rear wheels, rear bumper with lamps and plate."""
     steel = grime(material("frame", (0.02, 0.02, 0.022), 0.6), 1.2, 0.5)
-    plate = material("plate", (0.6, 0.6, 0.58), 0.5)
-    ink = material("ink", (0.02, 0.03, 0.10), 0.6)
     dark = material("dark", (0.010, 0.010, 0.010), 0.9, spec=0.1)
     made = assemble(CAB, color, lights, driver=True, marks=marks)
     grime(made[0].data.materials[0], 1.0, 0.55)
     made += [box(((rear + 2.4) / 2, s * 0.4, 0.72), (2.4 - rear, 0.09, 0.22), steel, 0.01) for s in (1, -1)]
     back = CAB.axles[1]
-    made.append(tube([(back, -0.9, 0.44), (back, 0.9, 0.44)], 0.09, dark))
-    made.append(
-        lathe(
-            [(0.0, 0.2), (0.17, 0.12), (0.2, 0.0), (0.17, -0.12), (0.0, -0.2)],
-            dark,
-            24,
-            center=(back, 0, 0.46),
-        )
-    )
+    hub = [(0.0, 0.2), (0.17, 0.12), (0.2, 0.0), (0.17, -0.12), (0.0, -0.2)]
+    made += [
+        tube([(back, -0.9, 0.44), (back, 0.9, 0.44)], 0.09, dark),
+        lathe(hub, dark, 24, center=(back, 0, 0.46)),
+    ]
     for s in (1, -1):
         made += lorry_wheel(0.43, CAB.axles[0], s, 1.055, 0.76)
         made += lorry_wheel(0.44, back, s, 1.10, 0.56, twin=True)
         made.append(mudguard(back, 0.5, s * 0.82, 0.58, dark))
         made.append(box((back - 0.58, s * 0.82, 0.40), (0.02, 0.52, 0.48), dark, 0.0))
-    made.append(box((rear + 0.05, 0, 0.52), (0.10, 2.1, 0.12), steel, 0.015))
+    return [*made, *_cab_fittings(dark), *_rear_bumper(rear, lights, steel), *_under_frame(steel)]
+
+
+def _cab_fittings(dark) -> Objects:
+    """Mirrors on arms, wipers, roof markers, a step below either door."""
+    amber = material("roof marker", (0.75, 0.24, 0.01), 0.2, coat=1.0, emit=0.4)
+    black = material("mirror housing", (0.014, 0.014, 0.014), 0.4, spec=0.4)
+    silver = material("mirror", (0.45, 0.47, 0.50), 0.05, metal=1.0)
+    made: Objects = []
+    for s in (1, -1):
+        made.append(
+            tube([(3.04, s * 0.98, 1.98), (3.10, s * 1.18, 1.96), (3.10, s * 1.18, 1.5)], 0.016, black)
+        )
+        made.append(box((3.06, s * 1.19, 1.68), (0.12, 0.19, 0.36), black, 0.04, segments=3))
+        made.append(box((2.995, s * 1.19, 1.68), (0.01, 0.15, 0.31), silver, 0.004))
+        made.append(
+            tube(
+                [(3.37, s * 0.45 - 0.3, 1.52), (3.33, s * 0.45, 1.62), (3.25, s * 0.45 + 0.2, 1.82)],
+                0.011,
+                dark,
+            )
+        )
+        made.append(box((2.35, s * 1.02, 0.50), (0.40, 0.10, 0.10), dark, 0.02))
+    return made + [box((2.9, y, 2.25), (0.08, 0.12, 0.05), amber, 0.02) for y in (-0.7, 0.0, 0.7)]
+
+
+def _rear_bumper(rear: float, lights: str, steel) -> Objects:
+    """The guard at the end of the frame with its tape, the lamps and the plate."""
+    plate = material("plate", (0.6, 0.6, 0.58), 0.5)
+    ink = material("ink", (0.02, 0.03, 0.10), 0.6)
+    made: Objects = [box((rear + 0.05, 0, 0.52), (0.10, 2.1, 0.12), steel, 0.015)]
     made += [box((rear + 0.12, s * 0.55, 0.62), (0.08, 0.08, 0.24), steel, 0.01) for s in (1, -1)]
     made.append(box((rear, 0.25, 0.70), (0.012, 0.40, 0.12), plate, 0.004))
     made += [
@@ -194,7 +218,7 @@ def cab_and_frame(color: str, lights: str, marks: Marks | None = None, rear: flo
         for y in (-0.14, -0.09, -0.03, 0.03, 0.10, 0.15)
     ]
     made += tape((rear - 0.004, -0.98, 0.52), (rear - 0.004, 0.98, 0.52), 0.07)
-    return [*made, *tail_cluster(rear + 0.01, 0.84, 0.72, lights, 0.24, 0.18), *_under_frame(steel)]
+    return [*made, *tail_cluster(rear + 0.01, 0.84, 0.72, lights, 0.24, 0.18)]
 
 
 def _under_frame(steel) -> Objects:
