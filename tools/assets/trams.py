@@ -108,7 +108,17 @@ def _inside(rng: Random) -> Objects:
             for e in (0.12, -1.42)
             for s in (1, -1)
         ]
-    made += occupant(2.9, 0.3, 1.35, shirts[0])
+    trousers = material("trousers", (0.03, 0.03, 0.04), 0.9)
+    for x, y, one in (
+        (2.9, 0.35, 0),
+        (2.2, -0.5, 3),
+        (0.2, 0.45, 4),
+        (-0.45, -0.4, 1),
+        (-2.7, 0.3, 2),
+        (-3.2, -0.45, 3),
+    ):
+        made.append(box((x, y, 0.88), (0.20, 0.34, 0.86), trousers, 0.08))
+        made += occupant(x, y, 1.20 + rng.uniform(-0.08, 0.05), shirts[one])
     return [*made, *occupant(5.0, 0.0, 1.2, shirts[1])]
 
 
