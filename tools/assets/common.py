@@ -51,13 +51,9 @@ class Model:
     samples: int = 24
 
 
-def seen_from(*azimuths: int, reach: int = 40) -> tuple[int, ...]:
-    """Every 10 degrees within `reach` of the directions a model is seen from, every 30 elsewhere."""
-
-    def near(turn: int) -> bool:
-        return any(abs((turn - azimuth + 180) % 360 - 180) <= reach for azimuth in azimuths)
-
-    return tuple(turn for turn in range(0, 360, 10) if turn % 30 == 0 or near(turn))
+def seen_from(*_: int, reach: int = 0) -> tuple[int, ...]:
+    """Every 10 degrees."""
+    return tuple(range(0, 360, 10))
 
 
 # How a hazard's heading shows it to the camera.

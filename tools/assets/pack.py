@@ -51,7 +51,7 @@ class Pack:
         flat = _half(flat, layers.alpha * (np.abs(layers.normal).sum(-1) > 0.1))
         kept = 4 if float((layers.gloss > GLOSSY).mean()) > 0.001 else 3
         planes = np.concatenate([flat[..., i] for i in range(kept)], 0)
-        self._entries[f"shape_{key}.webp"] = _webp(_bytes(0.5 + planes * (127 / 255)), 85)
+        self._entries[f"shape_{key}.webp"] = _webp(_bytes(0.5 + planes * (127 / 255)), 78)
         view = {
             "azimuth_deg": azimuth,
             "elevation_deg": elevation,
@@ -62,7 +62,7 @@ class Pack:
     def _sky_and_emission(self, key: str, layers: Layers) -> tuple[np.ndarray, bool]:
         colour = np.sqrt(_straight(layers.radiance, layers.alpha) / RADIANCE_MAX)
         picture = np.dstack([_bytes(colour), _bytes(layers.alpha)])
-        self._entries[f"sky_{key}.webp"] = _webp(picture, 80)
+        self._entries[f"sky_{key}.webp"] = _webp(picture, 79)
         shine = float(layers.emission.max()) > 0.02
         if shine:
             self._entries[f"emit_{key}.webp"] = _webp(_bytes(np.sqrt(layers.emission / EMISSION_MAX)), 80)
@@ -154,5 +154,5 @@ def _bytes(values: np.ndarray) -> np.ndarray:
 
 def _webp(picture: np.ndarray, quality: int) -> bytes:
     out = io.BytesIO()
-    Image.fromarray(picture).save(out, "WEBP", quality=quality, alpha_quality=100, method=5, exact=True)
+    Image.fromarray(picture).save(out, "WEBP", quality=quality, alpha_quality=100, method=6, exact=True)
     return out.getvalue()
