@@ -55,7 +55,7 @@ def test_bright_surroundings_light_what_stands_in_the_shade():
 @pytest.mark.parametrize("speed", [0.0, 4.0, 12.0])
 def test_what_crosses_is_blurred_along_its_way_by_as_far_as_it_goes(speed):
     hazard = make_hazard("water_barrier", variant="white")
-    placement = make_placement(hazard, 10.0, 0.0, math.pi / 2, vx=0.0, vy=-speed)
+    placement = make_placement(hazard, 10.0, 0.0, 0.0, vx=0.0, vy=-speed)
     edit = edit_of(hazard, placement, images={FRONT: make_road(grey=60)})
     (low, high), _ = project(PINHOLE, [(10.0, 0.0, 0.35), (10.0, 0.0, 0.65)])
     band = edit.frames[FRONT][0][round(high[1]) : round(low[1])].astype(float).mean((0, 2))

@@ -95,7 +95,7 @@ def _plume(
         burn = g.total((n, 1.75), (rho, -0.72), (g.math("DIVIDE", z, flame), -0.55), (1.0, -0.06))
         burn = g.math("MULTIPLY", burn, 3.4, clamp=True)
         low = g.math("MULTIPLY", z, 6.0, clamp=True)
-        heat = g.math("MULTIPLY", g.math("POWER", burn, 2.2), g.math("MULTIPLY", low, 7.0 / width**0.5))
+        heat = g.math("MULTIPLY", g.math("POWER", burn, 2.2), g.math("MULTIPLY", low, 9.0 / width**0.5))
         ramp = g.node("ValToRGB", Fac=burn)
         stops = ramp.color_ramp.elements
         stops[0].color, stops[1].color = (1, 0.07, 0.004, 1), (1, 0.38, 0.09, 1)
