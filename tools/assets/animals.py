@@ -234,7 +234,7 @@ def horse(seed: int = 0, rider: str | None = None) -> Objects:
     return build(parts)
 
 
-BAY: tuple[Rgb, Rgb] = ((0.17, 0.078, 0.036), (0.018, 0.015, 0.013))
+BAY: tuple[Rgb, Rgb] = ((0.155, 0.077, 0.041), (0.018, 0.015, 0.013))
 CHESTNUT: tuple[Rgb, Rgb] = ((0.26, 0.12, 0.052), (0.3, 0.17, 0.085))
 
 FEW: dict = {"samples": 10}

@@ -171,7 +171,7 @@ def horse(coat: Rgb, points: Rgb, seed: int) -> Colour:
     """One colour, paler below the flank, with lower legs and muzzle coloured like `points` and a white blaze."""
 
     def colour(p: Array, n: Array) -> Array:
-        rgb = _plain(p, coat, 0.22, 4, seed) * (1 + 0.12 * noise(p * 13, seed + 1))[:, None]
+        rgb = _plain(p, coat, 0.28, 4, seed) * (1 + 0.2 * noise(p * 13, seed + 1))[:, None]
         rgb *= (0.8 + 0.35 * _step(n[:, 2], -0.2, 0.9) + 0.4 * _step(-n[:, 2], 0.2, 0.8))[:, None]
         rgb = blend(rgb, _step(0.64 - p[:, 2], 0, 0.2) * 0.9, points)
         sock = (p[:, 2] < 0.26) & (p[:, 0] < 0) & (p[:, 1] > 0)
