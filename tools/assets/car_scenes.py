@@ -69,11 +69,11 @@ def _door_inside(paint: bpy.types.Material) -> Objects:
     below = [*DOOR[:5], (-0.36, 0.955), (0.82, 0.955)]
     metal = mesh(inward(rounded(below, 0.03), 0.07), [range(len(rounded(below, 0.03)))], paint, smooth=False)
     panel = rounded(
-        ((0.88, 0.86), (0.87, 0.60), (0.80, 0.40), (-0.31, 0.38), (-0.33, 0.95), (0.80, 0.95)), 0.08
+        ((0.85, 0.86), (0.83, 0.60), (0.77, 0.42), (-0.29, 0.40), (-0.31, 0.95), (0.80, 0.95)), 0.08
     )
     made = [metal, mesh(inward(panel, 0.10), [range(len(panel))], trim, smooth=False)]
     made += [
-        _strip(inward(window, 0.03), inward(around, 0.05), black),
+        _strip(inward(window, 0.03), inward(around, 0.05), paint),
         _strip(inward(panel, 0.07), inward(panel, 0.10), trim),
         box((0.14, 0.79, 0.83), (0.78, 0.03, 0.13), cloth, 0.014),
         box((0.10, 0.755, 0.70), (0.72, 0.09, 0.07), black, 0.025),
