@@ -248,7 +248,7 @@ def build_manhole(seed: int) -> Objects:
     damp = material("damp", (0.030, 0.027, 0.023), 0.9, spec=0.0, vary=0.5, vary_scale=12)
     void = material("void", (0.002, 0.002, 0.002), 1.0, spec=0.0)
     collar = material(
-        "collar", (0.42, 0.40, 0.36), 0.95, spec=0.0, dark=(0.28, 0.27, 0.25), vary_scale=7, bump=0.4
+        "collar", (0.36, 0.345, 0.31), 0.95, spec=0.0, dark=(0.28, 0.27, 0.25), vary_scale=7, bump=0.4
     )
     made = [
         lathe([(0.0, 0.004), (0.38, 0.004)], void, 48),
@@ -259,7 +259,7 @@ def build_manhole(seed: int) -> Objects:
             lathe([(0.47, 0.05), (0.60, 0.035), (0.74, 0.012), (0.76, 0.002)], collar, 48), 0.014, 0.12, 1
         ),
     ]
-    cover = place(_cover(iron, worn), (-0.10, 0.08, 0.305), Random(seed).uniform(0.1, 0.3), pitch=0.95)
+    cover = place(_cover(iron, worn), (-0.18, 0.16, 0.305), Random(seed).uniform(0.1, 0.3), pitch=0.95)
     return [*made, cover]
 
 
