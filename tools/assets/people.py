@@ -107,7 +107,8 @@ def with_stroller(
 
 def lying(seed: int = 0, who: str = "man") -> Objects:
     """Someone lying on their side across the road, face to the camera."""
-    return build(settle(moved(person(LYING, OUTFITS[who], seed)[1], turn((0, 0, -90)), (-0.15, 0, 0))))
+    parts = person(LYING, replace(OUTFITS[who], gear=[]), seed)[1]
+    return build(settle(moved(parts, turn((0, 0, -90)), (-0.15, 0, 0))))
 
 
 def in_gait(model: Model) -> Model:

@@ -146,7 +146,7 @@ def _motorcycle(rgb: Rgb) -> list[Part]:
 def motorcyclist(seed: int = 0, rgb: Rgb = (0.55, 0.02, 0.02), who: str = "biker") -> Objects:
     """Someone riding a motorcycle, headlamp on."""
     parts = person(MOTO, OUTFITS[who], seed, bare_head=False)[1]
-    lamps = [*_light((0.622, 0, 0.92), 0.085, 14), *_tail_light((-0.885, 0, 0.9), 0.045)]
+    lamps = [*_light((0.592, 0, 0.92), 0.085, 14), *_tail_light((-0.885, 0, 0.9), 0.045)]
     return [*build([*parts, *_motorcycle(rgb)]), *lamps]
 
 
@@ -215,7 +215,7 @@ def moped(
 ) -> Objects:
     """Someone riding a moped, with a courier's box."""
     parts = person(MOPED, OUTFITS[who], seed, bare_head=False)[1]
-    lamps = [*_light((0.4, 0, 0.98), 0.06, 10), *_tail_light((-0.875, 0, 0.68), 0.04)]
+    lamps = [*_light((0.385, 0, 0.98), 0.06, 10), *_tail_light((-0.875, 0, 0.68), 0.04)]
     return [*build([*parts, *_moped(rgb, box)]), *lamps]
 
 

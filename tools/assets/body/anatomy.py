@@ -90,7 +90,6 @@ HAIR: dict[str, dict[str, float]] = {
     "bob": {"lift": 0.013, "length": 0.06, "rise": -0.08, "fall": 0.08},
     "tail": {"lift": 0.007, "length": 0.05, "rise": -0.05, "tail": 0.2},
     "bun": {"lift": 0.008, "length": 0.04, "rise": -0.05, "bun": 1},
-    "thin": {"lift": 0.003, "length": 0.022, "rise": 0.3, "bald": 1},
     "curly": {"lift": 0.016, "length": 0.03, "rise": 1.5},
 }
 
@@ -114,8 +113,6 @@ def hair(s: Skeleton, style: str, rgb: Rgb, seed: int) -> list[Part]:
         for y in (1, -1):
             b.cut(ellipsoid(at(0.012, 0.085 * y, -0.045), np.array([0.04, 0.034, 0.05]) * k, m), k=0.012 * k)
         b.clip(at(-0.05, 0, -0.082), s.h @ np.array([0.5, 0, -1]), k=0.02 * k)
-    if "bald" in spec:
-        b.cut(ellipsoid(at(0.03, 0, 0.12), np.array([0.09, 0.062, 0.075]) * k, m), k=0.01 * k)
     knot = (-0.12, 0, 0.055)
     if "tail" in spec:
         tip = at(-0.15, 0, 0.03) + np.array([-0.035, 0.01, -spec["tail"]]) * k

@@ -9,9 +9,9 @@ from body.gear import banded, gear
 from body.parts import Part, Rgb
 from body.skeleton import Pose, Skeleton
 
-SKINS: tuple[Rgb, ...] = ((0.52, 0.32, 0.23), (0.42, 0.24, 0.15), (0.27, 0.145, 0.085), (0.11, 0.06, 0.04))
+SKINS: tuple[Rgb, ...] = ((0.52, 0.32, 0.23), (0.42, 0.24, 0.15), (0.31, 0.17, 0.1), (0.17, 0.095, 0.06))
 HAIRS: dict[str, Rgb] = {
-    "black": (0.014, 0.011, 0.009),
+    "black": (0.024, 0.019, 0.016),
     "brown": (0.045, 0.025, 0.014),
     "fair": (0.24, 0.15, 0.07),
     "grey": (0.36, 0.35, 0.34),

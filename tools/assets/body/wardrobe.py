@@ -16,7 +16,7 @@ TEEN = Outfit(False, 1.68, 0.2, 2, "black", "curly", top=(0.42, 0.43, 0.42), bot
 TEEN = replace(
     TEEN, cut=Cut(0.02, -0.12, hood=True, fold=0.01), loose=0.012, ankle=0.07, gear=[("backpack", {})]
 )
-OLDER = Outfit(False, 1.69, 0, 0, "white", "thin", top=(0.16, 0.24, 0.36), bottom=(0.36, 0.3, 0.21))
+OLDER = Outfit(False, 1.69, 0, 0, "white", "short", top=(0.16, 0.24, 0.36), bottom=(0.36, 0.3, 0.21))
 OLDER = replace(OLDER, cut=Cut(0.024, -0.16, collar=0.025, fold=0.012, belly=0.045), loose=0.014, ankle=0.07)
 CHILD = Outfit(False, 1.18, 1.0, 0, "fair", "short", top=(0.7, 0.4, 0.03), bottom=FADED)
 CHILD = replace(
@@ -27,14 +27,22 @@ WORKER = replace(
     WORKER, cut=Cut(0.016, -0.12, collar=0.02, fold=0.01), loose=0.016, ankle=0.074, shoes=(0.22, 0.13, 0.05)
 )
 OFFICER = Outfit(False, 1.82, 0, 0, "brown", "crop", top=(0.03, 0.04, 0.075), bottom=(0.025, 0.03, 0.055))
-SHIRT = Cut(0.012, -0.11, sleeve=0.36, fold=0.009)
+SHIRT = Cut(0.018, -0.11, sleeve=0.36, fold=0.009)
 
 OUTFITS: dict[str, Outfit] = {
     "man": MAN,
     "woman": replace(WOMAN, gear=[("shoulder_bag", {})]),
     "teen": TEEN,
     "older": OLDER,
-    "summer": replace(MAN, skin=2, hair="black", top=(0.66, 0.65, 0.62), cut=SHIRT, zip=None, bottom=JEANS),
+    "summer": replace(
+        MAN,
+        skin=2,
+        hair="black",
+        top=(0.66, 0.65, 0.62),
+        cut=SHIRT,
+        zip=None,
+        gear=[("cap", {"rgb": (0.45, 0.4, 0.3)})],
+    ),
     "dress": replace(
         WOMAN,
         hair="black",
@@ -58,7 +66,7 @@ OUTFITS: dict[str, Outfit] = {
     "suit": replace(
         MAN,
         skin=3,
-        hair="black",
+        hair="grey",
         style="crop",
         top=(0.16, 0.175, 0.21),
         bottom=(0.16, 0.175, 0.21),
