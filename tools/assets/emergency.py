@@ -195,7 +195,7 @@ def _fire_front(white) -> Objects:
     made: Objects = [box((3.50, 0, 0.55), (0.22, 2.14, 0.24), chrome, 0.05, segments=3)]
     siren = [(0.0, 0.01), (0.10, 0.03), (0.13, 0.02), (0.13, -0.03)]
     made.append(lathe(siren, dark, 24, center=(3.615, -0.5, 0.56), rot=(0, np.pi / 2, 0)))
-    made.append(lettering("FIRE", (3.475, 0, 1.30), 0.12, white, "front", 1.3))
+    made.append(lettering("FIRE", (3.47, 0, 1.35), 0.11, white, "front", 1.3))
     for s, side in ((1, "left"), (-1, "right")):
         made.append(tube([(3.36, s * 0.1, 1.50), (3.28, s * 0.55, 1.72)], 0.012, dark))
         made.append(box((3.47, s * 0.42, 0.98), (0.03, 0.2, 0.06), flash, 0.01))
