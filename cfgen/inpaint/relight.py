@@ -16,6 +16,8 @@ _F0 = np.float32(0.04)
 #: GGX width of the sun's highlight on the smoothest surface, and what roughness adds: broader than it is, since the
 #: normals are those of 2x2 pixels, as bright in all.
 _SHARPEST, _ROUGHER = np.float32(0.085), np.float32(0.5)
+#: Most that a highlight adds, in white cards that face the sun: more burns jagged edges.
+_BRIGHTEST = np.float32(1.2)
 #: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
@@ -102,7 +104,7 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     width2 = (_SHARPEST + _ROUGHER * (1 - gloss) ** 2) ** 2
     spread = (np.clip(normal @ half, 0, 1) ** 2) * (width2 - 1) + 1
     peak = _schlick(grazing) / (4 * grazing**2)
-    highlight = width2 / spread**2 * peak * facing
+    highlight = np.minimum(width2 / spread**2 * peak * facing, _BRIGHTEST)
     seen = np.clip(normal @ eye, 0.02, 1)
     rise = 2 * seen * normal[..., 2] - eye[2]
     below = np.clip(0.5 - rise / np.float32(0.04), 0, 1)
