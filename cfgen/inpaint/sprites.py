@@ -259,10 +259,9 @@ class Sprite:
         if view["emits"]:
             lamps = self._picture(f"emit_{key}.webp")[..., ::-1].astype(np.float32) / 255
             emission = lamps**2 * np.float32(self.meta["emission_max"])
-        depth = cv2.medianBlur(
-            np.ascontiguousarray(depth, np.float32), 5
-        )  # rims are mixed with what is behind
-        position = self._positions(view, depth * self.meta["depth_m"]) @ axes
+        # rims are mixed with what is behind
+        metres: Floats = cv2.medianBlur(np.ascontiguousarray(depth, np.float32), 5) * self.meta["depth_m"]
+        position = self._positions(view, metres) @ axes
         sky = self._radiance(key)
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
