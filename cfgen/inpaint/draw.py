@@ -19,8 +19,6 @@ from cfgen.records import Camera, Placement, Size
 _ACROSS, _DOWN = 2, 4
 #: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
 _FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
-#: Share of a solid thing's shadow that flames and smoke cast.
-_THIN = 0.35
 #: Image level that flames give a unit of their radiance, at least and at most.
 _FLAME = (0.30, 0.42)
 #: Alpha from which on a pixel shows something solid; smoke is where little of what is near is (share of the view).
@@ -100,8 +98,7 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
     across = np.linspace(-_FIRE_REACH, _FIRE_REACH, _FIRE_CELLS)
     away = np.hypot(across[:, None], across[None, :])
     added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
-    thin = 1 - (1 - seen) * np.float32(_THIN)  # the hull takes flames and smoke for solid
-    return GroundMap((thin + added[..., None] * intensity).astype(np.float32), frame)
+    return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
 
 
 @lru_cache(maxsize=64)

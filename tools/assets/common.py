@@ -33,7 +33,7 @@ class Model:
     symmetry: "round" (about z: one view), "mirror" (left = right: views from 0 to 180 degrees) or "none".
     pixels: the longest of length, width and height in the sprite; step: degrees between views.
     elevations: camera elevations in degrees, seen 25 m away. azimuths: only these (degrees), where a model is
-    seldom or never seen from elsewhere. volume: it holds smoke or flames (no denoising, alpha from the film).
+    seldom or never seen from elsewhere. volume: it holds smoke or flames (alpha from the film).
     decal: it lies in the ground: rendered once from above as a picture in metres, instead of views.
     water: where such a picture is opaque, it mirrors what stands beyond it.
     """

@@ -50,7 +50,7 @@ def setup(samples: int, threads: int, volume: bool) -> None:
     scene.render.engine = "CYCLES"
     cycles = scene.cycles
     cycles.device, cycles.samples, cycles.seed, cycles.use_adaptive_sampling = "CPU", samples, 7, False
-    cycles.use_denoising, cycles.denoiser = not volume, "OPENIMAGEDENOISE"
+    cycles.use_denoising, cycles.denoiser = _has_solid(), "OPENIMAGEDENOISE"
     cycles.denoising_prefilter = "ACCURATE" if _has_panes() else "FAST"  # half a second that only panes need
     cycles.max_bounces, cycles.transparent_max_bounces, cycles.sample_clamp_indirect = 4, 12, 3.0
     cycles.volume_bounces = 2 if volume else 0
@@ -83,6 +83,11 @@ def setup(samples: int, threads: int, volume: bool) -> None:
     camera.data.clip_start, camera.data.clip_end = 0.5, 500
     scene.collection.objects.link(camera)
     scene.camera = camera
+
+
+def _has_solid() -> bool:
+    """Whether there is more than smoke and flames, which are calmed when they are drawn."""
+    return any(one.type in {"MESH", "CURVE"} and not one.get("airy") for one in bpy.context.scene.objects)
 
 
 def _sky() -> None:
