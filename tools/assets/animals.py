@@ -27,7 +27,7 @@ from body.poses import ASTRIDE
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
-from common import ACROSS, AHEAD, ALONG, Model, Objects
+from common import Model, Objects
 
 
 def _antlers(beast: Beast) -> list[Part]:
@@ -238,15 +238,14 @@ BAY: tuple[Rgb, Rgb] = ((0.155, 0.077, 0.041), (0.018, 0.015, 0.013))
 CHESTNUT: tuple[Rgb, Rgb] = ((0.26, 0.12, 0.052), (0.3, 0.17, 0.085))
 
 FEW: dict = {"samples": 10}
-CROSSING: dict = {**FEW, "azimuths": ACROSS}
 MODELS = {
-    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **CROSSING),
-    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **CROSSING, pixels=200),
-    "cat": Model(cat, {"ginger": {}, "tabby": {"tabby": True}}, **CROSSING, pixels=120),
-    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, azimuths=ALONG, pixels=420),
-    "sheep": Model(sheep, {"flock": {}}, **CROSSING, pixels=400),
-    "boar": Model(boars, {"family": {}}, **CROSSING, pixels=240),
+    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **FEW),
+    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **FEW, pixels=200),
+    "cat": Model(cat, {"ginger": {}, "tabby": {"tabby": True}}, **FEW, pixels=120),
+    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, pixels=420),
+    "sheep": Model(sheep, {"flock": {}}, **FEW, pixels=400),
+    "boar": Model(boars, {"family": {}}, **FEW, pixels=240),
     "horse": Model(horse, {"loose": {}}, **FEW, pixels=320),
-    "horse_rider": Model(horse, {"a": {"rider": "rider"}}, **FEW, azimuths=AHEAD, pixels=330),
+    "horse_rider": Model(horse, {"a": {"rider": "rider"}}, **FEW, pixels=330),
     "birds": Model(birds, {"pigeons": {}}, **FEW, pixels=220),
 }

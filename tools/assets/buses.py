@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from cars import SEDAN, assemble
-from common import ALONG, Look, Model, Objects, box, lathe, material, mesh, tube
+from common import Look, Model, Objects, box, lathe, material, mesh, tube
 from fittings import grime, lettering, lorry_wheel, rear_seam, tape
 from shell import Shell, rounded
 
@@ -232,5 +232,5 @@ def _stop_arm() -> Objects:
 
 
 MODELS = {
-    "school_bus": Model(build_school_bus, {"a": {}}, pixels=440, samples=10, azimuths=ALONG),
+    "school_bus": Model(build_school_bus, {"a": {}}, pixels=440, samples=10),
 }

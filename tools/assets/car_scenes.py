@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 from car_details import build_handle, build_mirror
 from cars import SEDAN, assemble, build_car, looks, paint_look, paint_shell, shaped
-from common import AHEAD, Model, Objects, Point, box, lathe, material, mesh, place
+from common import Model, Objects, Point, box, lathe, material, mesh, place
 from shell import Polygon, rounded
 
 # Outline (x, z) of the sedan's front door with its window frame.
@@ -167,7 +167,6 @@ MODELS = {
         {"silver": {}},
         pixels=400,
         samples=16,
-        azimuths=AHEAD,
     ),
     "car_overturned": Model(build_overturned, {"blue": {}}, **BIG),
     "car_crash": Model(build_crash, {"a": {"seed": 2}}, **{**BIG, "pixels": 380}),

@@ -33,7 +33,7 @@ class Model:
     symmetry: "round" (about z: one view), "mirror" (left = right: views from 0 to 180 degrees) or "none".
     pixels: the longest of length, width and height in the sprite; step: degrees between views.
     elevations: camera elevations in degrees, seen 25 m away. azimuths: only these (degrees), where a model is
-    seldom or never seen from elsewhere. volume: it holds smoke or flames (alpha from the film).
+    never seen from elsewhere. volume: it holds smoke or flames (alpha from the film).
     decal: it lies in the ground: rendered once from above as a picture in metres, instead of views.
     water: where such a picture is opaque, it mirrors what stands beyond it.
     """
@@ -49,15 +49,6 @@ class Model:
     decal: bool = False
     water: bool = False
     samples: int = 24
-
-
-def seen_from(*_: int, reach: int = 0) -> tuple[int, ...]:
-    """Every 10 degrees."""
-    return tuple(range(0, 360, 10))
-
-
-# How a hazard's heading shows it to the camera.
-ACROSS, AHEAD, FACING, ALONG = seen_from(90, 270, reach=30), seen_from(180), seen_from(0), seen_from(0, 180)
 
 
 def reset_scene() -> None:

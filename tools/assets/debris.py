@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import numpy as np
-from common import FACING, Model, Objects, box, crumple, lathe, material, mesh, place, tube
+from common import Model, Objects, box, crumple, lathe, material, mesh, place, tube
 
 CARDBOARD = (0.40, 0.25, 0.125)
 
@@ -293,17 +293,10 @@ def build_ladder(seed: int, length: float = 2.3) -> Objects:
 
 LOW = {"elevations": (5.0,), "samples": 12}
 MODELS = {
-    "tyre": Model(build_tyre, {"lying": {}, "standing": {"lying": False}}, pixels=150, **LOW),
     "debris_tyres": Model(build_tyres, {"a": {}}, pixels=190, **LOW),
-    "carton": Model(
-        build_carton,
-        {"open": {}, "taped": {"opened": False, "seed": 3, "size": (0.5, 0.42, 0.38)}},
-        pixels=150,
-        **LOW,
-    ),
     "debris_cartons": Model(build_cartons, {"a": {"seed": 2}}, pixels=300, **LOW),
     "rocks": Model(build_stones, {"a": {"seed": 1}}, pixels=260, **LOW),
-    "concrete_block": Model(build_concrete_block, {"a": {}}, pixels=220, azimuths=FACING, **LOW),
+    "concrete_block": Model(build_concrete_block, {"a": {}}, pixels=220, **LOW),
     "lumber": Model(build_lumber, {"a": {}}, pixels=280, **LOW),
-    "ladder": Model(build_ladder, {"a": {}}, pixels=260, azimuths=FACING, **LOW),
+    "ladder": Model(build_ladder, {"a": {}}, pixels=260, **LOW),
 }

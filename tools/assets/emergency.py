@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from cars import SEDAN, Marks, assemble
-from common import ACROSS, FACING, Look, Model, Objects, box, lathe, material, tube
+from common import Look, Model, Objects, box, lathe, material, tube
 from fittings import chevrons, grime, lettering, tape
 from shell import Shell, rounded
 from trucks import BOX_REAR, VAN, cab_and_frame, corner_lamps, van_doors
@@ -208,7 +208,7 @@ def _fire_front(white) -> Objects:
 
 EMERGENCY = {"pixels": 360, "samples": 12}
 MODELS = {
-    "police_car": Model(build_police_car, {"a": {}}, **EMERGENCY, azimuths=ACROSS),
-    "ambulance": Model(build_ambulance, {"a": {}}, **EMERGENCY, azimuths=ACROSS),
-    "fire_engine": Model(build_fire_engine, {"a": {}}, **EMERGENCY, azimuths=FACING),
+    "police_car": Model(build_police_car, {"a": {}}, **EMERGENCY),
+    "ambulance": Model(build_ambulance, {"a": {}}, **EMERGENCY),
+    "fire_engine": Model(build_fire_engine, {"a": {}}, **EMERGENCY),
 }

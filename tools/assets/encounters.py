@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cars import build_car
-from common import AHEAD, Model, Objects, place
+from common import Model, Objects, place
 from trucks import build_truck_box
 
 
@@ -35,13 +35,11 @@ MODELS = {
         {"a": {}},
         pixels=360,
         samples=12,
-        azimuths=AHEAD,
     ),
     "child_behind_car": Model(
         build_child_behind_car,
         {"a": {}},
         pixels=360,
         samples=12,
-        azimuths=AHEAD,
     ),
 }

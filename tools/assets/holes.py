@@ -7,7 +7,7 @@ from random import Random
 
 import bpy
 import numpy as np
-from common import FACING, Look, Model, Objects, box, crumple, material, mesh, place, surface
+from common import Look, Model, Objects, box, crumple, material, mesh, place, surface
 
 
 def _outline(rng: Random, length: float, width: float, rough: float, n: int = 160) -> np.ndarray:
@@ -182,8 +182,6 @@ def _mixed(tree, attribute: str, low, high):
 
 
 MODELS = {
-    "sinkhole": Model(
-        build_sinkhole, {"a": {}}, pixels=360, azimuths=FACING, elevations=(2.5, 6.0), samples=12
-    ),
+    "sinkhole": Model(build_sinkhole, {"a": {}}, pixels=360, elevations=(2.5, 6.0), samples=12),
     "flood": Model(build_flood, {"a": {}}, pixels=420, decal=True, water=True),
 }

@@ -24,7 +24,7 @@ from body.poses import (
 from body.props import ball, phone, shovel, stop_paddle, stroller, walking_stick
 from body.skeleton import Pose, Skeleton, turn
 from body.wardrobe import OUTFITS
-from common import ACROSS, FACING, Model, Objects, seen_from
+from common import Model, Objects
 
 POSES: dict[str, Pose] = {"stand": STAND, "wait": WAIT, "talk": TALK, "halt": HALT, "beckon": BECKON}
 
@@ -131,8 +131,6 @@ def afoot(stride: float, phase: int, **params: object) -> dict:
 
 
 FEW: dict = {"samples": 10}
-CROSSING: dict = {**FEW, "azimuths": ACROSS}
-FACED: dict = {**FEW, "azimuths": FACING}
 CROWD = {
     "three": {},
     "talking": {"members": (("dress", "stand"), ("suit", "talk"), ("summer", "wait")), "seed": 3},
@@ -150,26 +148,19 @@ WALKERS = {
             "dress": afoot(1.29, 1, who="dress"),
         },
         **FEW,
-        azimuths=seen_from(90, 180, 270, reach=30),
     ),
-    "pedestrian_running": Model(
-        runner, {"man": afoot(BOUND, 0), "teen": afoot(2.1, 2, who="hooded")}, **CROSSING
-    ),
-    "pedestrian_elderly": Model(
-        elderly, {"man": afoot(0.9, 1), "woman": afoot(0.9, 3, who="coat")}, **CROSSING
-    ),
-    "pedestrian_phone": Model(
-        phoning, {"teen": afoot(1.1, 1), "woman": afoot(1.1, 3, who="woman")}, **CROSSING
-    ),
+    "pedestrian_running": Model(runner, {"man": afoot(BOUND, 0), "teen": afoot(2.1, 2, who="hooded")}, **FEW),
+    "pedestrian_elderly": Model(elderly, {"man": afoot(0.9, 1), "woman": afoot(0.9, 3, who="coat")}, **FEW),
+    "pedestrian_phone": Model(phoning, {"teen": afoot(1.1, 1), "woman": afoot(1.1, 3, who="woman")}, **FEW),
     "child_running": Model(
-        after_ball, {"boy": afoot(1.48, 0), "girl": afoot(1.56, 2, who="girl")}, **CROSSING, pixels=200
+        after_ball, {"boy": afoot(1.48, 0), "girl": afoot(1.56, 2, who="girl")}, **FEW, pixels=200
     ),
     "worker": Model(
         pedestrian,
         {"lime": afoot(1.2, 1, who="worker"), "orange": afoot(1.2, 3, who="worker_orange")},
-        **CROSSING,
+        **FEW,
     ),
-    "stroller": Model(with_stroller, {"woman": afoot(1.2, 0)}, **CROSSING),
+    "stroller": Model(with_stroller, {"woman": afoot(1.2, 0)}, **FEW),
 }
 STANDERS = {
     "pedestrian_standing": Model(standing, {"summer": {"who": "summer"}}, **FEW),
@@ -178,12 +169,12 @@ STANDERS = {
     "person_vest": Model(
         standing,
         {"man": {"who": "marshal"}, "woman": {"who": "driver", "pose": "beckon"}},
-        **FACED,
+        **FEW,
     ),
     "flagger": Model(
-        with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FACED, pixels=280
+        with_sign, {"lime": {}, "orange": {"who": "worker_orange", "seed": 1}}, **FEW, pixels=280
     ),
     "worker_digging": Model(digging, {"orange": {}}, **FEW),
-    "police_officer": Model(standing, {"halt": {"who": "officer", "pose": "halt"}}, **FACED),
+    "police_officer": Model(standing, {"halt": {"who": "officer", "pose": "halt"}}, **FEW),
 }
 MODELS = {**STANDERS, **WALKERS, **{f"{name}_gait": in_gait(model) for name, model in WALKERS.items()}}

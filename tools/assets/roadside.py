@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import numpy as np
-from common import FACING, Model, Objects, box, crumple, lathe, material, mesh, place, tube
+from common import Model, Objects, box, crumple, lathe, material, mesh, place, tube
 
 
 def build_billboard(seed: int) -> Objects:
@@ -292,9 +292,7 @@ MODELS = {
     "billboard": Model(build_billboard, {"a": {}}, pixels=200, symmetry="mirror", **FEW),
     "bench": Model(build_bench, {"a": {}}, pixels=180, symmetry="mirror", **FEW),
     "mailbox": Model(build_mailbox, {"a": {}}, pixels=160, symmetry="mirror", **FEW),
-    "traffic_island": Model(build_island, {"a": {}}, pixels=200, azimuths=FACING, **FEW),
-    "power_line": Model(build_power_line, {"a": {}}, pixels=320, azimuths=FACING, **FEW),
-    "manhole": Model(
-        build_manhole, {"a": {}}, pixels=200, azimuths=FACING, elevations=(3.0, 7.0), samples=12
-    ),
+    "traffic_island": Model(build_island, {"a": {}}, pixels=200, **FEW),
+    "power_line": Model(build_power_line, {"a": {}}, pixels=320, **FEW),
+    "manhole": Model(build_manhole, {"a": {}}, pixels=200, elevations=(3.0, 7.0), samples=12),
 }

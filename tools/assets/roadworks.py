@@ -13,7 +13,7 @@ ORANGE = (0.80, 0.10, 0.012)
 WHITE = (0.74, 0.74, 0.71)
 
 
-def build_cone(seed: int, height: float = 0.71, fallen: bool = False, dirt: float = 0.12) -> Objects:
+def build_cone(seed: int, height: float = 0.71, dirt: float = 0.12) -> Objects:
     """A traffic cone with two reflective collars on a black rubber base."""
     k = height / 0.71
     orange = material("cone", ORANGE, 0.5, vary=dirt, vary_scale=7)
@@ -34,8 +34,6 @@ def build_cone(seed: int, height: float = 0.71, fallen: bool = False, dirt: floa
     ]
     foot = box((0, 0, 0.017), (0.38, 0.38, 0.034), rubber, 0.012)
     yaw = Random(seed).uniform(-0.6, 0.6)
-    if fallen:
-        return [place([body, *collars, foot], (-0.3 * k, 0, 0.19 * k), yaw, pitch=math.pi / 2 - 0.2, scale=k)]
     return [place([body, *collars, foot], yaw=yaw, scale=k)]
 
 
@@ -131,19 +129,6 @@ def build_barricade(seed: int, width: float = 1.83, lamps: bool = True) -> Objec
     return made
 
 
-def build_sawhorse(seed: int, width: float = 1.2) -> Objects:
-    """A folding barrier with one striped board on splayed legs."""
-    orange = material("tape", ORANGE, 0.4, vary=0.08)
-    white = material("tape white", WHITE, 0.4, vary=0.08)
-    plastic = material("plastic", (0.72, 0.71, 0.66), 0.55, vary=0.12)
-    made = _striped_board((0.06, 0, 0.86), width, 0.22, (plastic, orange, white))
-    made += _striped_board((0.16, 0, 0.45), width, 0.16, (plastic, orange, white), slope=-1)
-    for y in (-width / 2 + 0.1, width / 2 - 0.1):
-        made.append(tube([(0.04, y, 1.0), (0.28, y, 0.02)], 0.02, plastic))
-        made.append(tube([(0.02, y, 1.0), (-0.26, y, 0.02)], 0.02, plastic))
-    return made
-
-
 RED, MILKY = (0.56, 0.035, 0.018), (0.70, 0.70, 0.67)
 
 
@@ -215,13 +200,11 @@ MODELS = {
         elevations=(3.0, 8.0),
         pixels=200,
     ),
-    "cone_fallen": Model(build_cone, {"a": {"fallen": True}}, pixels=140, elevations=(3.0, 8.0)),
     "cones": Model(build_cone_row, {"a": {}}, pixels=300),
     "drum": Model(build_drum, {"a": {}, "worn": {"dirt": 0.4}}, symmetry="round", pixels=200),
     "barrier": Model(
         build_barricade, {"a": {}, "plain": {"lamps": False, "width": 1.5}}, symmetry="mirror", pixels=260
     ),
-    "sawhorse": Model(build_sawhorse, {"a": {}}, symmetry="mirror", pixels=220),
     "water_barrier": Model(
         build_water_barrier,
         {"orange": {"outer": ORANGE}, "white": {}},

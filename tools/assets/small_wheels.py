@@ -8,7 +8,7 @@ from body.props import sacks
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
-from common import ACROSS, AHEAD, Model, Objects, material
+from common import Model, Objects, material
 from two_wheelers import bicycle, riding, wheel
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
@@ -332,8 +332,8 @@ MODELS = {
     "motorcyclist": Model(
         motorcyclist, {"red": {}, "white": {"rgb": (0.55, 0.55, 0.54), "who": "courier"}}, **FEW, pixels=290
     ),
-    "moped": Model(moped, {"courier": {}}, **FEW, azimuths=ACROSS, pixels=270),
-    "scooter_rider": Model(scooter, {"teen": {}}, **FEW, azimuths=ACROSS),
-    "tricycle": Model(tricycle, {"loaded": {}}, **FEW, azimuths=AHEAD, pixels=300),
-    "wheelchair": Model(wheelchair, {"older": {}}, **FEW, azimuths=ACROSS, pixels=220),
+    "moped": Model(moped, {"courier": {}}, **FEW, pixels=270),
+    "scooter_rider": Model(scooter, {"teen": {}}, **FEW),
+    "tricycle": Model(tricycle, {"loaded": {}}, **FEW, pixels=300),
+    "wheelchair": Model(wheelchair, {"older": {}}, **FEW, pixels=220),
 }

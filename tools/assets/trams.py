@@ -6,7 +6,7 @@ import math
 from random import Random
 
 import numpy as np
-from common import ACROSS, Color, Look, Model, Objects, box, lathe, material, tube
+from common import Color, Look, Model, Objects, box, lathe, material, tube
 from fittings import grime, lettering, louvres, occupant
 from shell import Shell, rounded
 
@@ -199,5 +199,5 @@ def _bogies() -> Objects:
 
 
 MODELS = {
-    "tram": Model(build_tram, {"red": {}}, symmetry="mirror", pixels=440, samples=12, azimuths=ACROSS),
+    "tram": Model(build_tram, {"red": {}}, symmetry="mirror", pixels=440, samples=12),
 }

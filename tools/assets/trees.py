@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from body.parts import Part, Rgb, blend, build, pipe
 from body.sdf import Array, noise
-from common import ALONG, FACING, Model, Objects
+from common import Model, Objects
 
 WOOD: Rgb = (0.55, 0.38, 0.21)
 BARK: Rgb = (0.155, 0.122, 0.086)
@@ -191,7 +191,7 @@ def shrub(seed: int = 0, height: float = 1.0) -> Objects:
 
 
 MODELS = {
-    "shrub": Model(shrub, {"a": {}}, pixels=180, step=40, samples=12),
-    "fallen_tree": Model(fallen_tree, {"broadleaf": {"seed": 22}}, pixels=360, azimuths=FACING, samples=12),
-    "branch": Model(branch, {"broadleaf": {}}, pixels=240, samples=12, azimuths=ALONG),
+    "shrub": Model(shrub, {"a": {}}, pixels=180, samples=12),
+    "fallen_tree": Model(fallen_tree, {"broadleaf": {"seed": 22}}, pixels=360, samples=12),
+    "branch": Model(branch, {"broadleaf": {}}, pixels=240, samples=12),
 }

@@ -10,7 +10,7 @@ from body.poses import CURLED
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
 from body.wardrobe import JEANS, WHITE
-from common import AHEAD, Model, Objects
+from common import Model, Objects
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.55, 0.55, 0.56)
@@ -325,7 +325,7 @@ def fallen_cyclist(seed: int = 0, who: str = "commuter") -> Objects:
 
 
 MODELS = {
-    "cyclist_falling": Model(falling_cyclist, {"commuter": {}}, samples=10, azimuths=AHEAD),
+    "cyclist_falling": Model(falling_cyclist, {"commuter": {}}, samples=10),
     "bicycle": Model(parked, {"green": {}}, samples=10),
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
     "cyclist_fallen": Model(fallen_cyclist, {"lying": {}, "racer": {"who": "racer"}}, pixels=330, samples=10),
