@@ -206,7 +206,7 @@ def _fire_front(white) -> Objects:
     return made
 
 
-EMERGENCY = {"pixels": 360, "samples": 12}
+EMERGENCY = {"pixels": 360, "samples": 10}
 MODELS = {
     "police_car": Model(build_police_car, {"a": {}}, **EMERGENCY),
     "ambulance": Model(build_ambulance, {"a": {}}, **EMERGENCY),

@@ -345,7 +345,7 @@ def _hitch(p: dict) -> Objects:
     ]
 
 
-MACHINE = {"symmetry": "none", "pixels": 300, "samples": 14}
+MACHINE = {"symmetry": "none", "pixels": 300, "samples": 10}
 MODELS = {
     "road_roller": Model(build_roller, {"a": {}}, **{**MACHINE, "symmetry": "mirror"}),
     "tractor": Model(build_tractor, {"green": {}}, **{**MACHINE, "symmetry": "mirror"}),

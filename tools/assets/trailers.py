@@ -275,7 +275,7 @@ def _folded_mast(black) -> Objects:
     return made
 
 
-TRAILER = {"pixels": 256, "samples": 14}
+TRAILER = {"pixels": 256, "samples": 10}
 MODELS = {
     "trailer": Model(build_trailer, {"a": {}}, **TRAILER),
     "generator_trailer": Model(build_generator, {"a": {}}, **TRAILER, symmetry="mirror"),

@@ -199,5 +199,5 @@ def _bogies() -> Objects:
 
 
 MODELS = {
-    "tram": Model(build_tram, {"red": {}}, symmetry="mirror", pixels=440, samples=12),
+    "tram": Model(build_tram, {"red": {}}, symmetry="mirror", pixels=440, samples=10),
 }

@@ -362,7 +362,7 @@ def _livery(half: float, front: float, load: Color) -> Objects:
     return made
 
 
-LONG = {"symmetry": "mirror", "pixels": 384, "samples": 14}
+LONG = {"symmetry": "mirror", "pixels": 384, "samples": 11}
 MODELS = {
     "van": Model(build_van, {"white": {}, "grey": {"color": "grey", "lights": "on"}}, **LONG),
     "truck_box": Model(
