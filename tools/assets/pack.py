@@ -46,12 +46,12 @@ class Pack:
         depth_m = self.meta["depth_m"]
         colour, shine = self._sky_and_emission(key, layers)
         albedo = _half(np.sqrt(layers.albedo), layers.alpha)
-        self._entries[f"albedo_{key}.webp"] = _webp(_bytes(albedo), 70)
+        self._entries[f"albedo_{key}.webp"] = _webp(_bytes(albedo), 62)
         flat = np.dstack([layers.normal[..., :2], layers.depth / depth_m, 2 * layers.gloss - 1])
         flat = _half(flat, layers.alpha * (np.abs(layers.normal).sum(-1) > 0.1))
         kept = 4 if float((layers.gloss > GLOSSY).mean()) > 0.001 else 3
         planes = np.concatenate([flat[..., i] for i in range(kept)], 0)
-        self._entries[f"shape_{key}.webp"] = _webp(_bytes(0.5 + planes * (127 / 255)), 78)
+        self._entries[f"shape_{key}.webp"] = _webp(_bytes(0.5 + planes * (127 / 255)), 62)
         view = {
             "azimuth_deg": azimuth,
             "elevation_deg": elevation,
@@ -62,7 +62,7 @@ class Pack:
     def _sky_and_emission(self, key: str, layers: Layers) -> tuple[np.ndarray, bool]:
         colour = np.sqrt(_straight(layers.radiance, layers.alpha) / RADIANCE_MAX)
         picture = np.dstack([_bytes(colour), _bytes(layers.alpha)])
-        self._entries[f"sky_{key}.webp"] = _webp(picture, 79)
+        self._entries[f"sky_{key}.webp"] = _webp(picture, 72)
         shine = float(layers.emission.max()) > 0.02
         if shine:
             self._entries[f"emit_{key}.webp"] = _webp(_bytes(np.sqrt(layers.emission / EMISSION_MAX)), 80)
