@@ -163,11 +163,10 @@ class Shell:
         rows, cols = self.points.shape[:2]
         i, j = np.meshgrid(np.arange(rows - 1), np.arange(cols - 1), indexing="ij")
         a = (i * cols + j).ravel()
-        made = mesh(
-            self.points.reshape(-1, 3).tolist(),
-            np.stack([a, a + cols, a + cols + 1, a + 1], -1).tolist(),
-            None,
-        )
+        faces = np.stack([a, a + cols, a + cols + 1, a + 1], -1)
+        if "cut" in self.fields:  # what is wholly cut away neither casts a shadow nor takes up room
+            faces = faces[~(self.fields["cut"].ravel()[faces] > 0).all(1)]
+        made = mesh(self.points.reshape(-1, 3).tolist(), faces.tolist(), None)
         for name, values in self.fields.items():
             made.data.attributes.new(name, "FLOAT", "POINT").data.foreach_set(
                 "value", values.ravel().astype(np.float32)
