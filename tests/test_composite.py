@@ -206,7 +206,7 @@ def test_a_fire_lights_the_road_around_it(monkeypatch):
 
 def test_water_mirrors_what_stands_beyond_it():
     road = make_road(grey=70, sky=(60, 90, 150))
-    road[150:262, 470:500] = (250, 250, 250)  # a bright pole straight ahead
+    road[60:262, 470:500] = (250, 250, 250)  # a bright pole straight ahead
     hazard = make_hazard("flood")
     edit = edit_of(hazard, make_placement(hazard, 14.0, 0.0), images={FRONT: road})
     (pole, aside), _ = project(PINHOLE, [(14.0, -0.1, 0.0), (14.0, 1.2, 0.0)])
@@ -216,12 +216,16 @@ def test_water_mirrors_what_stands_beyond_it():
     assert at_side[2] > at_side[0] + 10, "elsewhere it shows the blue sky"
 
 
-def test_a_mirrored_ray_is_looked_up_as_far_below_the_horizon_as_it_meets_the_water_above():
+#: Rows by which what water mirrors stands higher than in still water: ripples are seen on the side turned here.
+LEAN = round(2 * 0.018 * PINHOLE.fy)
+
+
+def test_a_mirrored_ray_is_looked_up_as_far_above_the_horizon_as_it_meets_the_water_below_and_the_lean_higher():
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     rows = np.minimum(np.arange(540), 255).astype(np.uint8)
     image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)
     mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
-    expected = to_linear(np.full((1, 1, 3), 2 * 270 - 300, np.uint8))[0, 0]
+    expected = to_linear(np.full((1, 1, 3), 2 * 270 - 300 - LEAN, np.uint8))[0, 0]
     assert mirrored[300, 480] == pytest.approx(expected, rel=0.03)
     assert share[300, 480] > share[400, 480] > 0.02
 
@@ -229,7 +233,10 @@ def test_a_mirrored_ray_is_looked_up_as_far_below_the_horizon_as_it_meets_the_wa
 def test_ripples_break_up_what_water_mirrors_and_add_no_light():
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     image = np.full((540, 960, 3), 40, np.uint8)
-    image[:220], image[300:] = 220, 150  # the sky, its edge 50 rows above the horizon, and the road
+    image[: 220 - LEAN], image[300:] = (
+        220,
+        150,
+    )  # the sky, its edge 50 rows and more above the horizon, and the road
     mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
     water = mirrored[290:400, :, 0]
     assert to_linear(image).min() - 1e-6 < water.min() < water.max() < to_linear(image).max() + 1e-6

@@ -13,6 +13,8 @@ from cfgen.records import Camera
 _STRAIGHT = 0.02
 #: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
 _TURNED = 0.07
+#: Mean slope towards the camera (radians) of the sides that are seen so: they mirror what stands higher.
+_LEAN = 0.018
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
 _FINE = 0.007
 #: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
@@ -38,7 +40,8 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
     rays, _ = unproject(camera, grid)
     world = np.nan_to_num(rays @ rotation(camera))
     steep = np.clip(-world[:, 2], 0, 1)
-    facet = np.column_stack([-_slopes(camera, world), np.ones(len(world))])
+    level = world[:, :2] / np.maximum(np.linalg.norm(world[:, :2], axis=1, keepdims=True), 1e-6)
+    facet = np.column_stack([-_slopes(camera, world) - _LEAN * level, np.ones(len(world))])
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
     px, seen = project(setting.camera, eye_of(setting.camera) + _FAR * world)
     shape = camera.height, camera.width
