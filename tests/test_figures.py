@@ -42,7 +42,7 @@ def test_a_cut_and_a_clip_take_away_what_they_name() -> None:
 
 @pytest.mark.parametrize("height", [1.18, 1.75, 1.95])
 @pytest.mark.parametrize(
-    "name", ["WALK", "RUN", "STAND", "DIG", "SITTING", "LYING", "ASTRIDE", "MOTO", "SEATED"]
+    "name", ["WALK", "RUN", "SWING", "STAND", "DIG", "TALK", "LYING", "ASTRIDE", "MOTO", "SEATED"]
 )
 def test_bones_keep_their_length_in_every_pose(name: str, height: float) -> None:
     skeleton = room("skeleton")
@@ -67,9 +67,12 @@ def test_a_mirrored_pose_mirrors_every_joint(name: str) -> None:
                 assert there == pytest.approx(here * (1, -1, 1), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["WALK", "PASS", "STAND", "STOOP", "WAIT", "PUSH"])
-def test_a_walker_has_a_foot_on_the_ground(name: str) -> None:
-    body = room("skeleton").Skeleton(getattr(room("poses"), name))
+@pytest.mark.parametrize("held", [None, "STOOPED", "CALLING", "PUSHING"])
+@pytest.mark.parametrize("phase", [0, 1, 2, 3, None])
+def test_a_walker_has_a_foot_on_the_ground_in_every_phase(phase: int | None, held: str | None) -> None:
+    poses = room("poses")
+    pose = poses.walking(phase, **(getattr(poses, held) if held else {}))
+    body = room("skeleton").Skeleton(pose)
     soles = [leg.end[2] - 0.08 for leg in body.legs.values()]
     assert min(soles) == pytest.approx(0.0, abs=0.03)
 

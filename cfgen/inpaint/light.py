@@ -27,7 +27,7 @@ _WHITE_SPREAD = 0.35
 #: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
 _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
 #: Most that bright surroundings add to the sky's light on what stands up.
-_MOST_BOUNCE = 2.5
+_MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
 _FAR_M, _CLEAR = 120.0, 0.0003
 

@@ -38,6 +38,7 @@ CURATE = [
 PLACE = [
     "Scene",
     "Hazard",
+    "Size",
     "Drawn by",
     "Frame: click on the road to put the haza",
     "P preview",

@@ -25,7 +25,7 @@ def build_truck_and_worker(seed: int) -> Objects:
 
 def build_child_behind_car(seed: int, color: str = "grey") -> Objects:
     """A parked car with a child running out in front of it, to the left."""
-    child = place(_someone("child_running", "boy"), (2.75, 0.75, 0), math.pi / 2)
+    child = place(_someone("child_running", "boy"), (2.75, 1.6, 0), math.pi / 2)
     return [place([*build_car(seed, "hatch", color, driver=False), child], (-0.3, -0.2, 0))]
 
 

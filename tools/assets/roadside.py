@@ -242,13 +242,13 @@ def _cables(rng: Random) -> Objects:
 
 
 def build_manhole(seed: int) -> Objects:
-    """An open manhole, seen from +x: a pale collar about a black shaft, its cover stuck upright in the opening."""
+    """An open manhole, seen from +x: an iron ring about a black shaft, its cover half off and tipped up behind."""
     iron = material("iron", (0.15, 0.135, 0.12), 0.55, metal=0.3, dark=(0.07, 0.045, 0.03), vary_scale=14)
     worn = material("worn", (0.27, 0.26, 0.25), 0.45, metal=0.5, vary=0.35, vary_scale=20)
     damp = material("damp", (0.030, 0.027, 0.023), 0.9, spec=0.0, vary=0.5, vary_scale=12)
     void = material("void", (0.002, 0.002, 0.002), 1.0, spec=0.0)
     collar = material(
-        "collar", (0.36, 0.345, 0.31), 0.95, spec=0.0, dark=(0.28, 0.27, 0.25), vary_scale=7, bump=0.4
+        "collar", (0.15, 0.145, 0.135), 0.95, spec=0.0, dark=(0.10, 0.097, 0.09), vary_scale=7, bump=0.4
     )
     made = [
         lathe([(0.0, 0.004), (0.38, 0.004)], void, 48),
@@ -259,7 +259,7 @@ def build_manhole(seed: int) -> Objects:
             lathe([(0.47, 0.05), (0.60, 0.035), (0.74, 0.012), (0.76, 0.002)], collar, 48), 0.014, 0.12, 1
         ),
     ]
-    cover = place(_cover(iron, worn), (-0.18, 0.16, 0.305), Random(seed).uniform(0.1, 0.3), pitch=0.95)
+    cover = place(_cover(iron, worn), (-0.40, 0.10, 0.235), Random(seed).uniform(0.1, 0.3), pitch=0.5)
     return [*made, cover]
 
 
