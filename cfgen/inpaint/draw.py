@@ -25,6 +25,8 @@ _FLAME = (0.30, 0.42)
 _SOLID, _THIN_REACH = 0.95, 0.16
 #: Share of a view that is smoke or flames from which on depths in it mean little.
 _HOLLOW = 0.15
+#: Share of its darkening that merely wet road around water keeps: it mirrors some sky too.
+_WET = np.float32(0.45)
 #: Directions over which the shadow of a sun of unknown side is averaged.
 _STRAY_SUNS = 5
 
@@ -55,8 +57,11 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
     shade = _on_ground(shadow, part, placement, np.ones(3))
     rgba = draw_object(sprite, part, placement, light)
-    mirror = np.clip((rgba[..., 3] - 0.7) / 0.28, 0, 1) if sprite.is_water else None
-    return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
+    if not sprite.is_water:
+        return Drawing((x0, y0, x1, y1), rgba, shade)
+    rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
+    mirror = np.clip((rgba[..., 3] - 0.6) / 0.38, 0, 1)
+    return Drawing((x0, y0, x1, y1), rgba * (_WET + (1 - _WET) * mirror[..., None]), shade, mirror)
 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
