@@ -9,8 +9,13 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cfgen.inpaint.colour import LUMA
+
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
 ASPHALT = 0.10
+#: Share of their colourfulness that things keep in a camera's picture, in the sun and without: crosstalk of the sensor
+#: and stray light take the rest. Lamps and flames keep theirs.
+_COLOURFUL = np.float32(0.92), np.float32(0.8)
 #: Reflectance at normal incidence of clear coats, glass and plastic (refractive index 1.5).
 _F0 = np.float32(0.04)
 #: GGX width of the sun's highlight on the smoothest surface, and what roughness adds: broader than it is, since the
@@ -75,15 +80,17 @@ def relight(
     shadow: HullShadow | None,
 ) -> Floats:
     """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, and what glows by itself."""
+    in_sun = light is not None and light[2] > 0
+    kept = _COLOURFUL[0 if in_sun else 1]
     rgba = layers.sky.copy()
-    rgba[..., :3] *= np.asarray(sky, np.float32)
-    if light is not None and light[2] > 0:
+    rgba[..., :3] = _paler(rgba[..., :3], kept) * np.asarray(sky, np.float32)
+    if light is not None and in_sun:
         towards = light.astype(np.float32)
         facing = np.clip(layers.normal @ towards, 0, 1)
         if shadow is not None:
             facing *= shadow.visible(layers.position, layers.normal)
         bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
-        added = layers.albedo * (facing + bounce)[..., None]
+        added = _paler(layers.albedo, kept) * (facing + bounce)[..., None]
         if layers.gloss is not None:
             added += _mirrored(layers, layers.gloss, towards, facing)[..., None]
         added *= np.asarray(sun, np.float32)
@@ -93,6 +100,10 @@ def relight(
     if layers.emission is not None:
         rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
     return rgba
+
+
+def _paler(colour: Floats, kept: np.float32) -> Floats:
+    return colour * kept + (colour @ LUMA * (1 - kept))[..., None]
 
 
 def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> Floats:
