@@ -146,7 +146,7 @@ async function flag() {
   const reason = await ask(`Flag “${now.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
   if (reason !== null) decide("flag", reason);
 }
-async function undo() { const back = await cf.ask(server, "undo").catch(() => null); if (back) { cf.toast("Taken back."); if ($("filter").value === "rejected") $("filter").value = "all"; await load(back.id); } }
+async function undo() { const back = await cf.ask(server, "undo").catch(() => null); if (back) { cf.toast("Taken back."); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
 async function bringBack() { if (now && now.status === "rejected") { await cf.ask(server, "bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
 
 const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };

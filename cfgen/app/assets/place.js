@@ -92,12 +92,16 @@ async function follow() {
   $("l-out").textContent = Math.abs(l) < 0.05 ? "on the path" : `${Math.abs(l).toFixed(1)} m ${l > 0 ? "left" : "right"}`;
   $("h-out").textContent = `${$("h").value}°`;
   turn++;
+  await look();
+}
+// asking again for where it was moved meanwhile is no move: what is being drawn there still counts
+async function look() {
   if (waiting || !scene) return;
   waiting = true;
   const mine = turn, answer = await cf.ask(server, "live", q()).catch(() => null);
   waiting = false;
   if (answer) { live = answer; draw(); }
-  if (mine !== turn) follow();
+  if (mine !== turn) look();
 }
 const poly = (points, cls) => cf.el("svg:polygon", { points: points.map((p) => p.join(",")).join(" "), class: cls });
 function draw() {
