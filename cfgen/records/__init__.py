@@ -34,6 +34,7 @@ from cfgen.records.cases import (
     Rejection,
     Spent,
 )
+from cfgen.records.faults import Fault
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.runs import (
@@ -72,6 +73,7 @@ __all__ = [
     "Dimension",
     "DistancePolicy",
     "Edge",
+    "Fault",
     "Frame",
     "GateResult",
     "Hazard",

@@ -1,0 +1,94 @@
+"""Containment, in one place: what breaks in one piece of work is recorded there, and the rest goes on.
+
+A piece of work is a case, a control arm, a history frame, an answer, a verdict, a drive of an import, a section of a
+report. :func:`contained` runs one; what comes back is its result or a :class:`~cfgen.records.Fault`.
+"""
+
+import errno
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cfgen.errors import CfgenError, InputError
+from cfgen.records.faults import Fault
+
+T = TypeVar("T")
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+#: errors of the machine that the next piece of work would meet as well
+_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE}
+_LONGEST = 2000
+_FRAMES = 4
+
+
+def contained(
+    work: Callable[[], T], where: str, inputs: Mapping[str, Any] | None = None, strict: bool = False
+) -> T | Fault:
+    """The result of ``work()``, or the fault that ended it.
+
+    Args:
+        where: the piece of work in words.
+        inputs: what reproduces it; values that are not JSON are kept as their ``repr``.
+        strict: let every exception through, with its traceback.
+
+    Raises:
+        Exception: ``strict``, or an error after which no further work makes sense (:func:`ends_the_run`).
+    """
+    try:
+        return work()
+    except Exception as error:
+        if strict or ends_the_run(error):
+            raise
+        return fault_of(error, where, inputs)
+
+
+def ends_the_run(error: BaseException) -> bool:
+    """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key.
+
+    Of our own errors only :class:`~cfgen.errors.InputError` speaks of one thing among many.
+    """
+    if isinstance(error, OSError):
+        return error.errno in _MACHINE
+    if isinstance(error, CfgenError):
+        return not isinstance(error, InputError)
+    return not isinstance(error, Exception)
+
+
+def fault_of(error: BaseException, where: str, inputs: Mapping[str, Any] | None = None) -> Fault:
+    """What is kept of ``error``: its cause, the innermost frames of our own code, what reproduces it."""
+    kind = type(error)
+    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
+    return Fault(
+        where=where,
+        exception=f"{module}{kind.__qualname__}",
+        message=_text(str(error))[:_LONGEST],
+        frames=_own_frames(error),
+        inputs={name: _plain(value) for name, value in (inputs or {}).items()},
+    )
+
+
+def _own_frames(error: BaseException) -> tuple[str, ...]:
+    """The innermost frames within cfgen; without any, those of the caller, whoever that is."""
+    stack = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in stack if Path(frame.filename).is_relative_to(_PACKAGE)]
+    return tuple(f"{_short(f.filename)}:{f.lineno} in {f.name}" for f in (own or list(stack))[-_FRAMES:])
+
+
+def _short(filename: str) -> str:
+    path = Path(filename)
+    return path.relative_to(_PACKAGE.parent).as_posix() if path.is_relative_to(_PACKAGE) else path.name
+
+
+def _plain(value: Any) -> Any:
+    """``value`` if it is JSON, else its ``repr``, shortened."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
+    except (TypeError, ValueError, RecursionError):
+        return _text(repr(value))[:_LONGEST]
+
+
+def _text(text: str) -> str:
+    """Lone surrogates made visible, so that it can be stored as UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()

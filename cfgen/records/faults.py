@@ -1,0 +1,34 @@
+"""What is kept of an exception that nobody expected."""
+
+from typing import Any
+
+from pydantic import Field
+
+from cfgen.records.base import Record
+
+
+class Fault(Record):
+    """An unexpected exception, recorded with the piece of work in which it happened.
+
+    A refusal says that a piece of work will not do; a fault says that cfgen, or something it called, broke on it.
+    """
+
+    #: the piece of work, for example "control arm nuisance" or "history frame front@-500"
+    where: str
+    #: qualified name of the exception, for example "cv2.error"
+    exception: str
+    message: str
+    #: "cfgen/inpaint/reproject.py:88 in _splat", innermost of our own code last
+    frames: tuple[str, ...] = ()
+    #: JSON values that reproduce it
+    inputs: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        """What happened and in which function, without numbers of lines or of the case: equal causes are equal."""
+        file, _, function = self.frames[-1].partition(" in ") if self.frames else ("", "", "")
+        return f"{self.exception} in {file.rpartition(':')[0]} {function}" if file else self.exception
+
+    def __str__(self) -> str:
+        at = f" at {self.frames[-1]}" if self.frames else ""
+        return f"{self.where}: {self.exception}: {self.message.splitlines()[0] if self.message else ''}{at}"
