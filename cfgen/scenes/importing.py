@@ -217,6 +217,8 @@ def _import_one(moment: Cuttable, folder: Path, frame_times: Sequence[float], lo
         SceneFile.model_validate(content_of(scene)).record()
     whole = {f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames}
     existed = folder.exists()
+    for left in folder.rglob(".*.tmp"):  # of an import that was killed
+        left.unlink(missing_ok=True)
     try:
         write_scene(folder, scene, whole)
     except BaseException:
