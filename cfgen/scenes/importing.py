@@ -189,9 +189,10 @@ def _moments(
             if first_with.setdefault(moment.scene_id, name) == name:
                 found.append(moment)
             else:
-                summary.failed[name] = (
+                summary.failed.setdefault(
+                    name,
                     f"scene_id '{moment.scene_id}' is also that of {first_with[moment.scene_id]}; "
-                    "rename one of the two, or import it into another folder"
+                    "rename one of the two, or import it into another folder",
                 )
         progress.step(plain(Path(name).name))
     return found
