@@ -219,7 +219,7 @@ def one_mishap(reader: str, whole: Path, work: Path, more: list[str], fine: set[
 @pytest.mark.parametrize("name", SOURCES)
 def test_any_file_may_break(name, tmp_path, capsys):
     """Longer: CFGEN_FUZZ=300 CFGEN_FUZZ_SEED=5 pytest tests/scenes/test_reader_fuzz.py."""
-    count, seed = int(os.environ.get("CFGEN_FUZZ", "4")), os.environ.get("CFGEN_FUZZ_SEED", "1")
+    count, seed = int(os.environ.get("CFGEN_FUZZ", "2")), os.environ.get("CFGEN_FUZZ_SEED", "1")
     reader, whole = name.partition(" ")[0], tmp_path / "whole"
     more = SOURCES[name](whole)
     assert main(command(reader, source_of(whole), tmp_path / "fine", *more)) == 0
