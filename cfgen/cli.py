@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import io
 import pkgutil
 import sys
 import warnings
@@ -28,6 +29,8 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. A user's mistake is one line on stderr, never a traceback."""
     warnings.showwarning = _one_line
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8, terminals neither
     arguments = build_parser().parse_args(argv)
     try:
         return arguments.func(arguments) or 0

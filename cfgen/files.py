@@ -1,8 +1,10 @@
 """Files that appear whole or not at all, and images without metadata."""
 
 import contextlib
+import io
 import json
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +13,7 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
+from cfgen.core.faults import ends_the_run
 from cfgen.errors import InputError, StoreError
 from cfgen.hashing import hash_json
 from cfgen.records import SCHEMA_VERSION, Stored
@@ -88,9 +91,9 @@ def read_json(path: Path) -> dict[str, Any]:
         raise StoreError(f"{path}: expected a file, found none") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(
-            f"{path}: expected JSON, found something else ({error}); restore or delete it"
+            f"{path}: expected JSON, found {stand_in(path) or f'something else ({error})'}; restore or delete it"
         ) from error
     if not isinstance(content, dict):
         raise StoreError(f"{path}: expected a JSON object, found {type(content).__name__}")
@@ -112,15 +115,69 @@ def read_image(path: Path) -> np.ndarray:
     Raises:
         InputError: missing, or not a whole image.
     """
+    with reading(path, "a readable file", "check the path and restore the file"):
+        data = path.read_bytes()
+    return decode_image(data, path)
+
+
+def decode_image(data: bytes, path: Path) -> np.ndarray:
+    """(H, W, 3) uint8 RGB of the encoded image ``data``; ``path`` is where it comes from.
+
+    Raises:
+        InputError: not a whole image, or a pointer of Git LFS or git-annex in its place.
+    """
+    with reading(path, "an image", "restore the file"):
+        try:
+            with Image.open(io.BytesIO(data)) as file:
+                return np.asarray(file.convert("RGB"))
+        except UnidentifiedImageError:
+            raise ValueError(f"{len(data)} bytes of something else") from None
+
+
+@contextlib.contextmanager
+def reading(path: Path, expected: str, advice: str) -> Iterator[None]:
+    """For the parsing of one file of others: parsers raise anything on damaged bytes, and here it is one clear line.
+
+    Raises:
+        InputError: whatever went wrong inside; names ``path``, what was ``expected``, found, and the ``advice``.
+    """
     try:
-        with Image.open(path) as file:
-            return np.asarray(file.convert("RGB"))
-    except UnidentifiedImageError:
-        raise InputError(f"{path}: expected an image, found something else; replace the file") from None
-    except OSError as error:  # a file that ends early is one too
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if ends_the_run(error):
+            raise
         raise InputError(
-            f"{path}: cannot read the image ({error.strerror or error}); check the path and restore the file"
+            f"{path}: expected {expected}, found {stand_in(path) or _said(error)}; {advice}"
         ) from error
+
+
+def stand_in(path: Path) -> str:
+    """What lies in the place of the content of ``path``, and the command that brings it; else empty."""
+    try:
+        if path.is_symlink() and not path.exists():
+            target = path.readlink()
+            return f"a link to {target}, which is not here" + (
+                "; run: git annex get" if "annex" in target.parts else ""
+            )
+        with path.open("rb") as file:
+            head = file.read(64)
+    except OSError:
+        return ""
+    if head.startswith(b"version https://git-lfs"):
+        return "a Git LFS pointer; run: git lfs pull"
+    return "a git-annex pointer; run: git annex get" if head.startswith(b"/annex/objects/") else ""
+
+
+def _said(error: Exception) -> str:
+    """An exception of somebody else's parser in one short line."""
+    if isinstance(error, ValidationError):
+        return explain(error)
+    said = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if isinstance(error, KeyError):
+        said = f"no {said}"
+    return " ".join(said.split())[:200] or type(error).__name__
 
 
 def png_bytes(pixels: np.ndarray) -> bytes:

@@ -3,11 +3,16 @@
 import argparse
 import inspect
 import json
+import re
 import textwrap
 from pathlib import Path
 
 from cfgen.commands.options import add_options, parse_options, positive, seconds
-from cfgen.errors import Shortfall
+from cfgen.core.faults import ends_the_run, fault_of
+from cfgen.errors import InputError, Shortfall
+
+#: how many of each cause are named
+_EXAMPLES = 3
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -20,13 +25,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
     action.add_argument("folder", type=Path)
+    _add_running(action)
     action.set_defaults(func=_check)
 
     action = actions.add_parser("show", help="write a page with path, motion and speed of every scene")
     action.add_argument("folder", type=Path)
     action.add_argument("--out", type=Path, default=Path("scenes.html"), help="page (default scenes.html)")
     action.add_argument("--limit", type=positive, help="only the first N scenes")
-    action.add_argument("--quiet", action="store_true", help="no progress")
+    _add_running(action)
     action.set_defaults(func=_show)
 
     action = actions.add_parser("import", help="cut scenes out of recorded drives, into the folder format")
@@ -42,7 +48,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
     add_options(action, "--option", "reader")
-    action.add_argument("--quiet", action="store_true", help="no progress")
+    _add_running(action)
     action.set_defaults(func=_import)
 
     action = actions.add_parser("readers", help="what can be imported, with each reader's options")
@@ -50,6 +56,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("schema", help="print the JSON schema of scene.json")
     action.set_defaults(func=_schema)
+
+
+def _add_running(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--quiet", action="store_true", help="no progress")
+    action.add_argument(
+        "--strict", action="store_true", help="end at the first unexpected exception, with its traceback"
+    )
 
 
 def moments_before(text: str) -> tuple[float, ...]:
@@ -66,30 +79,40 @@ def moments_before(text: str) -> tuple[float, ...]:
 def _list(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.folder import find_scenes, load_scene
 
+    unusable = 0
     folders = find_scenes(arguments.folder)
     print(f"{'scene':<32} {'km/h':>5} {'cameras':>7} {'frames':>6} {'future':>7}  camera model and source")
     for path in folders:
-        scene = load_scene(path).scene
+        try:
+            scene = load_scene(path).scene
+        except InputError as error:
+            unusable += 1
+            print(f"unusable: {error}")
+            continue
         future = f"{scene.future.t[-1]:g} s" if scene.future else "none"
         front = f"{scene.front.model} {scene.front.width}x{scene.front.height}"
         print(
             f"{scene.scene_id:<32} {scene.speed * 3.6:5.0f} {len(scene.cameras):7} {len(scene.frames):6} {future:>7}  "
             f"{front}, {scene.source}"
         )
+    if unusable:
+        raise Shortfall(f"{unusable} of {len(folders)} scenes cannot be used; the reasons are above")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from cfgen.scenes.check import check_folder
+    from cfgen.scenes.check import check_folder, unusable
 
-    found = check_folder(arguments.folder)
+    found = check_folder(arguments.folder, arguments.quiet, arguments.strict)
     for path, faults in found.items():
         for fault in faults:
             print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
-    broken = sum(any(fault.level == "error" for fault in faults) for faults in found.values())
+    broken = sum(unusable(faults) for faults in found.values())
+    faulted = sum(any(fault.level == "fault" for fault in faults) for faults in found.values())
     odd = sum(bool(faults) for faults in found.values()) - broken
     print(
         f"{len(found)} scenes: {len(found) - broken - odd} without fault, {odd} with warnings, {broken} unusable"
+        + (f", {faulted} of these because cfgen itself broke on them" if faulted else "")
     )
     if broken:
         raise Shortfall(f"{broken} of {len(found)} scenes cannot be used; the faults are above")
@@ -99,17 +122,26 @@ def _check(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.show import write_page
 
-    shown = write_page(arguments.folder, arguments.out, arguments.limit, arguments.quiet)
+    shown, undrawn = write_page(
+        arguments.folder, arguments.out, arguments.limit, arguments.quiet, arguments.strict
+    )
     print(f"{shown} scenes in {arguments.out}: open it in a browser; the path should lie on the road")
+    if undrawn:
+        raise Shortfall(f"{undrawn} of {shown} scenes cannot be drawn; the page says why")
     return 0
 
 
 def _import(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.drive import FRAME_TIMES
-    from cfgen.scenes.importing import import_scenes, open_reader
+    from cfgen.scenes.importing import import_scenes, open_reader, write_import_record
 
     options = parse_options(arguments.option, "--option")
-    reader = open_reader(arguments.reader, arguments.source, options)
+    try:
+        reader = open_reader(arguments.reader, arguments.source, options)
+    except Exception as error:
+        if arguments.strict or isinstance(error, InputError) or ends_the_run(error):
+            raise
+        raise Shortfall(str(fault_of(error, f"reader '{arguments.reader}' on {arguments.source}"))) from error
     summary = import_scenes(
         reader,
         arguments.out,
@@ -118,14 +150,38 @@ def _import(arguments: argparse.Namespace) -> int:
         lossless=arguments.lossless,
         frame_times=arguments.frames or FRAME_TIMES,
         quiet=arguments.quiet,
+        strict=arguments.strict,
     )
-    for name, reason in summary.failed.items():
-        print(f"left out: {name}: {reason}")
+    record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
     print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
-    if summary.failed:
-        raise Shortfall(f"{len(summary.failed)} could not be read; the reasons are above")
+    _tell("left out", [(name, reason, _cause(name, reason)) for name, reason in summary.failed.items()])
+    _tell("fault", [(fault.where, str(fault), fault.kind) for fault in summary.faults])
+    if summary.failed or summary.faults:
+        raise Shortfall(
+            f"{len(summary.failed)} drives or scenes left out, {len(summary.faults)} faults; all are in {record}"
+        )
+    if not summary.written + summary.kept:
+        raise Shortfall(f"{arguments.source}: has no drive that a scene can be cut from")
     print(f"Next: cfgen scenes check {arguments.out}, and look at cfgen scenes show {arguments.out}")
     return 0
+
+
+def _tell(what: str, items: list[tuple[str, str, str]]) -> None:
+    """Names and reasons, with how many more have the same cause."""
+    causes: dict[str, list[tuple[str, str]]] = {}
+    for name, reason, cause in items:
+        causes.setdefault(cause, []).append((name, reason))
+    for group in sorted(causes.values(), key=len, reverse=True):
+        for name, reason in group[:_EXAMPLES]:
+            print(f"{what}: {reason}" if name in reason else f"{what}: {name}: {reason}")
+        if len(group) > _EXAMPLES:
+            print(f"{what}: ... and {len(group) - _EXAMPLES} more like these, {len(group)} in all")
+
+
+def _cause(name: str, reason: str) -> str:
+    """The reason without what differs from one drive to the next: paths, names and numbers."""
+    words = (word for word in reason.replace(name, "").split() if "/" not in word)
+    return re.sub(r"[0-9a-f]*\d[0-9a-f.]*", "#", " ".join(words))
 
 
 def _readers(arguments: argparse.Namespace) -> int:

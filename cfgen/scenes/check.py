@@ -10,10 +10,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cfgen import records
+from cfgen.core.faults import contained
 from cfgen.errors import InputError
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
+from cfgen.progress import Progress
 from cfgen.records import Camera, Scene
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
@@ -25,23 +28,31 @@ _SAME_PIXELS = 0.4  # mean absolute difference, grey levels: below it a moving c
 
 
 class Fault(NamedTuple):
-    level: Literal["error", "warning"]
+    #: "fault": cfgen itself broke on the scene
+    level: Literal["fault", "error", "warning"]
     #: the part of the scene, e.g. a field or an image
     where: str
     #: expected, found, and what to do
     what: str
 
 
-def check_folder(folder: Path) -> dict[Path, list[Fault]]:
+def check_folder(folder: Path, quiet: bool = True, strict: bool = False) -> dict[Path, list[Fault]]:
     """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
+
+    Args:
+        strict: raise the first exception that nobody expected, with its traceback.
 
     Raises:
         InputError: no scene there.
     """
     found: dict[Path, list[Fault]] = {}
     first_with: dict[str, Path] = {}
-    for path in find_scenes(folder):
-        scene_id, faults = check_scene(path)
+    folders = find_scenes(folder)
+    progress = Progress("check", len(folders), quiet)
+    for path in folders:
+        done = contained(lambda path=path: check_scene(path), str(path), strict=strict)  # type: ignore[misc]
+        scene_id, faults = ("", [broken(done)]) if isinstance(done, records.Fault) else done
+        progress.step(path.name)
         if scene_id and scene_id in first_with:
             faults.append(
                 Fault("error", "scene_id", f"'{scene_id}' is also {first_with[scene_id]}'s; rename one")
@@ -49,6 +60,15 @@ def check_folder(folder: Path) -> dict[Path, list[Fault]]:
         first_with.setdefault(scene_id, path)
         found[path] = faults
     return found
+
+
+def broken(fault: records.Fault) -> Fault:
+    """What cfgen itself broke on, as one of the faults of a scene."""
+    return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
+
+
+def unusable(faults: list[Fault]) -> bool:
+    return any(fault.level != "warning" for fault in faults)
 
 
 def check_scene(path: Path) -> tuple[str, list[Fault]]:

@@ -48,11 +48,24 @@ class Recording(Protocol):
     def moments(self, every_s: float) -> Sequence[Cuttable]: ...
 
 
+@dataclass(frozen=True)
+class Opener:
+    """Opens a recording; ``name`` says which one in messages."""
+
+    name: str
+    open: Callable[[], Recording]
+
+    def __call__(self) -> Recording:
+        return self.open()
+
+
 class Reader(Protocol):
     """Opened on a source; built-in and third-party ones alike. Options are its keyword arguments."""
 
     def recordings(self) -> Iterable[Callable[[], Recording]]:
-        """One opener per recording, in a fixed order. Opening is cheap: images are read when a scene is cut.
+        """One opener (an :class:`Opener`, or any function) per recording, in a fixed order.
+
+        Opening is cheap: images are read when a scene is cut.
 
         Raises (also the openers):
             InputError: names the file, what was expected and found.
@@ -92,6 +105,34 @@ class Drive:
     epoch: float | None = None
     motion_known: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses a log that no scene can be cut from.
+
+        Raises:
+            InputError: lengths that differ, values that are not finite, or times that go back.
+        """
+        if not len(self.t) == len(self.poses) == len(self.v) or not len(self.t):
+            self._refuse("poses", f"as many times as poses and speeds, found {len(self.t)}, {len(self.poses)} "
+                         f"and {len(self.v)}")  # fmt: skip
+        for name, values in (("times", self.t), ("poses", self.poses), ("speeds", self.v)):
+            odd = np.argwhere(~np.isfinite(values))
+            if len(odd):
+                self._refuse(name, f"finite numbers, found {values[tuple(odd[0])]} in row {odd[0][0]}")
+        self._increasing("times of the poses", self.t, strictly=True)
+        for stream in self.streams:
+            self._increasing(f"times of camera '{stream.camera.name}'", stream.times, strictly=False)
+
+    def _increasing(self, what: str, times: Array, strictly: bool) -> None:
+        steps = np.diff(times)
+        wrong = ~((steps > 0) if strictly else (steps >= 0))  # NaN is wrong too
+        if wrong.any():
+            row = int(wrong.argmax())
+            self._refuse(what, f"times that increase, found {times[row]:.6f} s and then {times[row + 1]:.6f} s "
+                         f"in rows {row} and {row + 1}")  # fmt: skip
+
+    def _refuse(self, what: str, why: str) -> None:
+        raise InputError(f"drive '{self.name}': {what}: expected {why}; get the log again or mend it")
 
     def moments(self, every_s: float) -> list["Moment"]:
         """Front frames ``every_s`` apart that have 2 s of motion before and 6 s after them.
@@ -153,8 +194,8 @@ class Moment:
         extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
         scene = Scene(
             scene_id=self.scene_id,
-            source=drive.source,
-            license=drive.license,
+            source=plain(drive.source),
+            license=plain(drive.license),
             timestamp="" if drive.epoch is None else _utc(drive.epoch + t0),
             cameras=tuple(s.camera for s in drive.streams if any(f.camera == s.camera.name for f in frames)),
             frames=tuple(frames),
@@ -162,14 +203,19 @@ class Moment:
             future=future,
             motion_known=drive.motion_known,
             extra=extra
-            | {"drive": drive.name, "t0_in_drive_s": round(t0 - float(drive.streams[0].times[0]), 4)},
+            | {"drive": plain(drive.name), "t0_in_drive_s": round(t0 - float(drive.streams[0].times[0]), 4)},
         )
         return scene, images
 
 
 def identifier(name: str) -> str:
     """``name`` in the characters that an identifier may have."""
-    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[-100:] or "drive"
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name)[-100:].lstrip("-._").rstrip("-.") or "drive"
+
+
+def plain(text: str) -> str:
+    """A file name that is not UTF-8 made storable."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _frame_indices(times: Array, t0: float, wanted: Sequence[float]) -> list[int]:
@@ -244,4 +290,7 @@ def speeds_of(t: Array, poses: Array) -> Array:
 
 
 def _utc(seconds: float) -> str:
+    """Empty for what is no time of this era."""
+    if not 0 <= seconds < 4e9:
+        return ""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

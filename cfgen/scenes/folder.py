@@ -115,7 +115,13 @@ def _check_image_path(folder: Path, path: Path, frame: Frame) -> None:
         raise InputError(
             f"{path}: image '{frame.image}': expected a path inside the scene folder; move the file there"
         )
-    if not (folder / image).is_file():
+    try:
+        there = (folder / image).is_file()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise InputError(
+            f"{path}: image '{frame.image[:80]}': cannot look for it ({error.strerror})"
+        ) from error
+    if not there:
         raise InputError(
             f"{folder / image}: expected the image at t = {frame.t:g} s that {path.name} names, found none; "
             "add the file, or take it out of the record (null in history_images)"

@@ -5,6 +5,7 @@ The record that the rest of cfgen uses is :class:`cfgen.records.Scene`; this mod
 
 import difflib
 import itertools
+import json
 import math
 from collections.abc import Iterable
 from typing import Any, Literal, Self
@@ -191,6 +192,11 @@ class SceneFile(BaseModel):
         extra = dict(self.__pydantic_extra__ or {})
         if self.speed_t0 is not None:
             extra["speed_t0"] = self.speed_t0
+        for key, value in extra.items():
+            try:
+                json.dumps({key: value}, ensure_ascii=False, allow_nan=False).encode()
+            except ValueError as error:  # NaN, infinity, half of a surrogate pair
+                raise ValueError(f"key {key!r}: expected JSON that can be stored, found {error}") from error
         return extra
 
     def _history(self) -> Motion:

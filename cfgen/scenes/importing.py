@@ -1,20 +1,29 @@
 """Import: a source in its own layout in, scene folders out."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from cfgen import __version__
+from cfgen.core.faults import contained, ends_the_run
 from cfgen.errors import InputError
-from cfgen.files import png_bytes
+from cfgen.files import decode_image, reading, write_record
+from cfgen.hashing import derive_id
 from cfgen.progress import Progress
+from cfgen.records import Camera, Fault, Stored
 from cfgen.registry import Registry
-from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Reader
-from cfgen.scenes.folder import SCENE_FILE, write_scene
+from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
+from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
+from cfgen.scenes.format import SceneFile, content_of
+
+T = TypeVar("T")
 
 _READERS = {
     "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
@@ -38,6 +47,21 @@ class ImportSummary:
     kept: int = 0
     #: drive or scene -> why it could not be read
     failed: dict[str, str] = field(default_factory=dict)
+    #: what broke on a drive or scene that nobody expected
+    faults: list[Fault] = field(default_factory=list)
+
+
+class ImportRecord(Stored):
+    """What an import left out; beside the scenes, where nothing takes it for one."""
+
+    reader: str
+    source: str
+    options: dict[str, Any]
+    cfgen_version: str = __version__
+    written: int
+    kept: int
+    left_out: dict[str, str]
+    faults: tuple[Fault, ...]
 
 
 def open_reader(name: str, source: Path, options: dict[str, Any]) -> Reader:
@@ -78,52 +102,146 @@ def import_scenes(
     lossless: bool = False,
     frame_times: Sequence[float] = FRAME_TIMES,
     quiet: bool = False,
+    strict: bool = False,
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
+
+    Each recording and each scene stands alone: what is wrong with one leaves that one out, and the summary says so.
 
     Args:
         limit: at most so many, spread evenly over all that could be cut.
         frame_times: s relative to t0; each camera's frames at or closest before them are taken along.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
+        strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
-    chosen = list(_moments(reader, every_s, summary))
+    chosen = _moments(reader, every_s, summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     progress = Progress("import", len(chosen), quiet)
-    for moment in chosen:
-        _import_one(moment, out / moment.scene_id, frame_times, lossless, summary)
+    chosen.reverse()
+    while chosen:  # a recording is let go, with what it holds open, after its last scene
+        moment = chosen.pop()
+        write = partial(_import_one, moment, out / moment.scene_id, frame_times, lossless)
+        written = _attempt(write, moment.scene_id, summary, strict)
+        summary.written += written is True
+        summary.kept += written is False
         progress.step(moment.scene_id)
     return summary
 
 
-def _moments(reader: Reader, every_s: float, summary: ImportSummary) -> Iterator[Cuttable]:
-    for number, open_one in enumerate(reader.recordings()):
+def write_import_record(
+    out: Path, reader: str, source: Path, options: dict[str, Any], made: ImportSummary
+) -> Path:
+    """Keep what was left out in ``out/imports/``, one file per reader, source and options; the path."""
+    record = ImportRecord(
+        reader=reader,
+        source=plain(str(source)),
+        options={key: plain(str(value)) for key, value in options.items()},
+        written=made.written,
+        kept=made.kept,
+        left_out={plain(name): plain(reason) for name, reason in made.failed.items()},
+        faults=tuple(made.faults),
+    )
+    name = f"{reader}_{identifier(source.name)}_{derive_id(reader, plain(str(source.absolute())), record.options)[:8]}"
+    path = out / "imports" / f"{name}.json"
+    write_record(path, record)
+    return path
+
+
+def _attempt(work: Callable[[], T], name: str, summary: ImportSummary, strict: bool) -> T | None:
+    """What ``work`` gives; None when the data would not do or something broke, which the summary then has."""
+
+    def expected() -> T | InputError:
         try:
-            yield from open_one().moments(every_s)
+            return work()
         except InputError as error:
-            summary.failed[f"recording {number + 1}"] = str(error)
+            return error
+        except OSError as error:
+            if error.filename is None or ends_the_run(error):
+                raise
+            return InputError(
+                f"{error.filename}: cannot read ({error.strerror}); restore it or its permissions"
+            )
+
+    done = contained(expected, plain(name), strict=strict)
+    if isinstance(done, Fault):
+        summary.faults.append(done)
+        return None
+    if isinstance(done, InputError):
+        summary.failed[name] = " ".join(str(done).split())
+        return None
+    return done
 
 
-def _import_one(
-    moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool, summary: ImportSummary
-) -> None:
+def _moments(
+    reader: Reader, every_s: float, summary: ImportSummary, quiet: bool, strict: bool
+) -> list[Cuttable]:
+    """What can be cut from every recording that opens; a scene_id counts for the first that has it."""
+    found: list[Cuttable] = []
+    first_with: dict[str, str] = {}
+    openers = _attempt(lambda: list(reader.recordings()), "the source", summary, strict) or []
+    progress = Progress("open", len(openers), quiet or len(openers) < 2)
+    for number, open_one in enumerate(openers):
+        name = open_one.name if isinstance(open_one, Opener) else f"recording {number + 1}"
+        moments = _attempt(partial(_open, open_one, every_s), name, summary, strict)
+        for moment in moments or []:
+            if first_with.setdefault(moment.scene_id, name) == name:
+                found.append(moment)
+            else:
+                summary.failed.setdefault(
+                    name,
+                    f"scene_id '{moment.scene_id}' is also that of {first_with[moment.scene_id]}; "
+                    "rename one of the two, or import it into another folder",
+                )
+        progress.step(plain(Path(name).name))
+    return found
+
+
+def _open(open_one: Callable[[], Recording], every_s: float) -> list[Cuttable]:
+    return list(open_one().moments(every_s))
+
+
+def _import_one(moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool) -> bool:
+    """Write the scene, whole and with every frame decoded; False when it is there already."""
     if (folder / SCENE_FILE).is_file():
-        summary.kept += 1
-        return
-    try:
-        scene, images = moment.cut(frame_times)
-    except InputError as error:
-        summary.failed[moment.scene_id] = str(error)
-        return
+        return False
+    scene, images = moment.cut(frame_times)
     if lossless:
         names = {n: n.removesuffix(".jpg") + ".png" for n, i in images.items() if isinstance(i, np.ndarray)}
         frames = tuple(f.model_copy(update={"image": names.get(f.image, f.image)}) for f in scene.frames)
         scene = scene.model_copy(update={"frames": frames})
-        content = {
-            names.get(n, n): png_bytes(i) if isinstance(i, np.ndarray) else i for n, i in images.items()
-        }
-        write_scene(folder, scene, content)
+        images = {names.get(name, name): image for name, image in images.items()}
+    with reading(
+        folder / SCENE_FILE, "a scene that loads again", "the log or its calibration has values no car has"
+    ):
+        SceneFile.model_validate(content_of(scene)).record()
+    whole = {f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames}
+    existed = folder.exists()
+    for left in folder.rglob(".*.tmp"):  # of an import that was killed
+        left.unlink(missing_ok=True)
+    try:
+        write_scene(folder, scene, whole)
+    except BaseException:
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return True
+
+
+def _whole(image: Image | Path, camera: Camera, name: str) -> Image | bytes:
+    """Pixels as they are and a file as its bytes, once it decodes and is of its camera's size."""
+    content: Image | bytes
+    if isinstance(image, Path):
+        with reading(image, "a readable file", "restore the file"):
+            content = image.read_bytes()
+        pixels, where = decode_image(content, image), str(image)
     else:
-        write_scene(folder, scene, images)
-    summary.written += 1
+        content = pixels = image
+        where = name
+    if pixels.shape[:2] != (camera.height, camera.width):
+        raise InputError(
+            f"{where}: expected {camera.width}x{camera.height} pixels as camera '{camera.name}' says, found "
+            f"{pixels.shape[1]}x{pixels.shape[0]}; restore the image, or correct the calibration"
+        )
+    return content

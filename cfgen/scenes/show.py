@@ -7,13 +7,15 @@ from pathlib import Path
 
 import cv2
 
+from cfgen import records
+from cfgen.core.faults import contained
 from cfgen.files import write_bytes
 from cfgen.geometry.camera import angles, at_pose, centre
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
 from cfgen.progress import Progress
 from cfgen.records import Frame
-from cfgen.scenes.check import Fault, check_folder
+from cfgen.scenes.check import Fault, broken, check_folder, unusable
 from cfgen.scenes.drawing import bird_eye, path_overlay, speed_curve
 from cfgen.scenes.folder import Image, SceneFolder, load_scene
 
@@ -33,7 +35,7 @@ article{background:#fff;border:1px solid #d9dde3;border-radius:8px;padding:14px 
 .plot text{font-size:10px;fill:#626a75}
 .thumbs figure{margin:8px 0 0;max-width:250px}
 figcaption,.meta{color:#626a75;font-size:12.5px}
-ul.faults{margin:6px 0 0;padding-left:18px}.error{color:#b3261e}.warning{color:#8a5a00}.fine{color:#1b7f4b}
+ul.faults{margin:6px 0 0;padding-left:18px}.error,.fault{color:#b3261e}.warning{color:#8a5a00}.fine{color:#1b7f4b}
 """
 
 _LEGEND = (
@@ -44,18 +46,26 @@ _LEGEND = (
 )
 
 
-def write_page(folder: Path, out: Path, limit: int | None = None, quiet: bool = False) -> int:
-    """Write one self-contained HTML page about the scenes at or below ``folder``; returns how many it shows.
+def write_page(
+    folder: Path, out: Path, limit: int | None = None, quiet: bool = False, strict: bool = False
+) -> tuple[int, int]:
+    """Write one self-contained HTML page about the scenes at or below ``folder``.
+
+    Returns how many it describes, and how many of these could not be drawn: the page says why.
 
     Raises:
         InputError: no scene there.
     """
-    checked = check_folder(folder)
+    checked = check_folder(folder, quiet, strict)
     chosen = list(checked.items())[:limit]
     progress = Progress("show", len(chosen), quiet)
     cards = []
     for path, faults in chosen:
-        cards.append(describe(path, faults))
+        card = contained(lambda p=path, f=faults: describe(p, f), str(path), strict=strict)  # type: ignore[misc]
+        if isinstance(card, records.Fault):
+            faults.append(broken(card))
+            card = describe(path, faults)
+        cards.append(card)
         progress.step(path.name)
     faulty = sum(1 for faults in checked.values() if faults)
     head = (
@@ -66,7 +76,7 @@ def write_page(folder: Path, out: Path, limit: int | None = None, quiet: bool = 
         f"<style>{_STYLE}</style><h1>Scenes</h1><p>{head}.</p><p class=meta>{_LEGEND}</p>{''.join(cards)}</html>\n"
     )
     write_bytes(out, page.encode())
-    return len(chosen)
+    return len(chosen), sum(unusable(faults) for _, faults in chosen)
 
 
 def describe(path: Path, faults: list[Fault]) -> str:
@@ -76,8 +86,7 @@ def describe(path: Path, faults: list[Fault]) -> str:
         for fault in faults
     )
     state = f'<ul class="faults">{listed}</ul>' if faults else '<span class="fine">no fault found</span>'
-    broken = any(fault.level == "error" for fault in faults)
-    if broken:
+    if unusable(faults):
         return f"<article><h2>{escape(path.name)}</h2>{state}</article>"
     folder = load_scene(path)
     scene = folder.scene

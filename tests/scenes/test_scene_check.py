@@ -111,7 +111,7 @@ def test_a_broken_scene_is_shown_as_broken_and_exits_1(hand, tmp_path, capsys):
     assert main(["scenes", "check", str(tmp_path)]) == 1
     assert "1 unusable" in capsys.readouterr().out
     page = tmp_path / "page.html"
-    assert main(["scenes", "show", str(tmp_path), "--out", str(page), "--quiet"]) == 0
+    assert main(["scenes", "show", str(tmp_path), "--out", str(page), "--quiet"]) == 1
     assert "field &#x27;width&#x27;" in page.read_text()
     assert main(["scenes", "check", str(tmp_path / "none")]) == 2
 

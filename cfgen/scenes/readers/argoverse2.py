@@ -1,17 +1,22 @@
 """Argoverse 2 sensor data set: Feather tables and JPEG frames."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.errors import InputError, MissingExtraError
+from cfgen.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Stream, speeds_of
+from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
+from cfgen.scenes.readers.frames import numbered_images
+from cfgen.scenes.readers.listing import is_visible, openers_below
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
 
 _FRONT = "ring_front_center"
+_POSES = "city_SE3_egovehicle.feather"
+_AGAIN = "download the log again"
 
 Column = NDArray[np.generic]
 
@@ -26,7 +31,11 @@ class Argoverse2:
     """
 
     def __init__(self, source: Path, axle_height_m: float = 0.33, cameras: str = "") -> None:
-        self._logs = sorted(p.parent for p in source.rglob("city_SE3_egovehicle.feather"))
+        self._logs = openers_below(
+            source,
+            lambda _, names: _POSES.lower() in names or {"calibration", "sensors"} <= names,
+            self._drive,
+        )
         if not self._logs:
             raise InputError(
                 f"{source}: expected Argoverse 2 logs (city_SE3_egovehicle.feather), found none; "
@@ -34,16 +43,19 @@ class Argoverse2:
             )
         self._axle, self._cameras = float(axle_height_m), cameras
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda folder=folder: self._drive(folder) for folder in self._logs]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return self._logs
 
     def _drive(self, folder: Path) -> Drive:
-        table = _feather(folder / "city_SE3_egovehicle.feather")
-        stamps, first = np.unique(table["timestamp_ns"].astype(np.int64), return_index=True)
-        t = (stamps - stamps[0]) / 1e9
-        poses = _transforms(table)[first] @ lowered(self._axle)
+        table = _feather(folder / _POSES)
+        with reading(folder / _POSES, "timestamp_ns, qw qx qy qz and tx_m ty_m tz_m", _AGAIN):
+            stamps, first = np.unique(table["timestamp_ns"].astype(np.int64), return_index=True)
+            t = (stamps - stamps[0]) / 1e9
+            poses = _transforms(table)[first] @ lowered(self._axle)
         names = [name.strip() for name in self._cameras.split(",") if name.strip()]
-        names = names or [path.name for path in (folder / "sensors" / "cameras").glob("ring_*")]
+        names = names or [
+            p.name for p in (folder / "sensors" / "cameras").glob("ring_*") if is_visible(p.name)
+        ]
         names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
         return Drive(
             name=folder.name,
@@ -56,49 +68,52 @@ class Argoverse2:
         )
 
     def _stream(self, folder: Path, name: str, start: int) -> Stream:
-        files = sorted((folder / "sensors" / "cameras" / name).glob("*.jpg"), key=lambda path: int(path.stem))
-        if not files:
+        try:
+            files = numbered_images(folder / "sensors" / "cameras" / name)
+        except InputError as error:
             raise InputError(
                 f"{folder / 'sensors' / 'cameras' / name}: expected frames <timestamp_ns>.jpg, found none; "
                 "download the camera, or leave it out with --option cameras=..."
-            )
-        intrinsics = _row(folder / "calibration" / "intrinsics.feather", name)
+            ) from error
         mounting = _row(folder / "calibration" / "egovehicle_SE3_sensor.feather", name)
-        vehicle_from_camera = _transforms({key: np.array([value]) for key, value in mounting.items()})[0]
-        camera = Camera(
-            name=name,
-            width=int(intrinsics["width_px"]),
-            height=int(intrinsics["height_px"]),
-            fx=intrinsics["fx_px"],
-            fy=intrinsics["fy_px"],
-            cx=intrinsics["cx_px"],
-            cy=intrinsics["cy_px"],
-            T_cam_ego=camera_matrix(np.linalg.inv(vehicle_from_camera) @ lowered(self._axle)),
-        )
+        with reading(folder / "calibration" / "egovehicle_SE3_sensor.feather", "a pose", _AGAIN):
+            vehicle_from_camera = _transforms({key: np.array([value]) for key, value in mounting.items()})[0]
+            camera_from_ego = camera_matrix(np.linalg.inv(vehicle_from_camera) @ lowered(self._axle))
+        intrinsics = _row(folder / "calibration" / "intrinsics.feather", name)
+        with reading(folder / "calibration" / "intrinsics.feather", "a camera", _AGAIN):
+            camera = Camera(
+                name=name,
+                width=int(intrinsics["width_px"]),
+                height=int(intrinsics["height_px"]),
+                fx=intrinsics["fx_px"],
+                fy=intrinsics["fy_px"],
+                cx=intrinsics["cx_px"],
+                cy=intrinsics["cy_px"],
+                T_cam_ego=camera_from_ego,
+            )
         times = (np.array([int(path.stem) for path in files]) - start) / 1e9
         return Stream(camera, times, files.__getitem__)
 
 
 def _feather(path: Path) -> dict[str, Column]:
     try:
-        from pyarrow import ArrowInvalid, feather
+        from pyarrow import feather
     except ImportError as error:
         raise MissingExtraError("reader 'argoverse2'", "argoverse2", error) from error
-    try:
-        table = feather.read_table(path)
-    except (OSError, ArrowInvalid) as error:
-        raise InputError(
-            f"{path}: expected a Feather table, found {error}; download the log again"
-        ) from error
-    return {name: table[name].to_numpy() for name in table.column_names}
+    with reading(path, "a Feather table", _AGAIN):
+        table = feather.read_table(path, memory_map=False)
+        return {name: table[name].to_numpy() for name in table.column_names}
 
 
 def _row(path: Path, sensor: str) -> dict[str, float]:
     table = _feather(path)
-    index = np.flatnonzero(table["sensor_name"] == sensor)
-    if not len(index):
-        raise InputError(f"{path}: no sensor '{sensor}'; it has {', '.join(map(str, table['sensor_name']))}")
-    return {key: float(values[index[0]]) for key, values in table.items() if key != "sensor_name"}
+    with reading(path, "numbers by sensor_name", _AGAIN):
+        index = np.flatnonzero(table["sensor_name"] == sensor)
+        if not len(index):
+            raise InputError(
+                f"{path}: no sensor '{sensor}'; it has {', '.join(map(str, table['sensor_name']))}"
+            )
+        return {key: float(values[index[0]]) for key, values in table.items() if key != "sensor_name"}
 
 
 def _transforms(table: dict[str, Column]) -> NDArray[np.float64]:

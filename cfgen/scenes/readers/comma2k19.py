@@ -1,7 +1,9 @@
 """comma2k19 (commaai): minute-long highway segments with video, global pose and CAN logs."""
 
+import io
 import math
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -10,11 +12,13 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from cfgen.errors import InputError
+from cfgen.files import reading
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Stream
+from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.frames import VideoFrames
+from cfgen.scenes.readers.listing import openers_below
 
 Array = NDArray[np.float64]
 _WIDTH, _HEIGHT, _FOCAL = 1164, 874, 910.0
@@ -35,15 +39,19 @@ class Comma2k19:
     """
 
     def __init__(self, source: Path, camera_height_m: float = 1.22, source_name: str = "comma2k19") -> None:
-        found = sorted(p.parent.parent for p in source.rglob("global_pose/frame_positions"))
-        if not found:
+        self._segments = openers_below(
+            source,
+            lambda _, names: "global_pose" in names or {"video.hevc", "processed_log"} <= names,
+            self._drive,
+        )
+        if not self._segments:
             raise InputError(
                 f"{source}: expected comma2k19 segments (global_pose/frame_positions), found none; unpack a Chunk"
             )
-        self._segments, self._height, self._source = found, float(camera_height_m), source_name
+        self._height, self._source = float(camera_height_m), source_name
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda folder=folder: self._drive(folder) for folder in self._segments]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return self._segments
 
     def _drive(self, folder: Path) -> Drive:
         pose = folder / "global_pose"
@@ -51,9 +59,14 @@ class Comma2k19:
         positions = _array(pose / "frame_positions", 2, len(t))
         orientations = _array(pose / "frame_orientations", 2, len(t))
         velocities = _array(pose / "frame_velocities", 2, len(t))
-        world_from_device = Rotation.from_quat(orientations[:, [1, 2, 3, 0]])
+        with reading(pose / "frame_orientations", "quaternions w x y z", "unpack the segment again"):
+            world_from_device = Rotation.from_quat(orientations[:, [1, 2, 3, 0]])
+        with reading(pose / "frame_velocities", "velocities x y z", "unpack the segment again"):
+            in_device = world_from_device.inv().apply(velocities)
+        with reading(pose / "frame_positions", "positions x y z", "unpack the segment again"):
+            positions = positions.reshape(len(t), 3)
         speed = np.linalg.norm(velocities, axis=1)
-        camera = _camera(world_from_device.inv().apply(velocities), speed, self._height, folder)
+        camera = _camera(in_device, speed, self._height, folder)
         world_from_camera = np.tile(np.eye(4), (len(t), 1, 1))
         world_from_camera[:, :3, :3] = world_from_device.as_matrix() @ _DEVICE_FROM_CAMERA
         world_from_camera[:, :3, 3] = positions
@@ -96,8 +109,9 @@ def _camera(in_device: Array, speed: Array, height: float, folder: Path) -> Came
 def _frames(folder: Path, count: int) -> tuple[int, Callable[[int], Image | Path]]:
     video, preview = folder / "video.hevc", folder / "preview.png"
     if video.is_file():
-        frames = VideoFrames(video)
-        return count, lambda index: _sized(frames.read(index), video)
+        VideoFrames(video)  # says at once when it is none
+        frames = cache(lambda: VideoFrames(video))  # an open file: not before its turn
+        return count, lambda index: _sized(frames().read(index), video)
     if preview.is_file():
         return 1, lambda _: preview
     raise InputError(f"{folder}: expected video.hevc or preview.png, found neither; unpack the whole segment")
@@ -118,24 +132,25 @@ def _can_speed(folder: Path, t: Array, fallback: Array) -> Array:
     for can in (folder / "processed_log" / "CAN" / "speed", folder / "CAN" / "speed"):
         if (can / "t").is_file() and (can / "value").is_file():
             times = _array(can / "t", 1)
-            return np.interp(t, times, _array(can / "value", None, len(times)).reshape(len(times), -1)[:, 0])
+            with reading(can / "value", "one speed per time in t", "unpack the segment again"):
+                values = _array(can / "value", None, len(times)).reshape(len(times), -1)[:, 0]
+                return np.interp(t, times, values)
     return fallback
 
 
 def _epoch(path: Path, first: float) -> float | None:
     if not path.is_file():
         return None
-    week, second = _array(path, 2)[0]
+    with reading(path, "week and second", "unpack the segment again"):
+        week, second = _array(path, 2)[0]
     return _GPS_EPOCH + week * _WEEK_S + second - _LEAP_S - first
 
 
 def _array(path: Path, dimensions: int | None, length: int | None = None) -> Array:
-    try:
-        found = np.asarray(np.load(path, allow_pickle=False), float)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: expected a NumPy array, found {error}; unpack the segment again"
-        ) from error
+    with reading(path, "a NumPy array", "unpack the segment again"):
+        found = np.asarray(np.load(io.BytesIO(path.read_bytes()), allow_pickle=False), float)
+        if not found.size:
+            raise ValueError(f"an empty one, shape {found.shape}")
     wrong_length = length is not None and len(found) != length
     if wrong_length or (dimensions is not None and found.ndim != dimensions) or not np.isfinite(found).all():
         raise InputError(

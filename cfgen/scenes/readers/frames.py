@@ -1,13 +1,16 @@
 """Frames by number: from a video file, or from a folder of images."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from cfgen.errors import InputError
+from cfgen.files import read_image, reading, stand_in
 from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.listing import is_visible
 
 IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png")
 _KEPT = 16
@@ -23,8 +26,8 @@ class VideoFrames:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._capture = self._open()
-        self.fps = max(0.0, float(self._capture.get(cv2.CAP_PROP_FPS)))
-        self.count = max(0, int(self._capture.get(cv2.CAP_PROP_FRAME_COUNT)))
+        self.fps = max(0.0, np.nan_to_num(float(self._capture.get(cv2.CAP_PROP_FPS))))
+        self.count = max(0, int(np.nan_to_num(self._capture.get(cv2.CAP_PROP_FRAME_COUNT))))
         self._next = 0
         self._kept: OrderedDict[int, Image] = OrderedDict()
 
@@ -55,11 +58,13 @@ class VideoFrames:
         return pixels
 
     def _open(self) -> cv2.VideoCapture:
-        capture = cv2.VideoCapture(str(self.path))
+        with reading(self.path, "a video", "restore the file"):
+            self.path.open("rb").close()
+        with reading(self.path, "a video", "rename the file if its name is unusual"):
+            capture = cv2.VideoCapture(str(self.path))
         if not capture.isOpened():
-            raise InputError(
-                f"{self.path}: expected a video, found something that does not decode; convert it to mp4 (H.264)"
-            )
+            found = stand_in(self.path) or "something that does not decode; convert it to mp4 (H.264)"
+            raise InputError(f"{self.path}: expected a video, found {found}")
         return capture
 
 
@@ -69,7 +74,38 @@ def image_files(folder: Path) -> list[Path]:
     Raises:
         InputError: there are none.
     """
-    found = sorted(p for p in folder.iterdir() if p.suffix.lower() in IMAGE_SUFFIXES)
+    with reading(folder, "a folder of images", "get the frames, or check the path"):
+        names = [p for p in folder.iterdir() if is_visible(p.name)]
+    found = sorted(p for p in names if p.suffix.lower() in IMAGE_SUFFIXES)
     if not found:
         raise InputError(f"{folder}: expected images ({', '.join(IMAGE_SUFFIXES)}), found none")
     return found
+
+
+def numbered_images(folder: Path) -> list[Path]:
+    """Images in a folder whose names are numbers, sorted by them.
+
+    Raises:
+        InputError: there are none.
+    """
+    found = [path for path in image_files(folder) if path.stem.isascii() and path.stem.isdigit()]
+    if not found:
+        raise InputError(f"{folder}: expected images whose names are numbers, found none")
+    return sorted(found, key=lambda path: int(path.stem))
+
+
+def size_of(files: Iterable[Path]) -> tuple[int, int]:
+    """Width and height of the first image that decodes.
+
+    Raises:
+        InputError: none does; says what is wrong with the first.
+    """
+    wrong: InputError | None = None
+    for path in files:
+        try:
+            height, width = read_image(path).shape[:2]
+        except InputError as error:
+            wrong = wrong or error
+        else:
+            return width, height
+    raise wrong or InputError("expected images, found none")

@@ -1,14 +1,15 @@
 """Single frames without any log."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from cfgen.files import read_image
-from cfgen.scenes.drive import Drive, Stream
+from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.frames import image_files
 from cfgen.scenes.readers.guess import camera_for
+from cfgen.scenes.readers.listing import openers
 
 
 class ImageReader:
@@ -32,8 +33,8 @@ class ImageReader:
         self._speed, self._license = float(speed), license
         self._camera = (camera, fov_deg, camera_height_m, horizon_row)
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda path=path: self._drive(path) for path in self._files]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return openers(self._drive, self._files)
 
     def _drive(self, path: Path) -> Drive:
         height, width = read_image(path).shape[:2]

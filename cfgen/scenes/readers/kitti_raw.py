@@ -1,6 +1,6 @@
 """KITTI raw data: synced and rectified drives with OXTS poses."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from cfgen.errors import InputError
-from cfgen.files import read_image
+from cfgen.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Stream
-from cfgen.scenes.readers.frames import image_files
+from cfgen.scenes.drive import Drive, Opener, Stream
+from cfgen.scenes.readers.frames import numbered_images, size_of
+from cfgen.scenes.readers.listing import is_visible, openers_below
 from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, lowered
 
 Array = NDArray[np.float64]
@@ -28,20 +29,24 @@ class KittiRaw:
     """
 
     def __init__(self, source: Path, camera: str = "image_02") -> None:
-        self._drives = sorted(p.parent for p in source.rglob("oxts") if (p / "data").is_dir())
         self._camera = camera
+        self._drives = openers_below(
+            source,
+            lambda folder, names: "oxts" in names or ("_drive_" in folder.name and camera in names),
+            self._drive,
+        )
         if not self._drives:
             raise InputError(
                 f"{source}: expected KITTI raw drives (folders with oxts/data), found none; unpack a synced drive"
             )
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda folder=folder: self._drive(folder) for folder in self._drives]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return self._drives
 
     def _drive(self, folder: Path) -> Drive:
         oxts = _oxts(folder / "oxts")
         images = folder / self._camera
-        files = image_files(images / "data")
+        files = numbered_images(images / "data")
         start = _times(folder / "oxts" / "timestamps.txt")[0]
         frame_times = _times(images / "timestamps.txt")
         numbers = [int(path.stem) for path in files]
@@ -50,8 +55,7 @@ class KittiRaw:
                 f"{images}: expected at most {len(frame_times)} images, one per line of timestamps.txt, "
                 f"found {files[-1].name}; unpack the drive again"
             )
-        height, width = read_image(files[0]).shape[:2]
-        camera = _camera(folder.parent, self._camera, width, height)
+        camera = _camera(folder.parent, self._camera, *size_of(files))
         return Drive(
             name=folder.name,
             source=f"KITTI raw {folder.name}",
@@ -67,13 +71,12 @@ class KittiRaw:
 def _oxts(folder: Path) -> Array:
     """(T, 30) rows of the inertial unit."""
     rows = []
-    for path in sorted((folder / "data").glob("*.txt")):
-        try:
+    for path in sorted(path for path in (folder / "data").glob("*.txt") if is_visible(path.name)):
+        with reading(path, "30 numbers", "unpack the drive again"):
             row = [float(word) for word in path.read_text().split()]
-        except ValueError as error:
-            raise InputError(f"{path}: expected 30 numbers, found {error}; unpack the drive again") from error
-        if len(row) != 30:
-            raise InputError(f"{path}: expected 30 numbers, found {len(row)}; unpack the drive again")
+        if len(row) != 30 or not np.isfinite(row).all() or abs(row[_LAT]) > 89:
+            found = len(row) if len(row) != 30 else "NaN, infinity, or a latitude that no road has"
+            raise InputError(f"{path}: expected 30 numbers, found {found}; unpack the drive again")
         rows.append(row)
     expected = len(_times(folder / "timestamps.txt"))
     if not rows or len(rows) != expected:
@@ -100,38 +103,33 @@ def _camera(date: Path, name: str, width: int, height: int) -> Camera:
     cameras = _calibration(date / "calib_cam_to_cam.txt")
     velodyne = _calibration(date / "calib_velo_to_cam.txt")
     imu = _calibration(date / "calib_imu_to_velo.txt")
-    try:
+    advice = "unpack the date's calib archive"
+    with reading(date / "calib_velo_to_cam.txt", "R and T", advice):
+        camera_from_velodyne = from_rotation(velodyne["R"], velodyne["T"])
+    with reading(date / "calib_imu_to_velo.txt", "R and T", advice):
+        velodyne_from_imu = from_rotation(imu["R"], imu["T"])
+    with reading(date / "calib_cam_to_cam.txt", f"the calibration of '{name}'", advice):
         projection = cameras[f"P_rect_{number}"].reshape(3, 4)
         rectify = from_rotation(cameras["R_rect_00"], np.zeros(3))
-        camera_from_velodyne = from_rotation(velodyne["R"], velodyne["T"])
-        velodyne_from_imu = from_rotation(imu["R"], imu["T"])
-    except (KeyError, ValueError) as error:
-        raise InputError(
-            f"{date}: calibration of '{name}' is incomplete ({error}); unpack the date's calib archive"
-        ) from error
-    k = projection[:, :3]
-    offset = from_rotation(np.eye(3), np.linalg.solve(k, projection[:, 3]))
-    camera_from_imu = offset @ rectify @ camera_from_velodyne @ velodyne_from_imu
-    return Camera(
-        name=name,
-        width=width,
-        height=height,
-        fx=k[0, 0],
-        fy=k[1, 1],
-        cx=k[0, 2],
-        cy=k[1, 2],
-        T_cam_ego=camera_matrix(camera_from_imu @ lowered(_IMU_HEIGHT_M)),
-    )
+        k = projection[:, :3]
+        offset = from_rotation(np.eye(3), np.linalg.solve(k, projection[:, 3]))
+        camera_from_imu = offset @ rectify @ camera_from_velodyne @ velodyne_from_imu
+        return Camera(
+            name=name,
+            width=width,
+            height=height,
+            fx=k[0, 0],
+            fy=k[1, 1],
+            cx=k[0, 2],
+            cy=k[1, 2],
+            T_cam_ego=camera_matrix(camera_from_imu @ lowered(_IMU_HEIGHT_M)),
+        )
 
 
 def _calibration(path: Path) -> dict[str, Array]:
     """Rows ``name: numbers``; rows that are not numbers (dates) are left out."""
-    try:
+    with reading(path, "a calibration", "unpack the date's calib archive"):
         lines = path.read_text().splitlines()
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot read ({error.strerror}); unpack the date's calib archive"
-        ) from error
     found: dict[str, Array] = {}
     for line in lines:
         key, _, values = line.partition(":")
@@ -144,10 +142,9 @@ def _calibration(path: Path) -> dict[str, Array]:
 
 def _times(path: Path) -> NDArray[np.int64]:
     """(T,) nanoseconds of lines like 2011-09-26 13:02:25.964389445."""
-    try:
+    with reading(path, "one time per line", "unpack the drive again"):
         lines = [line for line in path.read_text().splitlines() if line.strip()]
-        return np.array(lines, "datetime64[ns]").astype(np.int64)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: expected one time per line, found {error}; unpack the drive again"
-        ) from error
+        times = np.array(lines, "datetime64[ns]")
+        if not len(times) or np.isnat(times).any() or (np.diff(times) < np.timedelta64(0)).any():
+            raise ValueError(f"{len(times)} lines that are empty, not times, or go back")
+        return times.astype(np.int64)

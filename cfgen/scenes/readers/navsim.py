@@ -3,16 +3,18 @@
 import io
 import itertools
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cfgen.errors import InputError
-from cfgen.files import read_image
+from cfgen.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Moment, Recording, Stream
+from cfgen.scenes.drive import Drive, Moment, Opener, Recording, Stream
+from cfgen.scenes.readers.frames import size_of
+from cfgen.scenes.readers.listing import openers, unlisted, walk
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
 
 _FRONT = "CAM_F0"
@@ -36,7 +38,11 @@ class Navsim:
     def __init__(
         self, source: Path, images: str = "", axle_height_m: float = 0.37, cameras: str = ""
     ) -> None:
-        self._logs = [source] if source.is_file() else sorted(source.rglob("*.pkl"))
+        troubles: list[OSError] = []
+        below = (folder / n for folder, names in walk(source, troubles) for n in names if n.endswith(".pkl"))
+        self._logs = openers(self._log, [source] if source.is_file() else sorted(below))
+        if source.is_dir():
+            self._logs += unlisted(troubles)
         if not self._logs:
             raise InputError(
                 f"{source}: expected NAVSIM logs (.pkl), found none; point to navsim_logs/<split>"
@@ -44,11 +50,13 @@ class Navsim:
         self._images = Path(images) if images else None
         self._axle, self._cameras = float(axle_height_m), cameras
 
-    def recordings(self) -> Iterable[Callable[[], Recording]]:
-        return [lambda log=log: self._log(log) for log in self._logs]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return self._logs
 
     def _log(self, log: Path) -> Recording:
-        return _Stretches([self._drive(log, i, frames) for i, frames in enumerate(_stretches(_frames(log)))])
+        frames = _frames(log)
+        with reading(log, "a NAVSIM log", "download it again"):
+            return _Stretches([self._drive(log, i, stretch) for i, stretch in enumerate(_stretches(frames))])
 
     def _drive(self, log: Path, number: int, frames: list[FrameInfo]) -> Drive:
         root = self._image_root(log, frames[0])
@@ -97,7 +105,7 @@ class Navsim:
             )
         info = frames[there[0]]["cams"][name]
         intrinsic = np.asarray(info["cam_intrinsic"], float)
-        height, width = read_image(root / info["data_path"]).shape[:2]
+        width, height = size_of(root / frames[i]["cams"][name]["data_path"] for i in there)
         camera = Camera(
             name=name,
             model="opencv",
@@ -151,12 +159,11 @@ def _stretches(frames: list[FrameInfo]) -> Iterable[list[FrameInfo]]:
 
 
 def _frames(path: Path) -> list[FrameInfo]:
-    try:
+    with reading(path, "a NAVSIM log", "download it again"):
         frames = _NumPyOnly(io.BytesIO(path.read_bytes())).load()
-    except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError) as error:
-        raise InputError(f"{path}: expected a NAVSIM log, found {error}; download it again") from error
     needed = {"timestamp", "cams", "ego_dynamic_state"}
-    if not isinstance(frames, list) or not frames or not needed <= set(frames[0]):
+    whole = isinstance(frames, list) and all(isinstance(f, dict) and needed <= f.keys() for f in frames)
+    if not whole or not frames:
         raise InputError(
             f"{path}: expected a list of frames with {sorted(needed)}; is it a NAVSIM or OpenScene log?"
         )

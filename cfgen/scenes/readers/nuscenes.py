@@ -2,19 +2,22 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cfgen.errors import InputError
+from cfgen.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Stream, speeds_of
+from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
+_AGAIN = "unpack the metadata again"
 
 Row = dict[str, Any]
 
@@ -29,19 +32,47 @@ class NuScenes:
 
     def __init__(self, source: Path, version: str = "", cameras: str = "") -> None:
         self._root = source
-        self._tables = {name: _table(_table_folder(source, version) / f"{name}.json") for name in _TABLES}
-        self._by_token = {
-            name: {row["token"]: row for row in self._tables[name]}
-            for name in ("sample", "calibrated_sensor", "sensor", "ego_pose")
-        }
+        self._folder = _table_folder(source, version)
+        self._tables = {name: _table(self._folder / f"{name}.json") for name in _TABLES}
+        self._by_token = {name: {row["token"]: row for row in rows} for name, rows in self._tables.items()}
         self._wanted = {name.strip() for name in cameras.split(",") if name.strip()} | {_FRONT}
         self._all = not cameras
         self._data: dict[str, list[Row]] = defaultdict(list)
-        for row in self._tables["sample_data"]:
-            self._data[self._by_token["sample"][row["sample_token"]]["scene_token"]].append(row)
+        for row in self._tables["sample_data"]:  # one whose sample is missing is missed by its scene, below
+            sample = self._by_token["sample"].get(row.get("sample_token"), {})
+            self._data[sample.get("scene_token", "")].append(row)
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda scene=scene: self._drive(scene) for scene in self._tables["scene"]]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return [
+            Opener(f"scene {scene.get('name', scene['token'])}", partial(self._scene, scene))
+            for scene in self._tables["scene"]
+        ]
+
+    def _scene(self, scene: Row) -> Drive:
+        with reading(self._folder, f"whole rows for scene {scene.get('name', scene['token'])}", _AGAIN):
+            self._is_whole(scene)
+            return self._drive(scene)
+
+    def _is_whole(self, scene: Row) -> None:
+        """Tables that end early leave a scene with holes, which would look like a car that glides."""
+        samples = sum(1 for row in self._tables["sample"] if row.get("scene_token") == scene["token"])
+        if samples != scene.get("nbr_samples", samples):
+            raise InputError(
+                f"{self._folder / 'sample.json'}: expected {scene['nbr_samples']} samples of scene {scene['name']}, "
+                f"found {samples}; the table is cut short, {_AGAIN}"
+            )
+        for row in self._data[scene["token"]]:
+            if row.get("next"):
+                self._row("sample_data", row["next"])
+
+    def _row(self, table: str, token: str) -> Row:
+        row: Row | None = self._by_token[table].get(token)
+        if row is None:
+            raise InputError(
+                f"{self._folder / f'{table}.json'}: expected a row with token '{token}', found none; "
+                f"the table is cut short, {_AGAIN}"
+            )
+        return row
 
     def _drive(self, scene: Row) -> Drive:
         rows = self._data[scene["token"]]
@@ -81,7 +112,7 @@ class NuScenes:
 
     def _stream(self, channel: str, rows: list[Row], start: int) -> Stream:
         rows = sorted(rows, key=lambda row: row["timestamp"])
-        calibrated = self._by_token["calibrated_sensor"][rows[0]["calibrated_sensor_token"]]
+        calibrated = self._row("calibrated_sensor", rows[0]["calibrated_sensor_token"])
         intrinsic = np.array(calibrated["camera_intrinsic"], float)
         camera = Camera(
             name=channel,
@@ -99,12 +130,11 @@ class NuScenes:
         return Stream(camera, times, lambda index: self._root / rows[index]["filename"])
 
     def _pose(self, row: Row) -> Row:
-        pose: Row = self._by_token["ego_pose"][row["ego_pose_token"]]
-        return pose
+        return self._row("ego_pose", row["ego_pose_token"])
 
     def _channel(self, row: Row) -> str:
-        sensor = self._by_token["calibrated_sensor"][row["calibrated_sensor_token"]]["sensor_token"]
-        return str(self._by_token["sensor"][sensor]["channel"])
+        sensor = self._row("calibrated_sensor", row["calibrated_sensor_token"])["sensor_token"]
+        return str(self._row("sensor", sensor)["channel"])
 
 
 def _table_folder(source: Path, version: str) -> Path:
@@ -120,10 +150,8 @@ def _table_folder(source: Path, version: str) -> Path:
 
 
 def _table(path: Path) -> list[Row]:
-    try:
+    with reading(path, "a nuScenes table", _AGAIN):
         rows: list[Row] = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: expected a nuScenes table, found {error}; unpack the metadata again"
-        ) from error
+        if not isinstance(rows, list) or not all(isinstance(r, dict) and "token" in r for r in rows):
+            raise ValueError("JSON that is no list of rows with a token")
     return rows

@@ -1,6 +1,8 @@
 """PhysicalAI-Autonomous-Vehicles (NVIDIA), through its own package and from a local copy."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.errors import InputError, MissingExtraError
+from cfgen.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Stream, speeds_of
+from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.listing import is_visible
 from cfgen.scenes.readers.rigid import camera_matrix
 
 _FRONT = "camera_front_wide_120fov"
+_AGAIN = "download it again with the physical_ai_av package"
 _DEFAULT = (_FRONT, "camera_cross_left_120fov", "camera_cross_right_120fov", "camera_front_tele_30fov")
 
 
@@ -27,11 +32,13 @@ class PhysicalAIAV:
     """
 
     def __init__(self, source: Path, cameras: str = "", clips: str = "") -> None:
-        self._data = _local_interface(_root(source))
+        self._root = _root(source)
+        with reading(self._root, "features.csv, clip_index.parquet and metadata that can be read", _AGAIN):
+            self._data = _local_interface(self._root)
+            known = set(self._data.clip_index.index)
         wanted = [name.strip() for name in cameras.split(",") if name.strip()] or list(_DEFAULT)
         self._cameras = sorted({_FRONT, *wanted}, key=lambda name: (name != _FRONT, name))
         asked = [clip.strip() for clip in clips.split(",") if clip.strip()]
-        known = set(self._data.clip_index.index)
         if set(asked) - known:
             raise InputError(f"{source}: clip '{sorted(set(asked) - known)[0]}' is not in clip_index.parquet")
         needed = (_FRONT, "egomotion", "camera_intrinsics", "sensor_extrinsics")
@@ -46,18 +53,22 @@ class PhysicalAIAV:
                 "download their chunks with the physical_ai_av package first"
             )
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [lambda clip=clip: self._drive(clip) for clip in self._clips]  # type: ignore[misc]
+    def recordings(self) -> Iterable[Opener]:
+        return [Opener(f"clip {clip}", partial(self._drive, clip)) for clip in self._clips]
 
     def _drive(self, clip: str) -> Drive:
-        motion = self._data.get_clip_feature(clip, "egomotion")
-        t = np.asarray(motion.timestamps, float) / 1e6
-        poses = np.asarray(motion.values.pose.as_matrix())
-        velocity = np.linalg.norm(np.asarray(motion.values.velocity), axis=1)
-        intrinsics = self._data.get_clip_feature(clip, "camera_intrinsics").camera_models
-        extrinsics = self._data.get_clip_feature(clip, "sensor_extrinsics").sensor_poses
-        names = [name for name in self._cameras if name in intrinsics and self._is_local(clip, name)]
-        streams = [self._stream(clip, name, intrinsics[name], extrinsics[name]) for name in names]
+        with self._reading(clip, "egomotion"):
+            motion = self._data.get_clip_feature(clip, "egomotion")
+            t = np.asarray(motion.timestamps, float) / 1e6
+            poses = np.asarray(motion.values.pose.as_matrix())
+            velocity = np.linalg.norm(np.asarray(motion.values.velocity), axis=1)
+        with self._reading(clip, "camera_intrinsics"):
+            intrinsics = self._data.get_clip_feature(clip, "camera_intrinsics").camera_models
+        with self._reading(clip, "sensor_extrinsics"):
+            extrinsics = self._data.get_clip_feature(clip, "sensor_extrinsics").sensor_poses
+            names = [name for name in self._cameras if name in intrinsics and self._is_local(clip, name)]
+            mounted = {name: np.linalg.inv(np.asarray(extrinsics[name].as_matrix())) for name in names}
+        streams = [self._stream(clip, name, intrinsics[name], mounted[name]) for name in names]
         return Drive(
             name=clip,
             source=f"PhysicalAI-Autonomous-Vehicles {clip}",
@@ -68,27 +79,37 @@ class PhysicalAIAV:
             v=np.where(speeds_of(t, poses) < -0.1, -velocity, velocity),
         )
 
-    def _stream(self, clip: str, name: str, lens: Any, pose: Any) -> Stream:
-        reader = self._data.get_clip_feature(clip, name)
-        camera = Camera(
-            name=name,
-            model="ftheta",
-            width=lens.width,
-            height=lens.height,
-            cx=float(lens.principal_point[0]),
-            cy=float(lens.principal_point[1]),
-            fw_poly=tuple(float(c) for c in lens.th2r.coef),
-            bw_poly=tuple(float(c) for c in lens.r2th.coef),
-            T_cam_ego=camera_matrix(np.linalg.inv(np.asarray(pose.as_matrix()))),
-        )
+    def _stream(self, clip: str, name: str, lens: Any, camera_from_ego: NDArray[np.float64]) -> Stream:
+        with self._reading(clip, "camera_intrinsics"):
+            camera = Camera(
+                name=name,
+                model="ftheta",
+                width=lens.width,
+                height=lens.height,
+                cx=float(lens.principal_point[0]),
+                cy=float(lens.principal_point[1]),
+                fw_poly=tuple(float(c) for c in lens.th2r.coef),
+                bw_poly=tuple(float(c) for c in lens.r2th.coef),
+                T_cam_ego=camera_matrix(camera_from_ego),
+            )
+        with self._reading(clip, name):
+            times = np.asarray(self._data.get_clip_feature(clip, name).timestamps, float) / 1e6
+        reader = cache(
+            lambda: self._data.get_clip_feature(clip, name)
+        )  # a whole video in memory: not before its turn
 
         def read(index: int) -> Image:
-            pixels: NDArray[np.uint8] = reader.decode_images_from_frame_indices(np.array([index], np.int64))[
-                0
-            ]
-            return pixels
+            with self._reading(clip, name):
+                pixels: NDArray[np.uint8] = reader().decode_images_from_frame_indices(
+                    np.array([index], np.int64)
+                )[0]
+                return pixels
 
-        return Stream(camera, np.asarray(reader.timestamps, float) / 1e6, read)
+        return Stream(camera, times, read)
+
+    def _reading(self, clip: str, feature: str) -> AbstractContextManager[None]:
+        name = self._data.features.get_chunk_feature_filename(self._data.get_clip_chunk(clip), feature)
+        return reading(self._root / name, f"{feature} of clip {clip}", _AGAIN)
 
     def _is_local(self, clip: str, feature: str) -> bool:
         if feature not in self._data.features.ALL:
@@ -98,7 +119,11 @@ class PhysicalAIAV:
 
 
 def _root(source: Path) -> Path:
-    found = sorted(path.parent for path in source.rglob("features.csv"))
+    found = sorted(
+        path.parent
+        for path in source.rglob("features.csv")
+        if all(map(is_visible, path.relative_to(source).parts))
+    )
     if not found:
         raise InputError(
             f"{source}: expected a copy of PhysicalAI-Autonomous-Vehicles (features.csv), found none; "

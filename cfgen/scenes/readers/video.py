@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.errors import InputError
-from cfgen.files import read_image
-from cfgen.scenes.drive import Drive, Stream, raised
+from cfgen.files import stand_in
+from cfgen.scenes.drive import Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.frames import VideoFrames, image_files
+from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of
 from cfgen.scenes.readers.guess import camera_for
+from cfgen.scenes.readers.listing import openers
 
 Array = NDArray[np.float64]
+_MAX_FPS, _MAX_S = 1000.0, 48 * 3600.0  # beyond these a container lies
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
 
 
@@ -39,20 +41,24 @@ class VideoReader:
         self._source, self._speed, self._fps, self._license = source, speed, fps, license
         self._camera = (camera, fov_deg, camera_height_m, horizon_row)
 
-    def recordings(self) -> Iterable[Callable[[], Drive]]:
-        return [self._drive]
+    def recordings(self) -> Iterable[Opener]:
+        return openers(self._drive, [self._source])
 
-    def _drive(self) -> Drive:
-        read, count, fps = self._frames()
-        if fps <= 0:
-            raise InputError(f"{self._source}: its frame rate is unknown; give it with --option fps=30")
-        height, width = _pixels(read(0)).shape[:2]
+    def _drive(self, source: Path) -> Drive:
+        read, count, (width, height), fps = self._frames()
+        if not 0 < fps <= _MAX_FPS:
+            raise InputError(f"{source}: its frame rate is unknown; give it with --option fps=30")
+        if count / fps > _MAX_S:
+            raise InputError(
+                f"{source}: says that it has {count} frames, {count / fps / 3600:.0f} hours; its header is damaged, "
+                "convert it to mp4 (H.264)"
+            )
         camera = camera_for(width, height, *self._camera)
         times = np.arange(count) / fps
         t, v, yaw_rate, known = self._motion(times)
         return Drive(
-            name=self._source.stem,
-            source=f"video {self._source.name}",
+            name=source.stem,
+            source=f"video {source.name}",
             license=self._license,
             streams=(Stream(camera, times, read),),
             t=t,
@@ -61,16 +67,17 @@ class VideoReader:
             motion_known=known,
         )
 
-    def _frames(self) -> tuple[Callable[[int], Image | Path], int, float]:
+    def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
         if self._source.is_dir():
             files = image_files(self._source)
-            return files.__getitem__, len(files), float(self._fps or 0)
+            return files.__getitem__, len(files), size_of(files), float(self._fps or 0)
         video = VideoFrames(self._source)
         if not video.count:
             raise InputError(
                 f"{self._source}: does not say how many frames it has; convert it to mp4 (H.264)"
             )
-        return video.read, video.count, float(self._fps or video.fps)
+        height, width = video.read(0).shape[:2]
+        return video.read, video.count, (width, height), float(self._fps or video.fps)
 
     def _motion(self, times: Array) -> tuple[Array, Array, Array, bool]:
         if isinstance(self._speed, (int, float)):
@@ -93,10 +100,14 @@ def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
         InputError: missing file or column, or a value that is not a number.
     """
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = list(csv.DictReader(file))
     except OSError as error:
         raise InputError(f"{path}: cannot read the speeds ({error.strerror}); check the path") from error
+    except (ValueError, csv.Error) as error:
+        raise InputError(
+            f"{path}: expected a CSV file in UTF-8, found {stand_in(path) or error}; export it again"
+        ) from error
     columns = list(rows[0]) if rows else []
     speed = next((name for name in _CSV_SPEEDS if name in columns), None)
     if "t" not in columns or speed is None or len(rows) < 2:
@@ -123,7 +134,3 @@ def integrated(t: Array, v: Array, yaw_rate: Array) -> Array:
     x = np.concatenate([[0.0], np.cumsum(chord * np.cos(mid))])
     y = np.concatenate([[0.0], np.cumsum(chord * np.sin(mid))])
     return np.column_stack([x, y, theta])
-
-
-def _pixels(image: Image | Path) -> Image:
-    return read_image(image) if isinstance(image, Path) else image

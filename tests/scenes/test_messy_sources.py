@@ -1,0 +1,223 @@
+"""Drives as people have them: each stands alone, what is wrong is named, and the rest is imported."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cfgen.cli import main
+from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
+from tests.scene_truth import picture
+from tests.scenes.test_reader_fuzz import LFS, command, kitti, pictures
+from tests.scenes.test_reader_nuscenes import write_nuscenes
+
+
+def record_of(out: Path) -> dict:
+    (path,) = (out / "imports").iterdir()
+    return json.loads(path.read_text())
+
+
+def test_kitti_as_a_mac_left_it(tmp_path, capsys):
+    """One drive without images, one twice, and what Finder and Explorer leave everywhere."""
+    source, out = tmp_path / "kitti", tmp_path / "out"
+    kitti(source)
+    one, two = (source / "2011_09_26" / f"2011_09_26_drive_000{i}_sync" for i in (1, 2))
+    shutil.copytree(source / "2011_09_26", source / "copy" / "2011_09_26")
+    again = source / "copy" / "2011_09_26" / one.name
+    shutil.rmtree(again.with_name(two.name))
+    shutil.rmtree(two / "image_02")
+    for folder_ in (one / "image_02" / "data", one / "oxts" / "data", source):
+        for name in ("._0000000003.png", "._0000000003.txt", ".DS_Store", "Thumbs.db"):
+            (folder_ / name).write_bytes(b"\0\5\x16\7")
+    (source / "__MACOSX" / one.name / "oxts").mkdir(parents=True)
+    assert main(command("kitti-raw", source, out)) == 1
+    said = capsys.readouterr()
+    assert "2 scenes written" in said.out
+    assert (
+        f"left out: {two / 'image_02' / 'data'}: expected a folder of images, found No such file" in said.out
+    )
+    assert f"scene_id '{one.name}_002000' is also that of" in said.out
+    assert "2 drives or scenes left out, 0 faults" in said.err
+    assert set(record_of(out)["left_out"]) == {str(two), str(again)}
+    assert len(find_scenes(out)) == 2
+    assert main(command("kitti-raw", source, out)) == 1
+    assert "0 scenes written" in capsys.readouterr().out
+    assert len(list((out / "imports").iterdir())) == 1
+
+
+def test_pointers_are_no_images(tmp_path, capsys):
+    pictures(tmp_path / "in")
+    for path in (tmp_path / "in").iterdir():
+        path.write_bytes(LFS)
+    (tmp_path / "in" / "annexed.jpg").symlink_to(".git/annex/objects/x1/y2/MD5E-s1.jpg")
+    assert main(command("image", tmp_path / "in", tmp_path / "out")) == 1
+    said = capsys.readouterr().out
+    assert "0 scenes written" in said
+    assert "a Git LFS pointer; run: git lfs pull" in said
+    assert "run: git annex get" in said
+    assert said.count("left out") == 5, "4 of one cause: 3 examples and the count; 1 of another"
+    assert "and 1 more like these, 4 in all" in said
+
+
+def test_a_broken_history_frame_leaves_its_scene_out(tmp_path, capsys):
+    kitti(tmp_path / "in")
+    broken = (
+        tmp_path / "in" / "2011_09_26" / "2011_09_26_drive_0001_sync" / "image_02" / "data" / "0000000017.png"
+    )
+    broken.write_bytes(broken.read_bytes()[:-40])
+    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "out")) == 1
+    assert (
+        f"left out: 2011_09_26_drive_0001_sync_002000: {broken}: expected an image" in capsys.readouterr().out
+    )
+    assert len(find_scenes(tmp_path / "out")) == 3
+
+
+def test_nuscenes_tables_that_are_cut_short(tmp_path, capsys):
+    write_nuscenes(tmp_path / "in")
+    tables = tmp_path / "in" / "v1.0-mini"
+    rows = json.loads((tables / "ego_pose.json").read_text())
+    (tables / "ego_pose.json").write_text(json.dumps(rows[:200]))
+    assert main(command("nuscenes", tmp_path / "in", tmp_path / "out")) == 1
+    assert "ego_pose.json: expected a row with token" in capsys.readouterr().out
+    (tables / "ego_pose.json").write_text(json.dumps(rows)[:2000])
+    assert main(command("nuscenes", tmp_path / "in", tmp_path / "out")) == 2
+    assert "ego_pose.json: expected a nuScenes table" in capsys.readouterr().err
+    (tables / "ego_pose.json").write_text(json.dumps(rows))
+    scene = json.loads((tables / "scene.json").read_text())[0]
+    (tables / "scene.json").write_text(json.dumps([scene | {"nbr_samples": 40}]))
+    assert main(command("nuscenes", tmp_path / "in", tmp_path / "out")) == 1
+    assert "sample.json: expected 40 samples of scene scene-0103, found 24" in capsys.readouterr().out
+
+
+def test_names_that_are_not_utf_8(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    picture(40).save(tmp_path / "good.jpg")
+    shutil.copy(tmp_path / "good.jpg", os.fsencode(tmp_path / "in") + b"/caf\xe9.jpg")
+    Path(os.fsdecode(os.fsencode(tmp_path / "in") + b"/b\xffd.jpg")).write_bytes(b"no")
+    assert main(command("image", tmp_path / "in", tmp_path / "out")) == 1
+    said = capsys.readouterr().out
+    assert "1 scenes written" in said
+    assert r"b\udcffd.jpg" in said
+    assert load_scene(find_scenes(tmp_path / "out")[0]).scene.source == r"image caf\udce9.jpg"
+
+
+def test_a_folder_that_may_not_be_read(tmp_path, monkeypatch, capsys):
+    kitti(tmp_path / "in")
+    closed = tmp_path / "in" / "2011_09_26" / "2011_09_26_drive_0002_sync"
+    scandir = os.scandir
+
+    def refusing(path="."):
+        if str(closed) in str(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "out")) == 1
+    said = capsys.readouterr().out
+    assert "2 scenes written" in said
+    assert f"left out: {closed}: cannot list the folder (Permission denied)" in said
+
+
+def test_what_nobody_expected_is_a_fault(tmp_path, monkeypatch, capsys):
+    from cfgen.scenes import drive
+
+    pictures(tmp_path / "in")
+    whole = drive._motion
+
+    def breaks(made, t0):
+        return (np.zeros(0).max(), None, False) if made.name == "2" else whole(made, t0)
+
+    monkeypatch.setattr(drive, "_motion", breaks)
+    assert main(command("image", tmp_path / "in", tmp_path / "out")) == 1
+    said = capsys.readouterr()
+    assert "3 scenes written" in said.out
+    assert "fault: 2_000000: ValueError: zero-size array" in said.out
+    assert "0 drives or scenes left out, 1 faults" in said.err
+    (fault,) = record_of(tmp_path / "out")["faults"]
+    assert fault["frames"][-1].startswith("cfgen/scenes/drive.py")
+    with pytest.raises(ValueError, match="zero-size"):
+        main(command("image", tmp_path / "in", tmp_path / "out", "--strict"))
+
+
+def test_nothing_to_import_is_no_success(tmp_path, capsys):
+    write_nuscenes(tmp_path / "in")
+    (tmp_path / "in" / "v1.0-mini" / "scene.json").write_text("[]")
+    assert main(command("nuscenes", tmp_path / "in", tmp_path / "out")) == 1
+    assert "has no drive" in capsys.readouterr().err
+    assert main(command("nuscenes", tmp_path / "nowhere", tmp_path / "out")) == 2
+
+
+def test_a_jpeg_cut_anywhere_is_refused_or_whole(tmp_path):
+    from cfgen.errors import InputError
+    from cfgen.files import decode_image, read_image
+
+    path = tmp_path / "a.jpg"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)).save(path)
+    data, pixels = path.read_bytes(), read_image(path)
+    refused = 0
+    for end in range(0, len(data), 61):
+        try:
+            assert (decode_image(data[:end], path) == pixels).all()
+        except InputError:
+            refused += 1
+    assert refused > len(data) // 61 - 2
+
+
+def test_one_scene_that_breaks_cfgen_ends_neither_check_nor_show(hand, tmp_path, monkeypatch, capsys):
+    from cfgen.scenes import check, show
+
+    hand("good"), hand("odd", scene_id="odd")
+    facts = show._facts
+    monkeypatch.setattr(show, "_facts", lambda f: 1 / 0 if f.scene.scene_id == "odd" else facts(f))
+    page = tmp_path / "page.html"
+    assert main(["scenes", "show", str(tmp_path), "--out", str(page), "--quiet"]) == 1
+    assert page.read_text().count("<article>") == 2
+    assert "ZeroDivisionError" in page.read_text()
+    monkeypatch.setattr(
+        check, "_CHECKS", (*check._CHECKS, lambda f: 1 / 0 if f.scene.scene_id == "odd" else [])
+    )
+    assert main(["scenes", "check", str(tmp_path), "--quiet"]) == 1
+    said = capsys.readouterr().out
+    assert (
+        "2 scenes: 1 without fault, 0 with warnings, 1 unusable, 1 of these because cfgen itself broke"
+        in said
+    )
+    with pytest.raises(ZeroDivisionError):
+        main(["scenes", "check", str(tmp_path), "--quiet", "--strict"])
+
+
+def test_a_broken_scene_does_not_end_list(hand, tmp_path, capsys):
+    hand("a", width=-4), hand("b"), hand("c", image="x" * 300), hand("d", note="\ud83d")
+    assert main(["scenes", "list", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "hand_1" in said.out
+    assert said.out.count("unusable: ") == 3
+    assert "3 of 4 scenes cannot be used" in said.err
+
+
+def test_an_import_killed_at_any_moment_ends_the_same(tmp_path):
+    kitti(tmp_path / "in")
+    assert main(command("kitti-raw", tmp_path / "in", tmp_path / "fine", "--every", "0.5s")) == 0
+    expected = [scene_hash(path) for path in find_scenes(tmp_path / "fine")]
+    words = command("kitti-raw", tmp_path / "in", tmp_path / "out", "--every", "0.5s")
+    for wanted in (2, 7):
+        running = subprocess.Popen([sys.executable, "-m", "cfgen", *words], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while running.poll() is None and time.monotonic() < deadline:
+            if len(list((tmp_path / "out").glob("*/frames"))) >= wanted:
+                break
+            time.sleep(0.002)
+        running.kill()
+        running.wait()
+        for path in (tmp_path / "out").glob("*/scene.json"):
+            load_scene(path.parent).image()
+    assert main(words) == 0
+    assert [scene_hash(path) for path in find_scenes(tmp_path / "out")] == expected
+    assert not list((tmp_path / "out").rglob("*.tmp"))
