@@ -1,12 +1,11 @@
 """cases x planner -> rollouts -> verdicts. Readable top to bottom.
 
 Every arm of every case is asked in a shuffled order under a token that tells nothing. What is on disk is not
-asked again; a planner's fault is a recorded failure of that case and arm.
+asked again unless that is wanted; what goes wrong with an answer is recorded with it.
 """
 
 import math
 import random
-import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -24,15 +23,25 @@ from cfgen.intervene import intervene
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.metrics.rates import Rate
-from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
+from cfgen.planners.retries import Retrying
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
-from cfgen.records import Calibration, JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
+from cfgen.records import (
+    FAILURES,
+    MENDABLE,
+    Calibration,
+    Failure,
+    JudgeRun,
+    PlannerRun,
+    ProbeRun,
+    Rollout,
+    Verdict,
+)
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
+from cfgen.rollouts import roll_out
 from cfgen.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
@@ -67,34 +76,66 @@ class ScoreOptions:
 
 
 @dataclass(frozen=True)
+class Failures:
+    """Answers that failed in one way, apart from faults of cfgen. ``mendable``: by asking again."""
+
+    words: str
+    count: int
+    example: str
+    mendable: bool
+
+
+@dataclass(frozen=True)
 class ScoreSummary:
     planner: str
     judge: str
     rollouts: int
-    failures: dict[str, int]
+    failures: tuple[Failures, ...]
     verdicts: dict[str, int]
+    #: what cfgen broke on, in words; such answers are not the planner's failures
+    faults: tuple[str, ...] = ()
     #: share of interventions that the trajectory followed, by stage
     followed: dict[str, Rate] = field(default_factory=dict)
     #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
     calibrated: int = 0
+
+    def short(self) -> str:
+        """Why the run fell short, or "": faults left answers missing, or nothing at all came of it."""
+        if self.faults:
+            return (
+                f"cfgen broke on {len(self.faults)} answers, for example {self.faults[0]}; please report it, and once "
+                "it is mended run the same command with --retry-failed"
+            )
+        failed = sum(f.count for f in self.failures)
+        if failed == self.rollouts:
+            words = "; ".join(f"{f.count} times it {f.words} ({f.example})" for f in self.failures[:3])
+            return f"every answer of planner '{self.planner}' failed: {words}"
+        if self.verdicts and not self.verdicts.keys() - {"failed", "planner_failed"}:
+            words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(self.verdicts.items()))
+            return f"no answer of planner '{self.planner}' could be judged by '{self.judge}': {words}"
+        return ""
 
 
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
     Raises:
-        InputError: unknown planner, judge or arm; a scene lacks what the planner needs.
+        InputError: unknown planner, judge or arm; no scene has what the planner needs.
         StoreError: not a benchmark, or the planner's name is taken by another one.
+        Shortfall: the planner cannot be reached any more.
     """
     store = Store(options.bench)
     questions = arm_questions(store, options.arms, options.repeats)
     asker = Questions(store, store.benchmark.seed)
-    planner = open_planner(options.planner, options.planner_options, options.name, options.timeout_s)
+    planner = open_planner(
+        options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
+    )
     try:
         _register(store, planner, options)
         _warn_of_small_hazards(asker, planner, questions)
-        _roll_out(store, asker, planner, questions, options)
-        followed = intervene(store, asker, planner, questions, options.quiet) if options.intervene else {}
+        retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet)
+        roll_out(store, asker, planner, retrying, questions, options)
+        followed = intervene(store, asker, planner, retrying, questions, options) if options.intervene else {}
     finally:
         planner.close()
     judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
@@ -146,83 +187,6 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
         needs=asdict(planner.needs),
     )
     write_record(path, run, store.work)
-
-
-# --- rollouts -------------------------------------------------------------------------------------------
-
-
-def _roll_out(
-    store: Store, asker: Questions, planner: OpenPlanner, questions: Sequence[Question], options: ScoreOptions
-) -> None:
-    todo = [
-        q
-        for q in questions
-        if not store.rollout_path(planner.name, q.arm, q.case.case_id, q.repeat).is_file()
-    ]
-    random.Random(store.benchmark.seed).shuffle(todo)
-    progress = Progress(f"{planner.name}: plans", len(todo), options.quiet)
-    failed = 0
-    for start in range(0, len(todo), planner.needs.batch_size):
-        batch = todo[start : start + planner.needs.batch_size]
-        rollouts = _ask(asker, planner, batch)
-        if start == 0 and planner.needs.deterministic:
-            _warn_if_it_wavers(asker, planner, batch[0], rollouts[0])
-        for rollout in rollouts:
-            store.write_rollout(rollout)
-            failed += rollout.status == "failed"
-            progress.step(f"({failed} failed: {rollout.reason[:60]})" if failed else "")
-
-
-def _warn_if_it_wavers(asker: Questions, planner: OpenPlanner, question: Question, first: Rollout) -> None:
-    """A planner that calls itself deterministic answers the same question under the same seed the same way."""
-    again = _ask(asker, planner, [question])[0]
-    if (again.text, again.plan) != (first.text, first.plan):
-        warnings.warn(
-            f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
-            "observation.seed, or set it to False",
-            stacklevel=2,
-        )
-
-
-def _ask(asker: Questions, planner: OpenPlanner, batch: Sequence[Question]) -> list[Rollout]:
-    observations = [asker.observation(q, planner.needs, planner.replays_log) for q in batch]
-    start = time.perf_counter()
-    answers = planner.ask(observations)
-    each = (time.perf_counter() - start) / len(batch)
-    return [
-        _rollout(planner, question, observation, answer, each)
-        for question, observation, answer in zip(batch, observations, answers, strict=True)
-    ]
-
-
-def _rollout(
-    planner: OpenPlanner,
-    question: Question,
-    observation: Observation,
-    answer: str | Response | PlanFaultError,
-    latency_s: float,
-) -> Rollout:
-    def record(**fields: Any) -> Rollout:
-        return Rollout(
-            planner=planner.name,
-            planner_hash=planner.hash,
-            case_id=question.case.case_id,
-            arm=question.arm,
-            repeat=question.repeat,
-            seed=observation.seed,
-            latency_s=round(latency_s, 6),
-            **fields,
-        )
-
-    if isinstance(answer, PlanFaultError):
-        return record(status="failed", reason=str(answer))
-    report = dict(answer.report) if isinstance(answer, Response) else {}
-    try:
-        text, plan = to_plan(answer)
-    except PlanFaultError as fault:
-        text = answer.text if isinstance(answer, Response) else answer
-        return record(status="failed", reason=str(fault), text=text, report=report)
-    return record(status="ok", text=text, plan=plan, report=report)
 
 
 def _warn_if_untested(store: Store, judge: Judge) -> None:
@@ -348,6 +312,28 @@ def _summary(
     calibrated: int,
 ) -> ScoreSummary:
     rollouts = [_stored(store, planner, q, q.arm) for q in questions]
-    failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
+    swaps = store.interventions(planner)
     verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
-    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts), followed, calibrated)
+    return ScoreSummary(
+        planner=planner,
+        judge=judge,
+        rollouts=len(rollouts),
+        failures=_failures(rollouts),
+        verdicts=dict(verdicts),
+        faults=tuple(f"case {r.case_id}, arm {r.arm}: {r.fault}" for r in (*rollouts, *swaps) if r.fault),
+        followed=followed,
+        calibrated=calibrated,
+    )
+
+
+def _failures(rollouts: Sequence[Rollout]) -> tuple[Failures, ...]:
+    """The kinds of failures, the most frequent first; each with its most frequent reason."""
+    kinds: dict[Failure, Counter[str]] = {}
+    for rollout in rollouts:
+        if rollout.status == "failed" and rollout.fault is None:
+            kinds.setdefault(rollout.failure, Counter())[rollout.reason] += 1
+    found = [
+        Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
+        for kind, reasons in kinds.items()
+    ]
+    return tuple(sorted(found, key=lambda f: -f.count))

@@ -220,6 +220,19 @@ class Store:
         path = self.rollout_path(rollout.planner, rollout.arm, rollout.case_id, rollout.repeat)
         write_record(path, rollout, self.work)
 
+    def forget_judged(self, planner: str, arm: str, case_id: str, repeat: int) -> None:
+        """What was made of an answer that is about to be replaced goes: its verdicts, traces and interventions.
+
+        Every other arm is judged against the original.
+        """
+        arms = "*" if arm == "original" else arm
+        for kind in ("verdicts", "traces"):
+            for path in self.root.glob(f"{kind}/*/{planner}/{arms}/{case_id}.{repeat}.json"):
+                path.unlink(missing_ok=True)
+        if repeat == 0:
+            for path in self.root.glob(f"interventions/{planner}/*/*/{case_id}.json"):
+                path.unlink(missing_ok=True)
+
     def write_verdict(self, verdict: Verdict) -> None:
         path = self.verdict_path(verdict.judge, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat)
         write_record(path, verdict, self.work)

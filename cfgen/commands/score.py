@@ -2,9 +2,14 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cfgen.commands.options import add_options, judge_options, names, parse_options, positive
-from cfgen.errors import InputError
+from cfgen.commands.options import add_options, judge_options, names, parse_options, positive, seconds
+from cfgen.core.plain import MAX_CHARS
+from cfgen.errors import InputError, Shortfall
+
+if TYPE_CHECKING:
+    from cfgen.score import ScoreSummary
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,7 +34,29 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--votes", type=positive, metavar="K", help="replies of each judge model to each item"
     )
     parser.add_argument(
-        "--retry-failed", action="store_true", help="ask the judge again where it gave no usable reply"
+        "--retry-failed",
+        action="store_true",
+        help="ask again what that could mend: the planner where network or machine lost its answer or cfgen broke, "
+        "the judge where it gave no usable reply",
+    )
+    parser.add_argument(
+        "--retry-all",
+        action="store_true",
+        help="ask the planner every failed answer again, also its own failures",
+    )
+    parser.add_argument(
+        "--planner-retries",
+        type=_whole,
+        default=3,
+        metavar="N",
+        help="further tries, with growing pauses, before a time-out or a lost connection counts (default 3)",
+    )
+    parser.add_argument(
+        "--max-answer-chars",
+        type=positive,
+        default=MAX_CHARS,
+        metavar="N",
+        help=f"characters of an answer; the rest is cut, and that recorded (default {MAX_CHARS:,})",
     )
     parser.add_argument(
         "--arms",
@@ -38,7 +65,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="default original,hazard; also rerun,null,nuisance",
     )
     parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one answer")
+    parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     parser.add_argument(
         "--intervene",
         action="store_true",
@@ -51,6 +78,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _times(text: str) -> tuple[float, ...]:
     return tuple(float(t) for t in text.split(","))
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, found {text}")
+    return value
 
 
 def _score(arguments: argparse.Namespace) -> int:
@@ -69,6 +103,9 @@ def _score(arguments: argparse.Namespace) -> int:
             judge=arguments.judge,
             judge_options=judge_options(arguments),
             retry_failed=arguments.retry_failed,
+            retry_all=arguments.retry_all,
+            planner_retries=arguments.planner_retries,
+            max_answer_chars=arguments.max_answer_chars,
             arms=arguments.arms,
             repeats=arguments.repeats,
             timeout_s=arguments.timeout,
@@ -77,19 +114,41 @@ def _score(arguments: argparse.Namespace) -> int:
             quiet=arguments.quiet,
         )
     )
-    print(f"{summary.planner}: {summary.rollouts} answers, {sum(summary.failures.values())} failed")
-    for reason, count in sorted(summary.failures.items()):
-        print(f"{count:>6}  {reason}")
-    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(summary.verdicts.items()))
-    print(f"{summary.judge}: {verdicts}")
+    _print(summary)
+    short = summary.short()
+    if short:
+        raise Shortfall(short)
+    print(f"Next: cfgen report {arguments.bench[0]}")
+    return 0
+
+
+def _print(summary: "ScoreSummary") -> None:
+    failed = sum(f.count for f in summary.failures)
+    print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed")
+    for found in summary.failures:
+        print(f"{found.count:>6}  {found.words}, for example: {found.example}")
+    mendable = sum(f.count for f in summary.failures if f.mendable)
+    if mendable:
+        print(f"{mendable} of these may be mended by asking again: the same command with --retry-failed")
+    for fault in summary.faults[:5]:
+        print(f"fault: {fault}")
+    if len(summary.faults) > 5:
+        print(f"fault: and {len(summary.faults) - 5} more")
+    verdicts = ", ".join(
+        f"{count} {status.replace('_', ' ')}" for status, count in sorted(summary.verdicts.items())
+    )
+    print(f"{summary.judge}: {verdicts or 'no verdicts'}")
+    if summary.verdicts.get("failed"):
+        print(
+            f"{summary.verdicts['failed']} verdicts may be mended by asking the judge again: the same command with "
+            "--retry-failed"
+        )
     if summary.calibrated:
         print(
             f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"
         )
     for stage, rate in summary.followed.items():
         print(f"swaps followed, {stage}: {rate.percent()}% of {rate.n} (95% {rate.interval()})")
-    print(f"Next: cfgen report {arguments.bench[0]}")
-    return 0
 
 
 def _export(arguments: argparse.Namespace) -> int:

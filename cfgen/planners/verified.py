@@ -19,7 +19,7 @@ from cfgen.hashing import derive_seed
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Response
-from cfgen.records import PLAN_DT, Plan
+from cfgen.records import PLAN_DT, TRANSIENT, Plan
 
 MODES = ("early_exit", "best_of_n", "self_consistency", "random", "oracle")
 
@@ -79,14 +79,17 @@ class Verified:
     def _one(self, observation: Observation) -> Response | PlanFaultError:
         start = time.perf_counter()
         spent = Counter[str]()
+        faults: list[PlanFaultError] = []
         if self._mode == "early_exit":
-            chosen, scores = self._early_exit(observation, spent)
+            chosen, scores = self._early_exit(observation, spent, faults)
         else:
             count = self._n * (self._m + 1) if self._mode == "self_consistency" else self._n
-            candidates = self._candidates(observation, range(count), spent)
+            candidates = self._candidates(observation, range(count), spent, faults)
             chosen, scores = self._choose(observation, candidates, spent)
         if chosen is None:
-            return PlanFaultError(f"none of {spent['plans']} sampled answers is a plan")
+            why = f", the last: {faults[-1]}" if faults else ""
+            kind = faults[-1].kind if faults and all(f.kind in TRANSIENT for f in faults) else "answer"
+            return PlanFaultError(f"none of {spent['plans']} sampled answers is a plan{why}", kind)
         report = {
             "mode": self._mode,
             "plan_calls": spent["plans"],
@@ -98,7 +101,11 @@ class Verified:
         return replace(answer, report={**answer.report, "verified": report})
 
     def _candidates(
-        self, observation: Observation, numbers: Sequence[int] | range, spent: Counter[str]
+        self,
+        observation: Observation,
+        numbers: Sequence[int] | range,
+        spent: Counter[str],
+        faults: list[PlanFaultError],
     ) -> list[Candidate]:
         """Plans sampled with seeds of their own; answers that are no plan are counted and dropped."""
         asked = [
@@ -108,22 +115,21 @@ class Verified:
         spent["plans"] += len(asked)
         found = []
         for answer in self._ask(asked):
-            if isinstance(answer, PlanFaultError):
-                continue
             try:
                 text, plan = to_plan(answer)
-            except PlanFaultError:
+            except PlanFaultError as fault:
+                faults.append(fault)
                 continue
             found.append(Candidate(answer, text, plan))
         return found
 
     def _early_exit(
-        self, observation: Observation, spent: Counter[str]
+        self, observation: Observation, spent: Counter[str], faults: list[PlanFaultError]
     ) -> tuple[Candidate | None, list[float]]:
         best: Candidate | None = None
         scores: list[float] = []
         for number in range(self._n):
-            for candidate in self._candidates(observation, [number], spent):
+            for candidate in self._candidates(observation, [number], spent, faults):
                 score = self._verify(observation, [candidate], 1, spent)[0]
                 if best is None or score > max(scores):
                     best = candidate
