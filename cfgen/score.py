@@ -312,7 +312,8 @@ def _summary(
     calibrated: int,
 ) -> ScoreSummary:
     rollouts = [_stored(store, planner, q, q.arm) for q in questions]
-    swaps = store.interventions(planner)
+    broken = [(r.case_id, r.arm, r.fault) for r in rollouts]
+    broken += [(r.case_id, r.arm, r.fault) for r in store.interventions(planner)]
     verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
     return ScoreSummary(
         planner=planner,
@@ -320,7 +321,7 @@ def _summary(
         rollouts=len(rollouts),
         failures=_failures(rollouts),
         verdicts=dict(verdicts),
-        faults=tuple(f"case {r.case_id}, arm {r.arm}: {r.fault}" for r in (*rollouts, *swaps) if r.fault),
+        faults=tuple(f"case {case_id}, arm {arm}: {fault}" for case_id, arm, fault in broken if fault),
         followed=followed,
         calibrated=calibrated,
     )

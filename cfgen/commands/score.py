@@ -124,7 +124,8 @@ def _score(arguments: argparse.Namespace) -> int:
 
 def _print(summary: "ScoreSummary") -> None:
     failed = sum(f.count for f in summary.failures)
-    print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed")
+    faults = f", {len(summary.faults)} faults" if summary.faults else ""
+    print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed{faults}")
     for found in summary.failures:
         print(f"{found.count:>6}  {found.words}, for example: {found.example}")
     mendable = sum(f.count for f in summary.failures if f.mendable)

@@ -171,9 +171,8 @@ def _say(pipe: Connection, status: str, content: Any) -> None:
 def _answers(planner: Planner, observations: list[Observation], limit: int) -> list[dict[str, Any]]:
     answers = list(islice(planner.plan(observations), len(observations) + 1))
     if len(answers) != len(observations):
-        raise PlanFaultError(
-            f"expected {len(observations)} answers, found {len(answers) if len(answers) <= len(observations) else 'more'}"
-        )
+        found = len(answers) if len(answers) < len(observations) else "more"
+        raise PlanFaultError(f"expected {len(observations)} answers, found {found}")
     return [_packed(answer, limit) for answer in answers]
 
 
@@ -215,10 +214,8 @@ def _brief(error: BaseException) -> str:
 def _unpacked(content: dict[str, Any]) -> Received | PlanFaultError:
     if "fault" in content:
         return _unpacked_fault(content)
-    arrays = [
-        None if content[name] is None else np.array(content[name], float) for name in ("waypoints", "t")
-    ]
-    return Received(content["text"], *arrays, content["report"], tuple(content["notes"]))
+    points, t = (None if content[n] is None else np.array(content[n], float) for n in ("waypoints", "t"))
+    return Received(content["text"], points, t, content["report"], tuple(content["notes"]))
 
 
 def _unpacked_fault(content: dict[str, Any]) -> PlanFaultError:

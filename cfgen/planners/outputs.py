@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.plain import MAX_CHARS, plain_json
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import InputError
 from cfgen.hashing import derive_id
 from cfgen.planners.answer import PlanFaultError, Received, received
@@ -73,22 +73,21 @@ class Outputs:
             raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
         if isinstance(row.get("id"), str):
             return row["id"], row
-        names = plain_json([row.get("case_id"), row.get("arm")])[0]
-        repeat = row.get("repeat", 0)
-        if all(isinstance(name, str) for name in names) and isinstance(repeat, int):
-            return token_of(*names, int(repeat)), row
+        case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
+        if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
+            return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
         raise InputError(f"{place}: expected 'id', or 'case_id' and 'arm', found fields {sorted(row)[:8]}")
 
     def _keep(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
         """Through the door at once: a long text is not kept any longer than that."""
-        before = self._rows.get(token)
         try:
-            answer: Received | PlanFaultError = received(row, max_chars)
-            if before is not None:
-                note = f"line {number} of {self.path.name} counts, not line {before[0]}"
-                answer = replace(answer, notes=(*answer.notes, note))
+            answer = received(row, max_chars)
         except PlanFaultError as fault:
-            answer = PlanFaultError(f"{self.path.name}, line {number}: {fault}")
+            self._rows[token] = number, PlanFaultError(f"{self.path.name}, line {number}: {fault}")
+            return
+        if token in self._rows:
+            note = f"line {number} of {self.path.name} counts, not line {self._rows[token][0]}"
+            answer = replace(answer, notes=(*answer.notes, note))
         self._rows[token] = number, answer
 
     def _one(self, observation: Observation) -> Response:

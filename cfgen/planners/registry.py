@@ -68,8 +68,9 @@ def open_planner(
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
 ) -> OpenPlanner:
-    """``timeout_s``: for one answer. ``max_chars``: of an answer's text; the rest is cut, with a note. ``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
-    ``.jsonl`` file of outputs; or ``verified:`` before any of these.
+    """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
+    ``.jsonl`` file of outputs; or ``verified:`` before any of these. ``timeout_s``: for one answer. ``max_chars``:
+    of an answer's text; the rest is cut, with a note.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.

@@ -16,7 +16,7 @@ import numpy as np
 
 from cfgen.errors import InputError
 from cfgen.hashing import derive_seed
-from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.records import PLAN_DT, TRANSIENT, Plan
@@ -37,8 +37,7 @@ def offline_verifier(observation: Observation, text: str, plan: Plan, seed: int)
 class Candidate:
     """One sampled plan and the answer it came from."""
 
-    answer: str | Response
-    text: str
+    answer: Received
     plan: Plan
 
 
@@ -97,8 +96,7 @@ class Verified:
             "scores": [round(s, 4) for s in scores],
             "seconds": round(time.perf_counter() - start, 4),
         }
-        answer = chosen.answer if isinstance(chosen.answer, Response) else Response(chosen.answer)
-        return replace(answer, report={**answer.report, "verified": report})
+        return replace(chosen.answer, report={**chosen.answer.report, "verified": report})
 
     def _candidates(
         self,
@@ -116,11 +114,11 @@ class Verified:
         found = []
         for answer in self._ask(asked):
             try:
-                text, plan = to_plan(answer)
+                _, plan = to_plan(answer)
             except PlanFaultError as fault:
                 faults.append(fault)
-                continue
-            found.append(Candidate(answer, text, plan))
+            else:
+                found.append(Candidate(received(answer), plan))
         return found
 
     def _early_exit(
@@ -163,7 +161,9 @@ class Verified:
         jobs = [(c, derive_seed(observation.seed, i, k)) for i, c in enumerate(candidates) for k in range(m)]
         spent["verifications"] += len(jobs)
         with ThreadPoolExecutor(self._workers) as pool:
-            scores = list(pool.map(lambda j: self._verifier(observation, j[0].text, j[0].plan, j[1]), jobs))
+            scores = list(
+                pool.map(lambda j: self._verifier(observation, j[0].answer.text, j[0].plan, j[1]), jobs)
+            )
         return [float(np.mean(scores[i * m : (i + 1) * m])) for i in range(len(candidates))]
 
 
