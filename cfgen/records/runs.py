@@ -5,6 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cfgen.records.base import PLAN_STEPS, Arm, Identifier, Point3, Record, Score, Sha256, Stored
+from cfgen.records.faults import Fault
 
 
 class Trace(Record):
@@ -75,6 +76,8 @@ class Vote(Record):
     explanation: str = ""
     flags: tuple[str, ...] = ()
     reason: str = ""
+    #: the model was out of reach or said nothing: asking again could give a vote
+    transient: bool = False
     raw: str = ""
     usage: dict[str, float] = Field(default_factory=dict)
 
@@ -100,7 +103,13 @@ class Verdict(Stored):
     element_position: str = ""
     explanation: str = ""
     reason: str = ""
+    #: failed, and asking again could give a verdict
+    transient: bool = False
+    #: failed, because cfgen or something it called broke on it
+    fault: Fault | None = None
     flags: tuple[str, ...] = ()
+    #: what the judge was not shown whole
+    notes: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
     #: hash of everything the judge was shown
     input_hash: Sha256
