@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core.plain import MAX_CHARS
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
@@ -52,8 +53,16 @@ class ScoreOptions:
     repeats: int = 1
     timeout_s: float = 120.0
     intervene: bool = False
-    #: ask again where the judge gave no usable reply
+    #: ask again what a retry could mend: answers that network or machine lost, faults, judges without a usable reply
     retry_failed: bool = False
+    #: ask every failed answer again, also where the planner itself failed
+    retry_all: bool = False
+    #: further tries, with growing pauses, before a time-out or a lost connection counts
+    planner_retries: int = 3
+    #: a longer text is cut, and the cut recorded
+    max_answer_chars: int = MAX_CHARS
+    #: end at the first fault, with its traceback
+    strict: bool = False
     quiet: bool = False
 
 

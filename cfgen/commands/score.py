@@ -44,6 +44,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         action="store_true",
         help="overwrite the planner's reasoning and see whether it follows",
     )
+    parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
 
@@ -72,6 +73,7 @@ def _score(arguments: argparse.Namespace) -> int:
             repeats=arguments.repeats,
             timeout_s=arguments.timeout,
             intervene=arguments.intervene,
+            strict=arguments.strict,
             quiet=arguments.quiet,
         )
     )
