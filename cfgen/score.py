@@ -11,17 +11,21 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.faults import contained
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
 from cfgen.intervene import intervene
-from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.judge.combine import faulted
+from cfgen.judge.each import judge_each
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.metrics.rates import Rate
 from cfgen.planners.answer import PlanFaultError, to_plan
@@ -29,7 +33,7 @@ from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
-from cfgen.records import Calibration, JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
+from cfgen.records import Calibration, Fault, JudgeRun, Plan, PlannerRun, ProbeRun, Rollout, Trace, Verdict
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
@@ -283,23 +287,60 @@ def _judge(
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
     for question in todo:
-        before = _stored(store, planner, question, "original")
-        after = _stored(store, planner, question, question.arm)
         key = VerdictKey(planner, question.case.case_id, question.arm, question.repeat)
-        fault = next((f"{r.arm}: {r.reason}" for r in (before, after) if r.status == "failed"), None)
+        pair = contained(partial(_pair, store, planner, question), key.words, asdict(key), options.strict)
+        fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
         if fault is not None:
-            done(_planner_failed(run, key, fault))
+            done(faulted(key, RubricId.of(run), run.judge, fault))
+            continue
+        assert not isinstance(pair, Fault)
+        failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
+        if failed is not None:
+            done(_planner_failed(run, key, failed))
         else:
-            items.append((key, lambda q=question, b=before, a=after: judge_item(asker, q, b, a)))  # type: ignore[misc]
-    judge.judge(items, done)
+            items.append((key, partial(judge_item, asker, question, *pair)))
+    judge_each(judge, items, done, options.strict)
+
+
+def _pair(store: Store, planner: str, question: Question) -> tuple[Rollout, Rollout]:
+    """What the planner answered to the original and to the arm.
+
+    Raises:
+        InputError: a record is missing or damaged.
+    """
+    try:
+        return _stored(store, planner, question, "original"), _stored(store, planner, question, question.arm)
+    except StoreError as error:
+        raise InputError(str(error)) from error
 
 
 def _has_verdict(store: Store, judge: str, planner: str, question: Question, retry_failed: bool) -> bool:
+    """Whether there is a verdict that stands.
+
+    A damaged one does not, nor one on a planner's failure that has since been made good.
+    """
     path = store.verdict_path(judge, planner, question.arm, question.case.case_id, question.repeat)
-    return path.is_file() and not (retry_failed and read_record(path, Verdict).status == "failed")
+    try:
+        if not path.is_file():
+            return False
+        found = read_record(path, Verdict)
+    except StoreError:
+        return False
+    if found.status == "planner_failed":
+        return not _answered(store, planner, question)
+    return not (retry_failed and found.status == "failed")
 
 
-def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
+def _answered(store: Store, planner: str, question: Question) -> bool:
+    """Whether the planner has a plan for both frames."""
+    try:
+        return all(r.status == "ok" for r in _pair(store, planner, question))
+    except InputError:
+        return False
+
+
+def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+    reason = plain_text(reason)[0]
     return Verdict(
         judge=run.judge,
         rubric=run.rubric,
@@ -310,8 +351,8 @@ def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
         arm=key.arm,
         repeat=key.repeat,
         status="planner_failed",
-        reason=fault,
-        input_hash=hash_json(fault),
+        reason=reason,
+        input_hash=hash_json(reason),
     )
 
 
@@ -320,23 +361,38 @@ def _stored(store: Store, planner: str, question: Question, arm: str) -> Rollout
 
 
 def judge_item(asker: Questions, question: Question, before: Rollout, after: Rollout) -> JudgeItem:
-    """The judge's inputs for one arm against the original; both rollouts hold a plan."""
+    """The judge's inputs for one arm against the original; both rollouts hold a plan.
+
+    Raises:
+        InputError: one of them holds none, or the case's or the scene's files are damaged.
+    """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
     original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    try:
+        frames = [asker.front_file(question.case, arm) for arm in ("original", question.arm)]
+        camera = asker.front_camera(question.case)
+    except StoreError as error:
+        raise InputError(str(error)) from error
     return JudgeItem(
         key=f"{question.case.case_id}.{question.repeat}",
-        original=asker.front_file(question.case, "original"),
-        modified=asker.front_file(question.case, question.arm),
+        original=frames[0],
+        modified=frames[1],
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),
-        original_text=before.text,
-        modified_text=after.text,
-        original_plan=before.plan,
-        modified_plan=after.plan,
-        camera=asker.front_camera(question.case),
+        original_text=plain_text(before.text)[0],
+        modified_text=plain_text(after.text)[0],
+        original_plan=_plain(before.plan),
+        modified_plan=_plain(after.plan),
+        camera=camera,
     )
+
+
+def _plain(plan: Plan) -> Plan:
+    """With words that UTF-8 can hold: records made elsewhere may have others."""
+    words = {name: plain_text(said)[0] for name, said in plan.trace.model_dump().items()}
+    return plan.model_copy(update={"trace": Trace(**words)})
 
 
 def _summary(

@@ -38,6 +38,8 @@ class Rollout(Stored):
     status: Literal["ok", "failed"]
     #: why it failed, in one line; empty when ok
     reason: str = ""
+    #: what cfgen broke on; such an answer does not count against the planner
+    fault: Fault | None = None
     #: the planner's words, unchanged
     text: str = ""
     plan: Plan | None = None
