@@ -7,35 +7,37 @@ asked again unless that is wanted; what goes wrong with an answer is recorded wi
 import math
 import random
 import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.faults import contained
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
 from cfgen.intervene import intervene
-from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.judge.combine import faulted
+from cfgen.judge.each import judge_each
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
-from cfgen.metrics.rates import Rate
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
 from cfgen.records import (
-    FAILURES,
-    MENDABLE,
     Calibration,
-    Failure,
+    Fault,
     JudgeRun,
+    Plan,
     PlannerRun,
     ProbeRun,
     Rollout,
+    Trace,
     Verdict,
 )
 from cfgen.render.bev import bev
@@ -43,6 +45,7 @@ from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts import roll_out
 from cfgen.store import Store
+from cfgen.summary import ScoreSummary, summary
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
 SMALL_PX = 150
@@ -75,47 +78,6 @@ class ScoreOptions:
     quiet: bool = False
 
 
-@dataclass(frozen=True)
-class Failures:
-    """Answers that failed in one way, apart from faults of cfgen. ``mendable``: by asking again."""
-
-    words: str
-    count: int
-    example: str
-    mendable: bool
-
-
-@dataclass(frozen=True)
-class ScoreSummary:
-    planner: str
-    judge: str
-    rollouts: int
-    failures: tuple[Failures, ...]
-    verdicts: dict[str, int]
-    #: what cfgen broke on, in words; such answers are not the planner's failures
-    faults: tuple[str, ...] = ()
-    #: share of interventions that the trajectory followed, by stage
-    followed: dict[str, Rate] = field(default_factory=dict)
-    #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
-    calibrated: int = 0
-
-    def short(self) -> str:
-        """Why the run fell short, or "": faults left answers missing, or nothing at all came of it."""
-        if self.faults:
-            return (
-                f"cfgen broke on {len(self.faults)} answers, for example {self.faults[0]}; please report it, and once "
-                "it is mended run the same command with --retry-failed"
-            )
-        failed = sum(f.count for f in self.failures)
-        if failed == self.rollouts:
-            words = "; ".join(f"{f.count} times it {f.words} ({f.example})" for f in self.failures[:3])
-            return f"every answer of planner '{self.planner}' failed: {words}"
-        if self.verdicts and not self.verdicts.keys() - {"failed", "planner_failed"}:
-            words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(self.verdicts.items()))
-            return f"no answer of planner '{self.planner}' could be judged by '{self.judge}': {words}"
-        return ""
-
-
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
@@ -142,7 +104,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     _warn_if_untested(store, judge)
     calibrated = _calibrated(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
-    return _summary(store, planner.name, judge.name, questions, followed, calibrated)
+    return summary(store, planner.name, judge.name, questions, followed, calibrated)
 
 
 def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
@@ -247,23 +209,60 @@ def _judge(
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
     for question in todo:
-        before = _stored(store, planner, question, "original")
-        after = _stored(store, planner, question, question.arm)
         key = VerdictKey(planner, question.case.case_id, question.arm, question.repeat)
-        fault = next((f"{r.arm}: {r.reason}" for r in (before, after) if r.status == "failed"), None)
+        pair = contained(partial(_pair, store, planner, question), key.words, asdict(key), options.strict)
+        fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
         if fault is not None:
-            done(_planner_failed(run, key, fault))
+            done(faulted(key, RubricId.of(run), run.judge, fault))
+            continue
+        assert not isinstance(pair, Fault)
+        failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
+        if failed is not None:
+            done(_planner_failed(run, key, failed))
         else:
-            items.append((key, lambda q=question, b=before, a=after: judge_item(asker, q, b, a)))  # type: ignore[misc]
-    judge.judge(items, done)
+            items.append((key, partial(judge_item, asker, question, *pair)))
+    judge_each(judge, items, done, options.strict)
+
+
+def _pair(store: Store, planner: str, question: Question) -> tuple[Rollout, Rollout]:
+    """What the planner answered to the original and to the arm.
+
+    Raises:
+        InputError: a record is missing or damaged.
+    """
+    try:
+        return _stored(store, planner, question, "original"), _stored(store, planner, question, question.arm)
+    except StoreError as error:
+        raise InputError(str(error)) from error
 
 
 def _has_verdict(store: Store, judge: str, planner: str, question: Question, retry_failed: bool) -> bool:
+    """Whether there is a verdict that stands.
+
+    A damaged one does not, nor one on a planner's failure that has since been made good.
+    """
     path = store.verdict_path(judge, planner, question.arm, question.case.case_id, question.repeat)
-    return path.is_file() and not (retry_failed and read_record(path, Verdict).status == "failed")
+    try:
+        if not path.is_file():
+            return False
+        found = read_record(path, Verdict)
+    except StoreError:
+        return False
+    if found.status == "planner_failed":
+        return not _answered(store, planner, question)
+    return not (retry_failed and found.status == "failed")
 
 
-def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
+def _answered(store: Store, planner: str, question: Question) -> bool:
+    """Whether the planner has a plan for both frames."""
+    try:
+        return all(r.status == "ok" for r in _pair(store, planner, question))
+    except InputError:
+        return False
+
+
+def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+    reason = plain_text(reason)[0]
     return Verdict(
         judge=run.judge,
         rubric=run.rubric,
@@ -274,8 +273,8 @@ def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
         arm=key.arm,
         repeat=key.repeat,
         status="planner_failed",
-        reason=fault,
-        input_hash=hash_json(fault),
+        reason=reason,
+        input_hash=hash_json(reason),
     )
 
 
@@ -284,57 +283,35 @@ def _stored(store: Store, planner: str, question: Question, arm: str) -> Rollout
 
 
 def judge_item(asker: Questions, question: Question, before: Rollout, after: Rollout) -> JudgeItem:
-    """The judge's inputs for one arm against the original; both rollouts hold a plan."""
+    """The judge's inputs for one arm against the original; both rollouts hold a plan.
+
+    Raises:
+        InputError: one of them holds none, or the case's or the scene's files are damaged.
+    """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
     original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    try:
+        frames = [asker.front_file(question.case, arm) for arm in ("original", question.arm)]
+        camera = asker.front_camera(question.case)
+    except StoreError as error:
+        raise InputError(str(error)) from error
     return JudgeItem(
         key=f"{question.case.case_id}.{question.repeat}",
-        original=asker.front_file(question.case, "original"),
-        modified=asker.front_file(question.case, question.arm),
+        original=frames[0],
+        modified=frames[1],
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),
-        original_text=before.text,
-        modified_text=after.text,
-        original_plan=before.plan,
-        modified_plan=after.plan,
-        camera=asker.front_camera(question.case),
+        original_text=plain_text(before.text)[0],
+        modified_text=plain_text(after.text)[0],
+        original_plan=_plain(before.plan),
+        modified_plan=_plain(after.plan),
+        camera=camera,
     )
 
 
-def _summary(
-    store: Store,
-    planner: str,
-    judge: str,
-    questions: Sequence[Question],
-    followed: dict[str, Rate],
-    calibrated: int,
-) -> ScoreSummary:
-    rollouts = [_stored(store, planner, q, q.arm) for q in questions]
-    broken = [(r.case_id, r.arm, r.fault) for r in rollouts]
-    broken += [(r.case_id, r.arm, r.fault) for r in store.interventions(planner)]
-    verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
-    return ScoreSummary(
-        planner=planner,
-        judge=judge,
-        rollouts=len(rollouts),
-        failures=_failures(rollouts),
-        verdicts=dict(verdicts),
-        faults=tuple(f"case {case_id}, arm {arm}: {fault}" for case_id, arm, fault in broken if fault),
-        followed=followed,
-        calibrated=calibrated,
-    )
-
-
-def _failures(rollouts: Sequence[Rollout]) -> tuple[Failures, ...]:
-    """The kinds of failures, the most frequent first; each with its most frequent reason."""
-    kinds: dict[Failure, Counter[str]] = {}
-    for rollout in rollouts:
-        if rollout.status == "failed" and rollout.fault is None:
-            kinds.setdefault(rollout.failure, Counter())[rollout.reason] += 1
-    found = [
-        Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
-        for kind, reasons in kinds.items()
-    ]
-    return tuple(sorted(found, key=lambda f: -f.count))
+def _plain(plan: Plan) -> Plan:
+    """With words that UTF-8 can hold: records made elsewhere may have others."""
+    words = {name: plain_text(said)[0] for name, said in plan.trace.model_dump().items()}
+    return plan.model_copy(update={"trace": Trace(**words)})

@@ -262,12 +262,17 @@ class Store:
                 )
         write_record(path, run, self.work)
 
+    def rollout_paths(self, planner: str, arm: str = "*") -> list[Path]:
+        return sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))
+
     def rollouts(self, planner: str, arm: str = "*") -> list[Rollout]:
-        return [read_record(p, Rollout) for p in sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))]
+        return [read_record(p, Rollout) for p in self.rollout_paths(planner, arm)]
+
+    def verdict_paths(self, judge: str, planner: str, arm: str = "*") -> list[Path]:
+        return sorted(self.root.glob(f"verdicts/{judge}/{planner}/{arm}/*.json"))
 
     def verdicts(self, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
-        paths = sorted(self.root.glob(f"verdicts/{judge}/{planner}/{arm}/*.json"))
-        return [read_record(p, Verdict) for p in paths]
+        return [read_record(p, Verdict) for p in self.verdict_paths(judge, planner, arm)]
 
     # --- people ---------------------------------------------------------------------------------------
 
@@ -287,8 +292,11 @@ class Store:
     def write_review(self, file: ReviewFile) -> None:
         write_record(self.review_path(file.rater, file.case_id), file, self.work)
 
+    def rating_paths(self) -> list[Path]:
+        return sorted(self.root.glob("ratings/*/*/*.json"))
+
     def ratings(self) -> list[RatingFile]:
-        return [read_record(p, RatingFile) for p in sorted(self.root.glob("ratings/*/*/*.json"))]
+        return [read_record(p, RatingFile) for p in self.rating_paths()]
 
     def reviews(self) -> list[ReviewFile]:
         return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]

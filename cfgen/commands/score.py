@@ -9,7 +9,7 @@ from cfgen.core.plain import MAX_CHARS
 from cfgen.errors import InputError, Shortfall
 
 if TYPE_CHECKING:
-    from cfgen.score import ScoreSummary
+    from cfgen.summary import ScoreSummary
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -139,9 +139,9 @@ def _print(summary: "ScoreSummary") -> None:
         f"{count} {status.replace('_', ' ')}" for status, count in sorted(summary.verdicts.items())
     )
     print(f"{summary.judge}: {verdicts or 'no verdicts'}")
-    if summary.verdicts.get("failed"):
+    if summary.mendable_verdicts:
         print(
-            f"{summary.verdicts['failed']} verdicts may be mended by asking the judge again: the same command with "
+            f"{summary.mendable_verdicts} verdicts may be mended by asking the judge again: the same command with "
             "--retry-failed"
         )
     if summary.calibrated:

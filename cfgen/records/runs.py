@@ -105,6 +105,8 @@ class Vote(Record):
     explanation: str = ""
     flags: tuple[str, ...] = ()
     reason: str = ""
+    #: the model was out of reach or said nothing: asking again could give a vote
+    transient: bool = False
     raw: str = ""
     usage: dict[str, float] = Field(default_factory=dict)
 
@@ -130,7 +132,13 @@ class Verdict(Stored):
     element_position: str = ""
     explanation: str = ""
     reason: str = ""
+    #: failed, and asking again could give a verdict
+    transient: bool = False
+    #: failed, because cfgen or something it called broke on it
+    fault: Fault | None = None
     flags: tuple[str, ...] = ()
+    #: what the judge was not shown whole
+    notes: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
     #: hash of everything the judge was shown
     input_hash: Sha256
