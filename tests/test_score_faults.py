@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,7 +50,9 @@ class Quick(Handler):
             return
         type(self).most -= 1
         if self.most == 0:
-            self.server.socket.close()  # before the last answer, so that nobody connects after it
+            # before the last answer, so that nobody connects after it
+            self.server.socket.shutdown(socket.SHUT_RDWR)
+            self.server.socket.close()
         self.reply({"answers": [self.plan(o) for o in asked]})
 
 

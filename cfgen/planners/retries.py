@@ -31,7 +31,8 @@ class PlannerGoneError(Exception):
 class Retrying:
     """Asks ``planner``, each question up to ``retries`` times more after a transient failure.
 
-    A planner that cannot be reached at all is waited for: that never counts as an answer.
+    A planner that cannot be reached at all is waited for: that never counts as an answer. A question on which it broke
+    off just before does, as it may be what ended it: the next run does not start with it.
     """
 
     def __init__(
