@@ -41,8 +41,8 @@ class ScoreSummary:
         """Why the run fell short, or "": faults left answers missing, or nothing at all came of it."""
         if self.faults:
             return (
-                f"cfgen broke on {len(self.faults)} answers or verdicts, for example {self.faults[0]}; please report it, and once "
-                "it is mended run the same command with --retry-failed"
+                f"cfgen broke on {len(self.faults)} answers or verdicts, for example {self.faults[0]}; please report "
+                "it, and once it is mended run the same command with --retry-failed"
             )
         failed = sum(f.count for f in self.failures)
         if failed == self.rollouts:
