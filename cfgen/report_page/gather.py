@@ -106,7 +106,7 @@ class Gathered:
         return tuple(sorted(self.planners, key=success, reverse=True))
 
     def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
-        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, or None where the planner failed; faults are left out."""
+        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, None where the planner failed; without faults."""
         return {
             (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
             for r in self.rollouts[planner]
