@@ -1,9 +1,11 @@
 """Whatever breaks on one item, and whatever a model says, is that verdict's: the others are there."""
 
 import json
+import shutil
 
 import pytest
 
+from cfgen.cli import main
 from cfgen.errors import CfgenError, InputError, StoreError
 from cfgen.judge.cache import Replies
 from cfgen.judge.combine import combine
@@ -18,6 +20,7 @@ from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict
 from tests.judge.items import items
 from tests.judge.test_hazard_rubric import reply
+from tests.report.bench import make_bench
 
 LONE = "\ud83d"
 
@@ -275,3 +278,27 @@ def test_an_empty_reply_is_transient():
     with pytest.raises(ModelError, match="empty") as found:
         asyncio.run(with_retries(call, Meter(Limits(retries=1)), first_wait=0.001))
     assert found.value.transient
+
+
+def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_mends_it(tmp_path, capsys):
+    bench = make_bench(tmp_path / "b", 2, {}, arms=("hazard",)).root
+    script = tmp_path / "replies.json"
+    script.write_text(json.dumps({"replies": {}, "default": "I would rather not."}))
+    command = ["score", str(bench), "--planner", "cruise", "--judge", "scripted", "--quiet"]
+    command += ["--judge-option", f"file={script}", "--judge-option", "name=mine"]
+    assert main(command) == 1
+    out = capsys.readouterr().out
+    assert "Nothing was judged: all 2 verdicts failed." in out
+    again = next(line for line in out.splitlines() if "--retry-failed" in line).split("cfgen ")[1]
+    assert again.startswith(f"score {bench} --planner cruise --judge scripted")
+    shutil.rmtree(bench / "verdicts")  # replies are part of who judges
+    script.write_text(json.dumps({"replies": {}, "default": reply()}))
+    assert main([*again.split(), "--quiet"]) == 0
+    path = next(bench.glob("verdicts/mine/cruise/hazard/*.json"))
+    path.write_text('{"cut')
+    capsys.readouterr()
+    assert main(command) == 0, "a damaged verdict is made again"
+    assert "mine: 2 scored" in capsys.readouterr().out
+    path.write_text('{"cut')
+    assert main(["judge", "rescore", str(bench), "--judge", "mine"]) == 1
+    assert "1 of 2 could not be read again" in capsys.readouterr().out
