@@ -30,8 +30,6 @@ class ScoreSummary:
     verdicts: dict[str, int]
     #: what cfgen broke on, in words; such answers are not the planner's failures
     faults: tuple[str, ...] = ()
-    #: failed verdicts that asking the judge again could mend
-    mendable_verdicts: int = 0
     #: share of interventions that the trajectory followed, by stage
     followed: dict[str, Rate] = field(default_factory=dict)
     #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
@@ -41,7 +39,7 @@ class ScoreSummary:
         """Why the run fell short, or "": faults left answers missing, or nothing at all came of it."""
         if self.faults:
             return (
-                f"cfgen broke on {len(self.faults)} answers or verdicts, for example {self.faults[0]}; please report "
+                f"cfgen broke on {len(self.faults)} answers, for example {self.faults[0]}; please report "
                 "it, and once it is mended run the same command with --retry-failed"
             )
         failed = sum(f.count for f in self.failures)
@@ -69,8 +67,6 @@ def summary(
     verdicts = store.verdicts(judge, planner)
     broken = [(r.case_id, r.arm, r.fault) for r in rollouts]
     broken += [(r.case_id, r.arm, r.fault) for r in store.interventions(planner)]
-    told = {str(fault) for _, _, fault in broken if fault}
-    broken += [(v.case_id, v.arm, v.fault) for v in verdicts if str(v.fault) not in told]
     return ScoreSummary(
         planner=planner,
         judge=judge,
@@ -78,7 +74,6 @@ def summary(
         failures=_failures(rollouts),
         verdicts=dict(Counter(v.status for v in verdicts)),
         faults=tuple(f"case {case_id}, arm {arm}: {fault}" for case_id, arm, fault in broken if fault),
-        mendable_verdicts=sum(v.transient for v in verdicts),
         followed=followed,
         calibrated=calibrated,
     )

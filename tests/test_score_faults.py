@@ -195,7 +195,7 @@ def test_a_fault_stays_with_its_answer_and_is_mended_by_asking_again(out: Path, 
     assert code == 1
     assert "p: 10 answers, 0 failed, 1 faults" in text
     assert f"fault: case {broken}, arm hazard: reading the answer: ZeroDivisionError: here" in text
-    assert "cfgen broke on 1 answers or verdicts" in err
+    assert "cfgen broke on 1 answers" in err
     found = next(r for r in Store(out).rollouts("p") if r.fault)
     assert found.status == "failed"
     assert found.failure == "fault"

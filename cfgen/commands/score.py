@@ -1,6 +1,7 @@
 """``cfgen score``."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,9 @@ def _whole(text: str) -> int:
 def _score(arguments: argparse.Namespace) -> int:
     if str(arguments.bench[0]) == "export-inputs":
         return _export(arguments)
+    from cfgen.judge.stored import judge_failures, stored_verdicts
     from cfgen.score import ScoreOptions, score
+    from cfgen.store import Store
 
     if len(arguments.bench) != 1 or arguments.planner is None:
         raise InputError("cfgen score: expected one BENCH and --planner; see: cfgen score --help")
@@ -115,11 +118,27 @@ def _score(arguments: argparse.Namespace) -> int:
         )
     )
     _print(summary)
+    missing = judge_failures(stored_verdicts(Store(arguments.bench[0]), summary.judge, summary.planner))
+    for line in missing.lines(_again(arguments)):
+        print(line)
     short = summary.short()
     if short:
         raise Shortfall(short)
     print(f"Next: cfgen report {arguments.bench[0]}")
-    return 0
+    return 1 if missing.short else 0
+
+
+def _again(arguments: argparse.Namespace) -> str:
+    """The command that asks again for what failed."""
+    words = ["cfgen", "score", str(arguments.bench[0]), "--planner", arguments.planner]
+    words += ["--name", arguments.name] if arguments.name else []
+    words += [w for option in arguments.planner_option for w in ("--planner-option", option)]
+    words += ["--judge", arguments.judge]
+    words += [w for option in arguments.judge_option for w in ("--judge-option", option)]
+    words += ["--votes", str(arguments.votes)] if arguments.votes else []
+    words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
+    words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
+    return shlex.join([*words, "--retry-failed"])
 
 
 def _print(summary: "ScoreSummary") -> None:
@@ -139,11 +158,6 @@ def _print(summary: "ScoreSummary") -> None:
         f"{count} {status.replace('_', ' ')}" for status, count in sorted(summary.verdicts.items())
     )
     print(f"{summary.judge}: {verdicts or 'no verdicts'}")
-    if summary.mendable_verdicts:
-        print(
-            f"{summary.mendable_verdicts} verdicts may be mended by asking the judge again: the same command with "
-            "--retry-failed"
-        )
     if summary.calibrated:
         print(
             f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"
