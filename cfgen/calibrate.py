@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
-from cfgen.errors import InputError
-from cfgen.files import read_record, write_record
+from cfgen.errors import InputError, StoreError
+from cfgen.files import read_each, read_record, write_record
 from cfgen.hashing import hash_json
+from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.agreement import consensus
 from cfgen.metrics.comparison import comparison
 from cfgen.records import (
@@ -51,7 +52,8 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         StoreError: one of ``benchmarks`` has verdicts of that name by another wording, model or options.
     """
     store, others = Store(bench), [Store(b) for b in benchmarks]
-    people = _people(store)
+    damaged: list[str] = []
+    people = _people(store, damaged)
     scenes = _rated_scenes(store, people)
     kept_from = [_kept_apart(scenes, other) for other in others]
     verdicts = _verdicts(store, judge, people)
@@ -71,6 +73,7 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         },
         scenes=tuple(sorted(scenes)),
         kept_from=tuple(kept_from),
+        damaged=tuple(damaged + [str(v.fault) for v in verdicts.values() if v.fault]),
     )
     write_record(store.calibration_path(judge), found, store.work)
     for other in others:
@@ -79,11 +82,13 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
     return found
 
 
-def _people(store: Store) -> Ratings:
-    """rater -> answer -> scores; the last entry of each history counts."""
+def _people(store: Store, damaged: list[str]) -> Ratings:
+    """rater -> answer -> scores; the last entry of each history counts. What cannot be read goes to ``damaged``."""
     people: Ratings = {}
-    for file in store.ratings():
-        if file.history:
+    for _, file in read_each(store.rating_paths(), RatingFile):
+        if isinstance(file, StoreError):
+            damaged.append(str(file))
+        elif file.history:
             answer = (file.planner, file.case_id, file.arm, file.repeat)
             people.setdefault(file.rater, {})[answer] = file.history[-1].scores
     if not people:
@@ -117,7 +122,7 @@ def _verdicts(store: Store, judge: str, people: Ratings) -> dict[Key, Verdict]:
     found = {
         (v.planner, v.case_id, v.arm, v.repeat): v
         for planner in sorted({planner for planner, *_ in rated})
-        for v in store.verdicts(judge, planner)
+        for v in stored_verdicts(store, judge, planner)
         if (v.planner, v.case_id, v.arm, v.repeat) in rated
     }
     if not found:

@@ -6,14 +6,17 @@ Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. T
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 
-from cfgen.errors import InputError
+from cfgen.core.faults import contained
+from cfgen.errors import InputError, Shortfall
 from cfgen.files import png_bytes, write_bytes
 from cfgen.planners.protocol import Needs
 from cfgen.planners.wire import describe
 from cfgen.progress import Progress
 from cfgen.questions import Questions, arm_questions
+from cfgen.records import Fault
 from cfgen.store import Store
 
 
@@ -23,8 +26,9 @@ def export_inputs(
     """Write ``out/inputs.jsonl`` and ``out/images/``; returns the number of questions.
 
     Raises:
-        InputError: ``out`` holds files that another export wrote, or a scene lacks what ``needs`` asks for.
+        InputError: ``out`` holds files that another export wrote, or no scene has what ``needs`` asks for.
         StoreError: not a benchmark, or one without cases.
+        Shortfall: some questions could not be made; the others are written.
     """
     listing = out / "inputs.jsonl"
     if listing.exists():
@@ -32,11 +36,17 @@ def export_inputs(
     store = Store(bench)
     asker = Questions(store, store.benchmark.seed)
     questions = arm_questions(store, arms, repeats)
+    asker.check(questions, needs)
     random.Random(store.benchmark.seed).shuffle(questions)
     progress = Progress("inputs", len(questions), quiet)
-    lines = []
+    lines, faults = [], []
     for question in questions:
-        observation = asker.observation(question, needs)
+        observation = contained(
+            partial(asker.observation, question, needs), f"case {question.case.case_id}, arm {question.arm}"
+        )
+        if isinstance(observation, Fault):
+            faults.append(observation)
+            continue
         row = describe(observation)
         row["images"] = {}
         for camera, images in observation.images.items():
@@ -48,4 +58,8 @@ def export_inputs(
         lines.append(json.dumps(row))
         progress.step()
     write_bytes(listing, ("\n".join(lines) + "\n").encode())
-    return len(questions)
+    if faults:
+        raise Shortfall(
+            f"{len(faults)} of {len(questions)} questions could not be made, for example {faults[0]}"
+        )
+    return len(lines)

@@ -4,7 +4,7 @@ import contextlib
 import io
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -77,6 +77,15 @@ def read_record(path: Path, kind: type[R], check: bool = False) -> R:
         return kind.model_validate(content)
     except ValidationError as error:
         raise StoreError(f"{path}: {explain(error)}") from error
+
+
+def read_each(paths: Iterable[Path], kind: type[R]) -> Iterator[tuple[Path, R | StoreError]]:
+    """Each record, or what is wrong with its file: one that is damaged does not keep the others from being read."""
+    for path in paths:
+        try:
+            yield path, read_record(path, kind)
+        except StoreError as error:
+            yield path, error
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -8,10 +8,13 @@ waypoints lie nearer to the other arm's than to the planner's own.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cfgen.core.faults import contained
 from cfgen.errors import InputError
 from cfgen.files import read_record
 from cfgen.metrics.rates import Rate
@@ -19,10 +22,15 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.plan_check import keeps
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
+from cfgen.planners.retries import Answer, Retrying
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions
-from cfgen.records import Intervention, Plan, Rollout, Swap, Trace
+from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
+from cfgen.rollouts import gone_short
 from cfgen.store import Store
+
+if TYPE_CHECKING:
+    from cfgen.score import ScoreOptions
 
 #: two plans nearer than this (mean, m) cannot show which of them is followed
 TELLING_M = 0.5
@@ -41,12 +49,19 @@ class Swapped:
 
 
 def intervene(
-    store: Store, asker: Questions, planner: OpenPlanner, questions: Sequence[Question], quiet: bool = False
+    store: Store,
+    asker: Questions,
+    planner: OpenPlanner,
+    retrying: Retrying,
+    questions: Sequence[Question],
+    options: "ScoreOptions",
 ) -> dict[str, Rate]:
-    """Ask what has not been asked; the share of swaps that the trajectory follows, by stage.
+    """Ask what has not been asked and, where that is wanted, what failed; the share of swaps that the trajectory
+    follows, by stage.
 
     Raises:
         InputError: the planner does not accept a given trace.
+        Shortfall: the planner cannot be reached any more.
     """
     if not planner.needs.accepts_trace:
         raise InputError(
@@ -54,26 +69,27 @@ def intervene(
             "needs.accepts_trace and read observation.trace"
         )
     swaps = [s for q in questions if q.repeat == 0 for s in _swaps(store, planner.name, q)]
-    todo = [s for s in swaps if not _path(store, planner.name, s).is_file()]
-    progress = Progress(f"{planner.name}: interventions", len(todo), quiet)
+    todo = [s for s in swaps if _wanted(_path(store, planner.name, s), options)]
+    progress = Progress(f"{planner.name}: interventions", len(todo), options.quiet)
     size = planner.needs.batch_size
     for start in range(0, len(todo), size):
         batch = todo[start : start + size]
-        asked = [_observation(asker, planner, s) for s in batch]
-        for swapped, observation, answer in zip(batch, asked, planner.ask(asked), strict=True):
-            try:
-                if isinstance(answer, PlanFaultError):
-                    raise answer
-                record = _judged(planner.name, swapped, to_plan(answer)[1], observation)
-            except PlanFaultError as fault:
-                record = _record(planner.name, swapped, followed=None, reason=str(fault))
-            store.write_intervention(record)
-            progress.step()
+        answers, gone = retrying.put([partial(_observation, asker, planner, s) for s in batch])
+        for swapped, answer in zip(batch, answers, strict=True):
+            if answer is not None:
+                store.write_intervention(_read(asker, planner, swapped, answer, options.strict))
+                progress.step()
+        if gone is not None:
+            raise gone_short(planner, gone, progress)
     return shares([read_record(_path(store, planner.name, s), Intervention) for s in swaps])
 
 
 def shares(records: Sequence[Intervention]) -> dict[str, Rate]:
-    """By stage and ``all``: followed swaps out of those that could be asked; no plan counts as not followed."""
+    """By stage and ``all``: followed swaps out of those that could be asked; no plan counts as not followed.
+
+    What cfgen broke on was not asked.
+    """
+    records = [r for r in records if r.fault is None]
     groups = {"all": list(records)}
     for record in records:
         groups.setdefault(record.swap, []).append(record)
@@ -106,9 +122,42 @@ def _told_apart(own: Plan, other: Plan) -> bool:
     return all(words) and words[0] != words[1] and _apart(own, other) > TELLING_M
 
 
+def _wanted(path: Path, options: "ScoreOptions") -> bool:
+    if not path.is_file():
+        return True
+    if not (options.retry_failed or options.retry_all):
+        return False
+    found = read_record(path, Intervention)
+    return found.followed is None and (found.failure in MENDABLE or options.retry_all)
+
+
 def _observation(asker: Questions, planner: OpenPlanner, swapped: Swapped) -> Observation:
     asked = asker.observation(swapped.question, planner.needs, planner.replays_log)
     return replace(asked, token=f"{asked.token}.{swapped.swap}", trace=swapped.given)
+
+
+def _read(
+    asker: Questions, planner: OpenPlanner, swapped: Swapped, answer: Answer, strict: bool
+) -> Intervention:
+    def read() -> Intervention:
+        if isinstance(answer, Fault):
+            return _broken(planner.name, swapped, answer)
+        try:
+            plan = to_plan(answer)[1]
+        except PlanFaultError as fault:
+            return _record(planner.name, swapped, followed=None, reason=str(fault), failure=fault.kind)
+        history, _ = asker.motion(swapped.question.case)
+        return _judged(planner.name, swapped, plan, Observation("", 0, {}, {}, history))
+
+    where = {"case_id": swapped.question.case.case_id, "arm": swapped.question.arm}
+    found = contained(read, f"reading the answer to the {swapped.swap} swap", where, strict)
+    return _broken(planner.name, swapped, found) if isinstance(found, Fault) else found
+
+
+def _broken(planner: str, swapped: Swapped, fault: Fault) -> Intervention:
+    return _record(
+        planner, swapped, followed=None, reason=f"cfgen broke: {fault}", failure="fault", fault=fault
+    )
 
 
 def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation) -> Intervention:

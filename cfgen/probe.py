@@ -6,14 +6,17 @@ sees any planner's answers, in a shuffled order.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from cfgen.core.faults import contained
 from cfgen.errors import InputError, StoreError
 from cfgen.files import write_record
+from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.metrics.comparison import comparison
 from cfgen.planners.answer import to_plan
@@ -27,6 +30,7 @@ from cfgen.records import (
     Case,
     Comparison,
     Dimension,
+    Fault,
     ProbeKind,
     ProbeMiss,
     ProbeRun,
@@ -98,11 +102,16 @@ class Probe:
 
 
 def probe(
-    bench: Path, judge: Judge, kinds: Sequence[str] = (), limit: int | None = None, quiet: bool = False
+    bench: Path,
+    judge: Judge,
+    kinds: Sequence[str] = (),
+    limit: int | None = None,
+    quiet: bool = False,
+    strict: bool = False,
 ) -> ProbeRun:
     """Ask ``judge`` about every kind of known answer on every case (or the first ``limit`` in a fixed shuffle).
 
-    Writes ``verdicts/<judge>/probe.json`` and returns it.
+    Writes ``verdicts/<judge>/probe.json`` and returns it. ``strict`` lets what breaks through, with its traceback.
 
     Raises:
         StoreError: not a benchmark, or one without cases. InputError: an unknown kind.
@@ -117,30 +126,44 @@ def probe(
     seed = store.benchmark.seed
     random.Random(seed).shuffle(cases)
     asker = Questions(store, seed)
-    wanted = [p for case in cases[:limit] for p in _probes(asker, case, kinds or tuple(KNOWN))]
+    wanted, faults = [], []
+    chosen = tuple(kinds) or tuple(KNOWN)
+    for case in cases[:limit]:
+        work = partial(_probes, asker, case, chosen)
+        found = contained(work, f"known answers of {case.case_id}", strict=strict)
+        if isinstance(found, Fault):
+            faults.append(found)
+            found = [Probe(case, kind, f"fault: {found.kind}") for kind in chosen]
+        wanted += found
     probes = [p for p in wanted if not p.unfit]
     random.Random(seed).shuffle(probes)
     store.register_judge(judge.run_record())
-    verdicts = _judge(asker, judge, probes, quiet)
-    found = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
-    write_record(store.probe_path(judge.name), found, store.work)
-    return found
+    verdicts = _judge(asker, judge, probes, quiet, strict)
+    run = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
+    faults += [v.fault for v in verdicts if v and v.fault]
+    run = run.model_copy(update={"faults": tuple(faults)})
+    write_record(store.probe_path(judge.name), run, store.work)
+    return run
 
 
-def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> Iterator[Probe]:
+def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> list[Probe]:
     """Every kind, and why not where the case has no frame for it or its geometry does not let it be acted out."""
     base = Baseline.of(*asker.motion(case))
     target = Target.of(case.placement, base)
+    found = []
     for kind in kinds:
         known = KNOWN[kind]
         if known.arm not in ("original", *case.arms):
-            yield Probe(case, kind, f"the case has no {known.arm} arm")
+            found.append(Probe(case, kind, f"the case has no {known.arm} arm"))
             continue
         acts = (KINDS[act].unfit(base, target) for act in (known.before, known.after) if act)
-        yield Probe(case, kind, next(filter(None, acts), ""))
+        found.append(Probe(case, kind, next(filter(None, acts), "")))
+    return found
 
 
-def _judge(asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool) -> list[Verdict | None]:
+def _judge(
+    asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool, strict: bool
+) -> list[Verdict | None]:
     progress = Progress(f"{judge.name}: known answers", len(probes), quiet)
     found: list[Verdict | None] = [None] * len(probes)
 
@@ -149,10 +172,10 @@ def _judge(asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool)
         progress.step(judge.note)
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = [
-        (VerdictKey("probe", p.case.case_id, "hazard", i), lambda p=p: _item(asker, p))  # type: ignore[misc]
+        (VerdictKey("probe", p.case.case_id, "hazard", i), partial(_item, asker, p))
         for i, p in enumerate(probes)
     ]
-    judge.judge(items, done)
+    judge_each(judge, items, done, strict)
     return found
 
 

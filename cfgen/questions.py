@@ -63,6 +63,29 @@ class Questions:
         self._seed = seed
         self._folder = lru_cache(maxsize=16)(self._load)
 
+    def check(self, questions: Sequence[Question], needs: Needs) -> None:
+        """Some scene has what the planner needs; one that lacks it is a fault of its questions alone.
+
+        Raises:
+            InputError: no scene has the cameras and frames.
+        """
+        lacking: InputError | None = None
+        for scene_id in {q.case.scene_id: None for q in questions}:
+            try:
+                folder = self._folder(scene_id)
+                for name in needs.cameras:
+                    _frames(folder, name, needs)
+                return
+            except InputError as error:
+                lacking = lacking or error
+        if lacking is not None:
+            raise lacking
+
+    def seed(self, question: Question) -> int:
+        """The rerun arm measures the planner's own noise: the same question under another seed."""
+        draw = "rerun" if question.arm == "rerun" else "paired"
+        return derive_seed(self._seed, question.case.case_id, question.repeat, draw)
+
     def observation(self, question: Question, needs: Needs, replays_log: bool = False) -> Observation:
         """What the planner gets.
 
@@ -76,11 +99,9 @@ class Questions:
         for name in needs.cameras:
             shown, camera = self._images(question, folder, name, needs)
             images[name], cameras[name] = shown, camera
-        # The rerun arm measures the planner's own noise: the same question under another seed.
-        draw = "rerun" if arm == "rerun" else "paired"
         return Observation(
             token=token_of(case.case_id, arm, question.repeat),
-            seed=derive_seed(self._seed, case.case_id, question.repeat, draw),
+            seed=self.seed(question),
             images=images,
             cameras=cameras,
             history=folder.scene.history,
@@ -120,24 +141,12 @@ class Questions:
     def _images(
         self, question: Question, folder: SceneFolder, name: str, needs: Needs
     ) -> tuple[tuple[TimedImage, ...], Camera]:
-        scene = folder.scene
-        actual = scene.front.name if name == "front" else name
-        if actual not in [c.name for c in scene.cameras]:
-            known = ", ".join(c.name for c in scene.cameras)
-            raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
-        camera = scene.camera(actual)
+        camera, frames = _frames(folder, name, needs)
         size = _size(camera, needs.max_pixels)
-        wanted = sorted(needs.frame_times)
-        shown = []
-        for t, frame in zip(wanted, folder.frames_at(actual, wanted), strict=True):
-            if frame is None:
-                times = sorted(f.t for f in scene.frames if f.camera == actual)
-                raise InputError(
-                    f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
-                    f"{', '.join(f'{t:g}' for t in times)} s"
-                )
-            pixels = self._pixels(question.case, question.arm, folder, frame)
-            shown.append(TimedImage(frame.t, _shrunk(pixels, size)))
+        shown = [
+            TimedImage(f.t, _shrunk(self._pixels(question.case, question.arm, folder, f), size))
+            for f in frames
+        ]
         return tuple(shown), resized(camera, *size)
 
     def _pixels(self, case: Case, arm: str, folder: SceneFolder, frame: Frame) -> np.ndarray:
@@ -152,6 +161,26 @@ class Questions:
         if name in case.files:
             return read_image(root / name)
         return folder.image(frame)
+
+
+def _frames(folder: SceneFolder, name: str, needs: Needs) -> tuple[Camera, list[Frame]]:
+    """The camera that a planner calls ``name``, and its frames at the wanted times."""
+    scene = folder.scene
+    actual = scene.front.name if name == "front" else name
+    if actual not in [c.name for c in scene.cameras]:
+        known = ", ".join(c.name for c in scene.cameras)
+        raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
+    wanted = sorted(needs.frame_times)
+    found = []
+    for t, frame in zip(wanted, folder.frames_at(actual, wanted), strict=True):
+        if frame is None:
+            times = sorted(f.t for f in scene.frames if f.camera == actual)
+            raise InputError(
+                f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
+                f"{', '.join(f'{t:g}' for t in times)} s"
+            )
+        found.append(frame)
+    return scene.camera(actual), found
 
 
 def _truth(case: Case, arm: str) -> Truth:

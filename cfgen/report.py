@@ -1,17 +1,21 @@
 """verdicts -> leaderboard and page. Readable top to bottom."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from cfgen import __version__
+from cfgen.core.faults import contained
 from cfgen.errors import InputError
 from cfgen.files import write_bytes
+from cfgen.records import Fault
 from cfgen.report_page.gather import Gathered, gather
-from cfgen.report_page.page import write_page
+from cfgen.report_page.page import section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
+from cfgen.report_page.sections.broken import faults_section, left_out
 from cfgen.report_page.sections.cause import budget_section, swaps_section
 from cfgen.report_page.sections.floor import floor_sections
 from cfgen.report_page.sections.groups import groups_section
@@ -24,6 +28,7 @@ from cfgen.report_page.table import Table
 from cfgen.store import Store
 
 _MARKER = "report.json"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,20 @@ class Report:
     headline: tuple[str, ...]
     cases: int
     panels: int
+    #: what broke while the report was made, and records that could not be read, in words
+    left_out: tuple[str, ...] = ()
+    #: answers and verdicts that are missing because cfgen broke on them
+    faults: int = 0
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A section with its files and its spellings."""
+
+    section: Section
+    files: dict[str, bytes]
+    markdown: str
+    html: str
 
 
 def report(
@@ -42,43 +61,73 @@ def report(
     out: Path | None = None,
     planners: Sequence[str] | None = None,
     panels: int | None = 4,
+    strict: bool = False,
 ) -> Report:
     """Summarize a benchmark directory in a folder that stands on its own.
+
+    A section, a panel or a case that breaks is left out and named; so is a damaged record.
 
     Args:
         out: an empty, new, or earlier report folder; by default beside the benchmark, ``<bench>-report``.
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
+        strict: let what breaks through, with its traceback.
 
     Raises:
-        StoreError: not a benchmark, or a damaged record.
+        StoreError: not a benchmark.
         InputError: an unknown planner, or ``out`` holds something else.
     """
     store = Store(bench)
     out = out or store.root.resolve().with_name(f"{store.root.resolve().name}-report")
     _check_target(out)
     data = gather(store, planners)
-    success, (headline, floor) = success_section(data), floor_sections(data)
-    sections = [
-        headline,
-        success,
-        floor,
-        versus_section(data),
-        groups_section(data),
-        motion_section(data),
-        traces_section(data),
-        swaps_section(data),
-        budget_section(data),
-        people_section(data),
-    ]
-    _write_json(out, data, sections)
-    _write_tables(out, sections)
-    _write_plots(out, sections)
-    write_page(out, data, sections)
-    drawn = write_panels(out, data, panels)
+    faults: list[Fault] = []
+
+    def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:
+        found = contained(work, where, strict=strict)
+        if not isinstance(found, Fault):
+            return found
+        faults.append(found)
+        return otherwise(found)
+
+    made = {
+        name: attempt(
+            lambda make=make: _made(make(data)),  # type: ignore[misc]
+            f"section '{title}'",
+            lambda fault, name=name, title=title: _made(left_out(name, title, fault)),  # type: ignore[misc]
+        )
+        for name, (title, make) in SECTIONS.items()
+    }
+    faults += attempt(lambda: write_cases(out, data, strict), "pages of the cases", lambda _: [])
+    drawn, broken = attempt(lambda: write_panels(out, data, panels, strict), "panels", lambda _: (0, []))
+    faults += broken
+    parts = [*made.values(), _made(faults_section(data, faults))]
+    _write(out, data, parts)
+    tables = made["leaderboard"].section.tables
     return Report(
-        out, success.tables[0], tuple(words for *_, words in headline.headline), len(data.cases), drawn
+        out,
+        tables[0] if tables else Table("leaderboard", "Strict success", (), ()),
+        tuple(words for *_, words in made["headline"].section.headline),
+        len(data.cases),
+        drawn,
+        (*map(str, faults), *data.damaged),
+        len(data.faults),
     )
+
+
+#: id -> title where it breaks, and what makes it
+SECTIONS: dict[str, tuple[str, Callable[[Gathered], Section]]] = {
+    "headline": ("Response to the hazard, above the floor", lambda data: floor_sections(data)[0]),
+    "leaderboard": ("Leaderboard", success_section),
+    "floor": ("The floor", lambda data: floor_sections(data)[1]),
+    "versus": ("Planner against planner", versus_section),
+    "breakdown": ("Breakdown", groups_section),
+    "motion": ("Motion", motion_section),
+    "faithfulness": ("Faithfulness of the reasoning", traces_section),
+    "swaps": ("Is the reasoning load-bearing?", swaps_section),
+    "budget": ("Budget", budget_section),
+    "agreement": ("How far the judges can be trusted", people_section),
+}
 
 
 def _check_target(out: Path) -> None:
@@ -88,35 +137,32 @@ def _check_target(out: Path) -> None:
         )
 
 
-def _write_tables(out: Path, sections: list[Section]) -> None:
-    """Each as CSV and LaTeX, all in one Markdown file."""
-    text = []
-    for section in sections:
-        lines = [words for *_, words in section.headline] + list(section.lead)
-        if section.empty:
-            continue
-        text.append("\n".join([f"## {section.title}", "", *(f"- {line}" for line in lines), ""]))
-        for table in section.tables:
-            write_bytes(out / "tables" / f"{table.name}.csv", table.csv().encode())
-            write_bytes(out / "tables" / f"{table.name}.tex", table.latex().encode())
-            text.append(table.markdown())
-    write_bytes(out / "report.md", "\n".join(text).encode())
-
-
-def _write_plots(out: Path, sections: list[Section]) -> None:
-    for plot in (plot for section in sections for plot in section.plots):
+def _made(section: Section) -> _Made:
+    """Everything that becomes of a section, so that what breaks on it breaks here."""
+    json.dumps(section.figures, allow_nan=False)
+    files = {f"tables/{t.name}.csv": t.csv().encode() for t in section.tables}
+    files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
+    for plot in section.plots:
         drawing = plot.draw(WIDE)
-        write_bytes(out / "plots" / f"{plot.name}.svg", drawing.svg().encode())
-        write_bytes(out / "plots" / f"{plot.name}.pdf", drawing.pdf())
+        files |= {f"plots/{plot.name}.svg": drawing.svg().encode(), f"plots/{plot.name}.pdf": drawing.pdf()}
+    lines = [words for *_, words in section.headline] + list(section.lead)
+    text = ["\n".join([f"## {section.title}", "", *(f"- {line}" for line in lines), ""])]
+    markdown = "\n".join(text + [table.markdown() for table in section.tables])
+    return _Made(section, files, "" if section.empty else markdown, section_html(section))
 
 
-def _write_json(out: Path, data: Gathered, sections: list[Section]) -> None:
-    """The figures as they are, not rounded."""
-    content = {
+def _write(out: Path, data: Gathered, parts: list[_Made]) -> None:
+    """Tables as CSV and LaTeX, plots, all in one Markdown file, the page, and the figures as they are, not rounded."""
+    for part in parts:
+        for name, content in ({} if part.section.empty else part.files).items():
+            write_bytes(out / name, content)
+    write_bytes(out / "report.md", "\n".join(part.markdown for part in parts if part.markdown).encode())
+    figures = {
         "cfgen_version": __version__,
         "cases": len(data.cases),
         "rejected": len(data.rejections),
         "main_judge": data.main_judge,
-        **{key: value for section in sections for key, value in section.figures.items()},
+        **{key: value for part in parts for key, value in part.section.figures.items()},
     }
-    write_bytes(out / _MARKER, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+    write_bytes(out / _MARKER, (json.dumps(figures, indent=1, allow_nan=False) + "\n").encode())
+    write_page(out, data, [(part.section, part.html) for part in parts])

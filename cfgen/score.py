@@ -1,38 +1,51 @@
 """cases x planner -> rollouts -> verdicts. Readable top to bottom.
 
 Every arm of every case is asked in a shuffled order under a token that tells nothing. What is on disk is not
-asked again; a planner's fault is a recorded failure of that case and arm.
+asked again unless that is wanted; what goes wrong with an answer is recorded with it.
 """
 
 import math
 import random
-import time
 import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cfgen.core.faults import contained
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import InputError, StoreError
 from cfgen.files import read_record, write_record
 from cfgen.hashing import hash_json
 from cfgen.intervene import intervene
-from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.judge.combine import faulted
+from cfgen.judge.each import judge_each
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
-from cfgen.metrics.rates import Rate
-from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
+from cfgen.planners.retries import Retrying
 from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
-from cfgen.records import Calibration, JudgeRun, PlannerRun, ProbeRun, Rollout, Verdict
+from cfgen.records import (
+    Calibration,
+    Fault,
+    JudgeRun,
+    Plan,
+    PlannerRun,
+    ProbeRun,
+    Rollout,
+    Trace,
+    Verdict,
+)
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
+from cfgen.rollouts import roll_out
 from cfgen.store import Store
+from cfgen.summary import ScoreSummary, summary
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
 SMALL_PX = 150
@@ -52,47 +65,46 @@ class ScoreOptions:
     repeats: int = 1
     timeout_s: float = 120.0
     intervene: bool = False
-    #: ask again where the judge gave no usable reply
+    #: ask again what a retry could mend: answers that network or machine lost, faults, judges without a usable reply
     retry_failed: bool = False
+    #: ask every failed answer again, also where the planner itself failed
+    retry_all: bool = False
+    #: further tries, with growing pauses, before a time-out or a lost connection counts
+    planner_retries: int = 3
+    #: a longer text is cut, and the cut recorded
+    max_answer_chars: int = MAX_CHARS
+    #: end at the first fault, with its traceback
+    strict: bool = False
     quiet: bool = False
-
-
-@dataclass(frozen=True)
-class ScoreSummary:
-    planner: str
-    judge: str
-    rollouts: int
-    failures: dict[str, int]
-    verdicts: dict[str, int]
-    #: share of interventions that the trajectory followed, by stage
-    followed: dict[str, Rate] = field(default_factory=dict)
-    #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
-    calibrated: int = 0
 
 
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
     Raises:
-        InputError: unknown planner, judge or arm; a scene lacks what the planner needs.
+        InputError: unknown planner, judge or arm; no scene has what the planner needs.
         StoreError: not a benchmark, or the planner's name is taken by another one.
+        Shortfall: the planner cannot be reached any more.
     """
     store = Store(options.bench)
     questions = arm_questions(store, options.arms, options.repeats)
     asker = Questions(store, store.benchmark.seed)
-    planner = open_planner(options.planner, options.planner_options, options.name, options.timeout_s)
+    planner = open_planner(
+        options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
+    )
     try:
         _register(store, planner, options)
         _warn_of_small_hazards(asker, planner, questions)
-        _roll_out(store, asker, planner, questions, options)
-        followed = intervene(store, asker, planner, questions, options.quiet) if options.intervene else {}
+        retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet)
+        roll_out(store, asker, planner, retrying, questions, options)
+        followed = intervene(store, asker, planner, retrying, questions, options) if options.intervene else {}
     finally:
         planner.close()
     judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
     _warn_if_untested(store, judge)
     calibrated = _calibrated(store, judge)
     _judge(store, asker, judge, planner.name, questions, options)
-    return _summary(store, planner.name, judge.name, questions, followed, calibrated)
+    return summary(store, planner.name, judge.name, questions, followed, calibrated)
 
 
 def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
@@ -137,83 +149,6 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
         needs=asdict(planner.needs),
     )
     write_record(path, run, store.work)
-
-
-# --- rollouts -------------------------------------------------------------------------------------------
-
-
-def _roll_out(
-    store: Store, asker: Questions, planner: OpenPlanner, questions: Sequence[Question], options: ScoreOptions
-) -> None:
-    todo = [
-        q
-        for q in questions
-        if not store.rollout_path(planner.name, q.arm, q.case.case_id, q.repeat).is_file()
-    ]
-    random.Random(store.benchmark.seed).shuffle(todo)
-    progress = Progress(f"{planner.name}: plans", len(todo), options.quiet)
-    failed = 0
-    for start in range(0, len(todo), planner.needs.batch_size):
-        batch = todo[start : start + planner.needs.batch_size]
-        rollouts = _ask(asker, planner, batch)
-        if start == 0 and planner.needs.deterministic:
-            _warn_if_it_wavers(asker, planner, batch[0], rollouts[0])
-        for rollout in rollouts:
-            store.write_rollout(rollout)
-            failed += rollout.status == "failed"
-            progress.step(f"({failed} failed: {rollout.reason[:60]})" if failed else "")
-
-
-def _warn_if_it_wavers(asker: Questions, planner: OpenPlanner, question: Question, first: Rollout) -> None:
-    """A planner that calls itself deterministic answers the same question under the same seed the same way."""
-    again = _ask(asker, planner, [question])[0]
-    if (again.text, again.plan) != (first.text, first.plan):
-        warnings.warn(
-            f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
-            "observation.seed, or set it to False",
-            stacklevel=2,
-        )
-
-
-def _ask(asker: Questions, planner: OpenPlanner, batch: Sequence[Question]) -> list[Rollout]:
-    observations = [asker.observation(q, planner.needs, planner.replays_log) for q in batch]
-    start = time.perf_counter()
-    answers = planner.ask(observations)
-    each = (time.perf_counter() - start) / len(batch)
-    return [
-        _rollout(planner, question, observation, answer, each)
-        for question, observation, answer in zip(batch, observations, answers, strict=True)
-    ]
-
-
-def _rollout(
-    planner: OpenPlanner,
-    question: Question,
-    observation: Observation,
-    answer: str | Response | PlanFaultError,
-    latency_s: float,
-) -> Rollout:
-    def record(**fields: Any) -> Rollout:
-        return Rollout(
-            planner=planner.name,
-            planner_hash=planner.hash,
-            case_id=question.case.case_id,
-            arm=question.arm,
-            repeat=question.repeat,
-            seed=observation.seed,
-            latency_s=round(latency_s, 6),
-            **fields,
-        )
-
-    if isinstance(answer, PlanFaultError):
-        return record(status="failed", reason=str(answer))
-    report = dict(answer.report) if isinstance(answer, Response) else {}
-    try:
-        text, plan = to_plan(answer)
-    except PlanFaultError as fault:
-        text = answer.text if isinstance(answer, Response) else answer
-        return record(status="failed", reason=str(fault), text=text, report=report)
-    return record(status="ok", text=text, plan=plan, report=report)
 
 
 def _warn_if_untested(store: Store, judge: Judge) -> None:
@@ -274,23 +209,60 @@ def _judge(
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
     for question in todo:
-        before = _stored(store, planner, question, "original")
-        after = _stored(store, planner, question, question.arm)
         key = VerdictKey(planner, question.case.case_id, question.arm, question.repeat)
-        fault = next((f"{r.arm}: {r.reason}" for r in (before, after) if r.status == "failed"), None)
+        pair = contained(partial(_pair, store, planner, question), key.words, asdict(key), options.strict)
+        fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
         if fault is not None:
-            done(_planner_failed(run, key, fault))
+            done(faulted(key, RubricId.of(run), run.judge, fault))
+            continue
+        assert not isinstance(pair, Fault)
+        failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
+        if failed is not None:
+            done(_planner_failed(run, key, failed))
         else:
-            items.append((key, lambda q=question, b=before, a=after: judge_item(asker, q, b, a)))  # type: ignore[misc]
-    judge.judge(items, done)
+            items.append((key, partial(judge_item, asker, question, *pair)))
+    judge_each(judge, items, done, options.strict)
+
+
+def _pair(store: Store, planner: str, question: Question) -> tuple[Rollout, Rollout]:
+    """What the planner answered to the original and to the arm.
+
+    Raises:
+        InputError: a record is missing or damaged.
+    """
+    try:
+        return _stored(store, planner, question, "original"), _stored(store, planner, question, question.arm)
+    except StoreError as error:
+        raise InputError(str(error)) from error
 
 
 def _has_verdict(store: Store, judge: str, planner: str, question: Question, retry_failed: bool) -> bool:
+    """Whether there is a verdict that stands.
+
+    A damaged one does not, nor one on a planner's failure that has since been made good.
+    """
     path = store.verdict_path(judge, planner, question.arm, question.case.case_id, question.repeat)
-    return path.is_file() and not (retry_failed and read_record(path, Verdict).status == "failed")
+    try:
+        if not path.is_file():
+            return False
+        found = read_record(path, Verdict)
+    except StoreError:
+        return False
+    if found.status == "planner_failed":
+        return not _answered(store, planner, question)
+    return not (retry_failed and found.status == "failed")
 
 
-def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
+def _answered(store: Store, planner: str, question: Question) -> bool:
+    """Whether the planner has a plan for both frames."""
+    try:
+        return all(r.status == "ok" for r in _pair(store, planner, question))
+    except InputError:
+        return False
+
+
+def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+    reason = plain_text(reason)[0]
     return Verdict(
         judge=run.judge,
         rubric=run.rubric,
@@ -301,8 +273,8 @@ def _planner_failed(run: JudgeRun, key: VerdictKey, fault: str) -> Verdict:
         arm=key.arm,
         repeat=key.repeat,
         status="planner_failed",
-        reason=fault,
-        input_hash=hash_json(fault),
+        reason=reason,
+        input_hash=hash_json(reason),
     )
 
 
@@ -311,34 +283,35 @@ def _stored(store: Store, planner: str, question: Question, arm: str) -> Rollout
 
 
 def judge_item(asker: Questions, question: Question, before: Rollout, after: Rollout) -> JudgeItem:
-    """The judge's inputs for one arm against the original; both rollouts hold a plan."""
+    """The judge's inputs for one arm against the original; both rollouts hold a plan.
+
+    Raises:
+        InputError: one of them holds none, or the case's or the scene's files are damaged.
+    """
     if before.plan is None or after.plan is None:
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
     original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    try:
+        frames = [asker.front_file(question.case, arm) for arm in ("original", question.arm)]
+        camera = asker.front_camera(question.case)
+    except StoreError as error:
+        raise InputError(str(error)) from error
     return JudgeItem(
         key=f"{question.case.case_id}.{question.repeat}",
-        original=asker.front_file(question.case, "original"),
-        modified=asker.front_file(question.case, question.arm),
+        original=frames[0],
+        modified=frames[1],
         bev=bev(original, modified),
         speed=speed_plot(original, modified),
         delta=delta_table(original, modified),
-        original_text=before.text,
-        modified_text=after.text,
-        original_plan=before.plan,
-        modified_plan=after.plan,
-        camera=asker.front_camera(question.case),
+        original_text=plain_text(before.text)[0],
+        modified_text=plain_text(after.text)[0],
+        original_plan=_plain(before.plan),
+        modified_plan=_plain(after.plan),
+        camera=camera,
     )
 
 
-def _summary(
-    store: Store,
-    planner: str,
-    judge: str,
-    questions: Sequence[Question],
-    followed: dict[str, Rate],
-    calibrated: int,
-) -> ScoreSummary:
-    rollouts = [_stored(store, planner, q, q.arm) for q in questions]
-    failures = Counter(r.reason.split(":")[0] for r in rollouts if r.status == "failed")
-    verdicts: Counter[str] = Counter(v.status for v in store.verdicts(judge, planner))
-    return ScoreSummary(planner, judge, len(rollouts), dict(failures), dict(verdicts), followed, calibrated)
+def _plain(plan: Plan) -> Plan:
+    """With words that UTF-8 can hold: records made elsewhere may have others."""
+    words = {name: plain_text(said)[0] for name, said in plan.trace.model_dump().items()}
+    return plan.model_copy(update={"trace": Trace(**words)})

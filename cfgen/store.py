@@ -220,6 +220,19 @@ class Store:
         path = self.rollout_path(rollout.planner, rollout.arm, rollout.case_id, rollout.repeat)
         write_record(path, rollout, self.work)
 
+    def forget_judged(self, planner: str, arm: str, case_id: str, repeat: int) -> None:
+        """What was made of an answer that is about to be replaced goes: its verdicts, traces and interventions.
+
+        Every other arm is judged against the original.
+        """
+        arms = "*" if arm == "original" else arm
+        for kind in ("verdicts", "traces"):
+            for path in self.root.glob(f"{kind}/*/{planner}/{arms}/{case_id}.{repeat}.json"):
+                path.unlink(missing_ok=True)
+        if repeat == 0:
+            for path in self.root.glob(f"interventions/{planner}/*/*/{case_id}.json"):
+                path.unlink(missing_ok=True)
+
     def write_verdict(self, verdict: Verdict) -> None:
         path = self.verdict_path(verdict.judge, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat)
         write_record(path, verdict, self.work)
@@ -249,12 +262,17 @@ class Store:
                 )
         write_record(path, run, self.work)
 
+    def rollout_paths(self, planner: str, arm: str = "*") -> list[Path]:
+        return sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))
+
     def rollouts(self, planner: str, arm: str = "*") -> list[Rollout]:
-        return [read_record(p, Rollout) for p in sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))]
+        return [read_record(p, Rollout) for p in self.rollout_paths(planner, arm)]
+
+    def verdict_paths(self, judge: str, planner: str, arm: str = "*") -> list[Path]:
+        return sorted(self.root.glob(f"verdicts/{judge}/{planner}/{arm}/*.json"))
 
     def verdicts(self, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
-        paths = sorted(self.root.glob(f"verdicts/{judge}/{planner}/{arm}/*.json"))
-        return [read_record(p, Verdict) for p in paths]
+        return [read_record(p, Verdict) for p in self.verdict_paths(judge, planner, arm)]
 
     # --- people ---------------------------------------------------------------------------------------
 
@@ -274,8 +292,11 @@ class Store:
     def write_review(self, file: ReviewFile) -> None:
         write_record(self.review_path(file.rater, file.case_id), file, self.work)
 
+    def rating_paths(self) -> list[Path]:
+        return sorted(self.root.glob("ratings/*/*/*.json"))
+
     def ratings(self) -> list[RatingFile]:
-        return [read_record(p, RatingFile) for p in sorted(self.root.glob("ratings/*/*/*.json"))]
+        return [read_record(p, RatingFile) for p in self.rating_paths()]
 
     def reviews(self) -> list[ReviewFile]:
         return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]

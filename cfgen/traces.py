@@ -1,13 +1,14 @@
 """rollouts -> trace verdicts: does each answer of a planner hang together? Readable top to bottom."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.judge.checker import Checker
+from cfgen.core.faults import contained
+from cfgen.errors import InputError, StoreError
+from cfgen.files import read_each, read_record
+from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
 from cfgen.progress import Progress
 from cfgen.questions import Questions
@@ -23,17 +24,24 @@ def check_traces(
     checker: Checker,
     arms: Sequence[str] = ("original", "hazard"),
     quiet: bool = False,
-) -> dict[str, int]:
+    retry_failed: bool = False,
+    strict: bool = False,
+) -> tuple[list[TraceVerdict], list[str]]:
     """Check what has not been checked; a rollout without a plan has no edges and is left out.
 
+    Args:
+        retry_failed: ask again where there was no usable reply. strict: let what breaks through, with its traceback.
+
     Returns:
-        How many verdicts there are now, by status.
+        The verdicts that there are now, and what is wrong with rollouts that cannot be read.
 
     Raises:
         InputError: the planner has no rollout in these arms.
     """
     store = Store(bench)
-    rollouts = [r for arm in arms for r in store.rollouts(planner, arm) if r.plan is not None]
+    found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
+    damaged = [str(one) for one in found if isinstance(one, StoreError)]
+    rollouts = [one for one in found if isinstance(one, Rollout) and one.plan is not None]
     if not rollouts:
         raise InputError(
             f"planner '{planner}' has no plan in {store.root} for the arms {', '.join(arms)}; "
@@ -41,16 +49,22 @@ def check_traces(
         )
     cases = {case.case_id: case for case in store.cases()}
     asker = Questions(store, store.benchmark.seed)
-    todo = {_key(r): r for r in rollouts if r.case_id in cases and not _path(store, checker, r).is_file()}
+    todo = {_key(r): r for r in rollouts if r.case_id in cases and not _kept(store, checker, r, retry_failed)}
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
 
-    def done(key: str, reply: TraceReply) -> None:
+    def write(key: str, reply: TraceReply) -> None:
         store.write_trace_verdict(_verdict(checker, todo[key], reply))
+
+    def done(key: str, reply: TraceReply) -> None:
+        fault = contained(lambda: write(key, reply), f"trace {key}", strict=strict)
+        if fault is not None:
+            write(key, broken(checker.name, fault))
         progress.step()
 
-    checker.check([(key, _builder(asker, cases[r.case_id], r)) for key, r in todo.items()], done)
-    found = [v for v in store.trace_verdicts(planner) if v.checker == checker.name and v.arm in arms]
-    return dict(Counter(v.status for v in found))
+    items = [(key, _builder(asker, cases[r.case_id], r)) for key, r in todo.items()]
+    checker.check(items, done, strict)
+    kept = (_kept(store, checker, r) for r in rollouts)
+    return [verdict for verdict in kept if verdict is not None], damaged
 
 
 def trace_item(asker: Questions, case: Case, rollout: Rollout) -> TraceItem:
@@ -76,8 +90,14 @@ def _key(rollout: Rollout) -> str:
     return f"{rollout.arm}.{rollout.case_id}.{rollout.repeat}"
 
 
-def _path(store: Store, checker: Checker, r: Rollout) -> Path:
-    return store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
+def _kept(store: Store, checker: Checker, r: Rollout, retry_failed: bool = False) -> TraceVerdict | None:
+    """What is there already; a damaged record is as good as none."""
+    path = store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
+    try:
+        found = read_record(path, TraceVerdict) if path.is_file() else None
+    except StoreError:
+        return None
+    return None if found and retry_failed and found.status == "failed" else found
 
 
 def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerdict:
@@ -98,5 +118,8 @@ def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerd
         why=reply.why,
         confidence=reply.confidence,
         reason=reply.reason,
+        transient=reply.transient,
+        fault=reply.fault,
+        notes=reply.notes,
         raw=reply.raw,
     )

@@ -113,7 +113,7 @@ def things(text: str) -> list[tuple[str, int]]:
 
 def _is_self(text: str, at: int) -> bool:
     """ "the car slows", "the vehicle must brake": the speaker, unless an adjective or a place says otherwise."""
-    before = text[:at].rstrip()
+    before = text[max(0, at - 20) : at].rstrip()
     after = text[at : at + 60]
     doing = r"(?:car|vehicle)\s+(?:will|must|should|can|then|therefore|is ready|slows?|brakes?|stops?|steers?|keeps?|"
     doing += (

@@ -87,8 +87,9 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
 
 @pytest.mark.parametrize("name", ["Throws", "Rubbish", "Short"])
 def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: str):
-    code, text, _ = score(out, f"tests.bad_planners:{name}")
-    assert code == 0
+    code, text, err = score(out, f"tests.bad_planners:{name}")
+    assert code == 1
+    assert f"every answer of planner 'tests.bad_planners.{name}' failed: 10 times it " in err
     assert "10 answers, 10 failed" in text
     planner = text.split(":")[0]
     rollouts = Store(out).rollouts(planner)

@@ -1,6 +1,7 @@
 """``cfgen judge``: look at a judge before trusting it."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     probe = commands.add_parser("probe", help="test a judge on scripted answers whose right scores are known")
     _bench(probe)
     _judge_options(probe)
+    _strict(probe)
     probe.add_argument("--kinds", type=names, default=(), metavar="A,B", help="only these kinds of answers")
     probe.add_argument("--cases", type=positive, metavar="N", help="only N cases (default: all)")
     probe.add_argument("--quiet", action="store_true", help="no progress")
@@ -32,6 +34,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     again = commands.add_parser("rescore", help="read stored replies again, without a call")
     _bench(again)
     again.add_argument("--judge", required=True, help="the judge's folder under verdicts/")
+    _strict(again)
     again.set_defaults(func=_rescore)
 
     calibrate = commands.add_parser("calibrate", help="compare a judge with people's ratings")
@@ -57,6 +60,10 @@ def _bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "bench", type=Path, nargs="?", default=Path("bench"), help="benchmark directory (default bench)"
     )
+
+
+def _strict(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
 
 
 def _judge_options(parser: argparse.ArgumentParser) -> None:
@@ -105,8 +112,11 @@ def _probe(arguments: argparse.Namespace) -> int:
     from cfgen.records.trust import ENOUGH_KINDS
 
     judge = _create(arguments)
-    found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet)
+    found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict)
     print(probe_table(found))
+    if found.faults:
+        print(f"{len(found.faults)} faults, the first: {found.faults[0]}")
+        return 1
     if arguments.kinds or found.enough:
         return 0
     print(f"Too few on some case: {ENOUGH_KINDS} are needed to call the judge tested; see the reasons above")
@@ -114,23 +124,44 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 
 def _rescore(arguments: argparse.Namespace) -> int:
-    from cfgen.errors import InputError
+    from cfgen.core.faults import contained
+    from cfgen.errors import InputError, StoreError
+    from cfgen.files import read_each
     from cfgen.judge.rescore import rescored
+    from cfgen.records import Fault, Verdict
     from cfgen.store import Store
 
     store = Store(arguments.bench)
-    verdicts = store.verdicts(arguments.judge, "*")
-    if not verdicts:
+    paths = store.verdict_paths(arguments.judge, "*")
+    if not paths:
         raise InputError(f"{arguments.bench}: judge '{arguments.judge}' has no verdicts here")
-    changed = [(old, new) for old in verdicts if (new := rescored(old)) != old]
-    for _, new in changed:
-        store.write_verdict(new)
-    print(f"{len(verdicts)} verdicts read again, {len(changed)} changed")
+
+    def reread(old: Verdict) -> Verdict:
+        new = rescored(old)
+        if new != old:
+            store.write_verdict(new)
+        return new
+
+    changed, broken = [], []
+    for path, old in read_each(paths, Verdict):
+        if isinstance(old, StoreError):
+            broken.append(str(old))
+            continue
+        new = contained(partial(reread, old), str(path.relative_to(store.root)), strict=arguments.strict)
+        if isinstance(new, Fault):
+            broken.append(str(new))
+        elif new != old:
+            changed.append((old, new))
+    print(f"{len(paths) - len(broken)} verdicts read again, {len(changed)} changed")
     for old, new in changed[:10]:
         print(
             f"  {new.planner} {new.case_id}: {old.status} {dict(old.scores)} -> {new.status} {dict(new.scores)}"
         )
-    return 0
+    for words in broken[:10]:
+        print(f"  left as it was: {words}")
+    if broken:
+        print(f"{len(broken)} of {len(paths)} could not be read again")
+    return 1 if broken else 0
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
@@ -142,7 +173,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     print(calibration_table(found))
     if not arguments.benchmark:
         print("Not checked against a benchmark: these scenes must not be in one that this judge scores.")
-    return 0
+    for words in found.damaged:
+        print(f"Damaged, left out of it: {words}")
+    return 1 if found.damaged else 0
 
 
 def calibration_table(found: "Calibration") -> str:

@@ -16,6 +16,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--panels", type=_count, default=4, metavar="N", help="case panels per planner, or 'all' (default 4)"
     )
+    parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.set_defaults(func=_report)
 
 
@@ -30,11 +31,17 @@ def _count(text: str) -> int | None:
 def _report(arguments: argparse.Namespace) -> int:
     from cfgen.report import report
 
-    written = report(arguments.bench, arguments.out, arguments.planners, arguments.panels)
+    written = report(arguments.bench, arguments.out, arguments.planners, arguments.panels, arguments.strict)
     print(written.leaderboard.markdown())
     for words in written.headline:
         print(words)
     print(
         f"\n{written.cases} cases. Open {written.out / 'index.html'}; tables, plots and panels are beside it."
     )
-    return 0
+    if written.faults:
+        print(f"{written.faults} answers and verdicts are missing for faults; see the section Faults.")
+    for words in written.left_out[:10]:
+        print(f"Left out: {words}")
+    if written.left_out:
+        print(f"{len(written.left_out)} things were left out of the report")
+    return 1 if written.left_out else 0

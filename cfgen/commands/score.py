@@ -1,10 +1,16 @@
 """``cfgen score``."""
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cfgen.commands.options import add_options, judge_options, names, parse_options, positive
-from cfgen.errors import InputError
+from cfgen.commands.options import add_options, judge_options, names, parse_options, positive, seconds
+from cfgen.core.plain import MAX_CHARS
+from cfgen.errors import InputError, Shortfall
+
+if TYPE_CHECKING:
+    from cfgen.summary import ScoreSummary
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,7 +35,29 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--votes", type=positive, metavar="K", help="replies of each judge model to each item"
     )
     parser.add_argument(
-        "--retry-failed", action="store_true", help="ask the judge again where it gave no usable reply"
+        "--retry-failed",
+        action="store_true",
+        help="ask again what that could mend: the planner where network or machine lost its answer or cfgen broke, "
+        "the judge where it gave no usable reply",
+    )
+    parser.add_argument(
+        "--retry-all",
+        action="store_true",
+        help="ask the planner every failed answer again, also its own failures",
+    )
+    parser.add_argument(
+        "--planner-retries",
+        type=_whole,
+        default=3,
+        metavar="N",
+        help="further tries, with growing pauses, before a time-out or a lost connection counts (default 3)",
+    )
+    parser.add_argument(
+        "--max-answer-chars",
+        type=positive,
+        default=MAX_CHARS,
+        metavar="N",
+        help=f"characters of an answer; the rest is cut, and that recorded (default {MAX_CHARS:,})",
     )
     parser.add_argument(
         "--arms",
@@ -38,12 +66,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="default original,hazard; also rerun,null,nuisance",
     )
     parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one answer")
+    parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     parser.add_argument(
         "--intervene",
         action="store_true",
         help="overwrite the planner's reasoning and see whether it follows",
     )
+    parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
 
@@ -52,10 +81,19 @@ def _times(text: str) -> tuple[float, ...]:
     return tuple(float(t) for t in text.split(","))
 
 
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, found {text}")
+    return value
+
+
 def _score(arguments: argparse.Namespace) -> int:
     if str(arguments.bench[0]) == "export-inputs":
         return _export(arguments)
+    from cfgen.judge.stored import judge_failures, stored_verdicts
     from cfgen.score import ScoreOptions, score
+    from cfgen.store import Store
 
     if len(arguments.bench) != 1 or arguments.planner is None:
         raise InputError("cfgen score: expected one BENCH and --planner; see: cfgen score --help")
@@ -68,26 +106,64 @@ def _score(arguments: argparse.Namespace) -> int:
             judge=arguments.judge,
             judge_options=judge_options(arguments),
             retry_failed=arguments.retry_failed,
+            retry_all=arguments.retry_all,
+            planner_retries=arguments.planner_retries,
+            max_answer_chars=arguments.max_answer_chars,
             arms=arguments.arms,
             repeats=arguments.repeats,
             timeout_s=arguments.timeout,
             intervene=arguments.intervene,
+            strict=arguments.strict,
             quiet=arguments.quiet,
         )
     )
-    print(f"{summary.planner}: {summary.rollouts} answers, {sum(summary.failures.values())} failed")
-    for reason, count in sorted(summary.failures.items()):
-        print(f"{count:>6}  {reason}")
-    verdicts = ", ".join(f"{count} {status}" for status, count in sorted(summary.verdicts.items()))
-    print(f"{summary.judge}: {verdicts}")
+    _print(summary)
+    missing = judge_failures(stored_verdicts(Store(arguments.bench[0]), summary.judge, summary.planner))
+    for line in missing.lines(_again(arguments)):
+        print(line)
+    short = summary.short()
+    if short:
+        raise Shortfall(short)
+    print(f"Next: cfgen report {arguments.bench[0]}")
+    return 1 if missing.short else 0
+
+
+def _again(arguments: argparse.Namespace) -> str:
+    """The command that asks again for what failed."""
+    words = ["cfgen", "score", str(arguments.bench[0]), "--planner", arguments.planner]
+    words += ["--name", arguments.name] if arguments.name else []
+    words += [w for option in arguments.planner_option for w in ("--planner-option", option)]
+    words += ["--judge", arguments.judge]
+    words += [w for option in arguments.judge_option for w in ("--judge-option", option)]
+    words += ["--votes", str(arguments.votes)] if arguments.votes else []
+    words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
+    words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
+    return shlex.join([*words, "--retry-failed"])
+
+
+def _print(summary: "ScoreSummary") -> None:
+    failed = sum(f.count for f in summary.failures)
+    faults = f", {len(summary.faults)} faults" if summary.faults else ""
+    print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed{faults}")
+    for found in summary.failures:
+        print(f"{found.count:>6}  {found.words}, for example: {found.example}")
+    mendable = sum(f.count for f in summary.failures if f.mendable)
+    if mendable:
+        print(f"{mendable} of these may be mended by asking again: the same command with --retry-failed")
+    for fault in summary.faults[:5]:
+        print(f"fault: {fault}")
+    if len(summary.faults) > 5:
+        print(f"fault: and {len(summary.faults) - 5} more")
+    verdicts = ", ".join(
+        f"{count} {status.replace('_', ' ')}" for status, count in sorted(summary.verdicts.items())
+    )
+    print(f"{summary.judge}: {verdicts or 'no verdicts'}")
     if summary.calibrated:
         print(
             f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"
         )
     for stage, rate in summary.followed.items():
         print(f"swaps followed, {stage}: {rate.percent()}% of {rate.n} (95% {rate.interval()})")
-    print(f"Next: cfgen report {arguments.bench[0]}")
-    return 0
 
 
 def _export(arguments: argparse.Namespace) -> int:

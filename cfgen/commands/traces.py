@@ -26,6 +26,10 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="five edges (default), whether the action follows from the words, or each sentence against the frame",
     )
     parser.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
+    parser.add_argument(
+        "--retry-failed", action="store_true", help="ask again where there was no usable reply"
+    )
+    parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_traces)
 
@@ -47,9 +51,27 @@ def _traces(arguments: argparse.Namespace) -> int:
         checker = CriticChecker(arguments.critic)
     else:
         checker = kinds[arguments.rubric](arguments.judge, options)
-    counts = check_traces(arguments.bench, arguments.planner, checker, arguments.arms, arguments.quiet)
-    print(
-        f"{checker.name}: {counts.get('checked', 0)} answers checked, {counts.get('failed', 0)} without a usable reply"
+    found, damaged = check_traces(
+        arguments.bench,
+        arguments.planner,
+        checker,
+        arguments.arms,
+        arguments.quiet,
+        arguments.retry_failed,
+        arguments.strict,
     )
+    failed = [v for v in found if v.status == "failed"]
+    faults = [v.fault for v in failed if v.fault]
+    print(
+        f"{checker.name}: {len(found) - len(failed)} answers checked, {len(failed) - len(faults)} without a usable "
+        f"reply, {len(faults)} faults"
+    )
+    if again := sum(v.transient for v in failed):
+        print(f"{again} could be mended by asking again: the same command with --retry-failed")
+    for words in [*damaged, *map(str, faults)][:10]:
+        print(f"  {words}")
     print(f"Next: cfgen report {arguments.bench}")
-    return 0
+    nothing = bool(failed) and len(failed) == len(found)
+    if nothing:
+        print(f"Nothing was checked: {failed[0].reason}")
+    return 1 if damaged or faults or nothing else 0

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.errors import CfgenError, InputError
+from cfgen.errors import CfgenError, InputError, Shortfall
 from cfgen.records.faults import Fault
 
 T = TypeVar("T")
@@ -45,7 +45,8 @@ def contained(
 
 
 def ends_the_run(error: BaseException) -> bool:
-    """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key.
+    """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key,
+    a spent budget.
 
     Of our own errors only :class:`~cfgen.errors.InputError` speaks of one thing among many.
     """
@@ -53,7 +54,7 @@ def ends_the_run(error: BaseException) -> bool:
         return error.errno in _MACHINE
     if isinstance(error, CfgenError):
         return not isinstance(error, InputError)
-    return not isinstance(error, Exception)
+    return isinstance(error, Shortfall) or not isinstance(error, Exception)
 
 
 def fault_of(error: BaseException, where: str, inputs: Mapping[str, Any] | None = None) -> Fault:

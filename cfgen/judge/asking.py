@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.core.faults import ends_the_run
 from cfgen.engine import default_jobs
-from cfgen.errors import InputError, Shortfall
+from cfgen.errors import CfgenError, Shortfall
 from cfgen.judge.cache import Replies
 from cfgen.judge.payload import Pictures
 from cfgen.models.base import Ask, Model, ModelError, Reply
@@ -26,23 +27,36 @@ class Asking:
         cache = Path(limits.cache) if limits.cache else None
         self.replies = Replies(cache)
         self.pictures = Pictures(cache / "frames" if cache else None)
+        #: let an exception on one item through, with its traceback
+        self.strict = False
         self._slots: dict[str, asyncio.Semaphore] = {}
         self._pool: ThreadPoolExecutor
 
     def run(
-        self, models: Sequence[Model], items: Sequence[T], work: Callable[[T], Awaitable[None]], what: str
+        self,
+        models: Sequence[Model],
+        items: Sequence[T],
+        work: Callable[[T], Awaitable[None]],
+        broke: Callable[[T, Exception], None],
+        what: str,
     ) -> None:
-        """``work`` on every item. Workers pull, so that no more is prepared than can soon be sent.
+        """``work`` on every item, and ``broke`` where it raised. Workers pull, so that no more is prepared than can
+        soon be sent.
 
         Raises:
             Shortfall: the budget is spent; ``what`` names in plural what the items become.
-            InputError: a key, a package or a model is missing or refused.
+            CfgenError: a key, a package or a model is missing or refused, or nothing can be written.
         """
         if items:
-            asyncio.run(self._run(models, items, work, what))
+            asyncio.run(self._run(models, items, work, broke, what))
 
     async def _run(
-        self, models: Sequence[Model], items: Sequence[T], work: Callable[[T], Awaitable[None]], what: str
+        self,
+        models: Sequence[Model],
+        items: Sequence[T],
+        work: Callable[[T], Awaitable[None]],
+        broke: Callable[[T, Exception], None],
+        what: str,
     ) -> None:
         self._slots = {m.id: asyncio.Semaphore(m.at_once or self.limits.concurrency) for m in models}
         try:
@@ -51,7 +65,7 @@ class Asking:
             with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
                 # a batch job takes more than may be under way otherwise
                 most = max(2 * self.limits.concurrency, *(m.at_once or 0 for m in models), 0)
-                done = await self._pull(items, work, min(len(items), most))
+                done = await self._pull(items, work, broke, min(len(items), most))
         finally:
             for model in models:
                 await model.close()
@@ -61,7 +75,13 @@ class Asking:
                 "run the same command again to go on"
             )
 
-    async def _pull(self, items: Sequence[T], work: Callable[[T], Awaitable[None]], workers: int) -> int:
+    async def _pull(
+        self,
+        items: Sequence[T],
+        work: Callable[[T], Awaitable[None]],
+        broke: Callable[[T, Exception], None],
+        workers: int,
+    ) -> int:
         queue: Iterator[T] = iter(items)
         done = 0
 
@@ -72,6 +92,10 @@ class Asking:
                     await work(item)
                 except BudgetSpentError:
                     return
+                except Exception as error:
+                    if self.strict or ends_the_run(error):
+                        raise
+                    broke(item, error)
                 done += 1
 
         tasks = [asyncio.create_task(worker()) for _ in range(workers)]
@@ -90,7 +114,7 @@ class Asking:
         """From the cache or the model. Only a complete reply that ``fits`` is kept for another time.
 
         Raises:
-            ModelError: there is none. InputError: nor will there be one. BudgetSpentError: no budget to ask.
+            ModelError: there is none. CfgenError: nor will there be one. BudgetSpentError: no budget to ask.
         """
         key = self.replies.key(model.identity, ask, vote)
         kept = self.replies.get(key)
@@ -101,7 +125,7 @@ class Asking:
             reply = await with_retries(lambda: self._call(model, ask), self.meter)
         except ModelError as error:
             if error.kind == "fatal":
-                raise InputError(f"judge '{self.name}': {error}") from error
+                raise CfgenError(f"judge '{self.name}': {error}") from error
             raise
         if reply.finish == "complete" and fits(reply.text):
             self.replies.put(key, reply)

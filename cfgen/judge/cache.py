@@ -7,7 +7,7 @@ from typing import Any
 from cfgen.errors import StoreError
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
-from cfgen.models.base import Ask, Reply
+from cfgen.models.base import Ask, ModelError, Reply
 
 
 class Replies:
@@ -27,8 +27,8 @@ class Replies:
             return None
         try:
             found = read_json(path)
-            return Reply(text=str(found["text"]), usage=found.get("usage", {}))
-        except (StoreError, KeyError):
+            return Reply(text=found["text"], usage=found.get("usage", {}))
+        except (StoreError, KeyError, ModelError):
             return None
 
     def put(self, key: str, reply: Reply) -> None:

@@ -1,29 +1,36 @@
 """Checkers of traces: whatever answers the faithfulness rubric."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from cfgen.errors import CfgenError
+from cfgen.core.faults import contained
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
+from cfgen.models.quote import cut_notes
+from cfgen.records import Fault
 
 if TYPE_CHECKING:
     from cfgen.judge.critic import LocalCritic
 
 #: An opaque key, and what builds the item when its turn comes.
-Items = Sequence[tuple[str, Callable[[], TraceItem]]]
+Item = tuple[str, Callable[[], TraceItem]]
+Items = Sequence[Item]
 #: Takes the key and the answer.
 Done = Callable[[str, TraceReply], None]
 
 
 class Checker(Protocol):
-    """Gives every item an answer, whatever happens; ``name`` is the folder of its verdicts."""
+    """Gives every item an answer, with a fault where it broke; ``name`` is the folder of its verdicts.
+
+    ``strict`` lets what breaks through, with its traceback.
+    """
 
     name: str
     rubric: RubricId
 
-    def check(self, items: Items, done: Done) -> None: ...
+    def check(self, items: Items, done: Done, strict: bool = False) -> None: ...
 
 
 class CriticChecker:
@@ -34,17 +41,21 @@ class CriticChecker:
         self.rubric = FAITHFULNESS.id
         self._path, self._threshold, self._device = path, threshold, device
 
-    def check(self, items: Items, done: Done) -> None:
+    def check(self, items: Items, done: Done, strict: bool = False) -> None:
         from cfgen.judge.critic import LocalCritic
 
         critic = LocalCritic.load(self._path, device=self._device)
         for key, build in items:
-            done(key, self._one(critic, build))
+            found = contained(partial(self._one, critic, build), f"trace {key}", strict=strict)
+            done(key, broken(self.name, found) if isinstance(found, Fault) else found)
 
     def _one(self, critic: "LocalCritic", build: Callable[[], TraceItem]) -> TraceReply:
-        try:
-            found = critic.probabilities(build())
-        except (CfgenError, RuntimeError, ValueError) as error:
-            return TraceReply(model=self.name, reason=f"{type(error).__name__}: {error}")
+        shown = build()
+        found = critic.probabilities(shown)
         edges = {edge: p >= self._threshold for edge, p in found.items()}
-        return TraceReply(model=self.name, edges=edges, probabilities=found)
+        return TraceReply(model=self.name, edges=edges, probabilities=found, notes=cut_notes(shown.words))
+
+
+def broken(model: str, fault: Fault) -> TraceReply:
+    """The answer where ``fault`` came in the way of one."""
+    return TraceReply(model=model, reason=f"fault: {fault}", fault=fault)

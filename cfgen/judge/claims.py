@@ -1,5 +1,6 @@
 """Faithful GRPO's two judges on planners' traces: does the action follow, and is each sentence true to the frame?"""
 
+from dataclasses import replace
 from typing import Any
 
 from cfgen.judge.edges import ModelChecker
@@ -25,11 +26,10 @@ class ConsistencyChecker(ModelChecker):
     async def reply(self, key: str, item: TraceItem) -> TraceReply:
         prompt = CONSISTENCY.prompt(QUESTION, f"{item.scene}\n{item.justification}", item.action)
         ask = Ask(CONSISTENCY.system, (Turn("user", (prompt,)),), "tags", _FREE, key)
-        text, reason = await self.answer(ask, lambda text: CONSISTENCY.parse(text) is not None)
+        text, none = await self.answer(ask, lambda text: CONSISTENCY.parse(text) is not None)
         said = CONSISTENCY.parse(text)
-        if said is None:
-            reason = reason or f"expected YES or NO, found {text[:40]!r}"
-        return TraceReply(self.model.id, consistent=said, reason=reason, raw=text)
+        reason = none.reason or ("" if said is not None else f"expected YES or NO, found {text[:40]!r}")
+        return replace(none, consistent=said, reason=reason, raw=text)
 
 
 class GroundingChecker(ModelChecker):
@@ -47,11 +47,11 @@ class GroundingChecker(ModelChecker):
         for i, sentence in enumerate(spoken):
             if is_trivial(sentence):
                 continue
-            text, reason = await self._label(key, item, spoken[:i], sentence)
+            text, none = await self._label(key, item, spoken[:i], sentence)
             label = GROUNDING.parse(text)
             if label is None:
-                reason = reason or f"expected CORRECT, INCORRECT or SKIP, found {text[:40]!r}"
-                return TraceReply(self.model.id, reason=f"{reason}, for: {sentence[:80]}", raw=text)
+                reason = none.reason or f"expected CORRECT, INCORRECT or SKIP, found {text[:40]!r}"
+                return replace(none, reason=f"{reason}, for: {sentence[:80]}", raw=text)
             labels.append(label)
         claims = Claims(
             correct=labels.count("CORRECT"),
@@ -61,7 +61,9 @@ class GroundingChecker(ModelChecker):
         )
         return TraceReply(self.model.id, claims=claims, raw="\n".join(labels))
 
-    async def _label(self, key: str, item: TraceItem, so_far: list[str], sentence: str) -> tuple[str, str]:
+    async def _label(
+        self, key: str, item: TraceItem, so_far: list[str], sentence: str
+    ) -> tuple[str, TraceReply]:
         parts = await self.shown(GROUNDING.prompt(item.frame, QUESTION, so_far, sentence))
         ask = Ask(GROUNDING.system, (Turn("user", parts),), "tags", _FREE, key)
         return await self.answer(ask, lambda text: GROUNDING.parse(text) is not None)

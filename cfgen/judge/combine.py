@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from statistics import median_low
 from typing import Literal
 
+from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.records import DIMENSIONS, Dimension, Score, Verdict, Vote
+from cfgen.records import DIMENSIONS, Dimension, Fault, Score, Verdict, Vote
 
 Scores = dict[Dimension, Score | None]
 
@@ -77,9 +78,17 @@ def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote]
         element_position=speaker.element_position if speaker else "",
         explanation=speaker.explanation if speaker else "",
         reason=reason,
+        transient=status == "failed" and any(v.transient for v in counted),
         flags=tuple(flags),
         votes=tuple(votes),
         input_hash=input_hash,
+    )
+
+
+def faulted(key: VerdictKey, rubric: RubricId, judge: str, fault: Fault) -> Verdict:
+    """The verdict where ``fault`` came in the way of one."""
+    return combine(key, rubric, judge, (), hash_json(None)).model_copy(
+        update={"reason": f"fault: {fault}", "fault": fault}
     )
 
 

@@ -1,18 +1,21 @@
 """Rubrics about traces put to a judge model: any model that judges hazards can also check traces."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cfgen.errors import CfgenError, InputError
-from cfgen.judge.checker import Done, Items
+from cfgen.core.faults import fault_of
+from cfgen.errors import InputError
+from cfgen.judge.checker import Done, Item, Items, broken
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
 from cfgen.models.base import Ask, ModelError, Picture, Turn
+from cfgen.models.quote import cut_notes
 
 
 class ModelChecker:
@@ -33,26 +36,25 @@ class ModelChecker:
         self.name = panel.name
         self.asking, self.model = panel.asking, panel.models[0]
 
-    def check(self, items: Items, done: Done) -> None:
+    def check(self, items: Items, done: Done, strict: bool = False) -> None:
         """See :class:`cfgen.judge.checker.Checker`.
 
         Raises:
             Shortfall: the budget is spent; answers so far were handed to ``done``.
-            InputError: a key, a package or the model is missing or refused.
+            CfgenError: a key, a package or the model is missing or refused.
         """
 
-        async def work(item: tuple[str, Callable[[], TraceItem]]) -> None:
+        async def work(item: Item) -> None:
             key, build = item
-            done(key, await self._one(key, build))
+            shown = await self.asking.aside(build)
+            found = await self.reply(key, shown)
+            done(key, replace(found, notes=cut_notes(shown.words)))
 
-        self.asking.run([self.model], items, work, "traces")
+        def broke(item: Item, error: Exception) -> None:
+            done(item[0], broken(self.model.id, fault_of(error, f"trace {item[0]}")))
 
-    async def _one(self, key: str, build: Callable[[], TraceItem]) -> TraceReply:
-        try:
-            item = await self.asking.aside(build)
-        except CfgenError as error:
-            return TraceReply(model=self.model.id, reason=f"could not be shown: {error}")
-        return await self.reply(key, item)
+        self.asking.strict = strict
+        self.asking.run([self.model], items, work, broke, "traces")
 
     async def reply(self, key: str, item: TraceItem) -> TraceReply:
         """All five edges at once; asked a second time when the first reply cannot be read."""
@@ -74,14 +76,17 @@ class ModelChecker:
 
         ask = Ask(FAITHFULNESS.system(), turns, self.model.form, FAITHFULNESS.schema, key)
         text, reason = await self.answer(ask, lambda text: read(text).usable)
-        return read(text) if text else TraceReply(self.model.id, reason=reason)
+        return read(text) if text else reason
 
-    async def answer(self, ask: Ask, fits: Callable[[str], bool]) -> tuple[str, str]:
-        """The text of the reply, or "" and why there is none: a refused or cut reply is none, whatever it holds."""
+    async def answer(self, ask: Ask, fits: Callable[[str], bool]) -> tuple[str, TraceReply]:
+        """The text of the reply, or "" and an answer that says why there is none.
+
+        A refused or cut reply is none, whatever it holds.
+        """
         try:
             reply = await self.asking.reply(self.model, ask, 0, fits)
         except ModelError as error:
-            return "", str(error)
+            return "", TraceReply(self.model.id, reason=str(error), transient=error.transient)
         if reply.finish != "complete":
-            return "", f"{reply.finish}: {reply.reason}"
-        return reply.text, "" if reply.text else "an empty reply"
+            return "", TraceReply(self.model.id, reason=f"{reply.finish}: {reply.reason}")
+        return reply.text, TraceReply(self.model.id)

@@ -2,18 +2,20 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from cfgen.core.faults import ends_the_run, fault_of
 from cfgen.errors import InputError
 from cfgen.hashing import hash_json
 from cfgen.judge.asking import Asking
-from cfgen.judge.combine import SUPERSEDED, combine
+from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
+from cfgen.models.quote import cut_notes
 from cfgen.records import JudgeRun, Verdict, Vote
 
 Item = tuple[VerdictKey, Callable[[], JudgeItem]]
@@ -58,36 +60,37 @@ class Panel:
 
         Raises:
             Shortfall: the budget is spent; verdicts so far were handed to ``done``.
-            InputError: a key, a package or a model is missing or refused.
+            CfgenError: a key, a package or a model is missing or refused.
         """
 
         async def work(item: Item) -> None:
             done(await self._verdict(*item))
 
-        self.asking.run(self.models, items, work, "verdicts")
+        def broke(item: Item, error: Exception) -> None:
+            key = item[0]
+            done(faulted(key, self.rubric.id, self.name, fault_of(error, key.words, asdict(key))))
+
+        self.asking.run(self.models, items, work, broke, "verdicts")
 
     # --- one item ---------------------------------------------------------------------------------------
 
     async def _verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
-        try:
-            asks = await self.asking.aside(lambda: self._asks(build))
-        except Exception as error:
-            reason = f"could not be shown: {type(error).__name__}: {error}"
-            vote = Vote(model="", status="failed", reason=reason)
-            return combine(key, self.rubric.id, self.name, [vote], hash_json(None))
+        asks, notes = await self.asking.aside(lambda: self._asks(build))
         wanted = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
-        votes = await asyncio.gather(*(self._vote(m, a, i) for m, a, i in wanted))
+        votes = await _all([self._vote(m, a, i) for m, a, i in wanted])
         shown = hash_json([a.hash for _, a in sorted(asks.items())])
-        return combine(key, self.rubric.id, self.name, [v for pair in votes for v in pair], shown)
+        found = combine(key, self.rubric.id, self.name, [v for pair in votes for v in pair], shown)
+        return found.model_copy(update={"notes": notes})
 
-    def _asks(self, build: Callable[[], JudgeItem]) -> dict[str, Ask]:
+    def _asks(self, build: Callable[[], JudgeItem]) -> tuple[dict[str, Ask], tuple[str, ...]]:
+        """The question in every form that a model wants, and what it leaves out of the answers."""
         item = build()
         asks: dict[str, Ask] = {
             f: self.asking.pictures.ask(item, self.rubric, f) for f in {m.form for m in self.models}
         }
         for ask in asks.values():
             ask.hash  # noqa: B018 - worked out here rather than on the event loop
-        return asks
+        return asks, cut_notes(item.answers)
 
     async def _vote(self, model: Model, ask: Ask, index: int) -> list[Vote]:
         """One vote, asked a second time when the first reply is malformed or contradicts itself."""
@@ -108,8 +111,17 @@ class Panel:
         try:
             reply = await self.asking.reply(model, ask, index, lambda text: vote(text).status != "failed")
         except ModelError as error:
-            return Vote(model=model.id, status="failed", reason=str(error))
+            return Vote(model=model.id, status="failed", reason=str(error), transient=error.transient)
         return read(reply, vote(reply.text))
+
+
+async def _all(votes: list[Coroutine[Any, Any, list[Vote]]]) -> list[list[Vote]]:
+    """Every vote, or the gravest of what came in the way, after all have ended: none is left running."""
+    found = await asyncio.gather(*votes, return_exceptions=True)
+    errors = [one for one in found if isinstance(one, BaseException)]
+    if errors:
+        raise next(filter(ends_the_run, errors), errors[0])
+    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def read(reply: Reply, vote: Vote) -> Vote:

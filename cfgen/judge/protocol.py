@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -51,6 +51,11 @@ class JudgeItem:
     camera: Camera
 
     @property
+    def answers(self) -> dict[str, str]:
+        """The planner's words by the names under which verdicts speak of them."""
+        return {"original answer": self.original_text, "modified answer": self.modified_text}
+
+    @property
     def original_image(self) -> np.ndarray:
         return self.original.pixels if isinstance(self.original, FrameFile) else self.original
 
@@ -68,6 +73,15 @@ class VerdictKey:
     arm: str
     repeat: int
 
+    @classmethod
+    def of(cls, verdict: Verdict) -> Self:
+        return cls(verdict.planner, verdict.case_id, verdict.arm, verdict.repeat)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"verdict on {self.planner}, {self.arm} of case {self.case_id}, repeat {self.repeat}"
+
 
 @dataclass(frozen=True)
 class RubricId:
@@ -77,9 +91,15 @@ class RubricId:
     version: str
     hash: str
 
+    @classmethod
+    def of(cls, run: JudgeRun) -> Self:
+        return cls(run.rubric, run.rubric_version, run.rubric_hash)
+
 
 class Judge(Protocol):
-    """A judge gives every item one verdict, whatever happens; ``done`` is called as each one is ready.
+    """A judge gives every item one verdict; ``done`` is called as each one is ready.
+
+    What it raises on one item is contained by :func:`cfgen.judge.each.judge_each`.
 
     ``name`` is the folder of its verdicts. ``run_record`` says who judges with which wording and options, and
     never holds a key. ``note`` is a word on cost so far for the progress line, or "". ``blind_to`` names kinds of

@@ -11,12 +11,13 @@ def rescored(verdict: Verdict) -> Verdict:
 
     The rubric's version and hash stay those of the wording that was asked.
     """
-    if verdict.status == "planner_failed":
+    if verdict.status == "planner_failed" or not verdict.votes:
         return verdict
     key = VerdictKey(verdict.planner, verdict.case_id, verdict.arm, verdict.repeat)
     asked = RubricId(verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
     votes = [_reread(v) for v in verdict.votes]
-    return combine(key, asked, verdict.judge, votes, verdict.input_hash)
+    found = combine(key, asked, verdict.judge, votes, verdict.input_hash)
+    return found.model_copy(update={"notes": verdict.notes})
 
 
 def _reread(vote: Vote) -> Vote:

@@ -19,6 +19,7 @@ class SuccessRow:
         n: cases in the denominator: scored ones and those where the planner failed, which count as no success.
         excluded: the judge could not name the change (UNKNOWN).
         judge_failed: the judge gave no usable reply.
+        faults: cfgen broke on the answer or on the verdict.
         planner_failed: cases in ``n`` for which the planner gave no plan.
         missing: planned cases without a verdict.
         rates: strict success per dimension.
@@ -32,6 +33,7 @@ class SuccessRow:
     judge_failed: int
     planner_failed: int
     missing: int
+    faults: int
     rates: dict[str, Rate]
 
 
@@ -60,6 +62,7 @@ def success_row(
     status: dict[str, set[str]] = defaultdict(set)
     for verdict in verdicts:
         status[verdict.status].add(verdict.case_id)
+    broken = {v.case_id for v in verdicts if v.fault}
     unscored = {v.case_id for v in verdicts} - set(counted)
     return SuccessRow(
         planner=planner,
@@ -67,8 +70,9 @@ def success_row(
         arm=arm,
         n=len(counted),
         excluded=len(unscored & status["unknown"]),
-        judge_failed=len((unscored & status["failed"]) - status["unknown"]),
+        judge_failed=len((unscored & status["failed"]) - status["unknown"] - broken),
         planner_failed=len(status["planner_failed"]),
+        faults=len((unscored & broken) - status["unknown"]),
         missing=len(set(expected) - {v.case_id for v in verdicts}),
         rates={name: Rate.of(sum(hits.values()), len(hits)) for name, hits in by_dimension.items()},
     )

@@ -1,6 +1,7 @@
 """What a judge model is asked and what it may answer."""
 
 import base64
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from cfgen.core.plain import plain_text
 from cfgen.hashing import hash_bytes, hash_json
 
 Form = Literal["tags", "json"]
@@ -59,7 +61,13 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reply:
-    """``finish``: complete; cut (ran out of tokens); refused (with ``reason``)."""
+    """``finish``: complete; cut (ran out of tokens); refused (with ``reason``).
+
+    Whatever a model or a stored reply holds passes the door here: text that UTF-8 can hold, and finite counts.
+
+    Raises:
+        ModelError: the text is no text.
+    """
 
     text: str
     finish: Literal["complete", "cut", "refused"] = "complete"
@@ -68,6 +76,27 @@ class Reply:
     usage: Mapping[str, float] = field(default_factory=dict)
     #: what a model of images made
     pictures: tuple[Picture, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise ModelError("bad", f"the reply: expected text, found {type(self.text).__name__}")
+        usage = self.usage if isinstance(self.usage, Mapping) else {}
+        plain = {
+            "text": plain_text(self.text)[0],
+            "reason": plain_text(str(self.reason))[0],
+            "usage": {k: float(v) for k, v in usage.items() if _is_count(v)},
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def empty(self) -> bool:
+        """Complete, but without a word or a picture."""
+        return self.finish == "complete" and not self.text.strip() and not self.pictures
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 class ModelError(Exception):
@@ -83,9 +112,14 @@ class ModelError(Exception):
         message: str,
         retry_after: float | None = None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(plain_text(message)[0])
         self.kind = kind
         self.retry_after = retry_after
+
+    @property
+    def transient(self) -> bool:
+        """Whether asking again later could give a reply."""
+        return self.kind in ("rate", "transient")
 
 
 class JobEndedError(ModelError):

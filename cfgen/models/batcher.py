@@ -88,6 +88,13 @@ class Batcher:
 
     def _start(self) -> None:
         waiting, self._waiting, self._lull = self._waiting, [], None
+        try:
+            self._share(waiting)
+        except Exception as error:  # nobody else would tell those who wait
+            _fail(dict(enumerate(answer for _, answer in waiting)), error)
+
+    def _share(self, waiting: list[tuple[Ask, Answer]]) -> None:
+        """Questions go to jobs of earlier runs that answer them, the others to a new one."""
         for job in self._kept():
             rows: dict[str, list[int]] = {}
             for row, asked in enumerate(job.asks):
@@ -98,23 +105,25 @@ class Batcher:
                 waiting = [pair for pair in waiting if id(pair[1]) not in taken]
                 self._ours.add(job.name)
                 self._say(f"{job.name}: picked up, {len(wanted)} of its answers are wanted")
-                self._spawn(self._deliver(job, wanted, resumed=True))
+                self._spawn(self._deliver(job, wanted, resumed=True), wanted)
         if waiting:
-            self._spawn(self._submit(waiting))
+            self._spawn(self._submit(waiting), dict(enumerate(answer for _, answer in waiting)))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+    def _spawn(self, work: Coroutine[Any, Any, None], answers: Mapping[int, Answer]) -> None:
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception as error:
+                _fail(answers, error)
+
+        task = asyncio.get_running_loop().create_task(guarded())
         self._work.add(task)
         task.add_done_callback(self._work.discard)
 
     async def _submit(self, batch: list[tuple[Ask, Answer]]) -> None:
         asks = [ask for ask, _ in batch]
         answers = dict(enumerate(answer for _, answer in batch))
-        try:
-            name = await self._model.submit(asks)
-        except Exception as error:
-            _fail(answers, error)
-            return
+        name = await self._model.submit(asks)
         self._ours.add(name)
         job = _Job(name, [ask.hash for ask in asks], self._path(name))
         self._keep(job)
@@ -123,14 +132,13 @@ class Batcher:
     async def _deliver(self, job: _Job, answers: Mapping[int, Answer], resumed: bool = False) -> None:
         try:
             found = await self._collected(job, resumed)
-        except Exception as error:
+        except Exception:
             self._ours.discard(job.name)
-            _fail(answers, error)
-            return
+            raise
         for row, answer in answers.items():
             one = found[row]
             job.asks[row] = ""
-            if answer.cancelled():
+            if answer.done():
                 continue
             if isinstance(one, ModelError):
                 answer.set_exception(one)
@@ -201,7 +209,6 @@ class Batcher:
 
 
 def _fail(answers: Mapping[int, Answer], error: Exception) -> None:
-    shown = error if isinstance(error, ModelError) else ModelError("bad", repr(error))
     for answer in answers.values():
-        if not answer.cancelled():
-            answer.set_exception(shown)
+        if not answer.done():
+            answer.set_exception(error)

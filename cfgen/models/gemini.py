@@ -129,19 +129,14 @@ class Gemini:
         return found
 
     async def _rows(self, dest: Any) -> list[tuple[int, Any]]:
-        """Number and content of every row that a job has written."""
+        """Number and content of every row that a job has written and that can be read."""
         if dest is None:
             return []
         if dest.inlined_responses:
-            return [
-                (int((row.metadata or {}).get("key", place)), row)
-                for place, row in enumerate(dest.inlined_responses)
-            ]
+            inlined = enumerate(dest.inlined_responses)
+            return [(_place((row.metadata or {}).get("key", place)), row) for place, row in inlined]
         data = await self._client.aio.files.download(file=dest.file_name) if dest.file_name else b""
-        rows = [json.loads(line) for line in data.decode().splitlines()]
-        return [
-            (int(row["key"]), _types().InlinedResponse.model_validate(_without_keys(row))) for row in rows
-        ]
+        return [found for line in data.splitlines() if (found := _row(line)) is not None]
 
     def _answer(self, row: Any) -> Reply | ModelError:
         if row.response is not None:
@@ -237,8 +232,19 @@ def _inlined(row: Mapping[str, Any]) -> Any:
     )
 
 
-def _without_keys(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("response", "error") if name in row}
+def _row(line: bytes) -> tuple[int, Any] | None:
+    """Number and content of one line; None where it is damaged: its question counts as not answered."""
+    try:
+        row = json.loads(line.decode("utf-8", "replace"))
+        content = {name: row[name] for name in ("response", "error") if name in row}
+        return _place(row["key"]), _types().InlinedResponse.model_validate(content)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _place(key: Any) -> int:
+    """The number of a question; -1, which is none, where it cannot be read."""
+    return int(key) if str(key).isdecimal() else -1
 
 
 def reply_of(found: Any) -> Reply:
@@ -252,14 +258,14 @@ def reply_of(found: Any) -> Reply:
     candidate = (found.candidates or [None])[0]
     if candidate is None:
         blocked = getattr(found.prompt_feedback, "block_reason", None)
-        return Reply(
-            "", "refused", f"no answer ({getattr(blocked, 'name', blocked) or 'no reason given'})", usage
-        )
+        if not blocked:
+            return Reply("", usage=usage)
+        return Reply("", "refused", f"no answer ({getattr(blocked, 'name', blocked)})", usage)
     parts = (candidate.content.parts if candidate.content else None) or []
     text = "".join(p.text for p in parts if p.text and not p.thought)
     reason = str(getattr(candidate.finish_reason, "name", candidate.finish_reason) or "")
     if reason == _CUT:
         return Reply(text, "cut", reason, usage)
-    if reason not in _DONE or not text:
-        return Reply(text, "refused", reason or "empty answer", usage)
+    if reason not in _DONE:
+        return Reply(text, "refused", reason, usage)
     return Reply(text, "complete", "", usage)

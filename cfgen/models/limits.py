@@ -165,7 +165,8 @@ class Meter:
 async def with_retries(
     call: Callable[[], Awaitable[Reply]], meter: Meter, first_wait: float = 1.0, longest_wait: float = 60.0
 ) -> Reply:
-    """Call again after rate limits and transient faults, with growing, jittered waits or those the server names.
+    """Call again after rate limits, transient faults and empty replies, with growing, jittered waits or those the
+    server names.
 
     Raises:
         ModelError: bad or fatal, or still failing after the last retry. BudgetSpentError: no budget for a try.
@@ -176,6 +177,8 @@ async def with_retries(
         try:
             reply = await call()
             meter.spend(reply)
+            if reply.empty:
+                raise ModelError("transient", "the model gave an empty reply")
             return reply
         except ModelError as error:
             if error.kind in ("bad", "fatal") or attempt == tries - 1:

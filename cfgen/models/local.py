@@ -58,7 +58,7 @@ class Local:
         try:
             self._processor = AutoProcessor.from_pretrained(self._source, **where)
             model: Any = AutoModelForImageTextToText.from_pretrained(self._source, dtype=kind, **where)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             raise InputError(
                 f"model 'local': cannot load '{self._source}' as an image-text-to-text model "
                 f"({str(error).splitlines()[0][:200]}); give the folder of one"

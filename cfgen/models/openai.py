@@ -61,7 +61,7 @@ class OpenAI:
             raise ModelError(kind_of_status(response.status_code), message, retry_after(response.headers))
         try:
             return _reply(response.json())
-        except (ValueError, KeyError, IndexError, TypeError) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ModelError("transient", f"{self.base_url}: the answer is no chat completion") from error
 
     async def close(self) -> None:

@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 
-#: Characters of an answer that a judge gets to see: twice what the papers' format needs.
-MAX_CHARS = 6000
+#: Characters of an answer that a judge gets to see, and that one that measures reads: some 60 times what the
+#: papers' format needs.
+MAX_CHARS = 200_000
 #: What stays from the end of a longer text.
 _TAIL = 1500
 
@@ -14,15 +16,25 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn")
 _UNSURE = re.compile(r"[^ -~\n\t]")
 
 
-def quote(text: str) -> str:
-    """Every line behind a bar; angle brackets replaced, control and invisible characters dropped, middle cut out.
+def quote(text: str, most: int = MAX_CHARS) -> str:
+    """Every line behind a bar; angle brackets replaced, control and invisible characters dropped.
 
-    The result holds no ``<`` and no line that does not start with a bar, whatever the input.
+    Beyond ``most`` characters the middle is cut out, and the text says so. The result holds no ``<`` and no line that
+    does not start with a bar, whatever the input.
     """
     whole = len(text)
-    if whole > MAX_CHARS:
-        left_out = f"\n[... {whole - MAX_CHARS} characters left out ...]\n"
-        text = text[: MAX_CHARS - _TAIL] + left_out + text[-_TAIL:]
+    if whole > most:
+        left_out = f"\n[... {whole - most} characters left out ...]\n"
+        text = text[: most - _TAIL] + left_out + text[-_TAIL:]
     text = re.sub(r"\r\n?|[\u2028\u2029\x0b\x0c\x85]", "\n", text)
     kept = _UNSURE.sub(lambda c: "" if unicodedata.category(c[0]) in _HIDDEN else c[0], text)
     return "\n".join(f"| {line}".rstrip() for line in kept.translate(_BRACKETS).split("\n"))
+
+
+def cut_notes(texts: Mapping[str, str]) -> tuple[str, ...]:
+    """What :func:`quote` cuts, in words, of texts by their names: a verdict on part of an answer says so."""
+    return tuple(
+        f"{name}: {len(text)} characters, {MAX_CHARS} of them were shown to the judge"
+        for name, text in texts.items()
+        if len(text) > MAX_CHARS
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cfgen.core.plain import plain_text
 from cfgen.hashing import hash_json
 from cfgen.models.base import Ask, Form, ModelError, Reply
 
@@ -18,6 +19,8 @@ class Scripted:
     def __init__(self, replies: dict[str, Any], default: str | None, form: Form = "tags") -> None:
         self.id = "scripted"
         self.form = form
+        replies = {plain_text(key)[0]: _plain(reply) for key, reply in replies.items()}
+        default = _plain(default)
         self.identity: Mapping[str, Any] = {"provider": "scripted", "replies": hash_json([replies, default])}
         self._replies, self._default = replies, default
         self._asked: dict[str, int] = {}
@@ -36,3 +39,10 @@ class Scripted:
 
     async def close(self) -> None:
         return None
+
+
+def _plain(reply: Any) -> Any:
+    """Text, or a list of it, through the door; None stays."""
+    if isinstance(reply, list):
+        return [_plain(one) for one in reply]
+    return reply if reply is None else plain_text(str(reply))[0]

@@ -15,28 +15,35 @@ from collections import deque
 from collections.abc import Sequence
 from typing import IO, Any
 
+from cfgen.core.plain import MAX_CHARS
 from cfgen.errors import InputError
-from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Needs, Observation, Response
 from cfgen.planners.wire import decode, decode_needs, encode
 
-#: An answer line may not be longer, bytes; a flood ends the program.
-MAX_LINE = 16 * 2**20
+#: bytes of an answer's line beside its text; a longer line ends the program
+_BESIDES = 16 * 2**20
+#: lines that wait to be read; a program that floods has to wait
+_WAITING = 16
 STARTUP_TIMEOUT_S = 900.0
 
 
 class Command:
-    """Runs ``command`` and restarts it when it dies, hangs or floods.
+    """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
 
     Raises:
         InputError: it cannot be started, or does not answer the first question.
     """
 
-    def __init__(self, command: str, timeout_s: float) -> None:
-        self._words = shlex.split(command)
-        self._timeout_s = timeout_s
+    def __init__(self, command: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
+        self._timeout_s, self._max_chars = timeout_s, max_chars
+        self._longest = _BESIDES + 6 * max_chars
         self._process: subprocess.Popen[bytes] | None = None
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._lines = _Lines()
         self._errors: deque[str] = deque(maxlen=40)
         try:
             self.needs = self._start()
@@ -50,6 +57,7 @@ class Command:
     def close(self) -> None:
         process, self._process = self._process, None
         if process is not None:
+            self._lines.over.set()
             process.kill()
             process.wait()
             for stream in (process.stdin, process.stdout, process.stderr):
@@ -60,22 +68,28 @@ class Command:
     def _one(self, observation: Observation) -> Response | PlanFaultError:
         try:
             if self._process is None:
-                self._start()
-            self._send(encode(observation))
+                self._restart()
+            self._send(encode(observation), self._timeout_s)
             content = self._receive(self._timeout_s)
             if isinstance(content, dict) and content.get("id") != observation.token:
                 raise PlanFaultError(
                     f"answer: expected id '{observation.token}', found {content.get('id')!r}"
                 )
-            return decode(content)
+            return decode(content, self._max_chars)
         except PlanFaultError as fault:
             # What it says next could belong to this question: start afresh.
             self.close()
             return fault
 
+    def _restart(self) -> None:
+        try:
+            self._start()
+        except PlanFaultError as fault:
+            raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
+
     def _start(self) -> Needs:
         self._errors.clear()
-        self._lines = queue.Queue()
+        self._lines = _Lines()
         try:
             process = subprocess.Popen(
                 self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -83,30 +97,42 @@ class Command:
         except OSError as error:
             raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
         self._process = process
-        threading.Thread(target=_read, args=(process.stdout, self._lines), daemon=True).start()
+        threading.Thread(target=_read, args=(process.stdout, self._lines, self._longest), daemon=True).start()
         threading.Thread(target=_keep, args=(process.stderr, self._errors), daemon=True).start()
-        self._send({"ask": "needs"})
+        self._send({"ask": "needs"}, STARTUP_TIMEOUT_S)
         content = self._receive(STARTUP_TIMEOUT_S)
         if not isinstance(content, dict) or "needs" not in content:
             raise PlanFaultError('expected {"needs": {...}} as its first line')
         return decode_needs(content["needs"])
 
-    def _send(self, content: dict[str, Any]) -> None:
+    def _send(self, content: dict[str, Any], timeout_s: float) -> None:
+        """Written aside, since a program that does not read would hold us for good."""
         assert self._process is not None
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(content).encode() + b"\n")
-            self._process.stdin.flush()
-        except (OSError, ValueError):
-            raise self._death() from None
+        data, lost = json.dumps(content).encode() + b"\n", threading.Event()
+        writer = threading.Thread(target=_write, args=(self._process.stdin, data, lost), daemon=True)
+        writer.start()
+        writer.join(timeout_s)
+        if writer.is_alive():
+            raise PlanFaultError(
+                f"hung: it read no question within {timeout_s:g} s; it was restarted", "timeout"
+            )
+        if lost.is_set():
+            raise self._death()
 
     def _receive(self, timeout_s: float) -> Any:
         try:
             line = self._lines.get(timeout=timeout_s)
         except queue.Empty:
-            raise PlanFaultError(f"hung: no line within {timeout_s:g} s; it was restarted") from None
+            raise PlanFaultError(
+                f"hung: no line within {timeout_s:g} s; it was restarted", "timeout"
+            ) from None
         if line is None:
             raise self._death()
+        if len(line) >= self._longest:
+            raise PlanFaultError(
+                f"answer: expected a line of at most {self._longest} bytes, found more; --max-answer-chars raises "
+                "the limit"
+            )
         if not line.endswith(b"\n"):
             raise PlanFaultError(f"expected a line of JSON, found {len(line)} bytes without an end")
         try:
@@ -120,14 +146,38 @@ class Command:
             self._process.wait(2)
         time.sleep(0.05)  # let the last words on stderr arrive
         last = next((line for line in reversed(self._errors) if line.strip()), "nothing")
-        return PlanFaultError(f"died: exit code {self._process.returncode}, last on stderr: {last[:200]}")
+        words, kind = end_of(self._process.returncode)
+        return PlanFaultError(f"died: {words}, last on stderr: {last[:200]}", kind)
 
 
-def _read(stream: IO[bytes], lines: "queue.Queue[bytes | None]") -> None:
+class _Lines(queue.Queue[bytes | None]):
+    """What one run of the program wrote; ``over``: nobody reads it any more."""
+
+    def __init__(self) -> None:
+        super().__init__(_WAITING)
+        self.over = threading.Event()
+
+    def add(self, line: bytes | None) -> bool:
+        while not self.over.is_set():
+            with contextlib.suppress(queue.Full):
+                self.put(line, timeout=0.2)
+                return True
+        return False
+
+
+def _read(stream: IO[bytes], lines: _Lines, longest: int) -> None:
     with contextlib.suppress(OSError, ValueError):
-        while line := stream.readline(MAX_LINE):
-            lines.put(line)
-    lines.put(None)
+        while (line := stream.readline(longest)) and lines.add(line):
+            pass
+    lines.add(None)
+
+
+def _write(stream: IO[bytes], data: bytes, lost: threading.Event) -> None:
+    try:
+        stream.write(data)
+        stream.flush()
+    except (OSError, ValueError):
+        lost.set()
 
 
 def _keep(stream: IO[bytes], errors: "deque[str]") -> None:

@@ -1,33 +1,43 @@
 """``http://`` planners: a server that answers ``GET /needs`` and ``POST /plan``; see ``openapi.yaml``."""
 
+import errno
 import http.client
 import json
+import socket
+import ssl
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
+from cfgen.core.plain import MAX_CHARS
 from cfgen.errors import InputError
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.wire import decode, decode_needs, encode
+from cfgen.records import Failure
 
-#: A longer reply is not a plan.
-MAX_REPLY = 64 * 2**20
+#: bytes of a reply beside its texts, for each answer in it
+_BESIDES = 16 * 2**20
+#: bytes read at once
+_PIECE = 2**16
+#: what a server, or one before it, says while it is out of service
+_OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
 
 
 class Server:
-    """A planner behind a URL.
+    """A planner behind a URL. ``max_chars``: of a text, the rest is cut.
 
     Raises:
         InputError: the server does not answer ``GET /needs``.
     """
 
-    def __init__(self, url: str, timeout_s: float) -> None:
+    def __init__(self, url: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
         self._url = url.rstrip("/")
-        self._timeout_s = timeout_s
+        self._timeout_s, self._max_chars = timeout_s, max_chars
         try:
-            self.needs = decode_needs(self._call("/needs", None, timeout_s))
+            self.needs = decode_needs(self._call("/needs", None, 1))
         except PlanFaultError as fault:
             raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
 
@@ -35,11 +45,11 @@ class Server:
         """One request for the batch; a batch that fails as a whole is asked again one by one."""
         body = {"observations": [encode(o) for o in observations]}
         try:
-            content = self._call("/plan", body, self._timeout_s * len(observations))
+            content = self._call("/plan", body, len(observations))
             return self._matched(content, observations)
         except PlanFaultError as fault:
-            if len(observations) == 1:
-                return [fault]
+            if len(observations) == 1 or fault.kind == "unreachable":
+                return [fault] * len(observations)
             return [answer for one in observations for answer in self.plan([one])]
 
     def close(self) -> None:
@@ -51,33 +61,78 @@ class Server:
         answers = content.get("answers") if isinstance(content, dict) else None
         if not isinstance(answers, list):
             raise PlanFaultError('expected {"answers": [...]}')
-        by_id = {a.get("id"): a for a in answers if isinstance(a, dict)}
+        by_id = {a["id"]: a for a in answers if isinstance(a, dict) and isinstance(a.get("id"), str)}
         found: list[str | Response | PlanFaultError] = []
         for observation in observations:
             try:
                 if observation.token not in by_id:
                     raise PlanFaultError(f"no answer with id '{observation.token}'")
-                found.append(decode(by_id[observation.token]))
+                found.append(decode(by_id[observation.token], self._max_chars))
             except PlanFaultError as fault:
                 found.append(fault)
         return found
 
-    def _call(self, path: str, body: dict[str, Any] | None, timeout_s: float) -> Any:
+    def _call(self, path: str, body: dict[str, Any] | None, answers: int) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._url + path, data, {"Content-Type": "application/json"})
+        limit = self._timeout_s * answers
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as reply:
-                raw = reply.read(MAX_REPLY + 1)
+            with urllib.request.urlopen(request, timeout=limit) as reply:
+                raw = _within(reply, limit, answers * (_BESIDES + 6 * self._max_chars))
         except urllib.error.HTTPError as error:
-            words = " ".join(error.read(300).decode("utf-8", "replace").split())
-            raise PlanFaultError(f"HTTP {error.code}: {words}") from error
-        except TimeoutError as error:
-            raise PlanFaultError(f"hung: no reply within {timeout_s:g} s") from error
+            raise _refused(error) from error
         except (OSError, http.client.HTTPException) as error:
-            raise PlanFaultError(f"connection failed ({getattr(error, 'reason', None) or error})") from error
-        if len(raw) > MAX_REPLY:
-            raise PlanFaultError(f"reply: expected at most {MAX_REPLY} bytes, found more")
+            raise _lost(error, limit) from error
         try:
             return json.loads(raw)
         except (ValueError, RecursionError) as error:
             raise PlanFaultError(f"reply: expected JSON ({error})") from error
+
+
+def _within(reply: http.client.HTTPResponse, limit_s: float, limit: int) -> bytes:
+    """The whole reply. A server that trickles is cut off as one that is silent is."""
+    end = time.monotonic() + limit_s
+    raw = bytearray()
+    while piece := reply.read1(_PIECE):
+        raw += piece
+        if len(raw) > limit:
+            raise PlanFaultError(
+                f"reply: expected at most {limit} bytes, found more; --max-answer-chars raises the limit"
+            )
+        if time.monotonic() > end:
+            raise TimeoutError
+    if reply.length:  # fewer bytes came than were announced
+        raise http.client.IncompleteRead(bytes(raw[:0]), reply.length)
+    return bytes(raw)
+
+
+def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
+    try:
+        words = error.read(300).decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException):
+        words = "(its words were lost)"
+    kind: Failure = "unavailable" if error.code in _OUT_OF_SERVICE else "error"
+    return PlanFaultError(f"HTTP {error.code}: {words}", kind)
+
+
+def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:
+    """What network and server did to a request, apart from a server that speaks no HTTP."""
+    cause = getattr(error, "reason", None) or error
+    if isinstance(cause, TimeoutError):
+        return PlanFaultError(f"hung: no reply within {limit_s:g} s", "timeout")
+    kind: Failure = "answer"
+    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or _no_route(cause):
+        kind = "unreachable"
+    elif isinstance(cause, ssl.SSLError):
+        kind = "error"
+    elif isinstance(cause, OSError | http.client.IncompleteRead):  # RemoteDisconnected is one as well
+        kind = "unavailable"
+    return PlanFaultError(f"connection failed ({cause or type(cause).__name__})", kind)
+
+
+def _no_route(cause: object) -> bool:
+    return isinstance(cause, OSError) and cause.errno in (
+        errno.ENETUNREACH,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+    )

@@ -1,20 +1,30 @@
 """A Python planner in a process of its own, so that a hang, an exit or a segfault costs one answer and no more."""
 
 import contextlib
+import json
 import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from cfgen.core.faults import ends_the_run
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import CfgenError
-from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
+from cfgen.planners.wire import decode_needs, needs_content
+from cfgen.records import Failure
 
 #: Loading weights may take long.
 STARTUP_TIMEOUT_S = 900.0
+#: bytes of an answer beside its text
+_BESIDES = 32 * 2**20
 
 
 class PlannerStartError(CfgenError):
@@ -22,29 +32,41 @@ class PlannerStartError(CfgenError):
 
 
 class Isolated:
-    """Runs ``factory(*arguments)`` in a child process and talks to it through a pipe.
+    """Runs ``factory(*arguments)`` in a child process; what comes back through the pipe is JSON, never an object.
 
     Args:
         factory: importable callable that makes the planner; called in the child only.
         arguments: picklable.
         timeout_s: for one ``plan`` call per observation in it.
+        max_chars: of a text; the child cuts the rest.
 
     Raises:
         PlannerStartError: the child did not come up; with the planner's own error.
     """
 
-    def __init__(self, factory: Callable[..., Planner], arguments: tuple[Any, ...], timeout_s: float) -> None:
-        self._make = (factory, arguments)
+    def __init__(
+        self,
+        factory: Callable[..., Planner],
+        arguments: tuple[Any, ...],
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+    ) -> None:
+        self._make = (factory, arguments, max_chars)
         self._timeout_s = timeout_s
+        self._largest = _BESIDES + 6 * max_chars
         self._process: Any = None
         self.needs: Needs = self._start()
 
     def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
-        """One answer or fault per observation, in order. A batch that fails is asked again one by one."""
+        """One answer or fault per observation, in order. A batch that fails is asked again one by one.
+
+        Raises:
+            CfgenError: the planner says that no question will be answered: a wrong key, a budget that is spent.
+        """
         answers = self._ask(observations)
         if isinstance(answers, PlanFaultError):
-            if len(observations) == 1:
-                return [answers]
+            if len(observations) == 1 or answers.kind == "unreachable":
+                return [answers] * len(observations)
             return [answer for one in observations for answer in self.plan([one])]
         return answers
 
@@ -59,21 +81,29 @@ class Isolated:
         self, observations: Sequence[Observation]
     ) -> list[str | Response | PlanFaultError] | PlanFaultError:
         if self._process is None:
-            self._start()
+            try:
+                self._start()
+            except PlannerStartError as error:
+                return PlanFaultError(f"cannot be started again: {error}", "unreachable")
         limit = self._timeout_s * len(observations)
         try:
             self._pipe.send(list(observations))
             if not self._pipe.poll(limit):
                 self._stop()
-                return PlanFaultError(f"hung: no answer within {limit:g} s; the planner was restarted")
-            status, content = self._pipe.recv()
+                return PlanFaultError(
+                    f"hung: no answer within {limit:g} s; the planner was restarted", "timeout"
+                )
+            status, content = json.loads(self._pipe.recv_bytes(self._largest * len(observations)))
         except (EOFError, OSError):
-            code = self._exit_code()
+            words, kind = end_of(self._exit_code())
             self._stop()
-            return PlanFaultError(
-                f"died: the planner's process ended with exit code {code}; it was restarted"
-            )
-        return content if status == "answers" else PlanFaultError(content)
+            return PlanFaultError(f"died: the planner's process ended with {words}; it was restarted", kind)
+        except ValueError as error:
+            self._stop()
+            return PlanFaultError(f"answer: expected JSON from the planner's process ({error})")
+        if status == "ends":
+            raise CfgenError(content)
+        return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
 
     def _start(self) -> Needs:
         context = multiprocessing.get_context("spawn")
@@ -84,17 +114,17 @@ class Isolated:
         try:
             if not self._pipe.poll(STARTUP_TIMEOUT_S):
                 raise PlannerStartError(f"planner did not start within {STARTUP_TIMEOUT_S:g} s")
-            status, content = self._pipe.recv()
+            status, content = json.loads(self._pipe.recv_bytes(self._largest))
+            if status != "needs":
+                raise PlannerStartError(content)
+            return decode_needs(content, own=True)
         except (EOFError, OSError):
-            code = self._exit_code()
-            raise PlannerStartError(f"planner: its process ended while starting, exit code {code}") from None
-        finally:
-            if not self._process.is_alive():
-                self._process = None
-        if status != "needs":
+            words, _ = end_of(self._exit_code())
             self._stop()
-            raise PlannerStartError(content)
-        return content
+            raise PlannerStartError(f"planner: its process ended while starting, {words}") from None
+        except (PlannerStartError, PlanFaultError) as error:
+            self._stop()
+            raise PlannerStartError(str(error)) from None
 
     def _exit_code(self) -> int | None:
         self._process.join(1)
@@ -108,36 +138,85 @@ class Isolated:
             self._process = None
 
 
-def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[Any, ...]) -> None:
-    """The child: make the planner, say what it needs, answer until told to end. What it prints goes to stderr."""
+# --- in the child ---------------------------------------------------------------------------------------
+
+
+def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[Any, ...], limit: int) -> None:
+    """Make the planner, say what it needs, answer until told to end. What it prints goes to stderr."""
     sys.stdout = sys.stderr
     sys.path.insert(0, str(Path.cwd()))
     try:
         planner = factory(*arguments)
-        pipe.send(("needs", planner.needs))
+        _say(pipe, "needs", needs_content(planner.needs))
     except Exception as error:
-        message = str(error) if isinstance(error, CfgenError) else f"planner failed to start: {_brief(error)}"
-        pipe.send(("failed", message))
+        known = isinstance(error, CfgenError)
+        _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")
         return
     while (observations := pipe.recv()) is not None:
         try:
-            pipe.send(("answers", _answers(planner, observations)))
+            _say(pipe, "answers", _answers(planner, observations, limit))
+        except PlanFaultError as fault:
+            _say(pipe, "failed", _packed_fault(fault))
         except Exception as error:
-            pipe.send(("failed", f"raised {_brief(error)}"))
+            if isinstance(error, CfgenError) and ends_the_run(error):
+                _say(pipe, "ends", plain_text(str(error))[0])
+            else:
+                _say(pipe, "failed", _packed_fault(PlanFaultError(f"raised {_brief(error)}", _kind(error))))
 
 
-def _answers(planner: Planner, observations: list[Observation]) -> list[str | Response | PlanFaultError]:
-    answers: list[str | Response | PlanFaultError] = list(planner.plan(observations))
+def _say(pipe: Connection, status: str, content: Any) -> None:
+    pipe.send_bytes(json.dumps([status, content]).encode())
+
+
+def _answers(planner: Planner, observations: list[Observation], limit: int) -> list[dict[str, Any]]:
+    answers = list(islice(planner.plan(observations), len(observations) + 1))
     if len(answers) != len(observations):
-        raise PlanFaultError(f"expected {len(observations)} answers, found {len(answers)}")
-    for answer in answers:
-        if not isinstance(answer, str | Response | PlanFaultError):
-            raise PlanFaultError(f"expected text or a Response, found {type(answer).__name__}")
-    return answers
+        found = len(answers) if len(answers) < len(observations) else "more"
+        raise PlanFaultError(f"expected {len(observations)} answers, found {found}")
+    return [_packed(answer, limit) for answer in answers]
+
+
+def _packed(answer: Any, limit: int) -> dict[str, Any]:
+    try:
+        found = received(answer, limit)
+    except PlanFaultError as fault:
+        return _packed_fault(fault)
+    arrays = {"waypoints": found.waypoints, "t": found.t}
+    return {
+        "text": found.text,
+        **{name: None if values is None else values.tolist() for name, values in arrays.items()},
+        "report": found.report,
+        "notes": found.notes,
+    }
+
+
+def _packed_fault(fault: PlanFaultError) -> dict[str, Any]:
+    return {"fault": str(fault), "kind": fault.kind}
+
+
+def _kind(error: Exception) -> Failure:
+    """Memory that ran out (the machine's, or a GPU's that others use too) may be there another time."""
+    return (
+        "machine" if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" else "error"
+    )
 
 
 def _brief(error: BaseException) -> str:
     """Type, message and the innermost line: enough to find it, one line long."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
+    return f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}"
+
+
+# --- and back -------------------------------------------------------------------------------------------
+
+
+def _unpacked(content: dict[str, Any]) -> Received | PlanFaultError:
+    if "fault" in content:
+        return _unpacked_fault(content)
+    points, t = (None if content[n] is None else np.array(content[n], float) for n in ("waypoints", "t"))
+    return Received(content["text"], points, t, content["report"], tuple(content["notes"]))
+
+
+def _unpacked_fault(content: dict[str, Any]) -> PlanFaultError:
+    return PlanFaultError(content["fault"], content["kind"])

@@ -5,16 +5,18 @@ Each line names its question, either by ``"id"`` (the token that ``cfgen score e
 with optional ``"t"`` (T).
 """
 
+import codecs
 import json
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.errors import InputError
 from cfgen.hashing import derive_id
-from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.answer import PlanFaultError, Received, received
 from cfgen.planners.protocol import Needs, Observation, Response
 
 
@@ -24,7 +26,7 @@ def token_of(case_id: str, arm: str, repeat: int) -> str:
 
 
 class Outputs:
-    """Answers from ``path``.
+    """Answers from ``path``; where two lines answer one question, the last counts, with a note.
 
     Raises:
         InputError: a missing or empty file, a line that is not JSON or names no question.
@@ -32,53 +34,66 @@ class Outputs:
 
     needs = Needs(cameras=(), frame_times=())
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, max_chars: int = MAX_CHARS) -> None:
         self.path = Path(path)
+        self._rows: dict[str, tuple[int, Received | PlanFaultError]] = {}
+        twice = 0
         try:
-            lines = self.path.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    if line.removeprefix(codecs.BOM_UTF8).strip():
+                        token, row = self._read(number, line)
+                        twice += token in self._rows
+                        self._keep(token, number, row, max_chars)
+        except OSError as error:
             raise InputError(
                 f"{path}: cannot read the planner outputs ({error}); expected JSON lines"
             ) from error
-        self._rows: dict[str, dict[str, Any]] = {}
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                token, row = self._read(number, line)
-                self._rows[token] = row
         if not self._rows:
             raise InputError(f"{path}: expected one JSON object a line, found an empty file")
+        if twice:
+            warnings.warn(
+                f"{path}: {twice} lines answer a question that an earlier line answered; the last counts",
+                stacklevel=2,
+            )
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(o) for o in observations]
 
-    def _read(self, number: int, line: str) -> tuple[str, dict[str, Any]]:
+    def _read(self, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
         place = f"{self.path}, line {number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8-sig"))
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: expected a JSON object, found something else ({error})") from error
+            cut = "" if line.endswith(b"\n") else "; the file ends here, was its writer stopped?"
+            raise InputError(
+                f"{place}: expected a JSON object, found something else ({error}){cut}; correct or delete the line"
+            ) from error
         if not isinstance(row, dict):
             raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
         if isinstance(row.get("id"), str):
             return row["id"], row
-        if isinstance(row.get("case_id"), str) and isinstance(row.get("arm"), str):
-            return token_of(row["case_id"], row["arm"], row.get("repeat", 0)), row
+        case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
+        if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
+            return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
         raise InputError(f"{place}: expected 'id', or 'case_id' and 'arm', found fields {sorted(row)[:8]}")
 
-    def _one(self, observation: Observation) -> Response:
-        row = self._rows.get(observation.token)
-        if row is None:
-            raise PlanFaultError(f"{self.path.name}: no line for this question (id {observation.token})")
-        text, points, times = row.get("text", ""), row.get("waypoints"), row.get("t")
-        if not isinstance(text, str):
-            raise PlanFaultError(f"{self.path.name}: 'text' of id {observation.token} is not a string")
+    def _keep(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
+        """Through the door at once: a long text is not kept any longer than that."""
         try:
-            return Response(
-                text,
-                None if points is None else np.array(points, float),
-                None if times is None else np.array(times, float),
-            )
-        except (TypeError, ValueError) as error:
-            raise PlanFaultError(
-                f"{self.path.name}: id {observation.token}: bad waypoints or t ({error})"
-            ) from error
+            answer = received(row, max_chars)
+        except PlanFaultError as fault:
+            self._rows[token] = number, PlanFaultError(f"{self.path.name}, line {number}: {fault}")
+            return
+        if token in self._rows:
+            note = f"line {number} of {self.path.name} counts, not line {self._rows[token][0]}"
+            answer = replace(answer, notes=(*answer.notes, note))
+        self._rows[token] = number, answer
+
+    def _one(self, observation: Observation) -> Response:
+        found = self._rows.get(observation.token)
+        if found is None:
+            raise PlanFaultError(f"{self.path.name}: no line for this question (id {observation.token})")
+        if isinstance(found[1], PlanFaultError):
+            raise found[1]
+        return found[1]

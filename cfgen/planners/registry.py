@@ -9,11 +9,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfgen.core.plain import MAX_CHARS
 from cfgen.errors import CfgenError, InputError
 from cfgen.hashing import hash_bytes, hash_json
-from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.isolated import Isolated, PlannerStartError
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
+from cfgen.planners.wire import decode_needs, needs_content
 from cfgen.registry import Registry
 
 PLANNERS = Registry(
@@ -34,6 +36,9 @@ PLANNERS = Registry(
 
 #: modules of planners that are quick and cannot hang: they run in this process
 WEIGHTLESS = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
+
+#: s; a week
+MAX_TIMEOUT_S = 604_800.0
 
 if TYPE_CHECKING:
     from cfgen.planners.command import Command
@@ -61,29 +66,40 @@ def open_planner(
     options: Mapping[str, Any] | None = None,
     name: str | None = None,
     timeout_s: float = 120.0,
+    max_chars: int = MAX_CHARS,
 ) -> OpenPlanner:
     """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
-    ``.jsonl`` file of outputs; or ``verified:`` before any of these.
+    ``.jsonl`` file of outputs; or ``verified:`` before any of these. ``timeout_s``: for one answer. ``max_chars``:
+    of an answer's text; the rest is cut, with a note.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
     """
     options = dict(options or {})
+    if not 0 < timeout_s <= MAX_TIMEOUT_S:
+        raise InputError(
+            f"timeout: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {timeout_s:g}"
+        )
+    if max_chars < 1:
+        raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
+    limits = timeout_s, max_chars
     if spec.startswith("verified:"):
-        return _verified(spec, options, name, timeout_s)
+        return _verified(spec, options, name, limits)
     if spec.endswith(".jsonl"):
-        return _in_process(spec, _make_outputs, (spec,), name or Path(spec).stem, hash_bytes(_read(spec)))
+        return _in_process(
+            spec, _make_outputs, (spec, max_chars), name or Path(spec).stem, hash_bytes(_read(spec))
+        )
     if spec.startswith("cmd:"):
         from cfgen.planners.command import Command
 
-        return _elsewhere(spec, Command(spec.removeprefix("cmd:"), timeout_s), name)
+        return _elsewhere(spec, Command(spec.removeprefix("cmd:"), *limits), name)
     if spec.startswith(("http://", "https://")):
         from cfgen.planners.http import Server
 
-        return _elsewhere(spec, Server(spec, timeout_s), name)
+        return _elsewhere(spec, Server(spec, *limits), name)
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
-        return _isolated(spec, _make_class, (spec, options), name or spec, identity, timeout_s)
+        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
     identity = hash_json({"spec": spec, "options": options})
     if spec not in PLANNERS.names():
         raise InputError(
@@ -92,7 +108,7 @@ def open_planner(
         )
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
-    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, timeout_s)
+    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits)
 
 
 def _in_process(
@@ -108,19 +124,28 @@ def _in_process(
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
     replays = bool(getattr(planner, "replays_log", False))
+    needs = _sound(spec, planner.needs)
 
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_guarded(planner, one) for one in observations]
 
     own_name = str(getattr(planner, "name", spec))
-    return OpenPlanner(_identifier(name or own_name), spec, identity, planner.needs, ask, replays)
+    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, replays)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
     try:
-        return planner.plan([observation])[0]
+        return received(planner.plan([observation])[0])
     except PlanFaultError as fault:
         return fault
+
+
+def _sound(spec: str, needs: Needs) -> Needs:
+    """What it declares, checked before the first question."""
+    try:
+        return decode_needs(needs_content(needs), own=True)
+    except PlanFaultError as fault:
+        raise InputError(f"planner '{spec}': {fault}") from fault
 
 
 def _isolated(
@@ -129,10 +154,10 @@ def _isolated(
     arguments: tuple[Any, ...],
     name: str,
     identity: str,
-    timeout_s: float,
+    limits: tuple[float, int],
 ) -> OpenPlanner:
     try:
-        planner = Isolated(factory, arguments, timeout_s)
+        planner = Isolated(factory, arguments, *limits)
     except PlannerStartError as error:
         raise InputError(f"planner '{spec}': {error}") from error
     if planner.needs.truth:
@@ -154,13 +179,13 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> Open
 _SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
-def _verified(spec: str, options: dict[str, Any], name: str | None, timeout_s: float) -> OpenPlanner:
+def _verified(spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int]) -> OpenPlanner:
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in _SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = open_planner(spec.removeprefix("verified:"), options, None, timeout_s)
+    base = open_planner(spec.removeprefix("verified:"), options, None, *limits)
     try:
         planner = Verified(base.ask, verifier=create_verifier(*by), **selection)
     except (CfgenError, TypeError) as error:
@@ -178,10 +203,10 @@ def _verified(spec: str, options: dict[str, Any], name: str | None, timeout_s: f
     )
 
 
-def _make_outputs(path: str) -> Planner:
+def _make_outputs(path: str, max_chars: int) -> Planner:
     from cfgen.planners.outputs import Outputs
 
-    return Outputs(path)
+    return Outputs(path, max_chars)
 
 
 def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:

@@ -16,10 +16,10 @@ import numpy as np
 
 from cfgen.errors import InputError
 from cfgen.hashing import derive_seed
-from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Response
-from cfgen.records import PLAN_DT, Plan
+from cfgen.records import PLAN_DT, TRANSIENT, Plan
 
 MODES = ("early_exit", "best_of_n", "self_consistency", "random", "oracle")
 
@@ -37,8 +37,7 @@ def offline_verifier(observation: Observation, text: str, plan: Plan, seed: int)
 class Candidate:
     """One sampled plan and the answer it came from."""
 
-    answer: str | Response
-    text: str
+    answer: Received
     plan: Plan
 
 
@@ -79,14 +78,17 @@ class Verified:
     def _one(self, observation: Observation) -> Response | PlanFaultError:
         start = time.perf_counter()
         spent = Counter[str]()
+        faults: list[PlanFaultError] = []
         if self._mode == "early_exit":
-            chosen, scores = self._early_exit(observation, spent)
+            chosen, scores = self._early_exit(observation, spent, faults)
         else:
             count = self._n * (self._m + 1) if self._mode == "self_consistency" else self._n
-            candidates = self._candidates(observation, range(count), spent)
+            candidates = self._candidates(observation, range(count), spent, faults)
             chosen, scores = self._choose(observation, candidates, spent)
         if chosen is None:
-            return PlanFaultError(f"none of {spent['plans']} sampled answers is a plan")
+            why = f", the last: {faults[-1]}" if faults else ""
+            kind = faults[-1].kind if faults and all(f.kind in TRANSIENT for f in faults) else "answer"
+            return PlanFaultError(f"none of {spent['plans']} sampled answers is a plan{why}", kind)
         report = {
             "mode": self._mode,
             "plan_calls": spent["plans"],
@@ -94,11 +96,14 @@ class Verified:
             "scores": [round(s, 4) for s in scores],
             "seconds": round(time.perf_counter() - start, 4),
         }
-        answer = chosen.answer if isinstance(chosen.answer, Response) else Response(chosen.answer)
-        return replace(answer, report={**answer.report, "verified": report})
+        return replace(chosen.answer, report={**chosen.answer.report, "verified": report})
 
     def _candidates(
-        self, observation: Observation, numbers: Sequence[int] | range, spent: Counter[str]
+        self,
+        observation: Observation,
+        numbers: Sequence[int] | range,
+        spent: Counter[str],
+        faults: list[PlanFaultError],
     ) -> list[Candidate]:
         """Plans sampled with seeds of their own; answers that are no plan are counted and dropped."""
         asked = [
@@ -108,22 +113,21 @@ class Verified:
         spent["plans"] += len(asked)
         found = []
         for answer in self._ask(asked):
-            if isinstance(answer, PlanFaultError):
-                continue
             try:
-                text, plan = to_plan(answer)
-            except PlanFaultError:
-                continue
-            found.append(Candidate(answer, text, plan))
+                _, plan = to_plan(answer)
+            except PlanFaultError as fault:
+                faults.append(fault)
+            else:
+                found.append(Candidate(received(answer), plan))
         return found
 
     def _early_exit(
-        self, observation: Observation, spent: Counter[str]
+        self, observation: Observation, spent: Counter[str], faults: list[PlanFaultError]
     ) -> tuple[Candidate | None, list[float]]:
         best: Candidate | None = None
         scores: list[float] = []
         for number in range(self._n):
-            for candidate in self._candidates(observation, [number], spent):
+            for candidate in self._candidates(observation, [number], spent, faults):
                 score = self._verify(observation, [candidate], 1, spent)[0]
                 if best is None or score > max(scores):
                     best = candidate
@@ -157,7 +161,9 @@ class Verified:
         jobs = [(c, derive_seed(observation.seed, i, k)) for i, c in enumerate(candidates) for k in range(m)]
         spent["verifications"] += len(jobs)
         with ThreadPoolExecutor(self._workers) as pool:
-            scores = list(pool.map(lambda j: self._verifier(observation, j[0].text, j[0].plan, j[1]), jobs))
+            scores = list(
+                pool.map(lambda j: self._verifier(observation, j[0].answer.text, j[0].plan, j[1]), jobs)
+            )
         return [float(np.mean(scores[i * m : (i + 1) * m])) for i in range(len(candidates))]
 
 

@@ -18,7 +18,7 @@ from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.builtin import write_text
 from cfgen.planners.protocol import Needs, Observation, Response
-from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS
+from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS, Failure
 
 SYSTEM = f"""You drive a car. You see its front camera and know how it has moved; you decide the next 6 seconds.
 
@@ -100,7 +100,8 @@ class Vlm:
         except ModelError as error:
             if error.kind == "fatal":
                 raise CfgenError(str(error)) from error
-            return PlanFaultError(f"the model gave no answer: {error}")
+            kind: Failure = "unavailable" if error.kind in ("rate", "transient") else "error"
+            return PlanFaultError(f"the model gave no answer: {error}", kind)
         except BudgetSpentError as spent:
             raise CfgenError(f"the budget is spent ({spent}); raise it and run again to go on") from spent
         if reply.finish != "complete":

@@ -5,24 +5,14 @@ OpenAPI in ``openapi.yaml`` beside this file.
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
+from cfgen.core.plain import MAX_CHARS, plain_json
 from cfgen.files import png_bytes
-from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.protocol import Needs, Observation, Response
-
-_NEEDS = {
-    "cameras": tuple,
-    "frame_times": tuple,
-    "max_pixels": int,
-    "input_pixels": int,
-    "batch_size": int,
-    "deterministic": bool,
-    "accepts_trace": bool,
-}
+from cfgen.planners.answer import PlanFaultError, Received, received
+from cfgen.planners.protocol import Needs, Observation
 
 
 def encode(observation: Observation) -> dict[str, Any]:
@@ -52,8 +42,8 @@ def describe(observation: Observation) -> dict[str, Any]:
     }
 
 
-def decode(content: Any) -> Response:
-    """A :class:`Response` from JSON values: ``text`` and/or ``waypoints`` (T x 2 or 3) with optional ``t`` (T).
+def decode(content: Any, max_chars: int = MAX_CHARS) -> Received:
+    """An answer from JSON values: ``text`` and/or ``waypoints`` (T x 2 or 3) with optional ``t`` (T).
 
     Raises:
         PlanFaultError: names the field that does not fit; an ``error`` in the answer is passed on.
@@ -61,41 +51,75 @@ def decode(content: Any) -> Response:
     if not isinstance(content, dict):
         raise PlanFaultError(f"answer: expected a JSON object, found {type(content).__name__}")
     if content.get("error"):
-        raise PlanFaultError(f"the planner reported: {' '.join(str(content['error']).split())[:300]}")
-    text, report = content.get("text", ""), content.get("report", {})
-    if not isinstance(text, str):
-        raise PlanFaultError(f"answer: 'text': expected a string, found {type(text).__name__}")
-    if not isinstance(report, dict):
-        raise PlanFaultError(f"answer: 'report': expected an object, found {type(report).__name__}")
-    return Response(text, _array(content, "waypoints"), _array(content, "t"), report)
+        raise PlanFaultError(f"the planner reported: {str(content['error'])[:300]}", "error")
+    return received(content, max_chars)
 
 
-def decode_needs(content: Any) -> Needs:
-    """What a planner elsewhere declares; missing fields take their defaults.
+def decode_needs(content: Any, own: bool = False) -> Needs:
+    """What a planner declares, checked; missing fields take their defaults. ``own``: it may ask for ``truth``.
 
     Raises:
-        PlanFaultError: an unknown field, or a value of the wrong kind.
+        PlanFaultError: an unknown field, or a value of the wrong kind; names the field, and what was expected.
     """
     if not isinstance(content, Mapping):
         raise PlanFaultError(f"needs: expected a JSON object, found {type(content).__name__}")
-    unknown = sorted(set(content) - set(_NEEDS))
+    checks = _NEEDS | {"truth": _flag} if own else _NEEDS
+    unknown = sorted(set(content) - set(checks))
     if unknown:
-        raise PlanFaultError(f"needs: unknown fields {unknown}; expected any of {sorted(_NEEDS)}")
-    try:
-        values: dict[str, Any] = {k: None if v is None else _NEEDS[k](v) for k, v in content.items()}
-        needs = Needs(**values)
-    except (TypeError, ValueError) as error:
-        raise PlanFaultError(f"needs: a value does not fit ({error})") from error
-    if needs.batch_size < 1:
-        raise PlanFaultError(f"needs: 'batch_size': expected at least 1, found {needs.batch_size}")
-    return needs
+        raise PlanFaultError(f"needs: unknown fields {unknown}; expected any of {sorted(checks)}")
+    values: dict[str, Any] = {}
+    for name, value in content.items():
+        try:
+            values[name] = checks[name](value)
+        except ValueError as error:
+            raise PlanFaultError(f"needs: '{name}': expected {error}, found {str(value)[:60]!r}") from None
+    return Needs(**values)
 
 
-def _array(content: Mapping[str, Any], field: str) -> np.ndarray | None:
-    value = content.get(field)
-    if value is None:
-        return None
-    try:
-        return np.array(value, float)
-    except (TypeError, ValueError) as error:
-        raise PlanFaultError(f"answer: '{field}': expected numbers ({error})") from error
+def needs_content(needs: Needs) -> dict[str, Any]:
+    """What a planner in Python declares, as JSON values for :func:`decode_needs`."""
+    return {f.name: plain_json(getattr(needs, f.name))[0] for f in fields(Needs)}
+
+
+def _cameras(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
+        raise ValueError("a list of camera names")
+    return tuple(value)
+
+
+def _times(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple) or not all(_finite(v) for v in value):
+        raise ValueError("a list of finite times in s")
+    return tuple(float(v) for v in value)
+
+
+def _finite(value: Any) -> bool:
+    """A number that is one, and not beyond all sense."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e12
+
+
+def _count(value: Any) -> int:
+    if not _finite(value) or value < 1 or value != int(value):
+        raise ValueError("a whole number of at least 1")
+    return int(value)
+
+
+def _area(value: Any) -> int | None:
+    return None if value is None else _count(value)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+_NEEDS: dict[str, Callable[[Any], Any]] = {
+    "cameras": _cameras,
+    "frame_times": _times,
+    "max_pixels": _area,
+    "input_pixels": _area,
+    "batch_size": _count,
+    "deterministic": _flag,
+    "accepts_trace": _flag,
+}

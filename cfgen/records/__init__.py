@@ -38,6 +38,10 @@ from cfgen.records.faults import Fault
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.runs import (
+    FAILURES,
+    MENDABLE,
+    TRANSIENT,
+    Failure,
     JudgeRun,
     Plan,
     PlannerRun,
@@ -56,11 +60,14 @@ from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, P
 
 __all__ = [
     "DIMENSIONS",
+    "FAILURES",
     "LATERAL",
     "LONGITUDINAL",
+    "MENDABLE",
     "PLAN_DT",
     "PLAN_STEPS",
     "SCHEMA_VERSION",
+    "TRANSIENT",
     "Arm",
     "Attempt",
     "Benchmark",
@@ -73,6 +80,7 @@ __all__ = [
     "Dimension",
     "DistancePolicy",
     "Edge",
+    "Failure",
     "Fault",
     "Frame",
     "GateResult",

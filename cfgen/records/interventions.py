@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from cfgen.records.base import Arm, Identifier, Stored
-from cfgen.records.runs import Plan, Trace
+from cfgen.records.faults import Fault
+from cfgen.records.runs import Failure, Plan, Trace
 
 #: the stage of the trace that was replaced
 Swap = Literal["longitudinal", "lateral", "justification"]
@@ -24,4 +25,6 @@ class Intervention(Stored):
     from_own_m: float | None = Field(default=None, ge=0)
     from_target_m: float | None = Field(default=None, ge=0)
     reason: str = ""
+    failure: Failure = ""
+    fault: Fault | None = None
     plan: Plan | None = None

@@ -5,6 +5,25 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cfgen.records.base import PLAN_STEPS, Arm, Identifier, Point3, Record, Score, Sha256, Stored
+from cfgen.records.faults import Fault
+
+#: Why an answer failed, in words; the first three are the planner's own doing.
+FAILURES: dict[str, str] = {
+    "answer": "gave an answer that is not a plan",
+    "error": "broke on the question",
+    "died": "died of the question",
+    "timeout": "did not answer in time",
+    "unreachable": "could not be reached",
+    "unavailable": "had a server that was out of service",
+    "machine": "was ended by the machine, or ran out of memory",
+    "fault": "could not be asked, or not be understood, because cfgen broke",
+    "": "failed",
+}
+Failure = Literal["", "answer", "error", "died", "timeout", "unreachable", "unavailable", "machine", "fault"]
+#: What network and machine did: asked again before it counts.
+TRANSIENT: tuple[Failure, ...] = ("timeout", "unreachable", "unavailable", "machine")
+#: What asking again could mend; "" is that of records from before kinds were kept.
+MENDABLE: tuple[Failure, ...] = (*TRANSIENT, "fault", "")
 
 
 class Trace(Record):
@@ -37,8 +56,14 @@ class Rollout(Stored):
     status: Literal["ok", "failed"]
     #: why it failed, in one line; empty when ok
     reason: str = ""
-    #: the planner's words, unchanged
+    #: what kind of failure, a key of :data:`FAILURES`
+    failure: Failure = ""
+    #: what cfgen broke on; such an answer does not count against the planner
+    fault: Fault | None = None
+    #: the planner's words, unchanged but for what ``notes`` tell
     text: str = ""
+    #: what had to be changed of the answer to keep it: cut text, lone surrogates, values that are not JSON
+    notes: tuple[str, ...] = ()
     plan: Plan | None = None
     latency_s: float = 0.0
     #: what the planner reports of itself: calls, cost, candidates, ...
@@ -49,6 +74,11 @@ class Rollout(Stored):
         if (self.status == "ok") != (self.plan is not None):
             raise ValueError("a rollout has a plan exactly when its status is ok")
         return self
+
+    @property
+    def mendable(self) -> bool:
+        """Whether it failed in a way that asking again could mend."""
+        return self.status == "failed" and self.failure in MENDABLE
 
 
 class PlannerRun(Stored):
@@ -75,6 +105,8 @@ class Vote(Record):
     explanation: str = ""
     flags: tuple[str, ...] = ()
     reason: str = ""
+    #: the model was out of reach or said nothing: asking again could give a vote
+    transient: bool = False
     raw: str = ""
     usage: dict[str, float] = Field(default_factory=dict)
 
@@ -100,7 +132,13 @@ class Verdict(Stored):
     element_position: str = ""
     explanation: str = ""
     reason: str = ""
+    #: failed, and asking again could give a verdict
+    transient: bool = False
+    #: failed, because cfgen or something it called broke on it
+    fault: Fault | None = None
     flags: tuple[str, ...] = ()
+    #: what the judge was not shown whole
+    notes: tuple[str, ...] = ()
     votes: tuple[Vote, ...] = ()
     #: hash of everything the judge was shown
     input_hash: Sha256

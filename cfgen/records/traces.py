@@ -5,6 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
+from cfgen.records.faults import Fault
 
 #: image to scene, image to justification, justification to action, action to waypoints, justification to waypoints
 Edge = Literal["E1", "E2", "E3", "E4", "E5"]
@@ -44,6 +45,12 @@ class TraceVerdict(Stored):
     why: dict[Edge, str] = Field(default_factory=dict)
     confidence: str = ""
     reason: str = ""
+    #: failed, and asking again could give an answer
+    transient: bool = False
+    #: failed, because cfgen or something it called broke on it
+    fault: Fault | None = None
+    #: what the checker was not shown whole
+    notes: tuple[str, ...] = ()
     raw: str = ""
 
     @model_validator(mode="after")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from cfgen.records.base import Dimension, Identifier, Record, Sha256, Stored
+from cfgen.records.faults import Fault
 
 #: A judge that was asked in fewer kinds about some case was not tested there.
 ENOUGH_KINDS = 12
@@ -69,6 +70,8 @@ class ProbeRun(Stored):
     #: kinds that this judge says it cannot tell, and why; they count above
     blind_to: dict[str, str] = Field(default_factory=dict)
     misses: tuple[ProbeMiss, ...] = ()
+    #: what broke; its answers are among the failed ones, or were not asked
+    faults: tuple[Fault, ...] = ()
 
     @property
     def enough(self) -> bool:
@@ -103,6 +106,8 @@ class Calibration(Stored):
     scenes: tuple[Sha256, ...]
     #: content hashes of the scene sets of the benchmarks that were checked to hold none of them
     kept_from: tuple[Sha256, ...] = ()
+    #: records that could not be read, and why
+    damaged: tuple[str, ...] = ()
 
     def shared_with(self, scenes: Mapping[str, str]) -> tuple[str, ...]:
         """The ids, of scenes given as id -> content hash, that people rated: with one, it does not count there."""

@@ -105,6 +105,8 @@ def _outcome(judged: Verdict | Vote | None) -> list[int | None] | str:
     if judged is None:
         return "missing"
     scores: Mapping[Any, int | None] = judged.scores
+    if isinstance(judged, Verdict) and judged.fault:
+        return "fault"
     return [scores.get(d) for d in DIMENSIONS] if judged.status == "scored" else judged.status
 
 
@@ -148,13 +150,13 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "outcome": _outcome(verdict),
         "element": ", ".join(w for w in (verdict.element_type, verdict.element_position) if w),
         "explanation": verdict.explanation or verdict.reason,
-        "flags": verdict.flags,
+        "flags": (*verdict.flags, *verdict.notes),
         "votes": [
             {
                 "model": vote.model,
                 "outcome": _outcome(vote),
                 "explanation": vote.explanation or vote.reason,
-                "raw": vote.raw[:20_000],
+                "raw": vote.raw,
             }
             for vote in verdict.votes
         ],

@@ -1,6 +1,6 @@
 """Everything a report needs from a benchmark directory, read once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -8,14 +8,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.files import read_record
+from cfgen.errors import InputError, StoreError
+from cfgen.files import read_each
+from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.success import successes
 from cfgen.records import (
     DIMENSIONS,
     Benchmark,
     Calibration,
     Case,
+    Fault,
     Intervention,
     ProbeRun,
     RatingFile,
@@ -60,10 +62,23 @@ class Gathered:
     interventions: dict[str, tuple[Intervention, ...]]
     probes: dict[str, ProbeRun]
     calibrations: dict[str, Calibration]
+    #: what is wrong with records that could not be read
+    damaged: tuple[str, ...] = ()
+    #: cases that are there but cannot be shown
+    lost: tuple[str, ...] = ()
 
     @property
     def case_ids(self) -> list[str]:
-        return [case.case_id for case in self.cases]
+        """Of every case that was built: one that is lost stays in what should have been judged."""
+        return [*(case.case_id for case in self.cases), *self.lost]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """What cfgen broke on while planners were asked and judged."""
+        rollouts = [r.fault for found in self.rollouts.values() for r in found if r.fault]
+        verdicts = [v.fault for found in self.verdicts.values() for v in found if v.fault]
+        traces = [v.fault for found in self.traces.values() for v in found if v.fault]
+        return [*rollouts, *verdicts, *traces]
 
     def arms(self, planner: str) -> list[str]:
         """Arms besides the original that the planner was asked, hazard first."""
@@ -91,11 +106,11 @@ class Gathered:
         return tuple(sorted(self.planners, key=success, reverse=True))
 
     def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
-        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, or None where the planner failed."""
+        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, None where the planner failed; without faults."""
         return {
             (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
             for r in self.rollouts[planner]
-            if r.arm == arm
+            if r.arm == arm and not r.fault
         }
 
     def verdicts_of(self, judge: str, planner: str, arm: str) -> list[Verdict]:
@@ -110,7 +125,7 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
 
     Raises:
         InputError: a wanted planner was never scored here.
-        StoreError: a record is damaged.
+        StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
     """
     scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
     planners = list(dict.fromkeys(wanted)) if wanted else scored
@@ -120,12 +135,22 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
             f"planner '{unknown[0]}' was not scored in {store.root}; expected one of: "
             f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
         )
-    cases = tuple(store.cases())
+    damaged: list[str] = []
+
+    def whole(paths: Iterable[Path], kind: type[S]) -> tuple[S, ...]:
+        found = [one for _, one in read_each(paths, kind)]
+        damaged.extend(str(one) for one in found if isinstance(one, StoreError))
+        return tuple(one for one in found if not isinstance(one, StoreError))
+
+    paths = sorted(store.root.glob("cases/*/*/case.json"))
+    built = whole(paths, Case)
+    scenes = _scenes(store, built, damaged)
+    cases = tuple(case for case in built if case.scene_id in scenes)
     known = {case.case_id for case in cases}
     verdicts = {}
     for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
         for planner in planners:
-            found = tuple(v for v in store.verdicts(judge, planner) if v.case_id in known)
+            found = tuple(v for v in stored_verdicts(store, judge, planner) if v.case_id in known)
             if found:
                 verdicts[judge, planner] = found
     judges = tuple(sorted({judge for judge, _ in verdicts}))
@@ -134,23 +159,39 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
         benchmark=store.benchmark,
         cases=cases,
         rejections=tuple(store.rejections()),
-        scenes={
-            scene_id: load_scene(store.scene_dir(scene_id)).scene
-            for scene_id in sorted({case.scene_id for case in cases})
-        },
+        scenes=scenes,
         planners=tuple(planners),
         judges=judges,
-        rollouts={p: tuple(r for r in store.rollouts(p) if r.case_id in known) for p in planners},
+        rollouts={
+            p: tuple(r for r in whole(store.rollout_paths(p), Rollout) if r.case_id in known)
+            for p in planners
+        },
         verdicts=verdicts,
-        ratings=tuple(store.ratings()),
-        traces={p: tuple(store.trace_verdicts(p)) for p in planners},
-        interventions={p: tuple(store.interventions(p)) for p in planners},
-        probes=_of_judges(judges, store.probe_path, ProbeRun),
-        calibrations=_of_judges(judges, store.calibration_path, Calibration),
+        ratings=whole(store.rating_paths(), RatingFile),
+        traces={p: whole(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict) for p in planners},
+        interventions={
+            p: whole(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention) for p in planners
+        },
+        probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
+        calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
     )
+    lost = {path.parent.name for path in paths} - known
+    broken = [str(v.fault) for found in verdicts.values() for v in found if v.fault and not v.rubric]
+    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(lost)))
     return data if wanted else replace(data, planners=data.ranked)
 
 
-def _of_judges(judges: Sequence[str], path: Callable[[str], Path], kind: type[S]) -> dict[str, S]:
+def _beside(judges: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
     """The record that lies beside a judge's verdicts, of the judges that have one."""
-    return {judge: read_record(path(judge), kind) for judge in judges if path(judge).is_file()}
+    return [path(judge) for judge in judges if path(judge).is_file()]
+
+
+def _scenes(store: Store, cases: Iterable[Case], damaged: list[str]) -> dict[str, Scene]:
+    """Those of the cases, by id; one that cannot be read is noted in ``damaged``."""
+    scenes = {}
+    for scene_id in sorted({case.scene_id for case in cases}):
+        try:
+            scenes[scene_id] = load_scene(store.scene_dir(scene_id)).scene
+        except (InputError, StoreError) as error:
+            damaged.append(str(error))
+    return scenes

@@ -8,8 +8,9 @@ from typing import Any
 
 import cv2
 
+from cfgen.core.faults import contained
 from cfgen.files import read_image, write_bytes
-from cfgen.records import DIMENSIONS, Case
+from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
 from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import NARROW, WIDE, Plot, Section
@@ -18,30 +19,46 @@ _ASSETS = Path(__file__).parent / "assets"
 _VIEW_WIDTH, _THUMB_WIDTH = 960, 320
 
 
-def write_page(out: Path, data: Gathered, sections: list[Section]) -> None:
-    """``index.html``, ``assets/``, ``frames/`` and ``data/`` under ``out``."""
-    for asset in sorted(_ASSETS.iterdir()):
-        if asset.suffix in (".css", ".js"):
-            write_bytes(out / "assets" / asset.name, asset.read_bytes())
+def write_cases(out: Path, data: Gathered, strict: bool = False) -> list[Fault]:
+    """``frames/`` and ``data/`` under ``out``; returns what came in the way of a case, which is then left out."""
     files = CaseFiles(data)
+
+    def write(case: Case) -> dict[str, Any] | Fault:
+        return contained(
+            lambda: _write_case(data, files, case, out), f"page of case {case.case_id}", strict=strict
+        )
+
     with ThreadPoolExecutor(2) as pool:
-        views = list(pool.map(lambda case: _write_views(data, case, out), data.cases))
-    for case, shown in zip(data.cases, views, strict=True):
-        _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
+        found = list(pool.map(write, data.cases))
     index = {
         "planners": data.planners,
         "judges": data.judges,
         "judge": data.main_judge,
         "scores": DIMENSIONS,
-        "cases": [files.entry(case) for case in data.cases],
+        "cases": [one for one in found if not isinstance(one, Fault)],
     }
     _write_js(out / "data" / "index.js", "cfgenIndex", index)
+    return [one for one in found if isinstance(one, Fault)]
+
+
+def _write_case(data: Gathered, files: CaseFiles, case: Case, out: Path) -> dict[str, Any]:
+    """Its frames and its own data; returns its entry in the list."""
+    shown = _write_views(data, case, out)
+    _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
+    return files.entry(case)
+
+
+def write_page(out: Path, data: Gathered, sections: list[tuple[Section, str]]) -> None:
+    """``index.html`` and ``assets/`` under ``out``; sections come with their HTML."""
+    for asset in sorted(_ASSETS.iterdir()):
+        if asset.suffix in (".css", ".js"):
+            write_bytes(out / "assets" / asset.name, asset.read_bytes())
     template = (_ASSETS / "page.html").read_text()
     for mark, value in {
         "TITLE": html.escape(data.store.root.resolve().name),
         "FACTS": html.escape(_facts(data)),
-        "NAV": "".join(f'<a href="#{s.id}">{html.escape(s.title)}</a>' for s in sections if not s.empty),
-        "SECTIONS": "".join(_section(s) for s in sections if not s.empty),
+        "NAV": "".join(f'<a href="#{s.id}">{html.escape(s.title)}</a>' for s, _ in sections if not s.empty),
+        "SECTIONS": "".join(shown for section, shown in sections if not section.empty),
     }.items():
         template = template.replace(f"<!--{mark}-->", value)
     write_bytes(out / "index.html", template.encode())
@@ -59,7 +76,7 @@ def _facts(data: Gathered) -> str:
 # --- sections -------------------------------------------------------------------------------------------
 
 
-def _section(section: Section) -> str:
+def section_html(section: Section) -> str:
     headline = "".join(
         f'<div class="headline"><b>{html.escape(value)}<small>{html.escape(unit)}</small></b>'
         f"<p>{html.escape(words)}</p></div>"

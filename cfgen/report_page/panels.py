@@ -1,26 +1,30 @@
 """Case panels as PNG, for papers and talks."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from cfgen.core.faults import contained
 from cfgen.files import png_bytes, read_image, write_bytes
-from cfgen.records import Case, Rollout, Verdict
+from cfgen.records import Case, Fault, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.report_page.gather import Gathered
 
 
-def write_panels(out: Path, data: Gathered, per_planner: int | None) -> int:
+def write_panels(
+    out: Path, data: Gathered, per_planner: int | None, strict: bool = False
+) -> tuple[int, list[Fault]]:
     """``panels/<planner>/<case>.png`` of the hazard arm.
 
     Args:
         per_planner: how many, taking turns over the overall scores 2, 1, 0 and no score; None writes all.
 
     Returns:
-        How many were written.
+        How many were written, and what came in the way of others.
     """
     cases = {case.case_id: case for case in data.cases}
-    written = 0
+    written, faults = 0, []
     for planner in data.planners:
         rollouts = {(r.arm, r.case_id): r for r in data.rollouts[planner] if r.repeat == 0}
         verdicts = {
@@ -28,10 +32,20 @@ def write_panels(out: Path, data: Gathered, per_planner: int | None) -> int:
         }
         asked = sorted(case_id for arm, case_id in rollouts if arm == "hazard")
         for case_id in _varied(asked, verdicts)[:per_planner]:
-            item = _item(data, cases[case_id], rollouts, verdicts.get(case_id))
-            write_bytes(out / "panels" / planner / f"{case_id}.png", png_bytes(case_panel(item)))
+            made = partial(_panel, data, cases[case_id], rollouts, verdicts.get(case_id))
+            found = contained(made, f"panel of case {case_id}, {planner}", strict=strict)
+            if isinstance(found, Fault):
+                faults.append(found)
+                continue
+            write_bytes(out / "panels" / planner / f"{case_id}.png", found)
             written += 1
-    return written
+    return written, faults
+
+
+def _panel(
+    data: Gathered, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+) -> bytes:
+    return png_bytes(case_panel(_item(data, case, rollouts, verdict)))
 
 
 def _varied(case_ids: list[str], verdicts: dict[str, Verdict]) -> list[str]:

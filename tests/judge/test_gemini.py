@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from cfgen.errors import InputError, Shortfall
+from cfgen.errors import CfgenError, InputError, Shortfall
 from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import create_judge
 from cfgen.models.base import ModelError, retry_after
@@ -169,7 +169,7 @@ def test_a_refused_key_stops_everything_and_is_never_shown():
     def answer(request, number):
         return fault(400, f"API key not valid: {KEY}. Please pass a valid API key.")
 
-    with FakeServer(answer) as server, pytest.raises(InputError) as caught:
+    with FakeServer(answer) as server, pytest.raises(CfgenError) as caught:
         judged(make(server), items(40))
     assert KEY not in str(caught.value)
     assert "[key]" in str(caught.value)
@@ -368,3 +368,13 @@ def test_a_batch_job_is_as_large_as_its_option_says():
         found = judged(make(server, batch=True, batch_size=8, poll_s=0.02, concurrency=1), items(12))
     assert [v.status for v in found] == ["scored"] * 12
     assert [len(job["lines"]) for job in server.jobs.values()] == [8, 4]
+
+
+def test_a_lone_surrogate_in_a_reply_is_no_end():
+    """Both as the server's JSON spells it and as the model's own JSON does."""
+    said = [gemini("\ud83d" + verdict()), gemini(verdict(explanation="It brakes \ud83d."))]
+    with FakeServer(lambda r, n: said[n % 2]) as server:
+        found = judged(make(server, retries=1), items(2))
+    assert {v.fault for v in found} == {None}
+    assert any("\\ud83d" in v.explanation for v in found)
+    assert all(v.model_dump_json() for v in found)

@@ -14,6 +14,7 @@ from cfgen.geometry.plans import path_of_plan
 from cfgen.judge.offline.judge import look
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
+from cfgen.models.quote import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.parser import parse
@@ -111,7 +112,7 @@ def test_a_hostile_output_changes_no_score_and_opens_no_tag(frames, name, text):
     assert "<" not in quoted
     assert ">" not in quoted
     assert quoted.isprintable() or all(c.isprintable() or c in "\n\t" for c in quoted)
-    assert len(quoted) < 30_000
+    assert len(quoted) < 2 * MAX_CHARS
 
 
 def test_a_reply_that_quotes_a_hostile_answer_is_read_by_its_own_tags():

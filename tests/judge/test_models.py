@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cfgen.cli import main
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import CfgenError, InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
 from cfgen.records import Verdict
@@ -77,7 +77,7 @@ def test_an_unknown_model_stops_everything():
     pytest.importorskip("httpx")
     with (
         FakeServer(lambda r, n: fault(404, "no such model")) as server,
-        pytest.raises(InputError, match="qwen3-vl"),
+        pytest.raises(CfgenError, match="qwen3-vl"),
     ):
         judged(chat(server), items(20))
 

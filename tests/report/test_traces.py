@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import cfgen.traces
 from cfgen.cli import main
 from cfgen.errors import InputError
 from cfgen.judge.checker import CriticChecker
@@ -108,3 +109,30 @@ def test_mistakes_name_the_remedy(bench: Path):
         ModelChecker("offline", {})
     with pytest.raises(InputError, match="score it first"):
         check_traces(bench, "nobody", CriticChecker("/nowhere"))
+
+
+def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    script = tmp_path / "said.json"
+    script.write_text(json.dumps({"replies": {}, "default": reply(E4="INCONSISTENT", E4_why="\ud83d")}))
+    command = ["traces", str(bench), "--planner", "blind", "--judge", "scripted", "--quiet"]
+    command += ["--judge-option", f"file={script}"]
+    real = cfgen.traces.trace_item
+
+    def breaks(asker, case, rollout):
+        if (case.case_id, rollout.arm) == (case_id(1), "hazard"):
+            raise ZeroDivisionError("by nought")
+        return real(asker, case, rollout)
+
+    monkeypatch.setattr(cfgen.traces, "trace_item", breaks)
+    assert main(command) == 1
+    assert "7 answers checked, 0 without a usable reply, 1 faults" in capsys.readouterr().out
+    faults = [v.fault for v in Store(bench).trace_verdicts("blind") if v.fault]
+    assert [f.exception for f in faults] == ["ZeroDivisionError"]
+    with pytest.raises(ZeroDivisionError):
+        main([*command, "--strict", "--retry-failed"])
+    monkeypatch.setattr(cfgen.traces, "trace_item", real)
+    assert main([*command, "--retry-failed"]) == 0
+    assert "8 answers checked" in capsys.readouterr().out
+    assert main(command) == 0

@@ -8,7 +8,7 @@ from typing import Any
 from cfgen.errors import StoreError
 from cfgen.files import read_json, write_bytes
 from cfgen.hashing import canonical_json, hash_json
-from cfgen.models.base import Ask, Picture, Reply
+from cfgen.models.base import Ask, ModelError, Picture, Reply
 
 _ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 
@@ -46,7 +46,7 @@ class Answers:
                 Picture((path.parent / name).read_bytes(), mime) for name, mime in found["pictures"]
             )
             return Kept(Reply(found["text"], usage=found["usage"], pictures=pictures), found["calls"])
-        except (StoreError, KeyError, OSError):
+        except (StoreError, KeyError, OSError, ModelError):
             return None
 
     def put(self, key: str, reply: Reply, calls: Sequence[Mapping[str, Any]]) -> None:

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from cfgen.core.plain import plain_json
 from cfgen.models.base import Ask, Picture, Turn
 from cfgen.records import Hazard
 from cfgen.vocabulary import class_of, things
@@ -66,7 +67,7 @@ def question(before: bytes, after: bytes) -> Ask:
 def read_finding(text: str) -> Finding | None:
     """The critic's answer; None when it is not what was asked for."""
     try:
-        found = json.loads(text)
+        found = plain_json(json.loads(text))[0]
         return Finding(
             added=str(found["added"]).strip()[:200],
             other_names=tuple(str(name)[:100] for name in found["other_names"])[:6],
@@ -74,7 +75,7 @@ def read_finding(text: str) -> Finding | None:
             place={"yes": True, "no": False}[found["place"]],
             why=str(found["why"])[:400],
         )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

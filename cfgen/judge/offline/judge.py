@@ -19,6 +19,7 @@ from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.reading import Reading, read
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
+from cfgen.models.quote import cut_notes
 from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
 from cfgen.vocabulary import Class, class_of
 
@@ -55,7 +56,8 @@ class OfflineJudge:
     ) -> None:
         for key, build in items:
             item = build()
-            done(combine(key, self.rubric, self.name, [look(item)], input_hash(item)))
+            found = combine(key, self.rubric, self.name, [look(item)], input_hash(item))
+            done(found.model_copy(update={"notes": cut_notes(item.answers)}))
 
 
 def look(item: JudgeItem) -> Vote:

@@ -7,10 +7,9 @@ the scene changed is no reaction to the change.
 import re
 from dataclasses import dataclass, field
 
+from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Plan
 from cfgen.vocabulary import things, vague_words
-
-_MAX_CHARS = 20_000
 
 _BRAKE = r"\b(?:slow(?:s|ing|ed)?|brak(?:e|es|ing)|decelerat\w*|stop(?:s|ping)?|yield(?:s|ing)?|giv(?:e|es|ing) way|"
 _BRAKE += r"reduc(?:e|es|ing)[^.,;]{0,20}speed|wait(?:s|ing)?|halt(?:s|ing)?|lower(?:s|ing)?[^.,;]{0,12}speed|creep\w*|"
@@ -39,6 +38,8 @@ _IN_LANE = (
 )
 
 
+_DOING = re.compile(r"s?(?:\s+\w+ing\b)+")
+
 #: Sentences with these speak to whoever grades, not about the road.
 _ADDRESSED = (
     r"\b(?:scor(?:e|es|ed|ing)|rubric|judge|grad(?:e|er|ing)|verdict|evaluat\w*|instruct\w*|prompt|assistant|system|user|"
@@ -47,7 +48,7 @@ _ADDRESSED = (
 
 
 #: A verdict that the planner wrote for itself.
-_FAKE = r"<(\w*(?:score|element_|explanation|verdict)\w*)>[^<]*</\1>"
+_FAKE = r"<((?=\w{0,60}(?:score|element_|explanation|verdict))\w{1,80})>[^<]*</\1>"
 
 
 @dataclass(frozen=True)
@@ -139,18 +140,21 @@ def _intent(new_text: str, original: Plan, modified: Plan) -> tuple[bool, bool, 
 
 def _own_doing(text: str) -> str:
     """Without what a thing is said to be doing: in "the rider swerving ahead" it is not the car that swerves."""
-    for word, at in reversed(things(text)):
+    kept, start = [], 0
+    for word, at in things(text):
         end = at + len(word)
-        text = text[:end] + re.sub(r"^s?(?:\s+\w+ing\b)+", " ", text[end:])
-    return text
+        if end >= start and (doing := _DOING.match(text, end)):
+            kept += [text[start:end], " "]
+            start = doing.end()
+    return "".join([*kept, text[start:]])
 
 
 def _sentences(text: str, plan: Plan) -> list[str]:
     """Lower-case sentences of the trace, or of the raw words."""
     spoken = f"{plan.trace.scene}\n{plan.trace.justification}"
     if not spoken.strip():
-        spoken = re.sub(r"<wp>[^<]*</wp>", "\n", text[:_MAX_CHARS])
-    spoken = re.sub(_FAKE, " ; ", spoken[:_MAX_CHARS].lower().replace("\u2019", "'"))
+        spoken = re.sub(r"<wp>[^<]*</wp>", "\n", text[:MAX_CHARS])
+    spoken = re.sub(_FAKE, " ; ", spoken[:MAX_CHARS].lower().replace("\u2019", "'"))
     spoken = re.sub(r"<[^<>]{0,200}>", " ; ", spoken)
     parts = (" ".join(p.split()) for p in re.split(r"[.!?;\n]+", spoken))
     return [p for p in parts if p and not re.search(_ADDRESSED, p)]

@@ -14,7 +14,7 @@ from cfgen.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.reply import read_fields
 from cfgen.models.quote import MAX_CHARS, quote
-from cfgen.records import Claims, Edge
+from cfgen.records import Claims, Edge, Fault
 
 #: What each edge asks; also put to a critic one at a time.
 QUESTIONS: dict[Edge, str] = {
@@ -80,6 +80,11 @@ class TraceItem:
         points = "\n".join(f"[{x:.2f}, {y:.2f}, {theta:.3f}]" for x, y, theta in self.waypoints)
         return quote(self.scene), quote(self.justification), quote(self.action), quote(points)
 
+    @property
+    def words(self) -> dict[str, str]:
+        """What the planner said, by the names under which verdicts speak of it."""
+        return {"scene": self.scene, "justification": self.justification}
+
 
 @dataclass(frozen=True)
 class TraceReply:
@@ -93,6 +98,9 @@ class TraceReply:
     probabilities: dict[Edge, float] = field(default_factory=dict)
     confidence: str = ""
     reason: str = ""
+    transient: bool = False
+    fault: Fault | None = None
+    notes: tuple[str, ...] = ()
     raw: str = ""
 
     @property

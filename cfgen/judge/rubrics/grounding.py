@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from cfgen.judge.rubrics.one_word import OneWordRubric
-from cfgen.models.quote import quote
+from cfgen.models.quote import MAX_CHARS, quote
 
 SYSTEM = """\
 You check one sentence against an image. You receive the image, the question that was asked about it, the reasoning so
@@ -24,6 +24,9 @@ that was already made, without anything new.
 
 Do not mark a sentence down for its style. Answer with one word: CORRECT, INCORRECT or SKIP.
 """
+
+#: Characters of the reasoning before a sentence: only there to tell what its words refer to. Each sentence is shown.
+_CONTEXT = 6000
 
 Label = Literal["CORRECT", "INCORRECT", "SKIP"]
 _LABELS: dict[str, Label] = {"correct": "CORRECT", "incorrect": "INCORRECT", "skip": "SKIP"}
@@ -66,8 +69,13 @@ class GroundingRubric(OneWordRubric[Label]):
     ) -> list[str | np.ndarray]:
         """The image (H, W, 3) uint8 RGB and one quoted text for each of the rest."""
         context = "\n".join(so_far) or "(nothing yet)"
-        texts = {"QUESTION": question, "REASONING SO FAR": context, "SENTENCE": sentence}
-        return ["IMAGE\n", image, *(f"{name} (quoted)\n{quote(text)}\n" for name, text in texts.items())]
+        limits = {"QUESTION": MAX_CHARS, "REASONING SO FAR": _CONTEXT, "SENTENCE": MAX_CHARS}
+        texts = zip(limits.items(), (question, context, sentence), strict=True)
+        return [
+            "IMAGE\n",
+            image,
+            *(f"{name} (quoted)\n{quote(text, most)}\n" for (name, most), text in texts),
+        ]
 
 
 GROUNDING = GroundingRubric("grounding", "1", SYSTEM, _LABELS)

@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Sequence
 
+from cfgen.core.plain import plain_text
+
 
 def read_fields(raw: str, names: Sequence[str]) -> dict[str, str] | str:
     """Every field as text, or in one line why the reply cannot be used."""
@@ -23,7 +25,7 @@ def _from_json(text: str, names: Sequence[str]) -> dict[str, str] | str:
         value = found.get(name)
         if not isinstance(value, str | int) or isinstance(value, bool):
             return f"the reply's field '{name}': expected text, found {type(value).__name__}"
-        fields[name] = str(value)
+        fields[name] = plain_text(str(value))[0]  # JSON can spell what UTF-8 cannot hold
     return fields
 
 

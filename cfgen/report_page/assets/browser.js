@@ -89,7 +89,7 @@ function buildFilters() {
     ["planner", plain(index.planners), index.planners[0]],
     ["judge", plain(index.judges), index.judge],
     ["score of", plain(index.scores), "overall"],
-    ["score", [any, ...plain(["2", "1", "0"]), ["excluded (unknown)", "unknown"], ["judge failed", "failed"], ["planner failed", "planner_failed"], ["missing", "missing"]], ""],
+    ["score", [any, ...plain(["2", "1", "0"]), ["excluded (unknown)", "unknown"], ["judge failed", "failed"], ["planner failed", "planner_failed"], ["fault", "fault"], ["missing", "missing"]], ""],
     ["hazard", [any, ...plain(unique((c) => c.hazard))], ""],
     ["cluster", [any, ...plain(unique((c) => c.cluster))], ""],
     ["zone", [any, ...plain(unique((c) => c.zone))], ""],

@@ -49,7 +49,7 @@ def leaderboard(ranked: list[SuccessRow]) -> Table:
     columns = ["planner", "judge"]
     for name in DIMENSIONS:
         columns += [f"{name} %", f"{name} 95% interval"]
-    columns += ["N", "excluded", "judge failed", "planner failed", "missing"]
+    columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults"]
     return Table(
         name="leaderboard",
         title="Strict success: share of cases scored 2",
@@ -57,11 +57,12 @@ def leaderboard(ranked: list[SuccessRow]) -> Table:
         rows=tuple(_words(row) for row in ranked),
         words=2,
         note="N holds scored cases and planner failures, which count as no success. Excluded: the judge could not "
-        "name the change. Judge failed and missing cases have no verdict. Intervals: Wilson.",
+        "name the change. Judge failed and missing cases have no verdict. Faults: cfgen broke on them. Intervals: "
+        "Wilson.",
     )
 
 
 def _words(row: SuccessRow) -> tuple[str, ...]:
     rates = [text for name in DIMENSIONS for text in (row.rates[name].percent(), row.rates[name].interval())]
-    counts = (row.n, row.excluded, row.judge_failed, row.planner_failed, row.missing)
+    counts = (row.n, row.excluded, row.judge_failed, row.planner_failed, row.missing, row.faults)
     return (row.planner, row.judge, *rates, *map(str, counts))

@@ -1,0 +1,91 @@
+"""Verdicts as they are stored: damaged ones keep their place, and failures are counted by their reason."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfgen.core.faults import fault_of
+from cfgen.errors import StoreError
+from cfgen.files import read_each
+from cfgen.hashing import hash_json
+from cfgen.judge.combine import faulted
+from cfgen.judge.protocol import RubricId, VerdictKey
+from cfgen.records import Verdict
+from cfgen.store import Store
+
+_NO_RUBRIC = RubricId("", "", hash_json(None))
+
+
+def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
+    """Every verdict, in the order of their paths; where the record is damaged, one that failed, with the fault."""
+    found = read_each(store.verdict_paths(judge, planner, arm), Verdict)
+    return [_damaged(path, one, judge) if isinstance(one, StoreError) else one for path, one in found]
+
+
+def _damaged(path: Path, error: StoreError, judge: str) -> Verdict:
+    """In the place that its path names."""
+    case_id, _, repeat = path.stem.rpartition(".")
+    planner, arm = path.parts[-3:-1]
+    key = VerdictKey(planner, case_id or path.stem, arm, int(repeat) if repeat.isdecimal() else 0)
+    return faulted(key, _NO_RUBRIC, judge, fault_of(error, key.words))
+
+
+@dataclass(frozen=True)
+class JudgeFailures:
+    """Why verdicts are missing.
+
+    Attributes:
+        asked: verdicts that the judge was asked for: all but those on a planner's failure.
+        reasons: why it gave no usable reply, numbers left out -> how many. faults: the same of what broke.
+        transient: failures, not faults, that asking again could mend.
+    """
+
+    asked: int
+    reasons: dict[str, int]
+    faults: dict[str, int]
+    transient: int
+
+    @property
+    def failed(self) -> int:
+        return sum(self.reasons.values()) + sum(self.faults.values())
+
+    @property
+    def short(self) -> bool:
+        """Whether the job fell short: something broke, or nothing was judged."""
+        return bool(self.faults) or 0 < self.asked == self.failed
+
+    def lines(self, command: str) -> list[str]:
+        """For a terminal; ``command`` asks again."""
+        lines = [f"{count:>6}  no usable reply: {reason}" for reason, count in _most(self.reasons)]
+        lines += [f"{count:>6}  fault: {kind}" for kind, count in _most(self.faults)]
+        if 0 < self.asked == self.failed:
+            lines.append(f"Nothing was judged: all {self.asked} verdicts failed.")
+        if self.transient:
+            lines.append(f"{self.transient} of {self.failed} could be mended by asking again: {command}")
+        elif self.failed:
+            lines.append(f"Once the cause is mended, ask again: {command}")
+        return lines
+
+
+def judge_failures(verdicts: Iterable[Verdict]) -> JudgeFailures:
+    """Of verdicts by one judge on one planner."""
+    asked = [v for v in verdicts if v.status != "planner_failed"]
+    failed = [v for v in asked if v.status == "failed"]
+    replies = [v for v in failed if v.fault is None]
+    return JudgeFailures(
+        asked=len(asked),
+        reasons=dict(Counter(_kind(v.reason) for v in replies)),
+        faults=dict(Counter(v.fault.kind for v in failed if v.fault)),
+        transient=sum(v.transient for v in replies),
+    )
+
+
+def _kind(reason: str) -> str:
+    """One line without numbers, so that equal causes are counted together."""
+    return re.sub(r"\d+(?:\.\d+)?", "#", " ".join(reason.split()))[:160]
+
+
+def _most(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return Counter(counts).most_common(8)

@@ -1,0 +1,125 @@
+"""Asking a planner with patience: what the network or the machine did is asked again before it counts."""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from cfgen.core.faults import contained
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.protocol import Observation, Response
+from cfgen.planners.registry import OpenPlanner
+from cfgen.records import TRANSIENT, Fault
+
+#: s before the first retry; each one after it waits this many times longer, up to the longest
+FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 2.0, 4.0, 32.0
+#: rounds of retries after which a planner that cannot be reached is given up
+ROUNDS = 5
+#: questions in a row that retries did not mend, after which a question is asked once, until one is answered
+HOPELESS = 3
+
+Answer = str | Response | PlanFaultError | Fault
+
+
+class PlannerGoneError(Exception):
+    """The planner cannot be reached. ``answers``: what it answered of the batch before; None was not asked."""
+
+    def __init__(self, reason: str, answers: Sequence[Answer | None]) -> None:
+        super().__init__(reason)
+        self.answers = list(answers)
+
+
+class Retrying:
+    """Asks ``planner``, each question up to ``retries`` times more after a transient failure.
+
+    A planner that cannot be reached at all is waited for: that never counts as an answer. A question on which it broke
+    off just before does, as it may be what ended it: the next run does not start with it.
+    """
+
+    def __init__(
+        self,
+        planner: OpenPlanner,
+        retries: int = 3,
+        strict: bool = False,
+        quiet: bool = False,
+    ) -> None:
+        self._planner, self._strict, self._quiet = planner, strict, quiet
+        self._pauses = [min(LONGEST_PAUSE_S, FIRST_PAUSE_S * GROWTH**k) for k in range(retries)]
+        self._unmended = 0
+        #: of the last call, s for each question in it
+        self.latency_s = 0.0
+
+    def put(
+        self, makers: Sequence[Callable[[], Observation]]
+    ) -> tuple[list[Answer | None], PlannerGoneError | None]:
+        """Make a batch of observations and :meth:`ask`; one that cannot be made is the fault of that question.
+
+        From a planner that is gone: what it answered before, None for the rest, and the error.
+        """
+        made = [contained(make, "reading the frames", strict=self._strict) for make in makers]
+        observations = [one for one in made if not isinstance(one, Fault)]
+        gone = None
+        answers: Sequence[Answer | None] = []
+        if observations:
+            try:
+                answers = self.ask(observations)
+            except PlannerGoneError as error:
+                gone, answers = error, error.answers
+        given = iter(answers)
+        return [one if isinstance(one, Fault) else next(given) for one in made], gone
+
+    def ask(self, observations: Sequence[Observation]) -> list[Answer]:
+        """One answer, failure or fault of cfgen per observation, in order.
+
+        Raises:
+            PlannerGoneError: it cannot be reached, and could not be for some minutes.
+        """
+        answers = self._once(observations)
+        before: list[Answer | None] = [None] * len(answers)
+        tries, waits = list(self._pauses if self._unmended < HOPELESS else []), self._pauses * ROUNDS
+        while again := [i for i, answer in enumerate(answers) if _kind(answer) in TRANSIENT]:
+            gone = [i for i in again if _kind(answers[i]) == "unreachable"]
+            for i in set(again) - set(gone):
+                before[i] = answers[i]
+            if gone and not waits:
+                raise PlannerGoneError(
+                    str(answers[gone[0]]), [before[i] if i in gone else a for i, a in enumerate(answers)]
+                )
+            if not gone and not tries:
+                break
+            self._wait((waits if gone else tries).pop(0), str(answers[(gone or again)[0]]))
+            for i, answer in zip(again, self._once([observations[i] for i in again]), strict=True):
+                answers[i] = answer
+        if any(_kind(answer) not in TRANSIENT for answer in answers):
+            self._unmended = 0
+        else:
+            self._unmended += 1
+        return answers
+
+    def _once(self, observations: Sequence[Observation]) -> list[Answer]:
+        start = time.perf_counter()
+        found = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
+        self.latency_s = (time.perf_counter() - start) / len(observations)
+        if not isinstance(found, Fault):
+            return found
+        if len(observations) == 1:
+            return [found]
+        return [answer for one in observations for answer in self._once([one])]
+
+    def _answers(self, observations: Sequence[Observation]) -> list[Answer]:
+        answers = list(self._planner.ask(observations))
+        if len(answers) != len(observations):
+            raise ValueError(f"expected {len(observations)} answers, found {len(answers)}")
+        return list(answers)
+
+    def _wait(self, seconds: float, reason: str) -> None:
+        if not self._quiet:
+            print(
+                f"cfgen: {self._planner.name}: {reason}; asking again in {seconds:g} s",
+                file=sys.stderr,
+                flush=True,
+            )
+        time.sleep(seconds)
+
+
+def _kind(answer: Answer) -> str:
+    return answer.kind if isinstance(answer, PlanFaultError) else ""

@@ -1,0 +1,304 @@
+"""Whatever breaks on one item, and whatever a model says, is that verdict's: the others are there."""
+
+import json
+import shutil
+
+import pytest
+
+from cfgen.cli import main
+from cfgen.errors import CfgenError, InputError, StoreError
+from cfgen.judge.cache import Replies
+from cfgen.judge.combine import combine
+from cfgen.judge.each import judge_each
+from cfgen.judge.offline.judge import OfflineJudge
+from cfgen.judge.registry import create_judge
+from cfgen.judge.rescore import rescored
+from cfgen.judge.stored import judge_failures
+from cfgen.models.base import Ask, ModelError, Reply, Turn
+from cfgen.models.limits import Limits, Meter, with_retries
+from cfgen.records import Verdict, Vote
+from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict
+from tests.judge.items import items
+from tests.judge.test_hazard_rubric import reply
+from tests.report.bench import make_bench
+
+LONE = "\ud83d"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    from cfgen.judge import asking
+
+    async def quick(call, meter):
+        return await with_retries(call, meter, first_wait=0.001)
+
+    monkeypatch.setattr(asking, "with_retries", quick)
+
+
+def each(judge, todo, strict=False, done=None):
+    found = []
+
+    def take(one):
+        if done is not None:
+            done(one)
+        one.model_dump_json()  # what cannot be written as UTF-8 raises here
+        found.append(one)
+
+    judge_each(judge, todo, take, strict)
+    return sorted(found, key=lambda v: v.case_id)
+
+
+def chat(server, **options):
+    pytest.importorskip("httpx")
+    return create_judge("openai", model="m", base_url=f"{server.url}/v1", **options)
+
+
+def scripted(tmp_path, default, **replies):
+    path = tmp_path / "replies.json"
+    path.write_text(json.dumps({"replies": replies, "default": default}))
+    return create_judge("scripted", file=str(path))
+
+
+# --- the door ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["tags", "json"])
+def test_a_lone_surrogate_in_a_reply_is_made_visible_and_the_verdict_stands(form, tmp_path):
+    said = verdict(explanation=f"It brakes {LONE}.")
+    said = said if form == "json" else reply().replace("</explanation>", f"{LONE}</explanation>")
+    with FakeServer(lambda r, n: openai(said)) as server:
+        options = {"form": form, "cache": str(tmp_path / "c")}
+        first = each(chat(server, **options), items(2))
+        asked = len(server.requests)
+        again = each(chat(server, **options), items(2))
+        assert len(server.requests) == asked, "the replies were kept"
+    assert first == again
+    assert [v.status for v in first] == ["scored", "scored"]
+    assert "\\ud83d" in first[0].explanation
+    assert rescored(first[0]) == first[0]
+
+
+def test_a_lone_surrogate_in_an_error_message_or_a_scripted_file_ends_nothing(tmp_path):
+    with FakeServer(lambda r, n: fault(400, f"no {LONE}")) as server:
+        assert "\\ud83d" in each(chat(server), items(1))[0].reason
+    found = each(scripted(tmp_path, reply().replace("</explanation>", f"{LONE}</explanation>")), items(1))
+    assert found[0].status == "scored"
+
+
+def test_a_poisoned_cache_is_asked_again(tmp_path):
+    replies = Replies(tmp_path)
+    key = "sha256:" + "0" * 64
+    replies.put(key, Reply("fine"))
+    path = next(tmp_path.rglob("*.json"))
+    path.write_text(json.dumps({"text": f"a {LONE}", "usage": {"input_tokens": "many"}}))
+    assert replies.get(key) == Reply("a \\ud83d")
+    for content in ({"text": ["no"]}, {"text": None}, {}):
+        path.write_text(json.dumps(content))
+        assert replies.get(key) is None
+
+
+def test_what_is_no_text_is_a_failed_verdict():
+    with FakeServer(lambda r, n: openai([{"type": "text", "text": "2"}])) as server:
+        found = each(chat(server, retries=0), items(1))[0]
+    assert (found.status, found.fault) == ("failed", None)
+    assert "expected text, found list" in found.reason
+
+
+# --- containment ------------------------------------------------------------------------------------------------
+
+
+def broken_items(n, at, error):
+    todo = items(n)
+
+    def breaks():
+        raise error
+
+    todo[at] = (todo[at][0], breaks)
+    return todo
+
+
+JUDGES = {
+    "model": lambda tmp_path: scripted(tmp_path, reply()),
+    "offline": lambda tmp_path: OfflineJudge(),
+}
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+@pytest.mark.parametrize("error", [ZeroDivisionError("by nought"), InputError("frame.png: damaged")])
+def test_an_item_that_cannot_be_made_is_a_fault_of_its_verdict(kind, error, tmp_path):
+    found = each(JUDGES[kind](tmp_path), broken_items(5, 1, error))
+    assert [bool(v.fault) for v in found] == [False, True, False, False, False]
+    assert found[1].status == "failed"
+    assert str(error) in found[1].fault.message
+    assert found[1].fault.inputs["case_id"] == found[1].case_id
+    missing = judge_failures(found)
+    assert (missing.failed, missing.transient, missing.short) == (1, 0, True)
+    with pytest.raises(type(error), match=str(error)):
+        each(JUDGES[kind](tmp_path), broken_items(5, 1, error), strict=True)
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_what_all_items_would_meet_ends_the_run_and_keeps_what_is_done(kind, tmp_path):
+    kept = []
+
+    def full(one):
+        if len(kept) == 2:
+            raise StoreError("disk full")
+        kept.append(one)
+
+    with pytest.raises(StoreError, match="disk full"):
+        each(JUDGES[kind](tmp_path), items(5), done=full)
+    assert len(kept) == 2
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_a_verdict_that_cannot_be_written_is_a_fault(kind, tmp_path):
+    def refuses(one):
+        if one.case_id.endswith("2") and one.fault is None:
+            raise ValueError("cannot be written")
+
+    found = each(JUDGES[kind](tmp_path), items(4), done=refuses)
+    assert [bool(v.fault) for v in found] == [False, False, True, False]
+
+
+def test_an_exception_in_parsing_or_combining_is_contained(tmp_path, monkeypatch):
+    from cfgen.judge import panel
+
+    def breaks(key, *rest):
+        if key.case_id.endswith("1"):
+            raise KeyError("votes")
+        return combine(key, *rest)
+
+    monkeypatch.setattr(panel, "combine", breaks)
+    found = each(scripted(tmp_path, reply()), items(3))
+    assert [v.status for v in found] == ["scored", "failed", "scored"]
+    assert found[1].fault.exception == "KeyError"
+
+
+def test_a_judge_of_others_that_breaks_or_says_nothing_is_contained():
+    class Theirs(OfflineJudge):
+        def judge(self, todo, done):
+            for key, build in todo:
+                if key.case_id.endswith("1"):
+                    raise AttributeError("of theirs")
+                if not key.case_id.endswith("2"):
+                    super().judge([(key, build)], done)
+
+    found = each(Theirs(), items(4))
+    assert [v.fault.exception if v.fault else "" for v in found] == ["", "AttributeError", "RuntimeError", ""]
+
+    class NoKey(OfflineJudge):
+        def judge(self, todo, done):
+            raise InputError("no key")
+
+    with pytest.raises(InputError, match="no key"):
+        each(NoKey(), items(2))
+
+
+def test_a_wrong_key_ends_the_run():
+    with (
+        FakeServer(lambda r, n: fault(401, "wrong key")) as server,
+        pytest.raises(CfgenError, match="wrong key"),
+    ):
+        each(chat(server), items(20))
+
+
+# --- transient --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nothing", [openai(""), openai(" \n"), Response(b""), Response(b"{}")])
+def test_an_empty_reply_is_asked_again_before_it_counts(nothing):
+    with FakeServer(lambda r, n: nothing if n < 2 else openai(reply())) as server:
+        assert each(chat(server), items(1))[0].status == "scored"
+        assert len(server.requests) == 3
+    with FakeServer(lambda r, n: nothing) as server:
+        found = each(chat(server, retries=2), items(1))[0]
+        assert len(server.requests) == 3
+    assert (found.status, found.transient) == ("failed", True)
+
+
+def test_failures_are_told_apart_and_name_the_command():
+    with FakeServer(lambda r, n: fault(503, f"busy {n}")) as server:
+        out_of_reach = each(chat(server, retries=0), items(3))
+    with FakeServer(lambda r, n: openai("I would rather not.")) as server:
+        unreadable = each(chat(server, retries=0), items(1))
+    missing = judge_failures([*out_of_reach, *unreadable])
+    assert (missing.asked, missing.failed, missing.transient, missing.short) == (4, 4, 3, True)
+    lines = "\n".join(missing.lines("cfgen score BENCH --retry-failed"))
+    assert "     3  no usable reply: http" in lines
+    assert "Nothing was judged: all 4 verdicts failed" in lines
+    assert "3 of 4 could be mended by asking again: cfgen score BENCH --retry-failed" in lines
+
+
+def test_records_from_before_still_load():
+    found = each(OfflineJudge(), items(1))[0].model_dump(mode="json")
+    for name in ("fault", "transient", "notes"):
+        found.pop(name)
+    for vote in found["votes"]:
+        vote.pop("transient")
+    assert Verdict.model_validate(found).fault is None
+    assert not Vote.model_validate(found["votes"][0]).transient
+
+
+def test_a_batch_job_that_breaks_leaves_nobody_waiting(tmp_path, monkeypatch):
+    import asyncio
+
+    from cfgen.models import batcher
+
+    monkeypatch.setattr(batcher, "LULL_S", 0.01)
+
+    class Jobs:
+        id, form, identity, at_once = "m", "tags", {}, None
+
+        async def open(self): ...
+
+        async def close(self): ...
+
+        async def submit(self, asks):
+            return "job"
+
+        async def collect(self, name, count):
+            return []  # fewer rows than questions
+
+    async def run():
+        made = batcher.Batcher(Jobs(), 2, 0.01, str(tmp_path))
+        ask = Ask("s", (Turn("user", ("x",)),), "tags", {})
+        return await asyncio.wait_for(made.ask(ask), 5)
+
+    with pytest.raises(IndexError):
+        asyncio.run(run())
+
+
+def test_an_empty_reply_is_transient():
+    import asyncio
+
+    async def call():
+        return Reply("")
+
+    with pytest.raises(ModelError, match="empty") as found:
+        asyncio.run(with_retries(call, Meter(Limits(retries=1)), first_wait=0.001))
+    assert found.value.transient
+
+
+def test_a_run_in_which_every_verdict_failed_exits_1_and_names_the_command_that_mends_it(tmp_path, capsys):
+    bench = make_bench(tmp_path / "b", 2, {}, arms=("hazard",)).root
+    script = tmp_path / "replies.json"
+    script.write_text(json.dumps({"replies": {}, "default": "I would rather not."}))
+    command = ["score", str(bench), "--planner", "cruise", "--judge", "scripted", "--quiet"]
+    command += ["--judge-option", f"file={script}", "--judge-option", "name=mine"]
+    assert main(command) == 1
+    out = capsys.readouterr().out
+    assert "Nothing was judged: all 2 verdicts failed." in out
+    again = next(line for line in out.splitlines() if "--retry-failed" in line).split("cfgen ")[1]
+    assert again.startswith(f"score {bench} --planner cruise --judge scripted")
+    shutil.rmtree(bench / "verdicts")  # replies are part of who judges
+    script.write_text(json.dumps({"replies": {}, "default": reply()}))
+    assert main([*again.split(), "--quiet"]) == 0
+    path = next(bench.glob("verdicts/mine/cruise/hazard/*.json"))
+    path.write_text('{"cut')
+    capsys.readouterr()
+    assert main(command) == 0, "a damaged verdict is made again"
+    assert "mine: 2 scored" in capsys.readouterr().out
+    path.write_text('{"cut')
+    assert main(["judge", "rescore", str(bench), "--judge", "mine"]) == 1
+    assert "1 of 2 could not be read again" in capsys.readouterr().out
