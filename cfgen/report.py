@@ -9,7 +9,7 @@ from cfgen import __version__
 from cfgen.errors import InputError
 from cfgen.files import write_bytes
 from cfgen.report_page.gather import Gathered, gather
-from cfgen.report_page.page import write_page
+from cfgen.report_page.page import facts, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
 from cfgen.report_page.sections.cause import budget_section, swaps_section
@@ -72,7 +72,7 @@ def report(
         people_section(data),
     ]
     _write_json(out, data, sections)
-    _write_tables(out, sections)
+    _write_tables(out, data, sections)
     _write_plots(out, sections)
     write_page(out, data, sections)
     drawn = write_panels(out, data, panels)
@@ -88,9 +88,9 @@ def _check_target(out: Path) -> None:
         )
 
 
-def _write_tables(out: Path, sections: list[Section]) -> None:
+def _write_tables(out: Path, data: Gathered, sections: list[Section]) -> None:
     """Each as CSV and LaTeX, all in one Markdown file."""
-    text = []
+    text = [f"{facts(data)}\n"]
     for section in sections:
         lines = [words for *_, words in section.headline] + list(section.lead)
         if section.empty:
@@ -116,6 +116,7 @@ def _write_json(out: Path, data: Gathered, sections: list[Section]) -> None:
         "cfgen_version": __version__,
         "cases": len(data.cases),
         "rejected": len(data.rejections),
+        "lost_to_faults": sum(r.fault is not None for r in data.rejections),
         "main_judge": data.main_judge,
         **{key: value for section in sections for key, value in section.figures.items()},
     }
