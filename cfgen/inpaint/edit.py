@@ -112,11 +112,8 @@ def make_edits(
     """Every job's edit, or the reason why there is none, in the order of the jobs.
 
     With a ``guide``, the guide's insert is made first and the inpainter is asked to repaint it. A ``matte`` holds
-    back parts of each frame's edit, or refuses the edit by raising InpaintRefusedError. A job that breaks, in any of
-    its frames, is a failure with its fault and does its neighbours no harm.
-
-    Raises:
-        Exception: ``strict`` and something broke, or :func:`cfgen.core.faults.ends_the_run`.
+    back parts of each frame's edit, or refuses the edit by raising InpaintRefusedError. A job that breaks in any of
+    its frames is a failure with its fault and does its neighbours no harm; with ``strict``, it raises.
     """
     needs = inpainter.needs
     starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
