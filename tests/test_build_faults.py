@@ -39,7 +39,7 @@ def clean(scenes, tmp_path_factory) -> Path:
 
 
 def arguments(scenes: Path, out: Path, *more, n: int = 2, hazards: str = f"{GOOD},{BAD}"):
-    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--seed", 3, "--hazards", hazards]
+    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--seed", 1, "--hazards", hazards]
     return [*fixed, "--attempts", 2, "--jobs", 1, "--quiet", *more]
 
 
@@ -92,7 +92,7 @@ def test_a_hazard_that_breaks_in_a_frame_is_replaced_and_harms_no_neighbour(
         assert told["camera"] == "front"
         assert (told["t"] < 0) is past
         assert told["placement"]["x"] > 0
-        assert [a.seed for a in rejection.attempts][0] == told["seed"]
+        assert rejection.attempts[0].seed == told["seed"]
         assert len(rejection.attempts) == 2, "the next attempt went on"
     report = built(out)
     assert report.lost == len(faults(out)) > 0
@@ -126,7 +126,7 @@ def test_faults_that_leave_it_short_are_said_kept_and_retried_when_asked(scenes,
     assert run(*command)[0] == 1
     code, said, err = run(*command, "--retry-faults")
     assert code == 0, err
-    assert "faults" not in said
+    assert "faults:" not in said
     assert len(Store(out).cases()) == 2
     assert not Store(out).rejections()
     assert run("verify", out)[0] == 0
@@ -178,9 +178,9 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
     else:
         broken = breaks_on(casework.Draft._files, lambda draft: draft.hazard.id == BAD)
         monkeypatch.setattr(casework.Draft, "_files", broken)
-    code, _, err = run(*arguments(scenes, out))
+    code, _, err = run(*arguments(scenes, out, n=1))
     assert code == 0, err
-    assert len(Store(out).cases()) == 2
+    assert len(Store(out).cases()) == 1
     assert faults(out)
     for rejection in faults(out):
         assert rejection.fault.exception == "IndexError"
@@ -239,7 +239,8 @@ def test_what_makes_further_work_pointless_ends_the_run_with_one_line(scenes, tm
     code, _, err = run(*arguments(scenes, out))
     assert code == 2
     assert err.count("\n") == 1
-    assert (str(error) in err) and "Traceback" not in err
+    assert str(error) in err
+    assert "Traceback" not in err
     assert not Store(out).rejections()
 
 

@@ -90,17 +90,17 @@ def test_an_error_in_a_worker_reaches_the_caller(jobs: int):
         run(fail, range(3), jobs)
 
 
-class Unpicklable(Exception):
+class UnpicklableError(Exception):
     def __init__(self, one, two) -> None:
         super().__init__(f"{one} and {two}")
 
 
 def fail_unpicklably(x: int) -> int:
-    raise Unpicklable(x, x)
+    raise UnpicklableError(x, x)
 
 
 def test_an_error_that_cannot_cross_is_told_in_words():
-    with pytest.raises(RuntimeError, match="Unpicklable: 1 and 1") as caught:
+    with pytest.raises(RuntimeError, match="UnpicklableError: 1 and 1") as caught:
         run(fail_unpicklably, [1], 2)
     assert "in fail_unpicklably" in str(caught.value.__cause__), "the whole traceback"
 
