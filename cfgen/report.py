@@ -90,7 +90,7 @@ def _check_target(out: Path) -> None:
 
 def _write_tables(out: Path, data: Gathered, sections: list[Section]) -> None:
     """Each as CSV and LaTeX, all in one Markdown file."""
-    text = [f"{facts(data)}\n"]
+    text = []
     for section in sections:
         lines = [words for *_, words in section.headline] + list(section.lead)
         if section.empty:
@@ -100,6 +100,7 @@ def _write_tables(out: Path, data: Gathered, sections: list[Section]) -> None:
             write_bytes(out / "tables" / f"{table.name}.csv", table.csv().encode())
             write_bytes(out / "tables" / f"{table.name}.tex", table.latex().encode())
             text.append(table.markdown())
+    text.append(f"## What was built\n\n{facts(data)}\n")
     write_bytes(out / "report.md", "\n".join(text).encode())
 
 
