@@ -5,7 +5,6 @@ and works it off; refused pairs are replaced in the next round. What a round pla
 what the rounds before it left on disk, so that an interrupted build goes on to the same end.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,8 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from cfgen import __version__, engine
-from cfgen.casework import Recipe, make_cases
+from cfgen import __version__
+from cfgen.casework import Outcome, lose, make_cases, outcome_on_disk
+from cfgen.core.faults import contained, fault_of
+from cfgen.engine import WorkerDiedError, Workers, default_jobs
 from cfgen.errors import CfgenError, InputError, StoreError
 from cfgen.hashing import canonical_json, derive_case_id
 from cfgen.hazards.sampling import plan_round
@@ -23,12 +24,14 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.masking import Masking
-from cfgen.models.ledger import Ledger, in_words
+from cfgen.models.ledger import in_words
 from cfgen.paths import scenarios_dir
 from cfgen.progress import Progress
-from cfgen.records import Benchmark, BuildReport, Planned, Spent
+from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
+from cfgen.tally import spent_so_far, tally
+from cfgen.workshop import Recipe
 
 #: what may not change once a benchmark is begun
 FIXED = (
@@ -73,6 +76,10 @@ class BuildOptions:
     #: dollars that this benchmark may cost, over all its builds; 0: no limit
     budget: float = 0.0
     jobs: int = 0
+    #: try again what broke in an earlier build
+    retry_faults: bool = False
+    #: the first thing that breaks ends the build with its traceback
+    strict: bool = False
     quiet: bool = False
 
 
@@ -83,7 +90,7 @@ def build(options: BuildOptions) -> BuildReport:
         InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
-    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes")
+    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
     painters = _painters(options)
     hazards, undrawable, taxonomy_hash = _drawable_hazards(options, painters)
     store = _open_store(options, painters, hashes, taxonomy_hash)
@@ -93,37 +100,45 @@ def build(options: BuildOptions) -> BuildReport:
         tuple(sorted(folders.items())),
         options.attempts,
         canonical_json(painters.terms).decode(),
+        options.strict,
     )
-    progress = Progress("cases", options.n, options.quiet)
-    progress.step(by=_accepted(store))
+    plan = _Plan(store, sorted(folders), hazards, _broken(store) if options.retry_faults else [])
+    progress = Progress("cases", options.n, options.quiet, plan.accepted())
     stopped = ""
-    while not stopped and (todo := _next_round(store, sorted(folders), hazards)):
-        stopped = _work_off(recipe, todo, options, painters.inpainter.needs, progress)
-    report = _report(store, options, unusable, undrawable, stopped)
+    with Workers(_jobs(options, painters.inpainter.needs)) as workers:
+        while not stopped and (todo := plan.next_round()):
+            stopped = _work_off(recipe, plan, todo, painters.inpainter.needs.batch_size, workers, progress)
+    report = tally(store, options.n, unusable, undrawable, stopped)
     store.write_build_report(report)
     return report
 
 
-def _usable_scenes(source: Path) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
-    """scene_id -> folder, scene_id -> hash, and folder -> fault for those that do not load."""
+def _usable_scenes(
+    source: Path, strict: bool
+) -> tuple[dict[str, str], dict[str, str], dict[str, str | Fault]]:
+    """scene_id -> folder, scene_id -> hash, and folder -> what is wrong with those that do not load."""
     folders: dict[str, str] = {}
     hashes: dict[str, str] = {}
-    unusable: dict[str, str] = {}
-    for path in find_scenes(source):
+    unusable: dict[str, str | Fault] = {}
+
+    def look(path: Path) -> str:
         try:
             folder = load_scene(path)
             folder.image()
             scene_id = folder.scene.scene_id
             if scene_id in folders:
-                raise InputError(
-                    f"{path}: scene_id '{scene_id}' is also that of {folders[scene_id]}; rename one"
-                )
+                return f"{path}: scene_id '{scene_id}' is also that of {folders[scene_id]}; rename one"
             hashes[scene_id] = scene_hash(path)
             folders[scene_id] = str(path.resolve())
+            return ""
         except CfgenError as error:
-            unusable[path.name] = str(error)
+            return str(error)
+
+    for path in find_scenes(source):
+        if wrong := contained(partial(look, path), "reading a scene", {"folder": path.name}, strict):
+            unusable[path.name] = wrong
     if not folders:
-        first = next(iter(unusable.values()), "the folder is empty")
+        first = str(next(iter(unusable.values()), "the folder is empty"))
         raise InputError(
             f"{source}: expected scenes, found none that loads ({first}); try: cfgen scenes check {source}"
         )
@@ -221,101 +236,118 @@ def _short(value: object) -> str:
     return text if len(text) < 80 else text[:77] + "..."
 
 
-def _next_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str]) -> list[Planned]:
-    """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
-    with store.planning():
-        return _planned_round(store, scene_ids, hazard_ids)
+@dataclass
+class _Plan:
+    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs."""
+
+    store: Store
+    scene_ids: Sequence[str]
+    hazard_ids: Sequence[str]
+    again: list[str]
+
+    def next_round(self) -> list[Planned]:
+        """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
+        with self.store.planning():
+            return self._next_round()
+
+    def _next_round(self) -> list[Planned]:
+        store, benchmark = self.store, self.store.benchmark
+        unfinished = [p for p in benchmark.planned if not store.is_finished(p.case_id)]
+        if unfinished:
+            return unfinished
+        accepted = [p for p in benchmark.planned if store.has_case(p.case_id)]
+        missing = benchmark.n - len(accepted)
+        if missing <= 0:
+            return []
+        if self.again:
+            taken, self.again = self.again[:missing], self.again[missing:]
+            for case_id in taken:
+                store.discard_rejection(case_id)
+            return [p for p in benchmark.planned if p.case_id in taken]
+        refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
+        pairs = plan_round(
+            self.scene_ids,
+            self.hazard_ids,
+            [(p.scene_id, p.hazard_id) for p in accepted],
+            refused,
+            missing,
+            benchmark.seed,
+        )
+        number = 1 + max((p.round for p in benchmark.planned), default=-1)
+        planned = [
+            Planned(case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
+            for s, h in pairs
+        ]
+        if planned:
+            store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
+        return planned
+
+    def accepted(self) -> int:
+        return sum(self.store.has_case(p.case_id) for p in self.store.benchmark.planned)
+
+    def untried(self) -> int:
+        """Pairs without an outcome yet."""
+        pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned}
+        return len(self.scene_ids) * len(self.hazard_ids) - len(pairs)
 
 
-def _planned_round(store: Store, scene_ids: Sequence[str], hazard_ids: Sequence[str]) -> list[Planned]:
-    benchmark = store.benchmark
-    unfinished = [
-        p for p in benchmark.planned if not store.has_case(p.case_id) and not store.has_rejection(p.case_id)
-    ]
-    if unfinished:
-        return unfinished
-    accepted = [p for p in benchmark.planned if store.has_case(p.case_id)]
-    missing = benchmark.n - len(accepted)
-    if missing <= 0:
-        return []
-    refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
-    pairs = plan_round(
-        scene_ids,
-        hazard_ids,
-        [(p.scene_id, p.hazard_id) for p in accepted],
-        refused,
-        missing,
-        benchmark.seed,
-    )
-    number = 1 + max((p.round for p in benchmark.planned), default=-1)
-    planned = [
-        Planned(case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
-        for s, h in pairs
-    ]
-    if planned:
-        store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
-    return planned
+def _broken(store: Store) -> list[str]:
+    """Planned cases that are none because something broke."""
+    faults = {r.case_id for r in store.rejections() if r.fault}
+    return [p.case_id for p in store.benchmark.planned if p.case_id in faults]
+
+
+def _jobs(options: BuildOptions, needs: Needs) -> int:
+    jobs = options.jobs or default_jobs()
+    if (options.masks or options.detector) and not options.jobs:
+        jobs = 1  # its models take the whole machine
+    return min(jobs, needs.processes or jobs, options.n)
 
 
 def _work_off(
-    recipe: Recipe, todo: list[Planned], options: BuildOptions, needs: Needs, progress: Progress
+    recipe: Recipe, plan: _Plan, todo: list[Planned], size: int, workers: Workers, progress: Progress
 ) -> str:
     """Returns why it ended before its end, or ""."""
-    jobs = options.jobs or engine.default_jobs()
-    if (options.masks or options.detector) and not options.jobs:
-        jobs = 1  # its models take the whole machine
-    jobs = min(jobs, needs.processes or jobs)
-    size = needs.batch_size
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
-    outcomes: Counter[str] = Counter()
-    for results in engine.run(partial(make_cases, recipe), batches, min(jobs, len(batches))):
-        spent = _spent(recipe.store)
+    note = _Note(plan.untried() + len(todo), replacing=todo[0].round > 0)
+    if todo[0].round == 1:  # those pairs come easier that were planned first
+        progress.forget()
+    for results in workers.run(partial(make_cases, recipe), batches, partial(_lost, recipe)):
+        spent = spent_so_far(plan.store)
         for outcome in results:
-            outcomes[outcome.status] += 1
-            progress.step(_note(outcomes, spent), by=outcome.status == "accepted")
+            note.outcomes[outcome.status] += 1
+            progress.step(note.words(spent), by=outcome.status == "accepted")
         if put_off := next((o.reason for o in results if o.status == "open"), ""):
             return put_off
-    if outcomes["elsewhere"]:
+    if elsewhere := note.outcomes["elsewhere"]:
         raise StoreError(
-            f"{recipe.store}: {outcomes['elsewhere']} cases are in hand in another build; "
+            f"{recipe.store}: {elsewhere} cases are in hand in another build; "
             "run the same command again when it has ended"
         )
     return ""
 
 
-def _note(outcomes: Counter[str], spent: Spent | None) -> str:
-    words = [f"{outcomes['refused']} refused"] if outcomes["refused"] else []
-    words += [in_words(spent)] if spent else []
-    return f"({', '.join(words)})" if words else ""
+def _lost(recipe: Recipe, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
+    """The cases of a batch that killed two worker processes."""
+    if recipe.strict:
+        raise error
+    store = Store(recipe.store)
+    inputs = [p.model_dump(mode="json") for p in batch]
+    fault = fault_of(error, "worker process", {"benchmark_seed": store.benchmark.seed, "batch": inputs})
+    return [outcome_on_disk(store, p) or lose(store, p, fault) for p in batch]
 
 
-def _spent(root: Path) -> Spent | None:
-    return Ledger(Store(root).inpaint_cache).total()
+@dataclass
+class _Note:
+    """What the line of progress says besides the count: ``untried`` pairs when this round began."""
 
+    untried: int
+    replacing: bool
+    outcomes: Counter[str] = field(default_factory=Counter)
 
-def _accepted(store: Store) -> int:
-    return sum(store.has_case(p.case_id) for p in store.benchmark.planned)
-
-
-def _report(
-    store: Store, options: BuildOptions, unusable: dict[str, str], undrawable: tuple[str, ...], stopped: str
-) -> BuildReport:
-    planned = store.benchmark.planned
-    tried = Counter(p.hazard_id for p in planned)
-    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
-    reasons = Counter(_kind(r.reason) for r in store.rejections())
-    return BuildReport(
-        accepted=sum(accepted.values()),
-        wanted=options.n,
-        unusable_scenes=unusable,
-        undrawable=undrawable,
-        acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
-        reasons=dict(reasons.most_common()),
-        stopped=stopped,
-        spent=_spent(store.root),
-    )
-
-
-def _kind(reason: str) -> str:
-    """A refusal without its numbers, so that the same cause counts together."""
-    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]
+    def words(self, spent: Spent | None) -> str:
+        left = self.untried - self.outcomes.total()
+        words = [f"trying replacements, {left} (scene, hazard) pairs left to try"] if self.replacing else []
+        words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
+        words += [in_words(spent)] if spent else []
+        return f"({', '.join(words)})" if words else ""

@@ -1,152 +1,70 @@
 """One case from plan to record: placement, edit, gates, bounded retries, and the files it leaves."""
 
 import contextlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from cfgen import __version__
-from cfgen.controls import Arms, distance_arm, nuisance_arm, null_arm
+from cfgen.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.core.faults import contained
 from cfgen.errors import InputError
 from cfgen.files import png_bytes
 from cfgen.hashing import derive_seed, hash_json
-from cfgen.hazards.placement import find_placements
-from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits
-from cfgen.inpaint.guided import can_draw
-from cfgen.inpaint.protocol import Inpainter
-from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.inpaint.steps import Work, in_step, together
-from cfgen.masking import Masking
-from cfgen.quality.gates import run_gates
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.inpaint.steps import Work, apart, in_step, together
 from cfgen.records import (
     Attempt,
-    Benchmark,
     Case,
+    Fault,
     GateResult,
     Hazard,
     Placement,
     Planned,
     Provenance,
     Rejection,
-    Scene,
-    Size,
 )
-from cfgen.scenes.folder import SceneFolder, copy_scene, load_scene
+from cfgen.scenes.folder import SceneFolder, copy_scene
 from cfgen.store import Store
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """What a worker process needs to know; small and picklable."""
-
-    store: Path
-    taxonomy: Path | None
-    #: scene_id -> folder
-    scenes: tuple[tuple[str, str], ...]
-    attempts: int = 4
-    #: the inpainter's options that a benchmark does not store (``Needs.terms``), as canonical JSON
-    terms: str = "{}"
+from cfgen.workshop import Recipe, Workshop, workshop
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one planned pair. ``elsewhere``: another process has it in hand. ``open``: put off, with why."""
+    """What became of one planned pair.
 
-    planned: Planned
-    status: Literal["accepted", "refused", "elsewhere", "open"]
-    reason: str = ""
-
-
-class Workshop:
-    """Everything a worker process loads once.
-
-    Args:
-        inpainter, guide: instead of the benchmark's own two.
+    ``broken``: refused for a fault. ``elsewhere``: another process has it in hand. ``open``: put off, with why.
     """
 
-    def __init__(
-        self, recipe: Recipe, inpainter: Inpainter | None = None, guide: Inpainter | None = None
-    ) -> None:
-        self.recipe = recipe
-        self.store = Store(recipe.store)
-        self.benchmark: Benchmark = self.store.benchmark
-        self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
-        if inpainter is None:
-            options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
-            inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
-            guide = create_guide(self.benchmark.guide, inpainter)
-        self.inpainter, self.guide = inpainter, guide
-        self.masking = Masking.of(self.benchmark)
-        self._folders = dict(recipe.scenes)
-        self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
-
-    def sized(self, hazard: Hazard, seed: int) -> Hazard:
-        """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
-        sizes = self.sizes(hazard)
-        if not sizes:
-            return hazard
-        chosen = sizes[derive_seed(seed, "size") % len(sizes)]
-        return hazard.model_copy(update={"size": chosen})
-
-    def sizes(self, hazard: Hazard) -> Sequence[Size]:
-        return (self.guide or self.inpainter).sizes(hazard)
-
-    def edit(self, job: EditJob) -> Edit | EditFailure:
-        return self.edits([job])[0]
-
-    def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        return make_edits(jobs, self.inpainter, self.guide, self.masking.matte)
-
-    def place(
-        self,
-        scene: Scene,
-        images: Images,
-        hazard: Hazard,
-        rng: np.random.Generator,
-        band: tuple[float, float],
-    ) -> list[Placement] | str:
-        """Placements of the hazard, best first, or why there is none."""
-        front = images[scene.front.name, 0.0]
-        fault = self.masking.fault(scene, front, hazard)
-        return find_placements(scene, front, hazard, rng, band, images, fault)
-
-    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
-        front = first_frame(job)
-        gates = run_gates(job.images[front], *edit.frames[front], job.scene.front, job.placement, job.hazard)
-        return (*gates, *self.masking.gates(job, edit))
-
-    def scene(self, scene_id: str) -> SceneFolder:
-        return load_scene(Path(self._folders[scene_id]))
-
-
-@lru_cache(maxsize=1)
-def workshop(recipe: Recipe) -> Workshop:
-    return Workshop(recipe)
+    planned: Planned
+    status: Literal["accepted", "refused", "broken", "elsewhere", "open"]
+    reason: str = ""
 
 
 @dataclass
 class Draft:
-    """A case in the making."""
+    """A case in the making: at first only planned, then with its scene :meth:`read`."""
 
     shop: Workshop
     planned: Planned
-    folder: SceneFolder
-    hazard: Hazard
-    images: dict[tuple[str, float], np.ndarray]
-    placements: Sequence[Placement]
+    hazard: Hazard = field(init=False)
+    folder: SceneFolder = field(init=False)
+    images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
+    placements: Sequence[Placement] = ()
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
     placement: Placement | None = None
     gates: tuple[GateResult, ...] = ()
     accepted: bool = False
     refusal: str = ""
+    fault: Fault | None = None
     arms: Arms = field(default_factory=Arms)
+
+    def __post_init__(self) -> None:
+        self.hazard = self.shop.taxonomy.get(self.planned.hazard_id)
 
     @property
     def seed(self) -> int:
@@ -160,6 +78,44 @@ class Draft:
         frame = self.folder.front_frame()
         return frame.camera, frame.t
 
+    @property
+    def broken(self) -> Fault | None:
+        """What broke it, or an attempt of it: another attempt might have passed."""
+        return self.fault or next((a.fault for a in self.attempts if a.fault), None)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What makes this case again."""
+        planned = self.planned
+        return {
+            "case_id": planned.case_id,
+            "scene_id": planned.scene_id,
+            "hazard_id": planned.hazard_id,
+            "seed": self.seed,
+        }
+
+    def read(self) -> None:
+        """Its scene and pictures; ``refusal`` says when they are damaged."""
+        try:
+            self.folder = self.shop.scene(self.planned.scene_id)
+            self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
+        except InputError as error:
+            self.refusal = f"damaged scene: {error}"
+
+    def place(self) -> None:
+        """``refusal`` says when there is nowhere to place it."""
+        found = self.shop.place(
+            self.folder.scene,
+            self.images,
+            self.shop.sized(self.hazard, self.seed),
+            np.random.default_rng(self.seed),
+            self.shop.benchmark.decel_band,
+        )
+        if isinstance(found, str):
+            self.refusal = f"no placement: {found}"
+        else:
+            self.placements = found
+
     def job(self, number: int) -> EditJob:
         return EditJob(
             scene=self.folder.scene,
@@ -172,35 +128,27 @@ class Draft:
     def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:
         """Keep the attempt, and the case if every gate passes."""
         if isinstance(result, EditFailure):
-            tried = Attempt(
-                number=number,
-                seed=job.seed,
-                placement=job.placement,
-                reason=result.reason,
-                report=dict(result.report),
-            )
-            self._refuse(tried)
+            self._refuse(number, job, result.reason, report=dict(result.report), fault=result.fault)
             return
         gates = self.shop.gates(job, result)
         failed = [g for g in gates if not g.passed]
-        reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
         self.edit, self.placement, self.gates = result, job.placement, gates
-        attempt = Attempt(
-            number=number,
-            seed=job.seed,
-            placement=job.placement,
-            gates=gates,
-            reason=reason,
-            report=result.report if failed else {},
-        )
         if failed:
-            self._refuse(attempt)
+            reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
+            self._refuse(number, job, reason, gates=gates, report=result.report)
         else:
-            self.attempts.append(attempt)
+            self.attempts.append(Attempt(number=number, seed=job.seed, placement=job.placement, gates=gates))
             self.accepted, self.refusal = True, ""
 
     def tries(self) -> Work:
+        """From the scene to an accepted case or none; what breaks on the way is kept as ``fault``."""
+        return apart(self._tries(), self._broke, "scene and placement", self.inputs, self.shop.strict)
+
+    def _tries(self) -> Work:
         """Attempts, one after another, until one is accepted."""
+        self.read()
+        if not self.refusal:
+            self.place()
         for number in range(self.shop.recipe.attempts if self.placements else 0):
             yield from self.attempt(number, self.job(number))
             if self.accepted:
@@ -208,19 +156,35 @@ class Draft:
 
     def attempt(self, number: int, job: EditJob) -> Work:
         """One edit through the gates, and then the control arms."""
-        [result] = yield [job]
-        self.take(number, job, result)
+        inputs = {**self.inputs, "seed": job.seed, "placement": job.placement.model_dump(mode="json")}
+
+        def broke(fault: Fault) -> None:
+            self._refuse(number, job, str(fault), fault=fault)
+
+        yield from apart(self._tried(number, job), broke, "gates", inputs, self.shop.strict)
         if self.accepted:
             yield from together(self._controls(job))
 
+    def _tried(self, number: int, job: EditJob) -> Work:
+        [result] = yield [job]
+        self.take(number, job, result)
+
     def _controls(self, job: EditJob) -> list[Work]:
-        wanted, works = self.shop.benchmark, []
+        wanted, works = self.shop.benchmark, {}
         if "null" in wanted.controls:
-            works.append(null_arm(self.arms, self._null_job(job)))
+            works["null"] = null_arm(self.arms, self._null_job(job))
         if "nuisance" in wanted.controls:
-            nuisances = [self.shop.sized(n, self.seed) for n in self.shop.nuisances]
-            works.append(nuisance_arm(self.arms, job, nuisances, wanted.decel_band, self.shop))
-        return works + [distance_arm(self.arms, job, factor, self.shop) for factor in wanted.distances]
+            works["nuisance"] = self._nuisance_arm(job)
+        for factor in wanted.distances:
+            works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.shop)
+        return [
+            apart(work, partial(self.arms.broke, arm), "placement and gates", self.inputs, self.shop.strict)
+            for arm, work in works.items()
+        ]
+
+    def _nuisance_arm(self, job: EditJob) -> Work:
+        nuisances = [self.shop.sized(n, self.seed) for n in self.shop.nuisances]
+        yield from nuisance_arm(self.arms, job, nuisances, self.shop.benchmark.decel_band, self.shop)
 
     def _null_job(self, job: EditJob) -> EditJob:
         """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
@@ -234,15 +198,23 @@ class Draft:
         store = self.shop.store
         if not self.accepted:
             files = self._files() if self.edit is not None else {}
-            store.write_rejection(self._rejection(), files)
-            return Outcome(self.planned, "refused", self.refusal)
+            rejection = self._rejection()
+            store.write_rejection(rejection, files)
+            return Outcome(self.planned, "broken" if rejection.fault else "refused", rejection.reason)
         copy_scene(self.folder, store.scene_dir(self.planned.scene_id))
         store.write_case(self._case(), self._files())
         return Outcome(self.planned, "accepted")
 
-    def _refuse(self, attempt: Attempt) -> None:
-        self.attempts.append(attempt)
-        self.refusal = attempt.reason
+    def _refuse(
+        self, number: int, job: EditJob, reason: str, *, fault: Fault | None = None, **more: Any
+    ) -> None:
+        fault = fault and fault.within(f"attempt {number}", **self.inputs, attempt=number)
+        told = {"number": number, "seed": job.seed, "placement": job.placement, "fault": fault, **more}
+        self.attempts.append(Attempt(reason=reason, **told))
+        self.refusal = reason
+
+    def _broke(self, fault: Fault) -> None:
+        self.fault, self.accepted = fault, False
 
     def _files(self) -> dict[str, bytes]:
         assert self.edit is not None
@@ -275,6 +247,7 @@ class Draft:
             nuisance_placement=self.arms.nuisance_placement,
             arms=("hazard", *self.arms.edits),
             arms_missing=self.arms.missing,
+            arm_faults=self.arms.faults,
             distance_placements=self.arms.distance_placements,
             attempts=tuple(self.attempts),
             gates=self.gates,
@@ -299,24 +272,28 @@ class Draft:
         )
 
     def _rejection(self) -> Rejection:
-        return Rejection(
-            case_id=self.planned.case_id,
-            scene_id=self.planned.scene_id,
-            hazard_id=self.planned.hazard_id,
-            reason=self.refusal,
-            attempts=tuple(self.attempts),
-        )
+        return _rejection(self.planned, self.broken, self.refusal, self.attempts)
 
 
-def start_draft(shop: Workshop, planned: Planned) -> Draft:
-    """A case with its pictures read and nowhere placed yet; ``refusal`` says when its scene is damaged."""
-    folder = shop.scene(planned.scene_id)
-    draft = Draft(shop, planned, folder, shop.taxonomy.get(planned.hazard_id), {}, [])
-    try:
-        draft.images = {(frame.camera, frame.t): folder.image(frame) for frame in folder.scene.frames}
-    except InputError as error:
-        draft.refusal = f"damaged scene: {error}"
-    return draft
+def lose(store: Store, planned: Planned, fault: Fault) -> Outcome:
+    """Record that a case broke where nothing else can be kept of it."""
+    store.discard_case(planned.case_id)
+    rejection = _rejection(planned, fault)
+    store.write_rejection(rejection)
+    return Outcome(planned, "broken", rejection.reason)
+
+
+def _rejection(
+    planned: Planned, fault: Fault | None, reason: str = "", attempts: Sequence[Attempt] = ()
+) -> Rejection:
+    return Rejection(
+        case_id=planned.case_id,
+        scene_id=planned.scene_id,
+        hazard_id=planned.hazard_id,
+        reason=f"broke: {fault}" if fault else reason,
+        attempts=tuple(attempts),
+        fault=fault,
+    )
 
 
 def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
@@ -326,13 +303,14 @@ def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
         mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
         others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
         # somebody may have finished one between the plan and the claim
-        done = [outcome for p in mine if (outcome := _outcome_on_disk(shop.store, p))]
+        done = [outcome for p in mine if (outcome := outcome_on_disk(shop.store, p))]
         drafts = draft_cases(shop, [p for p in mine if p not in [o.planned for o in done]])
-        ended = [Outcome(d.planned, "open", off) if off else d.finish() for d, off in drafts]
+        ended = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in drafts]
         return others + done + ended
 
 
-def _outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
+def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
+    """What is recorded of a planned pair already."""
     if store.has_case(planned.case_id):
         return Outcome(planned, "accepted")
     if store.has_rejection(planned.case_id):
@@ -340,9 +318,15 @@ def _outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
     return None
 
 
+def _finished(draft: Draft) -> Outcome:
+    shop = draft.shop
+    found = contained(draft.finish, "writing the case", draft.inputs, shop.strict)
+    return lose(shop.store, draft.planned, found) if isinstance(found, Fault) else found
+
+
 def draft_cases(shop: Workshop, planned: Sequence[Planned]) -> Iterator[tuple[Draft, str]]:
     """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
-    drafts = [_draft(shop, p) for p in planned]
+    drafts = [Draft(shop, p) for p in planned]
     for index, put_off in in_step([draft.tries() for draft in drafts], shop.edits):
         yield drafts[index], put_off
 
@@ -350,21 +334,3 @@ def draft_cases(shop: Workshop, planned: Sequence[Planned]) -> Iterator[tuple[Dr
 def frame_path(arm: str, camera: str, t: float) -> str:
     """Where a changed frame lies in its case folder."""
     return f"frames/{arm}/{camera}@{round(t * 1000)}.png"
-
-
-def _draft(shop: Workshop, planned: Planned) -> Draft:
-    draft = start_draft(shop, planned)
-    if draft.refusal:
-        return draft
-    found = shop.place(
-        draft.folder.scene,
-        draft.images,
-        shop.sized(draft.hazard, draft.seed),
-        np.random.default_rng(draft.seed),
-        shop.benchmark.decel_band,
-    )
-    if isinstance(found, str):
-        draft.refusal = f"no placement: {found}"
-    else:
-        draft.placements = found
-    return draft

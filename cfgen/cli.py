@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import cfgen.commands
 from cfgen import __version__
+from cfgen.core.faults import ends_the_run
 from cfgen.errors import CfgenError, Shortfall
 
 
@@ -46,6 +47,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if not ends_the_run(error):
+            raise
+        print(
+            f"cfgen: error: {error}; what is done is kept: mend it and run the same command", file=sys.stderr
+        )
+        return 2
 
 
 def _one_line(message: Warning | str, *_: object, **__: object) -> None:

@@ -1,19 +1,21 @@
 """The other arms of a case: the null edit, a harmless object, and the same hazard nearer and farther.
 
 They are made after the case itself is accepted, side by side (:mod:`cfgen.inpaint.steps`). An arm that cannot be made
-is left out of the case and its reason kept, never replaced by something else.
+is left out of the case and its reason kept, never replaced by something else. What breaks on the way to one is kept
+as its fault and ends no other arm.
 """
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
 from cfgen.hashing import derive_seed
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
-from cfgen.inpaint.steps import Made, Work
-from cfgen.records import DistancePolicy, GateResult, Hazard, Placement, Scene
+from cfgen.inpaint.steps import Made, Work, apart
+from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene
 
 #: harmless objects tried before the arm is given up
 NUISANCE_TRIES = 6
@@ -22,7 +24,10 @@ DISTANCE_SLACK = 0.05
 
 
 class Maker(Protocol):
-    """Places and judges an arm as it does the case itself."""
+    """Places and judges an arm as it does the case itself. ``strict``: what breaks is raised."""
+
+    @property
+    def strict(self) -> bool: ...
 
     def place(
         self,
@@ -38,13 +43,19 @@ class Maker(Protocol):
 
 @dataclass
 class Arms:
-    """What came of the wanted arms: edits by arm, and the reason for each that is missing."""
+    """What came of the wanted arms: edits by arm, the reason for each that is missing, and what broke first in one."""
 
     edits: dict[str, Edit] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, Fault] = field(default_factory=dict)
     nuisance: Hazard | None = None
     nuisance_placement: Placement | None = None
     distance_placements: dict[str, Placement] = field(default_factory=dict)
+
+    def broke(self, arm: str, fault: Fault) -> None:
+        """The arm is missing for this, unless another try makes it."""
+        self.faults.setdefault(arm, fault.within(f"control arm {arm}", arm=arm))
+        self.missing[arm] = f"broke: {fault}"
 
 
 def null_arm(arms: Arms, job: EditJob) -> Work:
@@ -61,23 +72,37 @@ def nuisance_arm(
     reasons = []
     for index in rng.permutation(len(nuisances))[:NUISANCE_TRIES]:
         nuisance = nuisances[index]
-        placed = _best(maker.place(job.scene, job.images, nuisance, rng, band))
-        if isinstance(placed, str):
-            reasons.append(f"{nuisance.id}: {placed}")
-            continue
-        edit = yield from _gated(job, nuisance, placed, maker)
-        if isinstance(edit, EditFailure):
-            reasons.append(f"{nuisance.id}: {edit.reason}")
-            continue
-        arms.edits["nuisance"] = edit
-        arms.nuisance, arms.nuisance_placement = nuisance, placed
-        return
+        inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
+        attempt = _nuisance(arms, job, nuisance, rng, band, maker)
+        yield from apart(attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, maker.strict)
+        if "nuisance" in arms.edits:
+            arms.missing.pop("nuisance", None)
+            return
+        reasons.append(f"{nuisance.id}: {arms.missing['nuisance']}")
     arms.missing["nuisance"] = "; ".join(reasons) or "no harmless object can be drawn"
+
+
+def _nuisance(
+    arms: Arms,
+    job: EditJob,
+    nuisance: Hazard,
+    rng: np.random.Generator,
+    band: tuple[float, float],
+    maker: Maker,
+) -> Work:
+    placed = _best(maker.place(job.scene, job.images, nuisance, rng, band))
+    if isinstance(placed, str):
+        arms.missing["nuisance"] = placed
+        return
+    edit = yield from _gated(job, nuisance, placed, maker)
+    _keep(arms, "nuisance", edit)
+    if isinstance(edit, Edit):
+        arms.nuisance, arms.nuisance_placement = nuisance, placed
 
 
 def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
-    arm = f"hazard_d{factor:.2f}"
+    arm = distance_name(factor)
     wanted = job.placement.distance_m * factor
     policy = DistancePolicy(
         decel=(0.05, 100.0), min_m=wanted * (1 - DISTANCE_SLACK), max_m=wanted * (1 + DISTANCE_SLACK)
@@ -92,6 +117,11 @@ def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
     _keep(arms, arm, edit)
     if isinstance(edit, Edit):
         arms.distance_placements[arm] = placed
+
+
+def distance_name(factor: float) -> str:
+    """The arm with the hazard at ``factor`` times its distance."""
+    return f"hazard_d{factor:.2f}"
 
 
 def _best(found: list[Placement] | str) -> Placement | str:
@@ -110,7 +140,9 @@ def _gated(
 
 
 def _keep(arms: Arms, arm: str, result: Edit | EditFailure) -> None:
-    if isinstance(result, EditFailure):
+    if isinstance(result, EditFailure) and result.fault:
+        arms.broke(arm, result.fault)
+    elif isinstance(result, EditFailure):
         arms.missing[arm] = result.reason
     else:
         arms.edits[arm] = result

@@ -12,6 +12,10 @@ class InputError(CfgenError):
     """A file, field or value that cfgen was given is not what it needs."""
 
 
+class SetupError(InputError):
+    """What all of the work needs is not there: a key, a model, a device. Nothing else would fare better."""
+
+
 class StoreError(CfgenError):
     """A benchmark directory is missing, damaged, or of another kind than asked for."""
 

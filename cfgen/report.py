@@ -12,7 +12,7 @@ from cfgen.errors import InputError
 from cfgen.files import write_bytes
 from cfgen.records import Fault
 from cfgen.report_page.gather import Gathered, gather
-from cfgen.report_page.page import section_html, write_cases, write_page
+from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
 from cfgen.report_page.sections.broken import faults_section, left_out
@@ -156,11 +156,13 @@ def _write(out: Path, data: Gathered, parts: list[_Made]) -> None:
     for part in parts:
         for name, content in ({} if part.section.empty else part.files).items():
             write_bytes(out / name, content)
-    write_bytes(out / "report.md", "\n".join(part.markdown for part in parts if part.markdown).encode())
+    texts = [part.markdown for part in parts if part.markdown]
+    write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
         "cases": len(data.cases),
         "rejected": len(data.rejections),
+        "lost_to_faults": sum(r.fault is not None for r in data.rejections),
         "main_judge": data.main_judge,
         **{key: value for part in parts for key, value in part.section.figures.items()},
     }

@@ -115,6 +115,9 @@ class Store:
     def has_rejection(self, case_id: str) -> bool:
         return (self.rejected_dir(case_id) / "rejection.json").is_file()
 
+    def is_finished(self, case_id: str) -> bool:
+        return self.has_case(case_id) or self.has_rejection(case_id)
+
     def case(self, case_id: str) -> Case:
         return read_record(self.case_dir(case_id) / "case.json", Case)
 
@@ -132,6 +135,16 @@ class Store:
             write_bytes(folder / name, data, self.work)
         hashes = {name: hash_bytes(data) for name, data in sorted(files.items())}
         write_record(folder / "case.json", case.model_copy(update={"files": hashes}), self.work)
+
+    def discard_case(self, case_id: str) -> None:
+        """Take away what was written of a case that is not whole."""
+        shutil.rmtree(self.case_dir(case_id), ignore_errors=True)
+
+    def discard_rejection(self, case_id: str) -> None:
+        """Let a refused case be tried again: the record first, so that killed within, it is tried all the same."""
+        folder = self.rejected_dir(case_id)
+        (folder / "rejection.json").unlink(missing_ok=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def write_rejection(self, rejection: Rejection, files: Mapping[str, bytes] | None = None) -> None:
         folder = self.rejected_dir(rejection.case_id)
@@ -318,9 +331,16 @@ def hold(root: Path, name: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _claim(root: Path, name: str) -> Iterator[bool]:
-    work = root / ".work"
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / f"{name}.lock").open("w") as lock:
+    path = root / ".work" / f"{name}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = path.open("w")
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot write ({error.strerror}); free space or fix permissions and run the same command again: "
+            "what is already there is kept"
+        ) from error
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -4,24 +4,68 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
-from cfgen import engine
-from cfgen.errors import CfgenError, MissingExtraError
+from cfgen.engine import Workers
+from cfgen.errors import MissingExtraError
 
 
 def square(x: int) -> int:
     return x * x
 
 
-def vanish(x: int) -> int:
-    os._exit(9)
+def run(work, items, jobs: int, lost=lambda item, error: str(error)) -> list:
+    with Workers(jobs) as workers:
+        return list(workers.run(work, items, lost))
 
 
-def test_a_worker_that_dies_is_one_clear_line():
-    with pytest.raises(CfgenError, match="run the same command with fewer --jobs"):
-        list(engine.run(vanish, range(3), 2))
+def square_unless_deadly(x: int) -> int:
+    if x == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == 5:
+        os._exit(9)
+    return x * x
+
+
+def test_what_kills_its_worker_is_lost_alone_and_the_rest_is_done():
+    found = run(square_unless_deadly, range(3, 8), 2, lambda item, error: f"{item}: {error}")
+    lost = {x for x in found if isinstance(x, str)}
+    assert lost == {"3: worker process died (signal SIGKILL)", "5: worker process died (exit code 9)"}
+    assert {x for x in found if isinstance(x, int)} == {16, 36, 49}
+    assert len(found) == 5
+
+
+def die_once(flag: str) -> str:
+    path = Path(flag)
+    if not path.exists():
+        path.touch()
+        os._exit(9)
+    return "done"
+
+
+def test_a_death_that_was_not_the_items_fault_costs_nothing(tmp_path):
+    assert run(die_once, [str(tmp_path / "flag")], 2) == ["done"]
+
+
+def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
+    script = (
+        "import math\nfrom cfgen.engine import Workers\nfrom cfgen.errors import CfgenError\n"
+        "with Workers(2) as workers:\n"
+        "    try:\n        print(list(workers.run(math.sqrt, [4.0], print)))\n"
+        "    except CfgenError as error:\n        print(error)\n"
+    )
+    (tmp_path / "main.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "main.py")],
+        env={**os.environ, "PYTHONPATH": "."},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "worker processes cannot start" in done.stdout
+    assert "__main__" in done.stdout
 
 
 def test_errors_cross_process_borders():
@@ -37,13 +81,28 @@ def fail(x: int) -> int:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_item_is_worked_once(jobs: int):
-    assert sorted(engine.run(square, range(20), jobs)) == [x * x for x in range(20)]
+    assert sorted(run(square, range(20), jobs)) == [x * x for x in range(20)]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_in_a_worker_reaches_the_caller(jobs: int):
     with pytest.raises(ValueError, match="bad"):
-        list(engine.run(fail, range(3), jobs))
+        run(fail, range(3), jobs)
+
+
+class UnpicklableError(Exception):
+    def __init__(self, one, two) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def fail_unpicklably(x: int) -> int:
+    raise UnpicklableError(x, x)
+
+
+def test_an_error_that_cannot_cross_is_told_in_words():
+    with pytest.raises(RuntimeError, match="UnpicklableError: 1 and 1") as caught:
+        run(fail_unpicklably, [1], 2)
+    assert "in fail_unpicklably" in str(caught.value.__cause__), "the whole traceback"
 
 
 def _hear() -> None:
@@ -53,10 +112,11 @@ def _hear() -> None:
 
 def test_an_interrupt_ends_the_run(tmp_path):
     script = (
-        "import time, pathlib\nfrom cfgen import engine\n"
+        "import time, pathlib\nfrom cfgen.engine import Workers\n"
         f"out = pathlib.Path({str(tmp_path)!r})\n"
         "def work(x):\n    time.sleep(0.05)\n    (out / str(x)).touch()\n    return x\n"
-        "if __name__ == '__main__':\n    list(engine.run(work, range(10_000), 2))\n"
+        "if __name__ == '__main__':\n    with Workers(2) as workers:\n"
+        "        list(workers.run(work, range(10_000), print))\n"
     )
     (tmp_path / "main.py").write_text(script)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["."])}

@@ -195,10 +195,10 @@ def test_a_wrong_answer_is_named():
         def inpaint(self, requests):
             return []
 
-    with pytest.raises(InputError, match="expected uint8"):
-        make_edits([make_job()], Small())
-    with pytest.raises(InputError, match="0 results for 1 requests"):
-        make_edits([make_job()], Short())
+    for painter, words in ((Small(), "expected uint8"), (Short(), "0 results for 1 requests")):
+        with pytest.raises(InputError, match=words):
+            make_edits([make_job()], painter, strict=True)
+        assert words in make_edits([make_job()], painter)[0].reason
 
 
 def test_a_given_mask_replaces_the_projected_one():

@@ -16,6 +16,7 @@ from cfgen.app.palette import Palette
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.rate import RatingRoom
 from cfgen.app.shelf import Shelf
+from cfgen.core.faults import fault_of
 from cfgen.errors import CfgenError, InputError
 from cfgen.inpaint.registry import INPAINTERS, missing_extra
 from cfgen.store import Store
@@ -83,6 +84,10 @@ class Api:
             return {"ok": action(person(name) if name.strip() else "", asked)}
         except CfgenError as error:
             return {"error": str(error)}
+        except Exception as error:
+            return {
+                "error": f"this broke, which is a fault of cfgen's: {fault_of(error, str(asked.get('do')))}"
+            }
 
     def warm_up(self) -> None:
         """Read what the first page asks for, before it does."""

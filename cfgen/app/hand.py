@@ -16,7 +16,7 @@ from cfgen.app.palette import Palette
 from cfgen.app.patient import Patient
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
-from cfgen.casework import Draft, Outcome, Recipe, Workshop, start_draft
+from cfgen.casework import Draft, Outcome
 from cfgen.errors import InputError, StoreError
 from cfgen.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.edit import EditFailure, EditJob
@@ -25,6 +25,7 @@ from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.inpaint.steps import in_step
 from cfgen.records import Benchmark, Planned
 from cfgen.store import Store
+from cfgen.workshop import Recipe, Workshop
 
 Asked = Mapping[str, Any]
 #: The inpainter that is quick enough to draw while somebody waits, without a process of its own.
@@ -109,7 +110,10 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
     scene_id = str(asked.get("scene"))
     mask = read_mask(asked, stage(tool.root, scene_id).image)
     with further(store, scene_id, hazard.id) as planned:
-        draft = start_draft(shop, planned)
+        draft = Draft(shop, planned)
+        draft.read()
+        if draft.refusal:
+            raise InputError(f"not saved: {draft.refusal}")
         draft.hazard = hazard
         number = _number(asked)
         seed = derive_seed(draft.seed, number)
@@ -118,7 +122,8 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
             if put_off:
                 raise StoreError(f"not made now: {put_off}")
         if not draft.accepted or draft.edit is None:
-            raise StoreError(f"not saved, the gates refused it: {draft.refusal}")
+            why = "it broke" if draft.broken else "the gates refused it"
+            raise StoreError(f"not saved, {why}: {draft.refusal}")
         draft.edit.report.update({"placed_by": who, "mask": "projected" if mask is None else "painted"})
         say("saving", None)
         finish(draft)

@@ -35,7 +35,7 @@ def regenerate(tool: Tool, name: str, case_id: str, hazard_id: str, say: Say) ->
             raise StoreError(f"not made now: {put_off}")
         outcome = finish(draft)
     if outcome.status != "accepted":
-        raise StoreError(f"the new one was refused, the old one stays: {outcome.reason}")
+        raise StoreError(f"the new one was {outcome.status}, the old one stays: {outcome.reason}")
     decide(Shelf(store), name, case_id, "reject", f"made again as {planned.case_id}")
     return planned.case_id
 
@@ -79,6 +79,10 @@ def top_up(root: Path, n: int, scenes: Path | None, say: Say) -> int:
         accepted = _accepted(store)
         if accepted < min(n, report.wanted):
             why = report.stopped or "scenes and hazards are used up; build with more scenes"
+            if report.faults:
+                why = (
+                    f"{why}; {report.lost} were lost to faults, the most frequent: {report.faults[0].example}"
+                )
             raise StoreError(f"{accepted} of {n} cases: {why}")
     return accepted
 

@@ -71,6 +71,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="stop cleanly before the inpainter has cost more, over all builds of this benchmark",
     )
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
+    parser.add_argument(
+        "--retry-faults",
+        action="store_true",
+        help="try again what broke in an earlier build of this directory",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="end with the whole traceback at the first thing that breaks"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_build)
 
@@ -120,15 +128,17 @@ def _build(arguments: argparse.Namespace) -> int:
             attempts=arguments.attempts,
             budget=arguments.budget,
             jobs=arguments.jobs,
+            retry_faults=arguments.retry_faults,
+            strict=arguments.strict,
             quiet=arguments.quiet,
         )
     )
-    _print(summary)
+    _print(summary, arguments.out)
     if summary.stopped:
         raise Shortfall(f"{summary.accepted} of {summary.wanted} cases, the rest is open: {summary.stopped}")
     if summary.accepted < summary.wanted:
         raise Shortfall(
-            f"{summary.accepted} of {summary.wanted} cases; the reasons are above. "
+            f"{summary.accepted} of {summary.wanted} cases; {_why_short(summary)}. "
             "Add scenes, or allow more hazards or another --decel band, and run it again"
         )
     print(f"\n{summary.accepted} cases in {arguments.out}. Next: score a planner on them, for example")
@@ -137,7 +147,14 @@ def _build(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(summary: "BuildReport") -> None:
+def _why_short(summary: "BuildReport") -> str:
+    refused = sum(summary.reasons.values())
+    if not summary.lost:
+        return "the reasons are above"
+    return f"{summary.lost} pairs were lost to faults (above; --retry-faults tries them again) and {refused} refused"
+
+
+def _print(summary: "BuildReport", out: Path) -> None:
     print("hazard                          accepted  tried")
     for hazard, (accepted, tried) in summary.acceptance.items():
         print(f"{hazard:<32}{accepted:>8}{tried:>7}")
@@ -145,6 +162,16 @@ def _print(summary: "BuildReport") -> None:
         print("\nrefused, by reason (numbers as #):")
         for reason, count in summary.reasons.items():
             print(f"{count:>6}  {reason}")
+    if summary.faults:
+        print(
+            "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"
+        )
+        for kind in summary.faults:
+            print(f"{kind.count:>6}  {kind.kind}, for example in {kind.places[0]}:\n        {kind.example}")
+        print(
+            f"  each is recorded with what reproduces it below {out}; --strict ends at the first with its "
+            "traceback, --retry-faults tries lost pairs again"
+        )
     if summary.spent:
         print(f"\nspent on inpainting so far: {in_words(summary.spent)}")
     for scene, fault in summary.unusable_scenes.items():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.errors import CfgenError, InputError, Shortfall
+from cfgen.errors import CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
 from cfgen.records.faults import Fault
 
 T = TypeVar("T")
@@ -48,12 +48,13 @@ def ends_the_run(error: BaseException) -> bool:
     """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key,
     a spent budget.
 
-    Of our own errors only :class:`~cfgen.errors.InputError` speaks of one thing among many.
+    Of our own errors an :class:`~cfgen.errors.InputError` speaks of one thing among many, unless it is a
+    :class:`~cfgen.errors.SetupError`, and a refusal of one edit.
     """
     if isinstance(error, OSError):
         return error.errno in _MACHINE
     if isinstance(error, CfgenError):
-        return not isinstance(error, InputError)
+        return isinstance(error, SetupError) or not isinstance(error, (InputError, InpaintRefusedError))
     return isinstance(error, Shortfall) or not isinstance(error, Exception)
 
 

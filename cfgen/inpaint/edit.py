@@ -5,17 +5,21 @@ Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
+from cfgen.core.faults import contained
 from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
 from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs, Setting
 from cfgen.inpaint.region import View, views
-from cfgen.records import Hazard, Placement, Scene
+from cfgen.records import Fault, Hazard, Placement, Scene
+
+T = TypeVar("T")
 
 #: camera name and time of a frame, s relative to t0
 FrameKey = tuple[str, float]
@@ -64,11 +68,17 @@ class Edit:
 
 @dataclass(frozen=True)
 class EditFailure:
-    """Why a job has no edit, in one line. ``put_off``: it was not tried, and a later build is to try it."""
+    """Why a job has no edit, in one line.
+
+    Attributes:
+        put_off: it was not tried, and a later build is to try it.
+        fault: set when it broke.
+    """
 
     reason: str
     report: Mapping[str, Any] = field(default_factory=dict)
     put_off: bool = False
+    fault: Fault | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +96,8 @@ class Shown:
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
+#: What reproduces a piece of work, noted as it goes on.
+At = dict[str, Any]
 #: Decides what shows; the result is None where the layer of t0 is carried over.
 Matte = Callable[[EditJob, View, InpaintResult | None], Shown]
 
@@ -95,42 +107,72 @@ def make_edits(
     inpainter: Inpainter,
     guide: Inpainter | None = None,
     matte: Matte | None = None,
+    strict: bool = False,
 ) -> list[Edit | EditFailure]:
     """Every job's edit, or the reason why there is none, in the order of the jobs.
 
     With a ``guide``, the guide's insert is made first and the inpainter is asked to repaint it. A ``matte`` holds
-    back parts of each frame's edit, or refuses the edit by raising InpaintRefusedError.
+    back parts of each frame's edit, or refuses the edit by raising InpaintRefusedError. A job that breaks in any of
+    its frames is a failure with its fault and does its neighbours no harm; with ``strict``, it raises.
     """
     needs = inpainter.needs
     starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
     if guide is not None:
         reach = guide.needs
         needs = replace(needs, shadow=max(needs.shadow, reach.shadow), turn=max(needs.turn, reach.turn))
-        starts = _starts(jobs, guide)
-    asked = [_ask(job, inpainter, needs, start) for job, start in zip(jobs, starts, strict=True)]
-    requests = [request for ask in asked if not isinstance(ask, EditFailure) for _, request in ask]
-    answers = iter(_answers(inpainter, requests))
+        starts = _starts(jobs, guide, strict)
+    works = [_Work(job, inpainter, needs, start, matte) for job, start in zip(jobs, starts, strict=True)]
+    asked = [_kept(work.job, partial(_ask, work), strict) for work in works]
+    requests = [
+        (work.job, view.key, request)
+        for work, ask in zip(works, asked, strict=True)
+        if not isinstance(ask, EditFailure)
+        for view, request in ask
+    ]
+    answers = iter(_answers(inpainter, requests, strict))
     made: list[Edit | EditFailure] = []
-    for job, ask, start in zip(jobs, asked, starts, strict=True):
+    for work, ask in zip(works, asked, strict=True):
         if isinstance(ask, EditFailure):
             made.append(ask)
             continue
         results = [next(answers) for _ in ask]
-        failed = [r for r in results if isinstance(r, CfgenError)]
-        if failed:
-            made.append(_failure(failed))
+        seen = [view for view, _ in ask]
+        if failed := _failure(results):
+            made.append(failed)
         else:
-            seen = [view for view, _ in ask]
-            done = [r for r in results if isinstance(r, InpaintResult)]
-            try:
-                made.append(_assemble(_Work(job, inpainter, needs, start, matte), seen, done))
-            except InpaintRefusedError as refusal:
-                made.append(EditFailure(str(refusal)))
+            made.append(_kept(work.job, partial(_assemble, work, seen, results), strict))
     return made
 
 
-def _failure(errors: Sequence[CfgenError]) -> EditFailure:
-    """What several errors come to: a refusal stands, whatever else was only put off."""
+def _kept(job: EditJob, work: Callable[[At], T], strict: bool) -> T | EditFailure:
+    """What ``work`` makes of the job. It is given what reproduces it, to note there the frame it is about."""
+    at: At = {
+        "scene_id": job.scene.scene_id,
+        "hazard_id": job.hazard.id,
+        "seed": job.seed,
+        "placement": job.placement.model_dump(mode="json"),
+    }
+
+    def done() -> T | EditFailure:
+        try:
+            return work(at)
+        except InpaintRefusedError as refusal:
+            return EditFailure(str(refusal), refusal.report)
+
+    found = contained(done, "edit", at, strict)
+    if isinstance(found, Fault):
+        frame = f" of frame {at['camera']} at {at['t']:g} s" if "camera" in at else ""
+        fault = found.model_copy(update={"where": f"edit{frame}"})
+        return EditFailure(str(fault), fault=fault)
+    return found
+
+
+def _failure(results: Sequence[Answer | EditFailure]) -> EditFailure | None:
+    """What several answers come to, if they are no edit: a fault or a refusal stands, whatever else was put off."""
+    broken = next((r for r in results if isinstance(r, EditFailure)), None)
+    errors = [r for r in results if isinstance(r, CfgenError)]
+    if broken is not None or not errors:
+        return broken
     refused = next((e for e in errors if isinstance(e, InpaintRefusedError)), None)
     if refused is not None:
         return EditFailure(str(refused), refused.report)
@@ -160,19 +202,19 @@ class _Work:
         return alpha if alpha is None or cover is None else np.maximum(alpha, view.cut(cover))
 
 
-def _starts(jobs: Sequence[EditJob], guide: Inpainter) -> list[Start | EditFailure]:
+def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Start | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
     fronts = [replace(job, images={first_frame(job): job.images[first_frame(job)]}) for job in jobs]
-    drawn = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide))
+    drawn = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict))
     return [
         Start(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
         if front.hazard.kind == "null"
-        else _start(front, next(drawn), guide)
+        else _kept(front, partial(_start, front, next(drawn), guide), strict)
         for front in fronts
     ]
 
 
-def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter) -> Start | EditFailure:
+def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter, at: At) -> Start | EditFailure:
     if isinstance(drawn, EditFailure):
         return replace(drawn, reason=f"guide '{guide.name}': {drawn.reason}")
     key = first_frame(front)
@@ -197,10 +239,9 @@ def first_frame(job: EditJob) -> FrameKey:
     return first
 
 
-def _ask(
-    job: EditJob, inpainter: Inpainter, needs: Needs, start: Start | EditFailure | None
-) -> list[tuple[View, InpaintRequest]] | EditFailure:
+def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure:
     """The frames that the inpainter draws itself, the front at t0 first, with what it is asked for each."""
+    job, inpainter, needs, start = work.job, work.inpainter, work.needs, work.start
     if isinstance(start, EditFailure):
         return start
     if not inpainter.can_draw(job.hazard):
@@ -250,9 +291,23 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
     return settings
 
 
-def _answers(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
-    if not requests:
-        return []
+def _answers(
+    inpainter: Inpainter, asked: Sequence[tuple[EditJob, FrameKey, InpaintRequest]], strict: bool
+) -> Sequence[Answer | EditFailure]:
+    """One for each request; when a batch breaks, each is asked for alone, so that only the guilty one is lost."""
+    if len(asked) > 1:
+        answers = contained(lambda: _inpaint(inpainter, [r for *_, r in asked]), "batch", strict=strict)
+        if not isinstance(answers, Fault):
+            return answers
+
+    def alone(key: FrameKey, request: InpaintRequest, at: At) -> Answer:
+        at["camera"], at["t"] = key
+        return _inpaint(inpainter, [request])[0]
+
+    return [_kept(job, partial(alone, key, request), strict) for job, key, request in asked]
+
+
+def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
     try:
         answers = inpainter.inpaint(requests)
     except (InpaintRefusedError, InpaintPutOffError) as error:
@@ -265,12 +320,14 @@ def _answers(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequen
     return answers
 
 
-def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult]) -> Edit:
+def _assemble(work: _Work, seen: Sequence[View], answers: Sequence[Answer | EditFailure], at: At) -> Edit:
     job, inpainter = work.job, work.inpainter
+    results = [answer for answer in answers if isinstance(answer, InpaintResult)]
     edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
     if isinstance(work.start, Start):
         edit.report["guide"] = dict(work.start.report)
     for view, result in zip(seen, results, strict=True):
+        at["camera"], at["t"] = view.key
         _check(inpainter, view, result)
         shown = work.shown(view, result, edit.report)
         if result.guessed and shown.alpha is not None:
@@ -286,7 +343,7 @@ def _assemble(work: _Work, seen: Sequence[View], results: Sequence[InpaintResult
             # in other frames it may stand free
             carried = layer if shown.hidden is None else _layer(job, view.cut(original), result, whole)
     if not work.needs.every_frame:
-        _carry_over(work, edit, seen[0], carried)
+        _carry_over(work, edit, seen[0], carried, at)
     front = job.scene.front
     return Edit(
         edit.frames, edit.placements, spread(layer, seen[0].crop, front.height, front.width), edit.report
@@ -313,11 +370,12 @@ def _add(edit: Edit, view: View, image: np.ndarray) -> None:
     edit.placements[view.key] = view.placement
 
 
-def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray) -> None:
+def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray, at: At) -> None:
     """Draw the layer of t0 into every other frame that sees the hazard."""
     job = work.job
     others = [key for key in job.images if key != source.key]
     for view in views(job.scene, others, job.placement, work.needs):
+        at["camera"], at["t"] = view.key
         moved = carry(layer, source, view)
         image = job.images[view.key]
         weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))

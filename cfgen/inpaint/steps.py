@@ -1,9 +1,12 @@
 """Work that asks for edits step by step, many pieces side by side, so that an inpainter sees them as whole batches."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from cfgen.core.faults import contained
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.records import Fault
 
 Made = list[Edit | EditFailure]
 #: Asks for edits, is sent them in their order, asks again, and ends.
@@ -18,6 +21,20 @@ def together(works: Sequence[Work]) -> Work:
         answers = {index: [next(made) for _ in jobs] for index, jobs in asked.items()}
         following = {index: _next(works[index], answer) for index, answer in answers.items()}
         asked = {index: jobs for index, jobs in following.items() if jobs is not None}
+
+
+def apart(
+    work: Work, broke: Callable[[Fault], object], where: str, inputs: Mapping[str, Any], strict: bool = False
+) -> Work:
+    """``work``, ended by what breaks in it: ``broke`` is told, and what runs beside it goes on."""
+    answer: Made | None = None
+    while True:
+        jobs = contained(partial(_next, work, answer), where, inputs, strict)
+        if isinstance(jobs, Fault):
+            broke(jobs)
+        if jobs is None or isinstance(jobs, Fault):
+            return
+        answer = yield jobs
 
 
 def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import InputError, MissingExtraError, SetupError
 from cfgen.masks.protocol import Prompt, Segment
 from cfgen.masks.torch_model import TorchModel, file_hash
 
@@ -92,7 +92,7 @@ class SegmentAnything(TorchModel):
         """The model on its device and the hash of its weights.
 
         Raises:
-            InputError: the file is no checkpoint, or one of another architecture.
+            SetupError: the file is no checkpoint, or one of another architecture.
         """
         torch = self._torch()
         model_type = self.options["model_type"]
@@ -101,7 +101,7 @@ class SegmentAnything(TorchModel):
             weights = torch.load(self._file, map_location="cpu", weights_only=True)
             model.load_state_dict(weights)
         except Exception as error:  # torch.load raises what its file formats raise
-            raise InputError(
+            raise SetupError(
                 f"{_WHAT}: {self._file}: cannot be read as weights of '{model_type}' "
                 f"({str(error).splitlines()[0][:160]}); check the download and option model_type"
             ) from error

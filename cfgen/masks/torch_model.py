@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import InputError, MissingExtraError, SetupError
 from cfgen.masks.kept import Kept
 
 #: Share of a model's weights that a checkpoint may lack; more of them: it is another model's.
@@ -90,7 +90,7 @@ class Pretrained(TorchModel):
         """The model, ready on its device, and its processor, by their class names.
 
         Raises:
-            InputError: not there, or weights of something else.
+            SetupError: not there, or weights of something else.
         """
         where = {"revision": self._revision} if self._revision else {}
         try:
@@ -99,13 +99,13 @@ class Pretrained(TorchModel):
                 self._source, dtype=self._torch().float32, output_loading_info=True, **where
             )
         except Exception as error:  # each file format has errors of its own
-            raise InputError(
+            raise SetupError(
                 f"{self._what}: cannot load '{self._source}' as {model} ({str(error).splitlines()[0][:200]}); "
                 "give the folder or the name of such a checkpoint as option model"
             ) from error
         missing, whole = len(notes["missing_keys"]), len(made.state_dict())
         if missing > MISSING * whole:
-            raise InputError(
+            raise SetupError(
                 f"{self._what}: '{self._source}' lacks {missing} of the {whole} weights of {model}: it is a "
                 "checkpoint of something else; give another as option model"
             )

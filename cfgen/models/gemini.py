@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import MissingExtraError, SetupError
 from cfgen.models.base import (
     Ask,
     Form,
@@ -56,7 +56,7 @@ class Gemini:
             raise MissingExtraError("model 'gemini'", "gemini", error) from error
         self._key = next((os.environ[k] for k in KEYS if os.environ.get(k)), "")
         if not self._key:
-            raise InputError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use {self.otherwise}")
+            raise SetupError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use {self.otherwise}")
         # the SDK knows fewer states than the service reports
         warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import MissingExtraError, SetupError
 from cfgen.models.base import Ask, Form, Picture, Reply, Turn
 
 
@@ -59,7 +59,7 @@ class Local:
             self._processor = AutoProcessor.from_pretrained(self._source, **where)
             model: Any = AutoModelForImageTextToText.from_pretrained(self._source, dtype=kind, **where)
         except (OSError, ValueError, RuntimeError) as error:
-            raise InputError(
+            raise SetupError(
                 f"model 'local': cannot load '{self._source}' as an image-text-to-text model "
                 f"({str(error).splitlines()[0][:200]}); give the folder of one"
             ) from error

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.errors import MissingExtraError, SetupError
 from cfgen.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -40,7 +40,7 @@ class OpenAI:
             raise MissingExtraError("model 'openai'", "openai", error) from error
         key = os.environ.get(KEY, "")
         if not key and self.base_url == DEFAULT_URL:
-            raise InputError(
+            raise SetupError(
                 f"model 'openai': no key in ${KEY}; set it, or give base_url of a server of your own"
             )
         headers = {"authorization": f"Bearer {key}"} if key else {}

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
+from cfgen.records.faults import Fault
 from cfgen.records.hazards import Hazard, Placement
 
 
@@ -30,6 +31,8 @@ class Attempt(Record):
     gates: tuple[GateResult, ...] = ()
     reason: str = ""
     report: dict[str, Any] = Field(default_factory=dict)
+    #: set when it broke instead of being refused
+    fault: Fault | None = None
 
 
 class Provenance(Record):
@@ -60,6 +63,8 @@ class Case(Stored):
     arms: tuple[Arm, ...] = ("hazard",)
     #: wanted arms that could not be made, and why
     arms_missing: dict[str, str] = Field(default_factory=dict)
+    #: what broke on the way to an arm, the first of it; the arm may have been made all the same
+    arm_faults: dict[str, Fault] = Field(default_factory=dict)
     #: placements of the hazard_d* arms
     distance_placements: dict[str, Placement] = Field(default_factory=dict)
     attempts: tuple[Attempt, ...]
@@ -69,7 +74,7 @@ class Case(Stored):
 
 
 class Rejection(Stored):
-    """A planned case that was refused, by the gates or by a person."""
+    """A planned case that was refused, by the gates or by a person, or that broke: then there is a ``fault``."""
 
     case_id: Identifier
     scene_id: Identifier
@@ -77,6 +82,7 @@ class Rejection(Stored):
     reason: str
     attempts: tuple[Attempt, ...] = ()
     by: str = "gates"
+    fault: Fault | None = None
 
 
 class Spent(Record):
@@ -93,8 +99,22 @@ class Spent(Record):
     unpriced: int = 0
 
 
+class FaultCount(Record):
+    """Faults of one kind: how often, the first of them, and some of the files or scenes in which they are."""
+
+    kind: str
+    count: int
+    example: Fault
+    #: relative to the benchmark directory
+    places: tuple[str, ...] = ()
+
+
 class BuildReport(Stored):
-    """``build.json``: what came of the last build, by hazard and by reason."""
+    """``build.json``: what came of the last build, by hazard and by reason.
+
+    A fault is no refusal: ``reasons`` counts the pairs that were refused, ``faults`` all that broke, in lost pairs and
+    in accepted cases; ``lost`` the pairs that are no case because of one.
+    """
 
     accepted: int
     wanted: int
@@ -102,6 +122,8 @@ class BuildReport(Stored):
     acceptance: dict[str, tuple[int, int]]
     #: refusals without their numbers -> count
     reasons: dict[str, int]
+    faults: tuple[FaultCount, ...] = ()
+    lost: int = 0
     #: scene folder -> why it was left out
     unusable_scenes: dict[str, str]
     #: hazards that the inpainter cannot draw

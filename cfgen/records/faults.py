@@ -29,6 +29,12 @@ class Fault(Record):
         file, _, function = self.frames[-1].partition(" in ") if self.frames else ("", "", "")
         return f"{self.exception} in {file.rpartition(':')[0]} {function}" if file else self.exception
 
+    def within(self, where: str, **inputs: Any) -> "Fault":
+        """The same, told from the piece of work around it, with what else reproduces it (JSON values)."""
+        return self.model_copy(
+            update={"where": f"{where}: {self.where}", "inputs": {**inputs, **self.inputs}}
+        )
+
     def __str__(self) -> str:
         at = f" at {self.frames[-1]}" if self.frames else ""
         return f"{self.where}: {self.exception}: {self.message.splitlines()[0] if self.message else ''}{at}"

@@ -2,6 +2,7 @@
 
 import html
 import json
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def write_page(out: Path, data: Gathered, sections: list[tuple[Section, str]]) -
     template = (_ASSETS / "page.html").read_text()
     for mark, value in {
         "TITLE": html.escape(data.store.root.resolve().name),
-        "FACTS": html.escape(_facts(data)),
+        "FACTS": html.escape(facts(data)),
         "NAV": "".join(f'<a href="#{s.id}">{html.escape(s.title)}</a>' for s, _ in sections if not s.empty),
         "SECTIONS": "".join(shown for section, shown in sections if not section.empty),
     }.items():
@@ -64,11 +65,16 @@ def write_page(out: Path, data: Gathered, sections: list[tuple[Section, str]]) -
     write_bytes(out / "index.html", template.encode())
 
 
-def _facts(data: Gathered) -> str:
+def facts(data: Gathered) -> str:
+    """What was built and by whom it was judged, in two sentences."""
     made = data.benchmark
+    kinds = Counter(r.fault.kind for r in data.rejections if r.fault)
+    lost = kinds.total()
+    names = "; ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
+    faults = f", {lost} lost to faults ({names})" if lost else ""
     judges = ", ".join(data.judges) or "none yet"
     return (
-        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections)} refused. "
+        f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - lost} refused{faults}. "
         f"Inpainter {made.inpainter}, seed {made.seed}, cfgen {made.cfgen_version}. Judges: {judges}."
     )
 

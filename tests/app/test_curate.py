@@ -116,3 +116,10 @@ def test_topping_up_continues_the_build(api: Api, real: Path) -> None:
     job = ended(api, ask(api, "top_up", n=n))
     assert job["state"] == "done", job
     assert job["result"] == len(accepted(api)) == n
+
+
+def test_a_fault_of_an_action_is_an_error_shown(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cfgen.app.curate.item", lambda *_: 1 / 0)
+    answer = api.call({"do": "item", "name": "anna", "id": accepted(api)[0]})
+    assert "ZeroDivisionError: division by zero" in answer["error"]
+    assert ask(api, "queue")["rows"]

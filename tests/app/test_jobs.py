@@ -136,6 +136,10 @@ def test_failing_is_said_in_words_and_the_next_try_works(
         job = ended(api, ask(api, "generate", **pose))
         assert job["state"] == "failed"
         assert words in job["words"]
+    failed = ended(api, ask(api, "save", **pose))
+    assert (failed["state"], words in failed["words"]) == ("failed", True)
+    assert ("it broke" in failed["words"]) is (fault == "breaks")
+    assert len(api.store.cases()) == 5
     saved = ended(api, ask(api, "save", **{**pose, "inpainter": "composite"}))
     assert saved["state"] == "done", saved
 

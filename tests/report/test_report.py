@@ -11,6 +11,7 @@ import pytest
 from cfgen.cli import main
 from cfgen.errors import InputError, StoreError
 from cfgen.metrics.breakdown import dose_response
+from cfgen.records import Fault, Rejection
 from cfgen.report import report
 from cfgen.report_page.events import judged
 from cfgen.report_page.gather import gather
@@ -138,6 +139,17 @@ def test_command_prints_the_table(bench: Path, tmp_path: Path, capsys: pytest.Ca
     out = capsys.readouterr().out
     assert "| careful |" in out
     assert "index.html" in out
+
+
+def test_what_broke_in_the_build_is_named_apart_from_what_was_refused(tmp_path: Path):
+    store = make_bench(tmp_path / "b", 2)
+    fault = Fault(where="edit", exception="cv2.error", message="no", frames=("cfgen/a.py:3 in splat",))
+    lost = Rejection(case_id="lost0", scene_id="scene0", hazard_id="dog", reason="broke", fault=fault)
+    store.write_rejection(lost)
+    report(store.root, tmp_path / "r", panels=0)
+    words = "2 cases in 2 scenes, 1 refused, 1 lost to faults (1 by cv2.error in cfgen/a.py splat)."
+    assert words in (tmp_path / "r" / "index.html").read_text()
+    assert words in (tmp_path / "r" / "report.md").read_text()
 
 
 def test_nothing_scored_yet(tmp_path: Path):

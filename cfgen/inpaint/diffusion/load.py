@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import CfgenError, InputError, MissingExtraError
+from cfgen.errors import CfgenError, MissingExtraError, SetupError
 from cfgen.inpaint.diffusion.options import Options
 
 #: What loading a wrong or damaged checkpoint raises.
@@ -59,7 +59,7 @@ def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
     """Device and dtype by name.
 
     Raises:
-        InputError: the device is not there, or offloading has nothing to offload from.
+        SetupError: the device is not there, or offloading has nothing to offload from.
     """
     import torch
 
@@ -69,12 +69,12 @@ def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
         device = "cuda" if has_gpu else "mps" if torch.backends.mps.is_available() else "cpu"
     if device.startswith("cuda") and not (has_gpu and _index(device) < torch.cuda.device_count()):
         found = f"{torch.cuda.device_count()} GPUs" if has_gpu else "none"
-        raise InputError(
+        raise SetupError(
             f"inpainter '{inpainter}': device={options.device}: expected a CUDA GPU, PyTorch {torch.__version__} finds "
             f"{found}; use device=cpu (minutes an image), or composite, which needs no GPU"
         )
     if options.offload != "none" and not device.startswith("cuda"):
-        raise InputError(
+        raise SetupError(
             f"inpainter '{inpainter}': offload={options.offload} saves GPU memory, and device is {device}; "
             "leave it out"
         )
@@ -92,7 +92,7 @@ def find_weights(inpainter: str, options: Options) -> Weights:
     """The folder or file with the weights, downloaded where ``model`` names a repository.
 
     Raises:
-        InputError: no such folder, a folder of something else, or the Hub cannot be reached.
+        SetupError: no such folder, a folder of something else, or the Hub cannot be reached.
     """
     path = local_weights(inpainter, options)
     return _download(inpainter, options) if path is None else Weights(path, fingerprint(path))
@@ -102,20 +102,20 @@ def local_weights(inpainter: str, options: Options) -> Path | None:
     """The folder or file that ``model`` names, or None when it is a name on the Hub.
 
     Raises:
-        InputError: no such folder, or a folder of something else.
+        SetupError: no such folder, or a folder of something else.
     """
     path = Path(options.model).expanduser()
     if path.is_file():
         return path
     if path.is_dir():
         if not (path / "model_index.json").is_file():
-            raise InputError(
+            raise SetupError(
                 f"inpainter '{inpainter}': model folder '{options.model}': expected model_index.json in it, found "
                 "none; give a folder in diffusers' layout, as written by save_pretrained"
             )
         return path
     if path.is_absolute() or options.model.count("/") != 1 or options.model.startswith("."):
-        raise InputError(
+        raise SetupError(
             f"inpainter '{inpainter}': model '{options.model}': no such file or folder; expected one, or a name on the "
             "Hub such as owner/name"
         )
@@ -131,7 +131,7 @@ def _download(inpainter: str, options: Options) -> Weights:
             options.model, use_safetensors=True, **{k: v for k, v in given.items() if v}
         )
     except Exception as error:  # the Hub's client raises many kinds, of several packages
-        raise InputError(
+        raise SetupError(
             f"inpainter '{inpainter}': weights '{options.model}' cannot be had from the Hub ({one_line(error)}). "
             "Without a network, copy the folder here and give model=FOLDER; where the licence must be accepted first, "
             "do so on its page and run: hf auth login"
@@ -160,7 +160,7 @@ def load_pipeline(
     """A pipeline of class ``kind`` on the CPU, without progress bars.
 
     Raises:
-        InputError: the checkpoint is damaged or of another kind.
+        SetupError: the checkpoint is damaged or of another kind.
     """
     import torch
 
@@ -179,7 +179,7 @@ def load_file(inpainter: str, kind: type[Any], weights: Weights, options: Any, d
     """A pipeline of class ``kind`` from one .safetensors file in its makers' layout.
 
     Raises:
-        InputError: the file is damaged or of another kind, or its configuration cannot be had.
+        SetupError: the file is damaged or of another kind, or its configuration cannot be had.
     """
     import torch
 
@@ -193,8 +193,8 @@ def load_file(inpainter: str, kind: type[Any], weights: Weights, options: Any, d
     return pipe
 
 
-def bad_checkpoint(inpainter: str, kind: type[Any], options: Options, error: BaseException) -> InputError:
-    return InputError(
+def bad_checkpoint(inpainter: str, kind: type[Any], options: Options, error: BaseException) -> SetupError:
+    return SetupError(
         f"inpainter '{inpainter}': cannot load '{options.model}' as a {kind.__name__} ({one_line(error)}); "
         "give a whole checkpoint of that kind, with .safetensors weights"
     )
@@ -204,7 +204,7 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
     """Melt LoRA adapters, each a source and a weight, into the pipeline's weights.
 
     Raises:
-        InputError: an adapter cannot be had or does not fit the model.
+        SetupError: an adapter cannot be had or does not fit the model.
     """
     names = [f"lora{i}" for i in range(len(loras))]
     for name, (source, _) in zip(names, loras, strict=True):
@@ -215,7 +215,7 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
             if not any(name in parts for parts in pipe.get_list_adapters().values()):
                 raise ValueError("none of its layers is one of this model's")
         except Exception as error:  # the Hub's client raises many kinds, of several packages
-            raise InputError(
+            raise SetupError(
                 f"inpainter '{inpainter}': LoRA '{source}' cannot be loaded ({one_line(error)}); give a .safetensors "
                 "file, a folder or a Hub name of one for this kind of model (lora=, or preset_lora= for a preset's)"
             ) from error

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
+from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
 from cfgen.files import png_bytes
 from cfgen.inpaint.nano import critic
 from cfgen.inpaint.nano.asking import Asker, Calls, Service, Till, sayer
@@ -107,7 +107,7 @@ class NanoBanana:
         """See :class:`cfgen.inpaint.protocol.Inpainter`.
 
         Raises:
-            InputError: no key, no SDK, or a key, model or address that the service refuses.
+            SetupError: no key, or a key, model or address that the service refuses.
         """
         return asyncio.run(self._all(requests)) if requests else []
 
@@ -150,7 +150,7 @@ class NanoBanana:
     async def _one(self, asker: Asker, request: InpaintRequest) -> InpaintResult:
         """
         Raises:
-            InpaintRefusedError, InpaintPutOffError: no usable answer. InputError: there will be none for anyone.
+            InpaintRefusedError, InpaintPutOffError: no usable answer. SetupError: there will be none for anyone.
         """
         calls: Calls = []
         report: dict[str, Any] = {"model": self.options["model"], "calls": calls}
@@ -248,7 +248,7 @@ def _common_fault(answers: Sequence[Answer], first: bool, drawn: bool) -> str:
 
 def _as_ours(error: ModelError, report: Mapping[str, Any]) -> CfgenError:
     if error.kind == "fatal":
-        return InputError(f"{_OWNER}: {error}")
+        return SetupError(f"{_OWNER}: {error}")
     if error.kind == "rate":
         return InpaintPutOffError(f"{error}; run the same command later, or with a lower rpm, to go on")
     kind = _UnreachedError if error.kind == "transient" else InpaintRefusedError

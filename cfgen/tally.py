@@ -1,0 +1,76 @@
+"""What came of a build, counted from what it left on disk: accepted, refused and broken, and what it cost."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from cfgen.models.ledger import Ledger
+from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
+from cfgen.store import Store
+
+#: so many places are named for each kind of fault
+_PLACES = 5
+
+
+def spent_so_far(store: Store) -> Spent | None:
+    """On inpainting, over all builds of this benchmark."""
+    return Ledger(store.inpaint_cache).total()
+
+
+def tally(
+    store: Store,
+    wanted: int,
+    unusable: Mapping[str, str | Fault],
+    undrawable: tuple[str, ...],
+    stopped: str,
+) -> BuildReport:
+    """
+    Args:
+        wanted: cases asked for. unusable: scene folder -> why it was left out. undrawable: hazards left out.
+        stopped: why the build ended before its end, or "".
+    """
+    planned = store.benchmark.planned
+    tried = Counter(p.hazard_id for p in planned)
+    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
+    rejections = store.rejections()
+    reasons = Counter(_kind(r.reason) for r in rejections if not r.fault)
+    scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
+    return BuildReport(
+        accepted=sum(accepted.values()),
+        wanted=wanted,
+        unusable_scenes={name: str(wrong) for name, wrong in unusable.items()},
+        undrawable=undrawable,
+        acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
+        reasons=dict(reasons.most_common()),
+        faults=_by_kind([*scenes, *_recorded(store, rejections)]),
+        lost=sum(bool(r.fault) for r in rejections),
+        stopped=stopped,
+        spent=spent_so_far(store),
+    )
+
+
+def _recorded(store: Store, rejections: Sequence[Rejection]) -> list[tuple[str, Fault]]:
+    """All that broke, with where it is recorded: lost cases, and what was lost of accepted ones."""
+    found = [(store.rejected_dir(r.case_id) / "rejection.json", r.fault) for r in rejections if r.fault]
+    for case in store.cases():
+        faults = [*(a.fault for a in case.attempts if a.fault), *case.arm_faults.values()]
+        found += [(store.case_dir(case.case_id) / "case.json", fault) for fault in faults]
+    return [(path.relative_to(store.root).as_posix(), fault) for path, fault in found]
+
+
+def _by_kind(faults: Sequence[tuple[str, Fault]]) -> tuple[FaultCount, ...]:
+    kinds = Counter(fault.kind for _, fault in faults)
+    return tuple(
+        FaultCount(
+            kind=kind,
+            count=count,
+            example=next(fault for _, fault in faults if fault.kind == kind),
+            places=tuple(dict.fromkeys(place for place, fault in faults if fault.kind == kind))[:_PLACES],
+        )
+        for kind, count in kinds.most_common()
+    )
+
+
+def _kind(reason: str) -> str:
+    """A refusal without its numbers, so that the same cause counts together."""
+    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]

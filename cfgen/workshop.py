@@ -1,0 +1,104 @@
+"""What making cases needs, loaded once in each process: inpainter, guide, taxonomy, masks, scenes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from cfgen.hashing import derive_seed
+from cfgen.hazards.placement import find_placements
+from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits
+from cfgen.inpaint.guided import can_draw
+from cfgen.inpaint.protocol import Inpainter
+from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.masking import Masking
+from cfgen.quality.gates import run_gates
+from cfgen.records import Benchmark, GateResult, Hazard, Placement, Scene, Size
+from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.store import Store
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a worker process needs to know; small and picklable."""
+
+    store: Path
+    taxonomy: Path | None
+    #: scene_id -> folder
+    scenes: tuple[tuple[str, str], ...]
+    attempts: int = 4
+    #: the inpainter's options that a benchmark does not store (``Needs.terms``), as canonical JSON
+    terms: str = "{}"
+    #: the first thing that breaks is raised
+    strict: bool = False
+
+
+class Workshop:
+    """Everything a worker process loads once.
+
+    Args:
+        inpainter, guide: instead of the benchmark's own two.
+    """
+
+    def __init__(
+        self, recipe: Recipe, inpainter: Inpainter | None = None, guide: Inpainter | None = None
+    ) -> None:
+        self.recipe, self.strict = recipe, recipe.strict
+        self.store = Store(recipe.store)
+        self.benchmark: Benchmark = self.store.benchmark
+        self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
+        if inpainter is None:
+            options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
+            inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
+            guide = create_guide(self.benchmark.guide, inpainter)
+        self.inpainter, self.guide = inpainter, guide
+        self.masking = Masking.of(self.benchmark)
+        self._folders = dict(recipe.scenes)
+        self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
+
+    def sized(self, hazard: Hazard, seed: int) -> Hazard:
+        """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
+        sizes = self.sizes(hazard)
+        if not sizes:
+            return hazard
+        chosen = sizes[derive_seed(seed, "size") % len(sizes)]
+        return hazard.model_copy(update={"size": chosen})
+
+    def sizes(self, hazard: Hazard) -> Sequence[Size]:
+        return (self.guide or self.inpainter).sizes(hazard)
+
+    def edit(self, job: EditJob) -> Edit | EditFailure:
+        return self.edits([job])[0]
+
+    def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
+        return make_edits(jobs, self.inpainter, self.guide, self.masking.matte, self.strict)
+
+    def place(
+        self,
+        scene: Scene,
+        images: Images,
+        hazard: Hazard,
+        rng: np.random.Generator,
+        band: tuple[float, float],
+    ) -> list[Placement] | str:
+        """Placements of the hazard, best first, or why there is none."""
+        front = images[scene.front.name, 0.0]
+        fault = self.masking.fault(scene, front, hazard)
+        return find_placements(scene, front, hazard, rng, band, images, fault)
+
+    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
+        front = first_frame(job)
+        gates = run_gates(job.images[front], *edit.frames[front], job.scene.front, job.placement, job.hazard)
+        return (*gates, *self.masking.gates(job, edit))
+
+    def scene(self, scene_id: str) -> SceneFolder:
+        return load_scene(Path(self._folders[scene_id]))
+
+
+@lru_cache(maxsize=1)
+def workshop(recipe: Recipe) -> Workshop:
+    return Workshop(recipe)
