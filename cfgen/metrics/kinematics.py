@@ -61,7 +61,7 @@ def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
     passing = ahead <= 0
     return Encounter(
         min_gap_m=float(gaps.min()),
-        ttc_s=_time_to_contact(ahead, room, v, placement),
+        ttc_s=_time_to_contact(ahead, room, v, poses[:, 2], placement),
         required_decel=placement.required_decel,
         planned_decel=float(max(-accel.min(), 0.0)),
         stops_short=bool(v[-1] < STOPPED and not passing.any() and gaps.min() > 0),
@@ -139,10 +139,10 @@ def _beside(poses: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.nda
 
 
 def _time_to_contact(
-    ahead: np.ndarray, room: np.ndarray, v: np.ndarray, placement: Placement
+    ahead: np.ndarray, room: np.ndarray, v: np.ndarray, heading: np.ndarray, placement: Placement
 ) -> float | None:
-    """Smallest gap over closing speed while the hazard is in the ego's track ahead."""
-    closing = v - placement.vx
+    """Smallest gap over closing speed, in the ego's axes, while the hazard is in the ego's track ahead."""
+    closing = v - (np.cos(heading) * placement.vx + np.sin(heading) * placement.vy)
     on_course = (room < 0) & (closing > 0.1) & np.isfinite(ahead)
     if not on_course.any():
         return None

@@ -159,7 +159,8 @@ class Meter:
         return self.usd / max(self.requests - self._under_way, 1)
 
     def _typical_tokens(self) -> float:
-        return (self.tokens_in + self.tokens_out) / self.requests or sum(_TYPICAL.values())
+        back = max(self.requests - self._under_way, 1)
+        return (self.tokens_in + self.tokens_out) / back or sum(_TYPICAL.values())
 
 
 async def with_retries(
