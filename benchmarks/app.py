@@ -17,8 +17,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from cfgen.app.api import Api
 from cfgen.app.wiring import serve
-from cfgen.files import read_record, write_record
-from cfgen.hashing import derive_id
+from cfgen.core.files import read_record, write_record
+from cfgen.core.hashing import derive_id
 from cfgen.records import Case
 from cfgen.store import Store
 

@@ -25,9 +25,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cfgen.files import png_bytes, read_record, write_record  # noqa: E402
+from cfgen.core.files import png_bytes, read_record, write_record  # noqa: E402
+from cfgen.core.hashing import hash_bytes  # noqa: E402
 from cfgen.geometry.camera import mounted  # noqa: E402
-from cfgen.hashing import hash_bytes  # noqa: E402
 from cfgen.judge.payload import picture  # noqa: E402
 from cfgen.judge.protocol import FrameFile, JudgeItem, VerdictKey  # noqa: E402
 from cfgen.judge.registry import create_judge  # noqa: E402

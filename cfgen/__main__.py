@@ -1,6 +1,6 @@
 import sys
 
-from cfgen.cli import main
+from cfgen.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,10 +14,12 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.casework import Outcome, lose, make_cases, outcome_on_disk
+from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
-from cfgen.engine import WorkerDiedError, Workers, default_jobs
-from cfgen.errors import CfgenError, InputError, StoreError
-from cfgen.hashing import canonical_json, derive_case_id
+from cfgen.core.hashing import canonical_json, derive_case_id
+from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
+from cfgen.core.paths import scenarios_dir
+from cfgen.core.progress import Progress
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
@@ -25,8 +27,6 @@ from cfgen.inpaint.protocol import Inpainter, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.masking import Masking
 from cfgen.models.ledger import in_words
-from cfgen.paths import scenarios_dir
-from cfgen.progress import Progress
 from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
-from cfgen.errors import InputError, StoreError
-from cfgen.files import read_each, read_record, write_record
-from cfgen.hashing import hash_json
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_each, read_record, write_record
+from cfgen.core.hashing import hash_json
 from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.agreement import consensus
 from cfgen.metrics.comparison import comparison

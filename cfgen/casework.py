@@ -10,10 +10,10 @@ import numpy as np
 
 from cfgen import __version__
 from cfgen.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError
-from cfgen.files import png_bytes
-from cfgen.hashing import derive_seed, hash_json
+from cfgen.core.files import png_bytes
+from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob
 from cfgen.inpaint.steps import Work, apart, in_step, together
 from cfgen.records import (

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import cfgen.commands
 from cfgen import __version__
+from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
-from cfgen.errors import CfgenError, Shortfall
 
 
 def build_parser() -> argparse.ArgumentParser:

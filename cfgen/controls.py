@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cfgen.hashing import derive_seed
+from cfgen.core.hashing import derive_seed
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
 from cfgen.inpaint.steps import Made, Work, apart
 from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene

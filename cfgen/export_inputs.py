@@ -9,12 +9,12 @@ import random
 from functools import partial
 from pathlib import Path
 
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import contained
-from cfgen.errors import InputError, Shortfall
-from cfgen.files import png_bytes, write_bytes
+from cfgen.core.files import png_bytes, write_bytes
+from cfgen.core.progress import Progress
 from cfgen.planners.protocol import Needs
 from cfgen.planners.wire import describe
-from cfgen.progress import Progress
 from cfgen.questions import Questions, arm_questions
 from cfgen.records import Fault
 from cfgen.store import Store

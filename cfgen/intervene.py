@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError
-from cfgen.files import read_record
+from cfgen.core.files import read_record
+from cfgen.core.progress import Progress
 from cfgen.metrics.rates import Rate
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.plan_check import keeps
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, Retrying
-from cfgen.progress import Progress
 from cfgen.questions import Question, Questions
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts import gone_short

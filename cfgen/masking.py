@@ -11,7 +11,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath

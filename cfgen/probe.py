@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError, StoreError
-from cfgen.files import write_record
+from cfgen.core.files import write_record
+from cfgen.core.progress import Progress
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.metrics.comparison import comparison
@@ -23,7 +24,6 @@ from cfgen.planners.answer import to_plan
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Observation, Truth
 from cfgen.planners.responders import KINDS, Responder
-from cfgen.progress import Progress
 from cfgen.questions import Questions
 from cfgen.records import (
     DIMENSIONS,

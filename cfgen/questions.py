@@ -8,10 +8,10 @@ import cv2
 import numpy as np
 
 from cfgen.casework import frame_path
-from cfgen.errors import InputError, StoreError
-from cfgen.files import read_image
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_image
+from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import resized
-from cfgen.hashing import derive_seed
 from cfgen.judge.protocol import FrameFile, Shown
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Needs, Observation, TimedImage, Truth

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from cfgen import __version__
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError
-from cfgen.files import write_bytes
+from cfgen.core.files import write_bytes
 from cfgen.records import Fault
 from cfgen.report_page.gather import Gathered, gather
 from cfgen.report_page.page import facts, section_html, write_cases, write_page

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cfgen.core.errors import Shortfall
 from cfgen.core.faults import contained
-from cfgen.errors import Shortfall
-from cfgen.files import read_record
+from cfgen.core.files import read_record
+from cfgen.core.progress import Progress
 from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
-from cfgen.progress import Progress
 from cfgen.questions import Question, Questions
 from cfgen.records import Fault, Rollout
 from cfgen.store import Store

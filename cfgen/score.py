@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
+from cfgen.core.files import read_record, write_record
+from cfgen.core.hashing import hash_json
 from cfgen.core.plain import MAX_CHARS, plain_text
-from cfgen.errors import InputError, StoreError
-from cfgen.files import read_record, write_record
-from cfgen.hashing import hash_json
+from cfgen.core.progress import Progress
 from cfgen.intervene import intervene
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
@@ -27,7 +28,6 @@ from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
-from cfgen.progress import Progress
 from cfgen.questions import Question, Questions, arm_questions
 from cfgen.records import (
     Calibration,

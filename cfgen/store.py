@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from cfgen.errors import StoreError
-from cfgen.files import read_record, write_bytes, write_record
-from cfgen.hashing import hash_bytes
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_record, write_bytes, write_record
+from cfgen.core.hashing import hash_bytes
 from cfgen.records import (
     Benchmark,
     BuildReport,

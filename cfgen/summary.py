@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cfgen.files import read_record
+from cfgen.core.files import read_record
 from cfgen.metrics.rates import Rate
 from cfgen.questions import Question
 from cfgen.records import FAILURES, MENDABLE, Failure, Rollout

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError, StoreError
-from cfgen.files import read_each, read_record
+from cfgen.core.files import read_each, read_record
+from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
-from cfgen.progress import Progress
 from cfgen.questions import Questions
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from cfgen.errors import CfgenError
-from cfgen.files import read_record
-from cfgen.hashing import derive_case_id, hash_bytes, hash_json
+from cfgen.core.errors import CfgenError
+from cfgen.core.files import read_record
+from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
 from cfgen.records import (
     Benchmark,
     BuildReport,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cfgen.hashing import derive_seed
+from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from cfgen.cli import main
+from cfgen.cli.main import main
 
 HAZARDS = "cone_line,work_barrier"
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners.alpamayo import Alpamayo, history_arrays
 from cfgen.planners.answer import to_plan
 from cfgen.planners.navsim import Navsim, driving_command

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import canonical_json
 from cfgen.core.plain import plain_json, plain_numbers, plain_text
-from cfgen.errors import InputError
-from cfgen.hashing import canonical_json
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import open_planner

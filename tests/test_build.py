@@ -36,7 +36,7 @@ def test_names_and_images_carry_no_hint_of_the_hazard(bench: Path):
 
 
 def test_pixels_outside_the_mask_are_the_originals(bench: Path):
-    from cfgen.files import read_image
+    from cfgen.core.files import read_image
 
     for case in Store(bench).cases():
         folder = Store(bench).case_dir(case.case_id)

@@ -11,9 +11,9 @@ import pytest
 from cfgen import build as building
 from cfgen import casework
 from cfgen import workshop as shopping
-from cfgen.errors import SetupError
+from cfgen.core.errors import SetupError
+from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.composite import Composite
-from cfgen.paths import scenarios_dir
 from cfgen.records import BuildReport
 from cfgen.store import Store
 from tests.benches import run, tree

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.engine import Workers
-from cfgen.errors import MissingExtraError
+from cfgen.core.errors import MissingExtraError
+from cfgen.core.parallel import Workers
 
 
 def square(x: int) -> int:
@@ -51,7 +51,7 @@ def test_a_death_that_was_not_the_items_fault_costs_nothing(tmp_path):
 
 def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
     script = (
-        "import math\nfrom cfgen.engine import Workers\nfrom cfgen.errors import CfgenError\n"
+        "import math\nfrom cfgen.core.parallel import Workers\nfrom cfgen.core.errors import CfgenError\n"
         "with Workers(2) as workers:\n"
         "    try:\n        print(list(workers.run(math.sqrt, [4.0], print)))\n"
         "    except CfgenError as error:\n        print(error)\n"
@@ -112,7 +112,7 @@ def _hear() -> None:
 
 def test_an_interrupt_ends_the_run(tmp_path):
     script = (
-        "import time, pathlib\nfrom cfgen.engine import Workers\n"
+        "import time, pathlib\nfrom cfgen.core.parallel import Workers\n"
         f"out = pathlib.Path({str(tmp_path)!r})\n"
         "def work(x):\n    time.sleep(0.05)\n    (out / str(x)).touch()\n    return x\n"
         "if __name__ == '__main__':\n    with Workers(2) as workers:\n"

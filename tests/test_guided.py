@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from cfgen import build as building
-from cfgen.engine import Workers
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
+from cfgen.core.parallel import Workers
+from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite import Composite
 from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
 from cfgen.inpaint.protocol import InpaintResult, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.paths import scenarios_dir
 from tests.benches import run
 from tests.test_inpaint import FRONT, Painter, make_hazard, make_job
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cfgen.errors import InpaintRefusedError, InputError
+from cfgen.core.errors import InpaintRefusedError, InputError
 from cfgen.geometry.camera import at_pose, mounted, project
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from cfgen.errors import CfgenError, MissingExtraError
+from cfgen.core.errors import CfgenError, MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.pathtrace import PathTrace, _pinhole

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn
 from cfgen.planners.outputs import token_of

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from cfgen import progress as progressing
 from cfgen.build import _Note
-from cfgen.progress import Progress
+from cfgen.core import progress as progressing
+from cfgen.core.progress import Progress
 
 
 class Clock:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners import wire
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.example_server import Handler

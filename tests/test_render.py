@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.render.bev import bev, view_of
 from cfgen.render.canvas import ORANGE, TEAL, printable, put_text, text_width
 from cfgen.render.delta import delta_table

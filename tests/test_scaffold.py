@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from cfgen.cli import main
+from cfgen.cli.main import main
 
 
 def test_the_package_installs_passes_its_test_and_is_found_by_name(tmp_path: Path, capsys):

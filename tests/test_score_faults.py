@@ -216,7 +216,7 @@ def test_a_frame_that_cannot_be_read_costs_its_answer(out: Path):
     code, text, _ = score(out, "reactive")
     assert code == 1
     assert "p: 10 answers, 0 failed, 1 faults" in text
-    assert f"case {case.case_id}, arm hazard: reading the frames: cfgen.errors.InputError: " in text
+    assert f"case {case.case_id}, arm hazard: reading the frames: cfgen.core.errors.InputError: " in text
     code, _, err = score(out, "reactive", "--retry-failed", "--strict")
     assert code == 2
     assert "augmented.png: expected an image" in err

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.inpaint import sprites
 from cfgen.inpaint.relight import Layers, relight
 from cfgen.inpaint.sprites import Sprite, load

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen import files
-from cfgen.errors import StoreError
-from cfgen.files import png_bytes, read_image, read_record, write_bytes, write_record
-from cfgen.hashing import canonical_json, derive_id, derive_seed, hash_json
+from cfgen.core import files
+from cfgen.core.errors import StoreError
+from cfgen.core.files import png_bytes, read_image, read_record, write_bytes, write_record
+from cfgen.core.hashing import canonical_json, derive_id, derive_seed, hash_json
 from cfgen.records import Benchmark, Rating, RatingFile
 from cfgen.store import Store
 

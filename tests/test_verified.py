@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.model_verifier import create_verifier

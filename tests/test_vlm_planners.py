@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage

@@ -16,8 +16,8 @@ from cfgen.app.palette import Palette
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.rate import RatingRoom
 from cfgen.app.shelf import Shelf
+from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
-from cfgen.errors import CfgenError, InputError
 from cfgen.inpaint.registry import INPAINTERS, missing_extra
 from cfgen.store import Store
 

@@ -7,8 +7,8 @@ import numpy as np
 from cfgen.app.curate import item
 from cfgen.app.pictures import data_url
 from cfgen.app.shelf import Shelf
-from cfgen.errors import StoreError
-from cfgen.files import read_record
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table

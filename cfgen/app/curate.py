@@ -12,8 +12,8 @@ from cfgen.app.ledger import Decision, append_review, current, identifier, perso
 from cfgen.app.pictures import case_url, scene_url
 from cfgen.app.shelf import Shelf, aside, place_of
 from cfgen.casework import frame_path
-from cfgen.errors import InputError
-from cfgen.files import read_image, read_record
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_image, read_record
 from cfgen.records import Case, Rejection, ReviewFile, Scene
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store

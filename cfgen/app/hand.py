@@ -17,8 +17,8 @@ from cfgen.app.patient import Patient
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
 from cfgen.casework import Draft, Outcome
-from cfgen.errors import InputError, StoreError
-from cfgen.hashing import derive_case_id, derive_seed
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.edit import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter

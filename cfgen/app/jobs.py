@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cfgen.app.lane import CancelledError, Lane, Work
-from cfgen.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 _OPEN = ("waiting", "running")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from cfgen.errors import CfgenError
+from cfgen.core.errors import CfgenError
 
 #: How far the work is: words, and the share that is done or None.
 Say = Callable[[str, float | None], None]

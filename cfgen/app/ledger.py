@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from cfgen.errors import InputError
-from cfgen.files import read_record
-from cfgen.hashing import derive_id
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
+from cfgen.core.hashing import derive_id
 from cfgen.records import Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
 from cfgen.store import Store
 

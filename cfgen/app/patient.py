@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cfgen.hashing import hash_bytes, hash_json
+from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs
 from cfgen.records import Hazard, Size
 

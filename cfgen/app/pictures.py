@@ -13,8 +13,8 @@ import numpy as np
 
 from cfgen.app.ledger import identifier
 from cfgen.app.shelf import place_of
-from cfgen.errors import InputError
-from cfgen.files import png_bytes, read_image
+from cfgen.core.errors import InputError
+from cfgen.core.files import png_bytes, read_image
 from cfgen.store import Store
 
 #: What the page may show of a case folder, besides ``frames/``; mask and layer it gets as outlines.

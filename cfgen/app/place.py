@@ -14,7 +14,7 @@ import numpy as np
 
 from cfgen.app.palette import Palette
 from cfgen.app.pictures import scene_url
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath

@@ -11,9 +11,9 @@ import numpy as np
 
 from cfgen.app.ledger import append_rating, person
 from cfgen.app.pictures import data_url
-from cfgen.errors import InputError
-from cfgen.files import png_bytes, read_json, read_record
-from cfgen.hashing import derive_id, derive_seed
+from cfgen.core.errors import InputError
+from cfgen.core.files import png_bytes, read_json, read_record
+from cfgen.core.hashing import derive_id, derive_seed
 from cfgen.metrics.agreement import agreement
 from cfgen.questions import Questions
 from cfgen.records import DIMENSIONS, Dimension, RatingFile, Rollout, Score

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.app.ledger import current, identifier
-from cfgen.errors import StoreError
-from cfgen.files import read_json, read_record
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_json, read_record
 from cfgen.records import ReviewFile
 from cfgen.store import Store
 

@@ -7,8 +7,8 @@ import numpy as np
 from cfgen.app.ledger import identifier
 from cfgen.app.pictures import data_url
 from cfgen.app.shelf import place_of
-from cfgen.errors import InputError
-from cfgen.files import read_image, read_record
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_image, read_record
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.answer import PlanFaultError, to_plan

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.app.api import Api
-from cfgen.errors import CfgenError, InputError, MissingExtraError
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 
 _ASSETS = Path(__file__).parent / "assets"
 _YEAR_S = 365 * 24 * 3600

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.commands.options import names, parse_options, positive
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 
 #: Cases of the demo benchmark that is built where there is none yet.
 DEMO_CASES = 8

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.commands.options import add_options, band, dollars, names, parse_options, positive
-from cfgen.errors import Shortfall
+from cfgen.core.errors import Shortfall
 from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:

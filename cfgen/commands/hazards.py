@@ -35,7 +35,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from cfgen.errors import InputError
+    from cfgen.core.errors import InputError
     from cfgen.hazards.taxonomy import load_taxonomy
 
     taxonomy = load_taxonomy(arguments.taxonomy)
@@ -69,7 +69,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from cfgen.errors import InputError
+    from cfgen.core.errors import InputError
     from cfgen.hazards.taxonomy import load_taxonomy
 
     entry = load_taxonomy(arguments.taxonomy).get(arguments.hazard)
@@ -148,7 +148,7 @@ def _thumbnail(entry: "Hazard") -> "np.ndarray":
 
 
 def _write(path: Path, picture: "np.ndarray") -> None:
-    from cfgen.files import png_bytes, write_bytes
+    from cfgen.core.files import png_bytes, write_bytes
 
     write_bytes(path, png_bytes(picture))
     print(f"wrote {path}")

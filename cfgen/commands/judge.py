@@ -85,7 +85,7 @@ def _create(arguments: argparse.Namespace) -> "Judge":
 def _list(_: argparse.Namespace) -> int:
     import inspect
 
-    from cfgen.errors import CfgenError
+    from cfgen.core.errors import CfgenError
     from cfgen.judge.registry import JUDGES
 
     for name in JUDGES.names():
@@ -124,9 +124,9 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 
 def _rescore(arguments: argparse.Namespace) -> int:
+    from cfgen.core.errors import InputError, StoreError
     from cfgen.core.faults import contained
-    from cfgen.errors import InputError, StoreError
-    from cfgen.files import read_each
+    from cfgen.core.files import read_each
     from cfgen.judge.rescore import rescored
     from cfgen.records import Fault, Verdict
     from cfgen.store import Store

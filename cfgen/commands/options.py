@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import Any
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 
 
 def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:

@@ -8,8 +8,8 @@ import textwrap
 from pathlib import Path
 
 from cfgen.commands.options import add_options, parse_options, positive, seconds
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
-from cfgen.errors import InputError, Shortfall
 
 #: how many of each cause are named
 _EXAMPLES = 3

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.commands.options import add_options, judge_options, names, parse_options, positive, seconds
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
-from cfgen.errors import InputError, Shortfall
 
 if TYPE_CHECKING:
     from cfgen.summary import ScoreSummary

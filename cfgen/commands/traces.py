@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfgen.commands.options import add_options, names, parse_options
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

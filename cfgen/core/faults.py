@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.errors import CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
+from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
 from cfgen.records.faults import Fault
 
 T = TypeVar("T")
@@ -48,8 +48,8 @@ def ends_the_run(error: BaseException) -> bool:
     """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key,
     a spent budget.
 
-    Of our own errors an :class:`~cfgen.errors.InputError` speaks of one thing among many, unless it is a
-    :class:`~cfgen.errors.SetupError`, and a refusal of one edit.
+    Of our own errors an :class:`~cfgen.core.errors.InputError` speaks of one thing among many, unless it is a
+    :class:`~cfgen.core.errors.SetupError`, and a refusal of one edit.
     """
     if isinstance(error, OSError):
         return error.errno in _MACHINE

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.lens import Array
 from cfgen.records import Motion, Scene
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.ndimage import gaussian_filter1d
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.frames import along_arc, interpolate
 from cfgen.geometry.lens import Array
 from cfgen.records import PLAN_DT, PLAN_STEPS

@@ -4,7 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from cfgen.hashing import derive_seed
+from cfgen.core.hashing import derive_seed
 
 Pair = tuple[str, str]
 

@@ -11,9 +11,9 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from cfgen.errors import InputError
-from cfgen.hashing import hash_json
-from cfgen.paths import scenarios_dir
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_json
+from cfgen.core.paths import scenarios_dir
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
 
 Kind = Literal["hazard", "nuisance", "null"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre
 from cfgen.inpaint import sprites
 from cfgen.inpaint.draw import Drawing, draw

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.faults import contained
-from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cfgen.errors import InpaintPutOffError, InpaintRefusedError
+from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.records import Camera, Hazard, Placement, Size
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
+from cfgen.core.registry import Registry
 from cfgen.inpaint.protocol import Inpainter
-from cfgen.registry import Registry
 
 INPAINTERS = Registry(
     "inpainter",

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint import optics
 from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear

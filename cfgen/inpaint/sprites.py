@@ -25,9 +25,9 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
+from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.relight import Floats, HullShadow, Layers, detail_of, relight
-from cfgen.paths import scenarios_dir
 
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
-from cfgen.engine import default_jobs
-from cfgen.errors import CfgenError, Shortfall
+from cfgen.core.parallel import default_jobs
 from cfgen.judge.cache import Replies
 from cfgen.judge.payload import Pictures
 from cfgen.models.base import Ask, Model, ModelError, Reply

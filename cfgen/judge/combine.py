@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median_low
 from typing import Literal
 
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import DIMENSIONS, Dimension, Fault, Score, Verdict, Vote
 

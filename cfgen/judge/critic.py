@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.judge.rubrics.faithfulness import HEADINGS, QUESTIONS, TEXTS, TraceItem
 from cfgen.records import Edge
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+from cfgen.core.errors import CfgenError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.errors import CfgenError
 from cfgen.judge.combine import faulted
 from cfgen.judge.panel import Panel
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey

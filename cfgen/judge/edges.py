@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of
-from cfgen.errors import InputError
 from cfgen.judge.checker import Done, Item, Items, broken
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture

@@ -6,9 +6,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
-from cfgen.errors import InputError
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey

@@ -6,8 +6,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.files import read_image, write_bytes
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_image, write_bytes
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.models.base import Ask, Form, Picture, Turn

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from cfgen.files import read_image
+from cfgen.core.files import read_image
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError
-from cfgen.files import read_json
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_json
 from cfgen.judge.panel import Panel
 from cfgen.models.base import Form
 from cfgen.models.batcher import Batcher

@@ -4,8 +4,8 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+from cfgen.core.registry import Registry
 from cfgen.judge.protocol import Judge
-from cfgen.registry import Registry
 
 JUDGES = Registry(
     "judge",

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cfgen.core.errors import StoreError
 from cfgen.core.faults import fault_of
-from cfgen.errors import StoreError
-from cfgen.files import read_each
-from cfgen.hashing import hash_json
+from cfgen.core.files import read_each
+from cfgen.core.hashing import hash_json
 from cfgen.judge.combine import faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import Verdict

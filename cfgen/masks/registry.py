@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cfgen.core.registry import Registry
 from cfgen.masks.protocol import Detector, Segmenter
-from cfgen.registry import Registry
 
 SEGMENTERS = Registry(
     "segmenter",

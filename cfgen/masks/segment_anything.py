@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InputError, MissingExtraError, SetupError
+from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.masks.protocol import Prompt, Segment
 from cfgen.masks.torch_model import TorchModel, file_hash
 

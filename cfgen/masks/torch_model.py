@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import InputError, MissingExtraError, SetupError
+from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.masks.kept import Kept
 
 #: Share of a model's weights that a checkpoint may lack; more of them: it is another model's.

@@ -9,8 +9,8 @@ from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import plain_text
-from cfgen.hashing import hash_bytes, hash_json
 
 Form = Literal["tags", "json"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from cfgen.errors import StoreError
-from cfgen.files import read_json, write_bytes
-from cfgen.hashing import canonical_json, hash_json
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_json, write_bytes
+from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Reply
 
 #: A job starts when it is full, or when nothing more has come for this long, s.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import MissingExtraError, SetupError
+from cfgen.core.errors import MissingExtraError, SetupError
 from cfgen.models.base import (
     Ask,
     Form,

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.models.base import ModelError, Reply
 
 #: What a question with four pictures takes, until the first reply tells.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from cfgen.errors import MissingExtraError, SetupError
+from cfgen.core.errors import MissingExtraError, SetupError
 from cfgen.models.base import Ask, Form, Picture, Reply, Turn
 
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.errors import MissingExtraError, SetupError
+from cfgen.core.errors import MissingExtraError, SetupError
 from cfgen.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from cfgen.core.hashing import hash_json
 from cfgen.core.plain import plain_text
-from cfgen.hashing import hash_json
 from cfgen.models.base import Ask, Form, ModelError, Reply
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core.errors import CfgenError
 from cfgen.core.plain import MAX_CHARS, plain_json, plain_numbers, plain_text
-from cfgen.errors import CfgenError
 from cfgen.geometry.trajectory import resample
 from cfgen.planners.parser import parse
 from cfgen.planners.protocol import Response

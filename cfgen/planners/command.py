@@ -15,8 +15,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import IO, Any
 
+from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
-from cfgen.errors import InputError
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Needs, Observation, Response
 from cfgen.planners.wire import decode, decode_needs, encode

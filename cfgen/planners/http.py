@@ -11,8 +11,8 @@ import urllib.request
 from collections.abc import Sequence
 from typing import Any
 
+from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
-from cfgen.errors import InputError
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.wire import decode, decode_needs, encode

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
-from cfgen.errors import CfgenError
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
 from cfgen.planners.wire import decode_needs, needs_content

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError
 from cfgen.geometry.trajectory import speeds
 from cfgen.models.base import Ask, Model, ModelError, Picture, Turn
 from cfgen.models.limits import Limits, Meter, with_retries

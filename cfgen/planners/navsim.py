@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.frames import pose_at
 from cfgen.planners.protocol import Needs, Observation, Response
 

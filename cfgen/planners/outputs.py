@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import derive_id
 from cfgen.core.plain import MAX_CHARS, plain_text
-from cfgen.errors import InputError
-from cfgen.hashing import derive_id
 from cfgen.planners.answer import PlanFaultError, Received, received
 from cfgen.planners.protocol import Needs, Observation, Response
 

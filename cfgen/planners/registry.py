@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
-from cfgen.errors import CfgenError, InputError
-from cfgen.hashing import hash_bytes, hash_json
+from cfgen.core.registry import Registry
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.isolated import Isolated, PlannerStartError
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
 from cfgen.planners.wire import decode_needs, needs_content
-from cfgen.registry import Registry
 
 PLANNERS = Registry(
     "planner",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.planners.builtin import write_text
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Needs, Observation, Truth

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 
 _TEMPLATE = Path(__file__).parent / "template"
 

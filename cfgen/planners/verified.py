@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.hashing import derive_seed
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import derive_seed
 from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Response

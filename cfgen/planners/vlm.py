@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError
 from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
 from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.planners.answer import PlanFaultError

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from cfgen.core.files import png_bytes
 from cfgen.core.plain import MAX_CHARS, plain_json
-from cfgen.files import png_bytes
 from cfgen.planners.answer import PlanFaultError, Received, received
 from cfgen.planners.protocol import Needs, Observation
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.render.canvas import (
     AXIS,
     GRID,

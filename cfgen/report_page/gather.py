@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from cfgen.errors import InputError, StoreError
-from cfgen.files import read_each
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_each
 from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.success import successes
 from cfgen.records import (

@@ -10,7 +10,7 @@ from typing import Any
 import cv2
 
 from cfgen.core.faults import contained
-from cfgen.files import read_image, write_bytes
+from cfgen.core.files import read_image, write_bytes
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
 from cfgen.report_page.gather import Gathered

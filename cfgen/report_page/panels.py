@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from cfgen.core.faults import contained
-from cfgen.files import png_bytes, read_image, write_bytes
+from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.records import Case, Fault, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.report_page.gather import Gathered

@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cfgen import records
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
-from cfgen.errors import InputError
+from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
-from cfgen.progress import Progress
 from cfgen.records import Camera, Scene
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.frames import compose, interpolate, relative
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import Image

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from cfgen.errors import InputError, StoreError
-from cfgen.files import explain, png_bytes, read_image, read_json, write_bytes
-from cfgen.hashing import hash_bytes, hash_json
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import explain, png_bytes, read_image, read_json, write_bytes
+from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.records import Frame, Scene
 from cfgen.scenes.format import SceneFile, content_of
 

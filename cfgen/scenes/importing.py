@@ -12,13 +12,13 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from cfgen import __version__
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.errors import InputError
-from cfgen.files import decode_image, reading, write_record
-from cfgen.hashing import derive_id
-from cfgen.progress import Progress
+from cfgen.core.files import decode_image, reading, write_record
+from cfgen.core.hashing import derive_id
+from cfgen.core.progress import Progress
+from cfgen.core.registry import Registry
 from cfgen.records import Camera, Fault, Stored
-from cfgen.registry import Registry
 from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of

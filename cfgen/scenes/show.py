@@ -9,11 +9,11 @@ import cv2
 
 from cfgen import records
 from cfgen.core.faults import contained
-from cfgen.files import write_bytes
+from cfgen.core.files import write_bytes
+from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, at_pose, centre
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
-from cfgen.progress import Progress
 from cfgen.records import Frame
 from cfgen.scenes.check import Fault, broken, check_folder, unusable
 from cfgen.scenes.drawing import bird_eye, path_overlay, speed_curve

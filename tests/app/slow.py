@@ -7,7 +7,7 @@ import pytest
 _CODE = """
 import os, subprocess, time
 import numpy as np
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import project
 from cfgen.inpaint.protocol import InpaintResult, Needs
 from cfgen.inpaint.region import box_of

@@ -12,7 +12,7 @@ sync_api = pytest.importorskip(
 )
 
 from cfgen.app.wiring import serve  # noqa: E402
-from cfgen.hashing import hash_bytes  # noqa: E402
+from cfgen.core.hashing import hash_bytes  # noqa: E402
 from tests.app.rooms import room, settled  # noqa: E402
 
 MARKUP = '<img src=x onerror="window.pwned=1"><b>bold</b>'

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.files import read_image
+from cfgen.core.files import read_image
 from cfgen.inpaint import registry
 from cfgen.verify import Verification
 from tests.app import slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.files import read_image
+from cfgen.core.files import read_image
 from cfgen.verify import Verification
 from tests.app.asking import ask, ended, picture
 

@@ -8,7 +8,7 @@ import pytest
 
 from cfgen.app.api import Api
 from cfgen.calibrate import calibrate
-from cfgen.errors import CfgenError
+from cfgen.core.errors import CfgenError
 from tests.app.asking import ask, picture
 from tests.benches import run
 

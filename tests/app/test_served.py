@@ -12,7 +12,7 @@ pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen[a
 
 from cfgen.app.api import Api
 from cfgen.app.wiring import serve
-from cfgen.files import read_image
+from cfgen.core.files import read_image
 from tests.app.asking import ask
 from tests.benches import run
 

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 import pytest
 
+from cfgen.core.errors import InputError, MissingExtraError, StoreError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.errors import InputError, MissingExtraError, StoreError
-from cfgen.files import png_bytes
+from cfgen.core.files import png_bytes
 from cfgen.records import Fault
 
 
@@ -24,10 +24,10 @@ def test_a_fault_names_cause_place_and_inputs():
     assert isinstance(fault, Fault)
     assert fault.where == "the picture"
     assert fault.exception == "cv2.error"
-    assert fault.frames[-1].startswith("cfgen/files.py:")
+    assert fault.frames[-1].startswith("cfgen/core/files.py:")
     assert fault.frames[-1].endswith("in png_bytes")
     assert fault.inputs == {"seed": 4, "array": "array([0., 0.])"}
-    assert fault.kind == "cv2.error in cfgen/files.py png_bytes"
+    assert fault.kind == "cv2.error in cfgen/core/files.py png_bytes"
     json.dumps(fault.model_dump(mode="json")).encode()
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry import frames
 from cfgen.geometry.trajectory import deltas, resample, speeds
 from cfgen.records import Motion

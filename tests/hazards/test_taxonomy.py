@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import load_taxonomy
 
 SHIPPED = load_taxonomy()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.errors import CfgenError
+from cfgen.core.errors import CfgenError
 from cfgen.inpaint.diffusion.batches import Batches
 
 torch = pytest.importorskip("torch", reason='needs pip install ".[sdxl]"')

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.files import read_image
+from cfgen.core.files import read_image
+from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.diffusion.sdxl import Sdxl
-from cfgen.paths import scenarios_dir
 from cfgen.store import Store
 from tests.benches import run, tree
 

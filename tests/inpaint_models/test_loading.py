@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.inpaint.registry import create_inpainter
 from tests.benches import run

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cfgen.errors import CfgenError, InpaintRefusedError
+from cfgen.core.errors import CfgenError, InpaintRefusedError
 from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.inpaint.edit import Edit, make_edits
 from tests.inpaint_models.asked import apart, guided, request

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.judge.critic import LocalCritic
 from cfgen.judge.rubrics.faithfulness import QUESTIONS, TraceItem
 from tests.tiny_models import tiny_llava

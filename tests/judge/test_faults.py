@@ -4,9 +4,9 @@ import json
 import shutil
 
 import pytest
+from cfgen.cli.main import main
 
-from cfgen.cli import main
-from cfgen.errors import CfgenError, InputError, StoreError
+from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.judge.cache import Replies
 from cfgen.judge.combine import combine
 from cfgen.judge.each import judge_each

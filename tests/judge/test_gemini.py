@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from cfgen.errors import CfgenError, InputError, Shortfall
+from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import create_judge
 from cfgen.models.base import ModelError, retry_after

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation, TimedImage

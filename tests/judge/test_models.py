@@ -3,9 +3,9 @@
 import json
 
 import pytest
+from cfgen.cli.main import main
 
-from cfgen.cli import main
-from cfgen.errors import CfgenError, InputError, MissingExtraError
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
 from cfgen.records import Verdict

@@ -7,9 +7,10 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.plans import path_of_plan
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.offline.change import NoChangeError, find_change
 from cfgen.judge.offline.judge import OfflineJudge, look
 from cfgen.judge.offline.reading import read
@@ -21,7 +22,6 @@ from cfgen.planners.responders import KINDS
 from cfgen.planners.words import plain
 from cfgen.probe import KNOWN
 from cfgen.records import DIMENSIONS, Plan, Trace
-from cfgen.vocabulary import class_of, things
 from tests.judge.painted import PARTS, SIZES, WHOLE, Painted, paint
 
 

@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from cfgen.cli.main import main
 
 from cfgen.build import BuildOptions, build
-from cfgen.cli import main
-from cfgen.errors import InputError
-from cfgen.files import read_record
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.payload import Pictures
 from cfgen.judge.rubrics.hazard import HAZARD

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.plans import travelled
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.answer import to_plan

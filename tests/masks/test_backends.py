@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.masks.protocol import Prompt
 from cfgen.masks.registry import create_detector, create_segmenter
 from tests import tiny_masks

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.errors import InpaintPutOffError, InpaintRefusedError
+from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.inpaint.nano import banana
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.files import read_image
-from cfgen.paths import scenarios_dir
+from cfgen.core.files import read_image
+from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import kill_when, run, tree

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.nano import critic
 from cfgen.inpaint.registry import create_inpainter

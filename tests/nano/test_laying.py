@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cfgen.files import png_bytes as png
+from cfgen.core.files import png_bytes as png
 from cfgen.inpaint.nano.align import align
 from cfgen.inpaint.nano.laying import Laid, lay
 from cfgen.inpaint.nano.letterbox import RATIOS, fit

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from cfgen.errors import InpaintPutOffError
+from cfgen.core.errors import InpaintPutOffError
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.models.ledger import Ledger, in_words

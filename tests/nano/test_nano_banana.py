@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
+from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.inpaint.nano import banana
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import InpaintResult

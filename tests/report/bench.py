@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 from cfgen import __version__
-from cfgen.files import png_bytes, write_record
+from cfgen.core.files import png_bytes, write_record
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.records import (
     DIMENSIONS,

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from cfgen.cli.main import main
 
 import cfgen.report
-from cfgen.cli import main
 from cfgen.records import Fault
 from cfgen.report import report
 from cfgen.report_page import page, panels

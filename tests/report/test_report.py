@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from cfgen.cli.main import main
 
-from cfgen.cli import main
-from cfgen.errors import InputError, StoreError
+from cfgen.core.errors import InputError, StoreError
 from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, Rejection
 from cfgen.report import report

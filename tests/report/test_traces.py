@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from cfgen.cli.main import main
 
 import cfgen.traces
-from cfgen.cli import main
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.judge.checker import CriticChecker
 from cfgen.judge.edges import ModelChecker
 from cfgen.judge.rubrics.faithfulness import FIELDS

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cfgen.cli.main import main
 from PIL import Image
 
-from cfgen.cli import main
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from tests.scene_truth import picture
 from tests.scenes.test_reader_fuzz import LFS, command, kitti, pictures
@@ -155,8 +155,8 @@ def test_nothing_to_import_is_no_success(tmp_path, capsys):
 
 
 def test_a_jpeg_cut_anywhere_is_refused_or_whole(tmp_path):
-    from cfgen.errors import InputError
-    from cfgen.files import decode_image, read_image
+    from cfgen.core.errors import InputError
+    from cfgen.core.files import decode_image, read_image
 
     path = tmp_path / "a.jpg"
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)).save(path)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError, MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.scenes.importing import open_reader
 from tests.scene_truth import (
     HEIGHT,

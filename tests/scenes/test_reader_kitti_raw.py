@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.scenes.importing import open_reader
 from tests.scene_truth import MOUNTING, SECONDS, K, V, imported, lifted, picture, poses
 

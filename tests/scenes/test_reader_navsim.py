@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.scenes.folder import find_scenes
 from cfgen.scenes.importing import import_scenes, open_reader
 from tests.scene_truth import SECONDS, K, V, imported, lifted, picture, poses, vehicle_from_camera

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry import camera as cam
 from cfgen.records import Camera
 from cfgen.scenes.importing import open_reader

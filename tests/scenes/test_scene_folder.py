@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
+from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import mounted
-from cfgen.paths import scenarios_dir
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.check import check_scene
 from cfgen.scenes.folder import copy_scene, find_scenes, load_scene, scene_hash, write_scene

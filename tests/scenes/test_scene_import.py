@@ -5,10 +5,10 @@ import shutil
 import cv2
 import numpy as np
 import pytest
+from cfgen.cli.main import main
 from PIL import Image
 
-from cfgen.cli import main
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, horizon_rows, mounted
 from cfgen.geometry.frames import compose
 from cfgen.records import Camera

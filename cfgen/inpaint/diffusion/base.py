@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cfgen.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.batches import Batches
 from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_canvas, to_canvas

@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from cfgen.errors import CfgenError
+from cfgen.core.errors import CfgenError
 
 T = TypeVar("T")
 R = TypeVar("R")

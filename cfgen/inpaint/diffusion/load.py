@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import CfgenError, MissingExtraError, SetupError
+from cfgen.core.errors import CfgenError, MissingExtraError, SetupError
 from cfgen.inpaint.diffusion.options import Options
 
 #: What loading a wrong or damaged checkpoint raises.

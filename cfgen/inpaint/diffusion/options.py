@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.records.base import Record
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - options

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cfgen.errors import StoreError
-from cfgen.files import read_json, write_bytes
-from cfgen.hashing import canonical_json, hash_json
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_json, write_bytes
+from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.models.base import Ask, ModelError, Picture, Reply
 
 _ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
-from cfgen.files import png_bytes
+from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
+from cfgen.core.files import png_bytes
 from cfgen.inpaint.nano import critic
 from cfgen.inpaint.nano.asking import Asker, Calls, Service, Till, sayer
 from cfgen.inpaint.nano.laying import Laid, lay

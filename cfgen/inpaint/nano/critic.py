@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cfgen.core.plain import plain_json
+from cfgen.hazards.vocabulary import class_of, things
 from cfgen.models.base import Ask, Picture, Turn
 from cfgen.records import Hazard
-from cfgen.vocabulary import class_of, things
 
 _SYSTEM = (
     "You compare two photographs of the same place, taken by the front camera of a car. You are given no hint of what "

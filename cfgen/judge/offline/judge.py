@@ -11,8 +11,9 @@ from typing import Literal
 
 import numpy as np
 
+from cfgen.core.hashing import hash_image, hash_json
 from cfgen.geometry.plans import path_of_plan
-from cfgen.hashing import hash_image, hash_json
+from cfgen.hazards.vocabulary import Class, class_of
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.motion import Response, compare
@@ -21,7 +22,6 @@ from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.quote import cut_notes
 from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
-from cfgen.vocabulary import Class, class_of
 
 #: What a measured size may differ from a thing's usual sizes: shadows, blur and cut edges.
 _SIZE_SLACK = 1.35

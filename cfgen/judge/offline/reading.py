@@ -7,9 +7,9 @@ the scene changed is no reaction to the change.
 import re
 from dataclasses import dataclass, field
 
+from cfgen.hazards.vocabulary import things, vague_words
 from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Plan
-from cfgen.vocabulary import things, vague_words
 
 _BRAKE = r"\b(?:slow(?:s|ing|ed)?|brak(?:e|es|ing)|decelerat\w*|stop(?:s|ping)?|yield(?:s|ing)?|giv(?:e|es|ing) way|"
 _BRAKE += r"reduc(?:e|es|ing)[^.,;]{0,20}speed|wait(?:s|ing)?|halt(?:s|ing)?|lower(?:s|ing)?[^.,;]{0,12}speed|creep\w*|"

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.reply import read_fields
 from cfgen.models.quote import MAX_CHARS, quote

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.judge.combine import Scores, inconsistency
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
 from cfgen.judge.rubrics.reply import read_fields

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.models.quote import MAX_CHARS
 

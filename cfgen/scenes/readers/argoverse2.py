@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.errors import InputError, MissingExtraError
-from cfgen.files import reading
+from cfgen.core.errors import InputError, MissingExtraError
+from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.readers.frames import numbered_images

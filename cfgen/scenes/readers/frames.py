@@ -7,8 +7,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.files import read_image, reading, stand_in
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_image, reading, stand_in
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.listing import is_visible
 

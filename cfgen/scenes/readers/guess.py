@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from cfgen.errors import InputError, StoreError
-from cfgen.files import explain, read_json
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import explain, read_json
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
 from cfgen.scenes.format import CameraBlock

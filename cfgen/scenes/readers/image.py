@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cfgen.files import read_image
+from cfgen.core.files import read_image
 from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.frames import image_files
 from cfgen.scenes.readers.guess import camera_for

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from cfgen.errors import InputError
-from cfgen.files import reading
+from cfgen.core.errors import InputError
+from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.frames import numbered_images, size_of

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.scenes.drive import Opener, Recording
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.files import reading
+from cfgen.core.errors import InputError
+from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Moment, Opener, Recording, Stream
 from cfgen.scenes.readers.frames import size_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.errors import InputError
-from cfgen.files import reading
+from cfgen.core.errors import InputError
+from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion

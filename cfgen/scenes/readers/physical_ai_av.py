@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.errors import InputError, MissingExtraError
-from cfgen.files import reading
+from cfgen.core.errors import InputError, MissingExtraError
+from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.folder import Image

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.errors import InputError
-from cfgen.files import stand_in
+from cfgen.core.errors import InputError
+from cfgen.core.files import stand_in
 from cfgen.scenes.drive import Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of

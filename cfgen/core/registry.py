@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cfgen.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError
 
 
 class Registry:

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-from cfgen.errors import CfgenError
+from cfgen.core.errors import CfgenError
 
 T = TypeVar("T")
 R = TypeVar("R")

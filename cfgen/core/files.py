@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 from pydantic import ValidationError
 
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import ends_the_run
-from cfgen.errors import InputError, StoreError
-from cfgen.hashing import hash_json
+from cfgen.core.hashing import hash_json
 from cfgen.records import SCHEMA_VERSION, Stored
 
 R = TypeVar("R", bound=Stored)
