@@ -1,4 +1,4 @@
-"""scenes x hazards -> accepted cases. Readable top to bottom; the work on one case is in :mod:`cfgen.casework`.
+"""scenes x hazards -> accepted cases. Readable top to bottom; the work on one case is in :mod:`cfgen.cases.builder`.
 
 A build goes in rounds. Each round plans as many (scene, hazard) pairs as cases are missing, writes the plan down,
 and works it off; refused pairs are replaced in the next round. What a round plans follows from the seed and from
@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfgen import __version__
-from cfgen.casework import Outcome, lose, make_cases, outcome_on_disk
+from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
+from cfgen.cases.context import Recipe
+from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.hashing import canonical_json, derive_case_id
@@ -25,13 +28,10 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, Needs
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.masking import Masking
 from cfgen.models.ledger import in_words
 from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
-from cfgen.tally import spent_so_far, tally
-from cfgen.workshop import Recipe
 
 #: what may not change once a benchmark is begun
 FIXED = (

@@ -21,14 +21,12 @@ from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import hash_json
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.core.progress import Progress
-from cfgen.intervene import intervene
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
-from cfgen.questions import Question, Questions, arm_questions
 from cfgen.records import (
     Calibration,
     Fault,
@@ -43,9 +41,11 @@ from cfgen.records import (
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts import roll_out
+from cfgen.rollouts.inputs import Question, Questions, arm_questions
+from cfgen.rollouts.interventions import intervene
+from cfgen.rollouts.runner import roll_out
+from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.store import Store
-from cfgen.summary import ScoreSummary, summary
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
 SMALL_PX = 150

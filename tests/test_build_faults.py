@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cfgen import build as building
-from cfgen import casework
-from cfgen import workshop as shopping
+from cfgen.cases import builder
+from cfgen.cases import context as shopping
 from cfgen.core.errors import SetupError
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.composite import Composite
@@ -176,8 +176,8 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
         broken = breaks_on(shopping.load_scene, lambda path: calls.append(path) or len(calls) == 1)
         monkeypatch.setattr(shopping, "load_scene", broken)
     else:
-        broken = breaks_on(casework.Draft._files, lambda draft: draft.hazard.id == BAD)
-        monkeypatch.setattr(casework.Draft, "_files", broken)
+        broken = breaks_on(builder.Draft._files, lambda draft: draft.hazard.id == BAD)
+        monkeypatch.setattr(builder.Draft, "_files", broken)
     code, _, err = run(*arguments(scenes, out, n=1))
     assert code == 0, err
     assert len(Store(out).cases()) == 1

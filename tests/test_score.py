@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cfgen.planners.protocol import Needs
-from cfgen.questions import Questions, arm_questions
+from cfgen.rollouts.inputs import Questions, arm_questions
 from cfgen.store import Store
 from tests.benches import copy, kill_when, run, tree
 

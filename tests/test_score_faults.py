@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import cfgen.rollouts
+import cfgen.rollouts.runner
 from cfgen.planners import retries
 from cfgen.planners.answer import to_plan
 from cfgen.planners.example_server import Handler
-from cfgen.questions import token_of
 from cfgen.records import Rollout
+from cfgen.rollouts.inputs import token_of
 from cfgen.store import Store
 from tests.benches import copy, run, tree
 
@@ -183,14 +183,14 @@ def test_a_fault_stays_with_its_answer_and_is_mended_by_asking_again(out: Path, 
 
     def read(self, question, answer):
         if (question.case.case_id, question.arm) == (broken, "hazard"):
-            monkeypatch.setattr(cfgen.rollouts, "to_plan", breaks)
+            monkeypatch.setattr(cfgen.rollouts.runner, "to_plan", breaks)
         try:
             return keep(self, question, answer)
         finally:
-            monkeypatch.setattr(cfgen.rollouts, "to_plan", to_plan)
+            monkeypatch.setattr(cfgen.rollouts.runner, "to_plan", to_plan)
 
-    keep = cfgen.rollouts._Desk._read
-    monkeypatch.setattr(cfgen.rollouts._Desk, "_read", read)
+    keep = cfgen.rollouts.runner._Desk._read
+    monkeypatch.setattr(cfgen.rollouts.runner._Desk, "_read", read)
     code, text, err = score(out, "cruise")
     assert code == 1
     assert "p: 10 answers, 0 failed, 1 faults" in text
@@ -204,7 +204,7 @@ def test_a_fault_stays_with_its_answer_and_is_mended_by_asking_again(out: Path, 
     assert found.fault.inputs["seed"] == found.seed
     with pytest.raises(ZeroDivisionError):
         score(out, "cruise", "--retry-failed", "--strict")
-    monkeypatch.setattr(cfgen.rollouts._Desk, "_read", keep)
+    monkeypatch.setattr(cfgen.rollouts.runner._Desk, "_read", keep)
     code, text, err = score(out, "cruise", "--retry-failed")
     assert code == 0, err
     assert "p: 10 answers, 0 failed\n" in text

@@ -2,9 +2,9 @@
 
 import pytest
 
+from cfgen.cases.lockstep import in_step, together
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.inpaint.edit import Edit, EditFailure, make_edits
-from cfgen.inpaint.steps import in_step, together
 from tests.test_inpaint import Painter, make_hazard, make_job
 
 

@@ -16,16 +16,16 @@ from cfgen.app.palette import Palette
 from cfgen.app.patient import Patient
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
-from cfgen.casework import Draft, Outcome
+from cfgen.cases.builder import Draft, Outcome
+from cfgen.cases.context import Recipe, Workshop
+from cfgen.cases.lockstep import in_step
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.edit import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.inpaint.steps import in_step
 from cfgen.records import Benchmark, Planned
 from cfgen.store import Store
-from cfgen.workshop import Recipe, Workshop
 
 Asked = Mapping[str, Any]
 #: The inpainter that is quick enough to draw while somebody waits, without a process of its own.

@@ -7,7 +7,7 @@ from cfgen.app.hand import Tool, finish, further, workshop
 from cfgen.app.lane import Say
 from cfgen.app.shelf import Shelf
 from cfgen.build import BuildOptions, build
-from cfgen.casework import draft_cases
+from cfgen.cases.builder import draft_cases
 from cfgen.core.errors import StoreError
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import Store

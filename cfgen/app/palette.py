@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from cfgen.cases.context import Workshop
 from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.records import Hazard, Size
-from cfgen.workshop import Workshop
 
 
 @dataclass(frozen=True)

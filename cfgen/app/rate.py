@@ -15,12 +15,12 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
 from cfgen.core.hashing import derive_id, derive_seed
 from cfgen.metrics.agreement import agreement
-from cfgen.questions import Questions
 from cfgen.records import DIMENSIONS, Dimension, RatingFile, Rollout, Score
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import spoken
 from cfgen.render.speed import speed_plot
+from cfgen.rollouts.inputs import Questions
 from cfgen.store import Store
 
 #: What each score means, in the words a rater reads.

@@ -13,9 +13,9 @@ from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Response
-from cfgen.questions import Question, Questions
 from cfgen.records import DIMENSIONS, PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
+from cfgen.rollouts.inputs import Question, Questions
 from cfgen.score import judge_item
 from cfgen.store import Store
 

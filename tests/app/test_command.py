@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.commands.app import _inpainter_options
+from cfgen.cli.commands.app import _inpainter_options
 from tests.benches import run
 
 

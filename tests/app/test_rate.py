@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.calibrate import calibrate
 from cfgen.core.errors import CfgenError
+from cfgen.judge.calibrate import calibrate
 from tests.app.asking import ask, picture
 from tests.benches import run
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from cfgen.cli.main import main
 
 from cfgen.build import BuildOptions, build
-from cfgen.calibrate import calibrate, import_csv
+from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record
+from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
 from cfgen.report_page.gather import gather

@@ -15,12 +15,12 @@ from cfgen.judge.offline.change import NoChangeError, find_change
 from cfgen.judge.offline.judge import OfflineJudge, look
 from cfgen.judge.offline.reading import read
 from cfgen.judge.offline.shape import Shape, shape_of
+from cfgen.judge.probe import KNOWN
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.responders import KINDS
 from cfgen.planners.words import plain
-from cfgen.probe import KNOWN
 from cfgen.records import DIMENSIONS, Plan, Trace
 from tests.judge.painted import PARTS, SIZES, WHOLE, Painted, paint
 

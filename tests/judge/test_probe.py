@@ -5,17 +5,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cfgen.cli.main import main
 
 from cfgen.build import BuildOptions, build
+from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.payload import Pictures
+from cfgen.judge.probe import KNOWN, probe
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Picture
 from cfgen.planners.responders import KINDS
-from cfgen.probe import KNOWN, probe
 from cfgen.records import DIMENSIONS, ProbeRun
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
@@ -64,7 +64,7 @@ def test_every_case_is_asked_about_in_12_kinds_and_what_is_left_out_has_a_reason
 
 def test_too_few_kinds_on_a_case_fall_short(bench, capsys, monkeypatch):
     some = dict(list(KNOWN.items())[:11])
-    monkeypatch.setattr("cfgen.probe.KNOWN", some)
+    monkeypatch.setattr("cfgen.judge.probe.KNOWN", some)
     assert main(["judge", "probe", str(bench), "--cases", "1", "--quiet"]) == 1
     assert "1 cases, each asked about in at least" in capsys.readouterr().out
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cfgen.cases.mask_pipeline import Masking
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
-from cfgen.masking import Masking
 from cfgen.store import Store
 from tests import tiny_masks
 from tests.benches import run, tree

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from cfgen.cases.mask_pipeline import Masking
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
-from cfgen.masking import Masking
 from cfgen.masks.drivable import ground_ahead
 from cfgen.masks.protocol import Segment
 from tests.hazards import drawn

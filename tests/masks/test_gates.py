@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from cfgen.cases.mask_pipeline import Masking
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits
-from cfgen.masking import Masking
 from cfgen.masks.gates import found_gates, noun
 from cfgen.masks.protocol import Detection, Segment
 from tests.hazards import drawn

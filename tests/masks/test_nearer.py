@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from cfgen.cases.mask_pipeline import Masking
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite import Composite
 from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
-from cfgen.masking import Masking
 from cfgen.masks.nearer import nearer_things, share_hidden
 from cfgen.records import Size
 from tests.hazards import drawn

@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 
 import pytest
-from cfgen.cli.main import main
 
-import cfgen.traces
+import cfgen.judge.traces
+from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.judge.checker import CriticChecker
 from cfgen.judge.edges import ModelChecker
 from cfgen.judge.rubrics.faithfulness import FIELDS
+from cfgen.judge.traces import check_traces
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.store import Store
-from cfgen.traces import check_traces
 from tests.report.bench import blind, case_id, make_bench
 
 
@@ -118,21 +118,21 @@ def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
     script.write_text(json.dumps({"replies": {}, "default": reply(E4="INCONSISTENT", E4_why="\ud83d")}))
     command = ["traces", str(bench), "--planner", "blind", "--judge", "scripted", "--quiet"]
     command += ["--judge-option", f"file={script}"]
-    real = cfgen.traces.trace_item
+    real = cfgen.judge.traces.trace_item
 
     def breaks(asker, case, rollout):
         if (case.case_id, rollout.arm) == (case_id(1), "hazard"):
             raise ZeroDivisionError("by nought")
         return real(asker, case, rollout)
 
-    monkeypatch.setattr(cfgen.traces, "trace_item", breaks)
+    monkeypatch.setattr(cfgen.judge.traces, "trace_item", breaks)
     assert main(command) == 1
     assert "7 answers checked, 0 without a usable reply, 1 faults" in capsys.readouterr().out
     faults = [v.fault for v in Store(bench).trace_verdicts("blind") if v.fault]
     assert [f.exception for f in faults] == ["ZeroDivisionError"]
     with pytest.raises(ZeroDivisionError):
         main([*command, "--strict", "--retry-failed"])
-    monkeypatch.setattr(cfgen.traces, "trace_item", real)
+    monkeypatch.setattr(cfgen.judge.traces, "trace_item", real)
     assert main([*command, "--retry-failed"]) == 0
     assert "8 answers checked" in capsys.readouterr().out
     assert main(command) == 0

@@ -7,7 +7,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from cfgen.casework import frame_path
+from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_image
 from cfgen.core.hashing import derive_seed

@@ -5,12 +5,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.commands.options import add_options, judge_options, names, parse_options, positive, seconds
+from cfgen.cli.options import add_options, judge_options, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
 
 if TYPE_CHECKING:
-    from cfgen.summary import ScoreSummary
+    from cfgen.rollouts.summary import ScoreSummary
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -167,8 +167,8 @@ def _print(summary: "ScoreSummary") -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from cfgen.export_inputs import export_inputs
     from cfgen.planners.protocol import Needs
+    from cfgen.rollouts.export import export_inputs
 
     if len(arguments.bench) != 2 or arguments.out is None:
         raise InputError("cfgen score export-inputs: expected one BENCH and --out FOLDER")

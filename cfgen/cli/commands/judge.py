@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.commands.options import add_options, judge_options, names, positive
+from cfgen.cli.options import add_options, judge_options, names, positive
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
@@ -108,7 +108,7 @@ def _prompt(arguments: argparse.Namespace) -> int:
 
 
 def _probe(arguments: argparse.Namespace) -> int:
-    from cfgen.probe import probe
+    from cfgen.judge.probe import probe
     from cfgen.records.trust import ENOUGH_KINDS
 
     judge = _create(arguments)
@@ -165,7 +165,7 @@ def _rescore(arguments: argparse.Namespace) -> int:
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:
-    from cfgen.calibrate import calibrate, import_csv
+    from cfgen.judge.calibrate import calibrate, import_csv
 
     if arguments.import_csv:
         print(f"{import_csv(arguments.bench, arguments.import_csv)} ratings added")

@@ -24,9 +24,9 @@ from cfgen.planners.plan_check import keeps
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, Retrying
-from cfgen.questions import Question, Questions
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
-from cfgen.rollouts import gone_short
+from cfgen.rollouts.inputs import Question, Questions
+from cfgen.rollouts.runner import gone_short
 from cfgen.store import Store
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.commands.options import add_options, band, dollars, names, parse_options, positive
+from cfgen.cli.options import add_options, band, dollars, names, parse_options, positive
 from cfgen.core.errors import Shortfall
 from cfgen.models.ledger import in_words
 

@@ -24,7 +24,6 @@ from cfgen.planners.answer import to_plan
 from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Observation, Truth
 from cfgen.planners.responders import KINDS, Responder
-from cfgen.questions import Questions
 from cfgen.records import (
     DIMENSIONS,
     Case,
@@ -39,6 +38,7 @@ from cfgen.records import (
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
+from cfgen.rollouts.inputs import Questions
 from cfgen.store import Store
 
 Scores = tuple[int | None, int | None, int | None]

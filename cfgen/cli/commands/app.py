@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cfgen.commands.options import names, parse_options, positive
+from cfgen.cli.options import names, parse_options, positive
 from cfgen.core.errors import InputError
 
 #: Cases of the demo benchmark that is built where there is none yet.

@@ -8,7 +8,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-import cfgen.commands
+import cfgen.cli.commands
 from cfgen import __version__
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
@@ -20,8 +20,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cfgen {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in sorted(m.name for m in pkgutil.iter_modules(cfgen.commands.__path__)):
-        module = importlib.import_module(f"cfgen.commands.{name}")
+    for name in sorted(m.name for m in pkgutil.iter_modules(cfgen.cli.commands.__path__)):
+        module = importlib.import_module(f"cfgen.cli.commands.{name}")
         if hasattr(module, "register"):
             module.register(subparsers)
     return parser

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.cases.mask_pipeline import Masking
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
@@ -15,7 +16,6 @@ from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, 
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.masking import Masking
 from cfgen.quality.gates import run_gates
 from cfgen.records import Benchmark, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene

@@ -7,7 +7,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from cfgen.commands.options import add_options, parse_options, positive, seconds
+from cfgen.cli.options import add_options, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cfgen.commands.options import add_options, names, parse_options
+from cfgen.cli.options import add_options, names, parse_options
 from cfgen.core.errors import InputError
 
 
@@ -38,7 +38,7 @@ def _traces(arguments: argparse.Namespace) -> int:
     from cfgen.judge.checker import Checker, CriticChecker
     from cfgen.judge.claims import ConsistencyChecker, GroundingChecker
     from cfgen.judge.edges import ModelChecker
-    from cfgen.traces import check_traces
+    from cfgen.judge.traces import check_traces
 
     options = parse_options(arguments.judge_option, "--judge-option")
     kinds = {"faithfulness": ModelChecker, "consistency": ConsistencyChecker, "grounding": GroundingChecker}

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen import __version__
-from cfgen.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.cases.context import Recipe, Workshop, workshop
+from cfgen.cases.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.cases.lockstep import Work, apart, in_step, together
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes
 from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob
-from cfgen.inpaint.steps import Work, apart, in_step, together
 from cfgen.records import (
     Attempt,
     Case,
@@ -29,7 +30,6 @@ from cfgen.records import (
 )
 from cfgen.scenes.folder import SceneFolder, copy_scene
 from cfgen.store import Store
-from cfgen.workshop import Recipe, Workshop, workshop
 
 
 @dataclass(frozen=True)

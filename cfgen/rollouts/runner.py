@@ -17,8 +17,8 @@ from cfgen.core.progress import Progress
 from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
-from cfgen.questions import Question, Questions
 from cfgen.records import Fault, Rollout
+from cfgen.rollouts.inputs import Question, Questions
 from cfgen.store import Store
 
 if TYPE_CHECKING:

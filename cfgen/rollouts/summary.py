@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from cfgen.core.files import read_record
 from cfgen.metrics.rates import Rate
-from cfgen.questions import Question
 from cfgen.records import FAILURES, MENDABLE, Failure, Rollout
+from cfgen.rollouts.inputs import Question
 from cfgen.store import Store
 
 

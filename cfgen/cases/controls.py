@@ -1,6 +1,6 @@
 """The other arms of a case: the null edit, a harmless object, and the same hazard nearer and farther.
 
-They are made after the case itself is accepted, side by side (:mod:`cfgen.inpaint.steps`). An arm that cannot be made
+They are made after the case itself is accepted, side by side (:mod:`cfgen.cases.lockstep`). An arm that cannot be made
 is left out of the case and its reason kept, never replaced by something else. What breaks on the way to one is kept
 as its fault and ends no other arm.
 """
@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from cfgen.cases.lockstep import Made, Work, apart
 from cfgen.core.hashing import derive_seed
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
-from cfgen.inpaint.steps import Made, Work, apart
 from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene
 
 #: harmless objects tried before the arm is given up

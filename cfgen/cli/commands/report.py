@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cfgen.commands.options import names
+from cfgen.cli.options import names
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -11,10 +11,10 @@ from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
-from cfgen.questions import Questions
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
+from cfgen.rollouts.inputs import Questions
 from cfgen.store import Store
 
 

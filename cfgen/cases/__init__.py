@@ -1,0 +1,1 @@
+"""One case from plan to record: placement, edit, gates, controls, masks."""

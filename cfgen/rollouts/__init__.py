@@ -1,0 +1,1 @@
+"""What planners are asked: inputs, interventions, exports."""
