@@ -15,7 +15,7 @@ import numpy as np
 
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.quality.gates import run_gates
 from cfgen.records import Camera, Frame, Motion, Placement, Scene

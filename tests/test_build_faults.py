@@ -13,7 +13,7 @@ from cfgen.cases import builder
 from cfgen.cases import context as shopping
 from cfgen.core.errors import SetupError
 from cfgen.core.paths import scenarios_dir
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.records import BuildReport
 from cfgen.store import Store
 from tests.benches import run, tree
@@ -246,7 +246,7 @@ def test_what_makes_further_work_pointless_ends_the_run_with_one_line(scenes, tm
 
 KILLER = """
 import os, signal
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 
 class Killer(Composite):
     name = "killer"

@@ -8,15 +8,15 @@ import pytest
 
 from cfgen.geometry.camera import at_pose, centre, mounted, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint import sprites
-from cfgen.inpaint.colour import to_linear
-from cfgen.inpaint.composite import Composite
-from cfgen.inpaint.draw import draw, draw_object
+from cfgen.inpaint.composite import sprites
+from cfgen.inpaint.composite.draw import draw, draw_object
+from cfgen.inpaint.composite.inpainter import Composite
+from cfgen.inpaint.composite.light import Light, estimate
+from cfgen.inpaint.composite.optics import measure
+from cfgen.inpaint.composite.reflect import reflection
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
-from cfgen.inpaint.light import Light, estimate
-from cfgen.inpaint.optics import measure
 from cfgen.inpaint.protocol import Setting
-from cfgen.inpaint.reflect import reflection
+from cfgen.perception.colour import to_linear
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 
 FRONT = ("front", 0.0)

@@ -9,8 +9,8 @@ import pytest
 
 from cfgen.geometry.camera import at_pose, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint import composite, sprites
-from cfgen.inpaint.composite import gait_of, in_step
+from cfgen.inpaint.composite import inpainter, sprites
+from cfgen.inpaint.composite.inpainter import gait_of, in_step
 from cfgen.inpaint.protocol import InpaintRequest, Setting
 from cfgen.records import HazardMotion
 from tests.test_composite import (
@@ -89,9 +89,9 @@ def crossing(walker):
 
 def test_the_history_shows_the_gait_and_t0_the_pose_it_had(walker, monkeypatch):
     drawn = []
-    real = composite.draw
+    real = inpainter.draw
     monkeypatch.setattr(
-        composite, "draw", lambda s, *a: drawn.append((s.meta["model"], s.meta["variant"])) or real(s, *a)
+        inpainter, "draw", lambda s, *a: drawn.append((s.meta["model"], s.meta["variant"])) or real(s, *a)
     )
     _, edit = crossing(walker)
     assert drawn[0] == (MODEL, "man")

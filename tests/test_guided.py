@@ -11,7 +11,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.parallel import Workers
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
 from cfgen.inpaint.protocol import InpaintResult, Needs

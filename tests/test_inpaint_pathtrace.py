@@ -11,7 +11,7 @@ import pytest
 from cfgen.core.errors import CfgenError, MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
-from cfgen.inpaint.pathtrace import PathTrace, _pinhole
+from cfgen.inpaint.pathtrace.inpainter import PathTrace, _pinhole
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene, Size
 
 CAMERA = Camera(width=640, height=400, fx=620, fy=600, cx=320, cy=190, T_cam_ego=mounted(1.4, 0.03, 0.1))

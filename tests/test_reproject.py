@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import mounted, project
-from cfgen.inpaint import sprites
-from cfgen.inpaint.composite import MAX_TURN, Composite
+from cfgen.inpaint.composite import sprites
+from cfgen.inpaint.composite.inpainter import MAX_TURN, Composite
+from cfgen.inpaint.composite.reproject import reproject
+from cfgen.inpaint.composite.sprites import View
 from cfgen.inpaint.edit import EditJob, make_edits
-from cfgen.inpaint.reproject import reproject
-from cfgen.inpaint.sprites import View
 from cfgen.records import Camera, Placement, Size
 from tests.test_composite import FRONT, edit_of, make_hazard, make_placement, make_road, make_scene
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.camera import project
-from cfgen.inpaint import sprites
-from cfgen.inpaint.draw import _calmed
-from cfgen.inpaint.light import estimate
+from cfgen.inpaint.composite import sprites
+from cfgen.inpaint.composite.draw import _calmed
+from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.protocol import Setting
 from tests.test_composite import FRONT, PINHOLE, edit_of, make_hazard, make_placement, make_road
 

@@ -18,10 +18,10 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import FAR_M, ClearGround, find_clear_ground
-from cfgen.hazards.hood import hood_row
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
+from cfgen.perception.clear_ground import FAR_M, ClearGround, find_clear_ground
+from cfgen.perception.hood import hood_row
 from cfgen.records import Hazard, Placement, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store

@@ -15,18 +15,18 @@ from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import FAR_M, find_clear_ground
 from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
 from cfgen.masks.drivable import ground_ahead, stands_on_ground
 from cfgen.masks.gates import found_gates, noun
-from cfgen.masks.kept import Kept
-from cfgen.masks.nearer import nearer_things, share_hidden
+from cfgen.masks.identity_cache import Kept
+from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.refine import refine
 from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.perception.clear_ground import FAR_M, find_clear_ground
 from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene
 
 #: Share of the hazard's box that nearer things may hide at t0.

@@ -12,10 +12,10 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import FAR_M, HALF_WIDTH_M, ClearGround, find_clear_ground
-from cfgen.hazards.hood import hood_row
-from cfgen.hazards.past import Frames, Past
+from cfgen.hazards.history import Frames, Past
 from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
+from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M, ClearGround, find_clear_ground
+from cfgen.perception.hood import hood_row
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
 #: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:

@@ -14,12 +14,12 @@ INPAINTERS = Registry(
     "inpainter",
     "cfgen.inpainters",
     {
-        "composite": "cfgen.inpaint.composite:Composite",
-        "nano-banana": "cfgen.inpaint.nano.banana:NanoBanana",
+        "composite": "cfgen.inpaint.composite.inpainter:Composite",
+        "nano-banana": "cfgen.inpaint.gemini_image.inpainter:NanoBanana",
         "sdxl": "cfgen.inpaint.diffusion.sdxl:Sdxl",
         "flux2-klein": "cfgen.inpaint.diffusion.flux2_klein:Flux2Klein",
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
-        "pathtrace": "cfgen.inpaint.pathtrace:PathTrace",
+        "pathtrace": "cfgen.inpaint.pathtrace.inpainter:PathTrace",
     },
 )
 

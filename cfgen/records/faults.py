@@ -18,7 +18,7 @@ class Fault(Record):
     #: qualified name of the exception, for example "cv2.error"
     exception: str
     message: str
-    #: "cfgen/inpaint/reproject.py:88 in _splat", innermost of our own code last
+    #: "cfgen/inpaint/composite/reproject.py:88 in _splat", innermost of our own code last
     frames: tuple[str, ...] = ()
     #: JSON values that reproduce it
     inputs: dict[str, Any] = Field(default_factory=dict)

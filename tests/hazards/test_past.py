@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import find_clear_ground
-from cfgen.hazards.past import Past
+from cfgen.hazards.history import Past
+from cfgen.perception.clear_ground import find_clear_ground
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import find_clear_ground
-from cfgen.hazards.hood import hood_row
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import STOP_MARGIN_M, poses_to_try, required_decel
+from cfgen.perception.clear_ground import find_clear_ground
+from cfgen.perception.hood import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 

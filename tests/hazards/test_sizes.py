@@ -3,7 +3,7 @@
 import pytest
 
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint import sprites
+from cfgen.inpaint.composite import sprites
 
 DRAWN = [
     (entry.id, entry.size, entry.model, variant)

@@ -6,9 +6,9 @@ import pytest
 from cfgen.cases.mask_pipeline import Masking
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
-from cfgen.masks.nearer import nearer_things, share_hidden
+from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.records import Size
 from tests.hazards import drawn
 from tests.masks.painted import CAR, FRONT, ROAD, THING, box_mask, car_ahead, hazard_of, job_of, placed

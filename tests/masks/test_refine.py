@@ -7,7 +7,7 @@ import pytest
 from cfgen.cases.mask_pipeline import Masking
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import cropped
-from cfgen.inpaint.composite import Composite
+from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.masks.refine import refine
 from cfgen.scenes.folder import load_scene

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.inpaint import composite
+from cfgen.inpaint.composite import inpainter
+from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.protocol import InpaintResult, Needs
-from cfgen.inpaint.setin import insert
 from cfgen.masks.protocol import Segment
 from cfgen.masks.shapes import box_around, iou
 
@@ -53,7 +53,7 @@ class Repaint:
         self.bodies, bodies = [], []
 
         def draw(request, light):
-            drawing, told = composite._draw(request, light)
+            drawing, told = inpainter._draw(request, light)
             body = np.zeros(request.mask.shape, bool)
             x0, y0, x1, y1 = drawing.box
             body[y0:y1, x0:x1] = drawing.rgba[..., 3] > 0.5

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.inpaint.nano import asking, banana
+from cfgen.inpaint.gemini_image import inpainter, service
 from cfgen.models import batcher, limits
 
 KEY = "AIzaSECRET-of-the-test-0123456789"
@@ -19,11 +19,11 @@ def _quick(monkeypatch):
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
-    monkeypatch.setattr(asking, "with_retries", quick)
+    monkeypatch.setattr(service, "with_retries", quick)
     monkeypatch.setattr(batcher, "LULL_S", 0.4)
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Small pictures go out: what is tested with them does not depend on their size."""
-    monkeypatch.setitem(banana.SIDES, "1K", 384)
+    monkeypatch.setitem(inpainter.SIDES, "1K", 384)

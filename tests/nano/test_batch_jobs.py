@@ -3,7 +3,7 @@
 import pytest
 
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.inpaint.nano import banana
+from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.models import gemini
@@ -24,7 +24,7 @@ def ask(server, tmp_path, *requests, **options):
 def test_a_round_is_one_job(inline, tmp_path, monkeypatch):
     if not inline:
         monkeypatch.setattr(gemini, "INLINE_BYTES", 1000)
-        monkeypatch.setitem(banana.SIDES, "1K", 1600)  # some 9 MB, more than the SDK sends at once
+        monkeypatch.setitem(inpainter.SIDES, "1K", 1600)  # some 9 MB, more than the SDK sends at once
     with ImageServer(polls=3) as server:
         found = ask(server, tmp_path, *map(request, range(3)))
         assert ask(server, tmp_path, *map(request, range(3)))[0].report == found[0].report

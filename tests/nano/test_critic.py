@@ -6,7 +6,7 @@ import pytest
 
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.nano import critic
+from cfgen.inpaint.gemini_image import critic
 from cfgen.inpaint.registry import create_inpainter
 from tests.nano.fake_images import ImageServer, is_critic, opinion, painted, pictures, refusal
 from tests.nano.requests import hazard, request

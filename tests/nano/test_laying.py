@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cfgen.core.files import png_bytes as png
-from cfgen.inpaint.nano.align import align
-from cfgen.inpaint.nano.laying import Laid, lay
-from cfgen.inpaint.nano.letterbox import RATIOS, fit
-from cfgen.inpaint.nano.matte import matte
-from cfgen.inpaint.nano.wording import write_prompt
+from cfgen.inpaint.gemini_image.align import align
+from cfgen.inpaint.gemini_image.letterbox import RATIOS, fit
+from cfgen.inpaint.gemini_image.matte import matte
+from cfgen.inpaint.gemini_image.postprocess import Laid, lay
+from cfgen.inpaint.gemini_image.prompt import write_prompt
 from tests.nano.requests import hazard, photo, request
 
 CROP = photo(3)[60:460, 200:600]

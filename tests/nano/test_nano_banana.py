@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
-from cfgen.inpaint.nano import banana
+from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
@@ -69,7 +69,7 @@ def test_the_hazard_lands_in_its_place_and_the_rest_is_the_original():
 
 
 def test_what_is_sent_is_the_crop_in_a_shape_that_is_taken_and_the_words_name_place_and_size(monkeypatch):
-    monkeypatch.setitem(banana.SIDES, "1K", 1024)
+    monkeypatch.setitem(inpainter.SIDES, "1K", 1024)
     asked = request()
     with ImageServer() as server:
         ask(server, asked, model="some-image-model")

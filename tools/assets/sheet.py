@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from cfgen.inpaint.sprites import GroundMap, Sprite, load_from
+from cfgen.inpaint.composite.sprites import GroundMap, Sprite, load_from
 
 ANGLES = (0, 40, 90, 140, 180, 250)
 CELL = (300, 220)

@@ -132,14 +132,14 @@ def _distance(entry: "Hazard") -> str:
 
 
 def _variants(entry: "Hazard") -> int:
-    from cfgen.inpaint.sprites import list_variants
+    from cfgen.inpaint.composite.sprites import list_variants
 
     return len(list_variants(entry.model)) if entry.model else 0
 
 
 def _thumbnail(entry: "Hazard") -> "np.ndarray":
     from cfgen.hazards.thumbnail import thumbnail
-    from cfgen.inpaint.sprites import list_variants, load
+    from cfgen.inpaint.composite.sprites import list_variants, load
 
     sprite = load(str(entry.model), list_variants(str(entry.model))[0])
     azimuth = {"along": math.pi - 0.6, "across": 1.3}.get(entry.heading, 0.6)

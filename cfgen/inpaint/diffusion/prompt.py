@@ -1,8 +1,8 @@
 """What a model is told: the hazard in words, and the light of the scene it goes into."""
 
-from cfgen.inpaint.colour import LUMA
-from cfgen.inpaint.light import estimate
+from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.protocol import InpaintRequest, Setting
+from cfgen.perception.colour import LUMA
 
 _LIGHTS = {
     "sun": "in direct sunlight with a clear shadow on the road",

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
-from cfgen.inpaint.colour import LUMA, luminance, to_linear
-from cfgen.inpaint.glance import Glance, glance
 from cfgen.inpaint.protocol import Setting
-from cfgen.inpaint.sun import sun_direction, sunny_and_shade
+from cfgen.perception.colour import LUMA, luminance, to_linear
+from cfgen.perception.light_probe import Glance, glance
+from cfgen.perception.sun import sun_direction, sunny_and_shade
 from cfgen.records import Camera
 
 #: Confidence below which a finding is not used.

@@ -11,11 +11,11 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
 from cfgen.core.files import png_bytes
-from cfgen.inpaint.nano import critic
-from cfgen.inpaint.nano.asking import Asker, Calls, Service, Till, sayer
-from cfgen.inpaint.nano.laying import Laid, lay
-from cfgen.inpaint.nano.letterbox import Letterbox, fit
-from cfgen.inpaint.nano.wording import MOST_REWORDINGS, VERSION, write_prompt
+from cfgen.inpaint.gemini_image import critic
+from cfgen.inpaint.gemini_image.letterbox import Letterbox, fit
+from cfgen.inpaint.gemini_image.postprocess import Laid, lay
+from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
+from cfgen.inpaint.gemini_image.service import Asker, Calls, Service, Till, sayer
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpaintRequest, InpaintResult, Needs
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
-from cfgen.inpaint.relight import Floats, HullShadow, Layers, detail_of, relight
+from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
 
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.inpaint.nano.answers import Answers
+from cfgen.inpaint.gemini_image.cache import Answers
 from cfgen.models.base import Ask, Model, ModelError, Reply
 from cfgen.models.ledger import Ledger
 from cfgen.models.limits import Limits, Meter, with_retries

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from cfgen.inpaint.nano.align import align
-from cfgen.inpaint.nano.letterbox import Letterbox
-from cfgen.inpaint.nano.matte import matte
+from cfgen.inpaint.gemini_image.align import align
+from cfgen.inpaint.gemini_image.letterbox import Letterbox
+from cfgen.inpaint.gemini_image.matte import matte
 from cfgen.inpaint.protocol import InpaintRequest
 
 #: An answer smaller than this, or larger, is none, pixels a side.

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, project
+from cfgen.inpaint.composite.sprites import View
 from cfgen.inpaint.propagate import board, magnification
-from cfgen.inpaint.sprites import View
 from cfgen.records import Camera, Placement
 
 #: Points a target pixel, across and down: fewer leave cracks where a surface turns towards the camera.

@@ -18,12 +18,12 @@ import numpy as np
 from cfgen.core.errors import CfgenError, InpaintRefusedError, MissingExtraError
 from cfgen.core.paths import models_dir
 from cfgen.geometry.camera import centre, cropped, project, rotation, unproject
-from cfgen.inpaint.composite import gait_of, in_step, pick
-from cfgen.inpaint.draw import Drawing
-from cfgen.inpaint.light import Light
+from cfgen.inpaint.composite.draw import Drawing
+from cfgen.inpaint.composite.harmonize import insert
+from cfgen.inpaint.composite.inpainter import gait_of, in_step, pick
+from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
 from cfgen.inpaint.region import box_of
-from cfgen.inpaint.setin import insert
 from cfgen.records import Camera, Hazard, Size
 
 _WORKER = Path(__file__).with_name("pathtrace_worker.py")

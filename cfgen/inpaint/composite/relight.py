@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cfgen.inpaint.colour import LUMA
+from cfgen.perception.colour import LUMA
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
 ASPHALT = 0.10

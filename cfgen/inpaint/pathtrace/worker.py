@@ -1,4 +1,4 @@
-"""The process that holds bpy for :mod:`cfgen.inpaint.pathtrace`: pickled questions in, pickled answers out.
+"""The process that holds bpy for :mod:`cfgen.inpaint.pathtrace.inpainter`: pickled questions in, pickled answers out.
 
 It runs under an interpreter that may lack cfgen: it imports bpy, numpy and the model files only.
 Usage: python pathtrace_worker.py MODELS_DIR THREADS

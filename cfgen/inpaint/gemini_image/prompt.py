@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cfgen.geometry.camera import centre
-from cfgen.inpaint.nano.letterbox import Letterbox
+from cfgen.inpaint.gemini_image.letterbox import Letterbox
 from cfgen.inpaint.protocol import InpaintRequest
 from cfgen.records import Hazard, wrap_angle
 

@@ -5,8 +5,8 @@ import numpy as np
 
 from cfgen.geometry.camera import centre as eye_of
 from cfgen.geometry.camera import project, rotation, unproject
-from cfgen.inpaint.colour import luminance, to_linear
 from cfgen.inpaint.protocol import Setting
+from cfgen.perception.colour import luminance, to_linear
 from cfgen.records import Camera
 
 #: Reflectance of water seen from straight above.

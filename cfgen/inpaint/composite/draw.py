@@ -9,10 +9,10 @@ import numpy as np
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
-from cfgen.inpaint.colour import LUMA
-from cfgen.inpaint.light import Light
-from cfgen.inpaint.reproject import mapped, reproject
-from cfgen.inpaint.sprites import GroundMap, Sprite
+from cfgen.inpaint.composite.light import Light
+from cfgen.inpaint.composite.reproject import mapped, reproject
+from cfgen.inpaint.composite.sprites import GroundMap, Sprite
+from cfgen.perception.colour import LUMA
 from cfgen.records import Camera, Placement, Size
 
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.

@@ -8,11 +8,11 @@ import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre
-from cfgen.inpaint import sprites
-from cfgen.inpaint.draw import Drawing, draw
-from cfgen.inpaint.light import Light
+from cfgen.inpaint.composite import sprites
+from cfgen.inpaint.composite.draw import Drawing, draw
+from cfgen.inpaint.composite.harmonize import insert
+from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
-from cfgen.inpaint.setin import insert
 from cfgen.records import Hazard, Placement, Size
 
 #: A hazard is turned by at most this, radians, to face the camera with a view that its sprite has.

@@ -11,7 +11,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import at_pose, centre, inside, project
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.lens import Array
-from cfgen.hazards.ground import ClearGround
+from cfgen.perception.clear_ground import ClearGround
 from cfgen.records import Camera, Placement, Scene
 
 #: It may appear from behind something real only while its box is smaller than this, px^2 at the planner's size.

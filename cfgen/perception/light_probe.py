@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import horizon_rows
-from cfgen.inpaint.colour import luminance, to_linear
+from cfgen.perception.colour import luminance, to_linear
 from cfgen.records import Camera
 
 

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import rotation, unproject
-from cfgen.inpaint.colour import LUMA
-from cfgen.inpaint.glance import Glance
+from cfgen.perception.colour import LUMA
+from cfgen.perception.light_probe import Glance
 
 #: Elevation taken for a sun that is out of view, rad.
 _UNSEEN_RISE = math.radians(40)

@@ -12,12 +12,12 @@ import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre, cropped, project
-from cfgen.inpaint import optics
-from cfgen.inpaint.colour import LUMA, luminance, to_code, to_linear
-from cfgen.inpaint.draw import Drawing
-from cfgen.inpaint.light import Light, estimate
+from cfgen.inpaint.composite import optics
+from cfgen.inpaint.composite.draw import Drawing
+from cfgen.inpaint.composite.light import Light, estimate
+from cfgen.inpaint.composite.reflect import reflection
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
-from cfgen.inpaint.reflect import reflection
+from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7

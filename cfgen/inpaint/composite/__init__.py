@@ -1,0 +1,1 @@
+"""The embedded compositor: path-traced sprites, lit and set into the frame."""

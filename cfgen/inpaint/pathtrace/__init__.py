@@ -1,0 +1,1 @@
+"""Hazards rendered straight into the scene by Blender as a module."""

@@ -1,0 +1,1 @@
+"""What a frame shows: clear road, own hood, light and sun."""
