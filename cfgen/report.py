@@ -11,19 +11,19 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.records import Fault
-from cfgen.report_page.gather import Gathered, gather
+from cfgen.report_page.data import Gathered, gather
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
 from cfgen.report_page.sections.broken import faults_section, left_out
-from cfgen.report_page.sections.cause import budget_section, swaps_section
 from cfgen.report_page.sections.floor import floor_sections
 from cfgen.report_page.sections.groups import groups_section
+from cfgen.report_page.sections.interventions import budget_section, swaps_section
 from cfgen.report_page.sections.motion import motion_section
+from cfgen.report_page.sections.paired import versus_section
 from cfgen.report_page.sections.people import people_section
 from cfgen.report_page.sections.success import success_section
 from cfgen.report_page.sections.traces import traces_section
-from cfgen.report_page.sections.versus import versus_section
 from cfgen.report_page.table import Table
 from cfgen.store import Store
 

@@ -13,7 +13,7 @@ from cfgen.core.plain import plain_json, plain_numbers, plain_text
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import open_planner
-from cfgen.planners.wire import decode, decode_needs
+from cfgen.planners.serialization import decode, decode_needs
 from cfgen.records import Motion
 from tests.nasty_planners import ANSWERS, POINTS
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cfgen.core.errors import InputError
-from cfgen.planners import wire
+from cfgen.planners import serialization
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.example_server import Handler
 from cfgen.planners.protocol import Needs, Observation, TimedImage
@@ -129,12 +129,12 @@ def test_a_bad_answer_costs_only_its_question():
 
 
 def test_what_is_sent_is_what_openapi_says():
-    spec = yaml.safe_load((Path(wire.__file__).parent / "openapi.yaml").read_text())
+    spec = yaml.safe_load((Path(serialization.__file__).parent / "openapi.yaml").read_text())
     schemas = spec["components"]["schemas"]
     pixels = np.random.default_rng(0).integers(0, 256, (4, 6, 3), np.uint8)
     camera = Camera(width=6, height=4, fx=5, fy=5, cx=3, cy=2, T_cam_ego=EYE)
     asked = Observation("a", 1, {"front": (TimedImage(0.0, pixels),)}, {"front": camera}, STILL)
-    sent = json.loads(json.dumps(wire.encode(asked)))
+    sent = json.loads(json.dumps(serialization.encode(asked)))
     assert set(sent) == set(schemas["Observation"]["properties"])
     assert set(schemas["Needs"]["properties"]) == {f for f in Needs.__dataclass_fields__ if f != "truth"}
     assert sent["history"] == [[0.0, 0.0, 0.0, 8.0]]

@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cfgen.app import compare, curate, hand, making, place, tryout
-from cfgen.app.hand import INSTANT, Tool
+from cfgen.app import authoring, compare, curate, place, regenerate, tryout
+from cfgen.app.authoring import INSTANT, Tool
+from cfgen.app.capabilities import Palette
+from cfgen.app.case_index import Shelf
 from cfgen.app.jobs import Job, Jobs
-from cfgen.app.lane import Work
-from cfgen.app.ledger import identifier, person
-from cfgen.app.palette import Palette
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.rate import RatingRoom
-from cfgen.app.shelf import Shelf
+from cfgen.app.reviews import identifier, person
+from cfgen.app.worker import Work
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.inpaint.registry import INPAINTERS, missing_extra
@@ -150,7 +150,7 @@ class Api:
             "locate": lambda name, q: place.locate(self.store, q),
             "suggest": lambda name, q: place.suggest(self.store, self._palette(q), q),
             "live": lambda name, q: place.live(self.store, self._palette(q), q),
-            "preview": lambda name, q: hand.draw(self._tool({"inpainter": INSTANT}), q, _quiet),
+            "preview": lambda name, q: authoring.draw(self._tool({"inpainter": INSTANT}), q, _quiet),
             "generate": self._generate,
             "save": self._save,
         }
@@ -205,14 +205,14 @@ class Api:
 
     def _regenerate(self, name: str, asked: Asked) -> dict[str, Any]:
         tool, case_id = self._tool({}), identifier(_text(asked, "id"), "case")
-        work = partial(making.regenerate, tool, person(name), case_id, _text(asked, "hazard"))
+        work = partial(regenerate.regenerate, tool, person(name), case_id, _text(asked, "hazard"))
         return self._begin("regenerate", name, tool.inpainter, "making it again", work)
 
     def _top_up(self, name: str, asked: Asked) -> dict[str, Any]:
         n = asked.get("n")
         if isinstance(n, bool) or not isinstance(n, int) or not 0 < n <= 100_000:
             raise InputError(f"top up: expected a number of cases, found {str(n)[:20]!r}")
-        work = partial(making.top_up, self.store.root, n, self.scenes)
+        work = partial(regenerate.top_up, self.store.root, n, self.scenes)
         return self._begin("top up", name, "build", "counting", work)
 
     def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
@@ -226,7 +226,7 @@ class Api:
             name,
             tool.inpainter,
             f"starting {tool.inpainter}",
-            partial(hand.palette, tool, hazard),
+            partial(authoring.palette, tool, hazard),
             partial(self._learn, tool),
         )
         return job.shown()
@@ -236,14 +236,18 @@ class Api:
 
     def _generate(self, name: str, asked: Asked) -> dict[str, Any]:
         tool = self._tool(asked)
-        return self._begin("draw", name, tool.inpainter, "drawing", partial(hand.draw, tool, dict(asked)))
+        return self._begin(
+            "draw", name, tool.inpainter, "drawing", partial(authoring.draw, tool, dict(asked))
+        )
 
     def _save(self, name: str, asked: Asked) -> dict[str, Any]:
         tool, who = self._tool(asked), person(name)
         _, faults, _ = place.placed(self.store, self._palette(asked), asked)
         if faults:
             raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
-        return self._begin("save", name, tool.inpainter, "saving", partial(hand.save, tool, dict(asked), who))
+        return self._begin(
+            "save", name, tool.inpainter, "saving", partial(authoring.save, tool, dict(asked), who)
+        )
 
     def _begin(self, kind: str, name: str, lane: str, words: str, work: Work) -> dict[str, Any]:
         job: Job = self.jobs.start(kind, name, lane, words, work)
@@ -267,7 +271,7 @@ class Api:
     def _palette(self, asked: Asked) -> Palette:
         tool = self._tool(asked)
         if tool.inpainter == INSTANT:
-            return hand.palette(tool, None, _quiet)
+            return authoring.palette(tool, None, _quiet)
         if tool not in self._palettes:
             raise InputError(
                 f"inpainter '{tool.inpainter}': is not started; choose it again under 'Drawn by'"

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.app.case_index import Shelf
 from cfgen.app.curate import item
 from cfgen.app.pictures import data_url
-from cfgen.app.shelf import Shelf
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
@@ -14,7 +14,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import spoken
 from cfgen.render.speed import speed_plot
-from cfgen.report_page.gather import gather
+from cfgen.report_page.data import gather
 from cfgen.report_page.sections.people import people_scores
 from cfgen.report_page.sections.success import leaderboard, success_rows
 from cfgen.store import Store

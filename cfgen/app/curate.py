@@ -8,9 +8,9 @@ from typing import Any
 
 import cv2
 
-from cfgen.app.ledger import Decision, append_review, current, identifier, person
+from cfgen.app.case_index import Shelf, aside, place_of
 from cfgen.app.pictures import case_url, scene_url
-from cfgen.app.shelf import Shelf, aside, place_of
+from cfgen.app.reviews import Decision, append_review, current, identifier, person
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cfgen.app.lane import CancelledError, Lane, Work
+from cfgen.app.worker import CancelledError, Lane, Work
 from cfgen.core.errors import CfgenError, InputError
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import cv2
 import numpy as np
 
-from cfgen.app.ledger import identifier
-from cfgen.app.shelf import place_of
+from cfgen.app.case_index import place_of
+from cfgen.app.reviews import identifier
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_image
 from cfgen.store import Store

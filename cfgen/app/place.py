@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.app.palette import Palette
+from cfgen.app.capabilities import Palette
 from cfgen.app.pictures import scene_url
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners

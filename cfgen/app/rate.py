@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.ledger import append_rating, person
 from cfgen.app.pictures import data_url
+from cfgen.app.reviews import append_rating, person
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
 from cfgen.core.hashing import derive_id, derive_seed

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.ledger import identifier
+from cfgen.app.case_index import place_of
 from cfgen.app.pictures import data_url
-from cfgen.app.shelf import place_of
+from cfgen.app.reviews import identifier
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
 from cfgen.judge.protocol import VerdictKey

@@ -21,8 +21,8 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
 from cfgen.metrics.comparison import comparison
 from cfgen.planners.answer import to_plan
-from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Observation, Truth
+from cfgen.planners.responder_motion import Baseline, Target
 from cfgen.planners.responders import KINDS, Responder
 from cfgen.records import (
     DIMENSIONS,

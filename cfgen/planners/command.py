@@ -1,7 +1,7 @@
 """``cmd:`` planners: any program that speaks JSON lines on stdin and stdout.
 
 It first gets ``{"ask": "needs"}`` and answers ``{"needs": {...}}``; then one observation a line (see
-:mod:`cfgen.planners.wire`), to each of which it answers one line with the same ``"id"``. No shell is involved.
+:mod:`cfgen.planners.serialization`), to each of which it answers one line with the same ``"id"``. No shell is involved.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Needs, Observation, Response
-from cfgen.planners.wire import decode, decode_needs, encode
+from cfgen.planners.serialization import decode, decode_needs, encode
 
 #: bytes of an answer's line beside its text; a longer line ends the program
 _BESIDES = 16 * 2**20

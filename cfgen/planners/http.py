@@ -15,7 +15,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
-from cfgen.planners.wire import decode, decode_needs, encode
+from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.records import Failure
 
 #: bytes of a reply beside its texts, for each answer in it

@@ -14,9 +14,9 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.registry import Registry
 from cfgen.planners.answer import PlanFaultError, received
-from cfgen.planners.isolated import Isolated, PlannerStartError
+from cfgen.planners.process import Isolated, PlannerStartError
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
-from cfgen.planners.wire import decode_needs, needs_content
+from cfgen.planners.serialization import decode_needs, needs_content
 
 PLANNERS = Registry(
     "planner",

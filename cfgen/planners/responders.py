@@ -13,9 +13,18 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.planners.builtin import write_text
-from cfgen.planners.maneuvers import Baseline, Target
 from cfgen.planners.protocol import Needs, Observation, Truth
-from cfgen.planners.words import Words, a, clear_road, lookalike, place_of, plain, wrong_name, wrong_place
+from cfgen.planners.responder_motion import Baseline, Target
+from cfgen.planners.responder_text import (
+    Words,
+    a,
+    clear_road,
+    lookalike,
+    place_of,
+    plain,
+    wrong_name,
+    wrong_place,
+)
 
 Say = Callable[["Seen"], Words]
 Move = Callable[[Baseline, Target], np.ndarray]

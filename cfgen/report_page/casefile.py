@@ -9,7 +9,7 @@ import numpy as np
 from cfgen.geometry.trajectory import deltas, speeds
 from cfgen.metrics.kinematics import encounter
 from cfgen.records import DIMENSIONS, Case, Rollout, Scene, Verdict, Vote
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.sections.people import people_scores
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from cfgen.metrics.floor import judged_events
 from cfgen.metrics.kinematics import responds
 from cfgen.records import Case, Dimension, Placement
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 
 
 def judged(data: Gathered, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:

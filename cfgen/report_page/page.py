@@ -13,7 +13,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_image, write_bytes
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import NARROW, WIDE, Plot, Section
 
 _ASSETS = Path(__file__).parent / "assets"

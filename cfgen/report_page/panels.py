@@ -9,7 +9,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.records import Case, Fault, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 
 
 def write_panels(

@@ -14,7 +14,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, write_bytes
 from cfgen.core.progress import Progress
 from cfgen.planners.protocol import Needs
-from cfgen.planners.wire import describe
+from cfgen.planners.serialization import describe
 from cfgen.records import Fault
 from cfgen.rollouts.inputs import Questions, arm_questions
 from cfgen.store import Store

@@ -11,7 +11,7 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
 )
 
-from cfgen.app.wiring import serve  # noqa: E402
+from cfgen.app.server import serve  # noqa: E402
 from cfgen.core.hashing import hash_bytes  # noqa: E402
 from tests.app.rooms import room, settled  # noqa: E402
 

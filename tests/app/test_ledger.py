@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.app.ledger import append_rating, append_review, current, person
+from cfgen.app.reviews import append_rating, append_review, current, person
 from cfgen.core.errors import CfgenError
 from cfgen.records import Benchmark, Planned, Review
 from cfgen.store import Store

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen[app]'")
 
 from cfgen.app.api import Api
-from cfgen.app.wiring import serve
+from cfgen.app.server import serve
 from cfgen.core.files import read_image
 from tests.app.asking import ask
 from tests.benches import run

@@ -11,7 +11,7 @@ from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
-from cfgen.report_page.gather import gather
+from cfgen.report_page.data import gather
 from cfgen.report_page.sections.people import people_section
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store

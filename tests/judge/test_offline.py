@@ -18,9 +18,9 @@ from cfgen.judge.offline.shape import Shape, shape_of
 from cfgen.judge.probe import KNOWN
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
-from cfgen.planners.maneuvers import Baseline, Target
+from cfgen.planners.responder_motion import Baseline, Target
+from cfgen.planners.responder_text import plain
 from cfgen.planners.responders import KINDS
-from cfgen.planners.words import plain
 from cfgen.records import DIMENSIONS, Plan, Trace
 from tests.judge.painted import PARTS, SIZES, WHOLE, Painted, paint
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from cfgen.cli.main import main
 
+from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
 from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, Rejection
 from cfgen.report import report
+from cfgen.report_page.data import gather
 from cfgen.report_page.events import judged
-from cfgen.report_page.gather import gather
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.table import Table
 from tests.report.bench import blind, make_bench, straight, write_swap

@@ -63,7 +63,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _app(arguments: argparse.Namespace) -> int:
     from cfgen.app.api import ROOMS, Api
-    from cfgen.app.wiring import check_ready, serve
+    from cfgen.app.server import check_ready, serve
 
     auth = [_login(text) for text in arguments.auth]
     check_ready(arguments.host, arguments.port)
@@ -110,7 +110,7 @@ def _inpainter_options(given: list[str]) -> dict[str, dict[str, Any]]:
 
 
 def _login(text: str) -> tuple[str, str]:
-    from cfgen.app.ledger import person
+    from cfgen.app.reviews import person
 
     name, colon, password = text.partition(":")
     if not colon or not password:

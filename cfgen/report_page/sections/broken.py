@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cfgen.records import Fault
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 

@@ -8,8 +8,8 @@ from cfgen.metrics.floor import CONTROLS, Difference, Floor, above_floor
 from cfgen.metrics.rates import Rate
 from cfgen.records import Dimension
 from cfgen.report_page.charts import Series, rows_chart
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.events import judged, measured
-from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing

@@ -7,8 +7,8 @@ from cfgen.metrics.breakdown import AXES, Group, breakdown, dose_response, parti
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS
 from cfgen.report_page.charts import Series, curve_chart, rows_chart
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.events import judged
-from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing

@@ -7,7 +7,7 @@ import numpy as np
 
 from cfgen.metrics.kinematics import Encounter, displacement_errors, encounter
 from cfgen.metrics.rates import Rate
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 

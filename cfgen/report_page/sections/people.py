@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from cfgen.metrics.agreement import Agreement, agreement, consensus
 from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeRun
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 

@@ -6,7 +6,7 @@ from functools import partial
 from cfgen.metrics.success import SuccessRow, success_row
 from cfgen.records import DIMENSIONS
 from cfgen.report_page.charts import Series, rows_chart
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 

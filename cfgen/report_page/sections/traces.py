@@ -5,7 +5,7 @@ from typing import Any
 
 from cfgen.metrics.faithfulness import EDGES, ConsistencyRow, EdgeVerdicts, consistency_row
 from cfgen.metrics.grounding import inconsistency_rate, mean_grounding
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 

@@ -5,7 +5,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from cfgen.planners.maneuvers import HALF_CAR_M, Target
+from cfgen.planners.responder_motion import HALF_CAR_M, Target
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.app.ledger import current, identifier
+from cfgen.app.reviews import current, identifier
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.records import ReviewFile

@@ -11,11 +11,11 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.app.lane import Say
-from cfgen.app.palette import Palette
-from cfgen.app.patient import Patient
+from cfgen.app.caching_inpainter import Patient
+from cfgen.app.capabilities import Palette
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
+from cfgen.app.worker import Say
 from cfgen.cases.builder import Draft, Outcome
 from cfgen.cases.context import Recipe, Workshop
 from cfgen.cases.lockstep import in_step

@@ -18,7 +18,7 @@ from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.protocol import Needs, Observation, Planner, Response
-from cfgen.planners.wire import decode_needs, needs_content
+from cfgen.planners.serialization import decode_needs, needs_content
 from cfgen.records import Failure
 
 #: Loading weights may take long.

@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
 from cfgen.records import DIMENSIONS
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.events import judged
-from cfgen.report_page.gather import Gathered
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 

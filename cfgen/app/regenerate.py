@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from cfgen.app.authoring import Tool, finish, further, workshop
+from cfgen.app.case_index import Shelf
 from cfgen.app.curate import decide
-from cfgen.app.hand import Tool, finish, further, workshop
-from cfgen.app.lane import Say
-from cfgen.app.shelf import Shelf
+from cfgen.app.worker import Say
 from cfgen.build import BuildOptions, build
 from cfgen.cases.builder import draft_cases
 from cfgen.core.errors import StoreError

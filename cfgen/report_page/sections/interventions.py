@@ -7,7 +7,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row
 from cfgen.records import DIMENSIONS, Rollout
 from cfgen.report_page.charts import Series, curve_chart
-from cfgen.report_page.gather import Gathered
+from cfgen.report_page.data import Gathered
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 
