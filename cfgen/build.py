@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import Recipe
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.context import WorkerSettings
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
@@ -26,7 +26,7 @@ from cfgen.core.progress import Progress
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.guided import can_draw
-from cfgen.inpaint.protocol import Inpainter, Needs
+from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.models.ledger import in_words
 from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
@@ -94,7 +94,7 @@ def build(options: BuildOptions) -> BuildReport:
     painters = _painters(options)
     hazards, undrawable, taxonomy_hash = _drawable_hazards(options, painters)
     store = _open_store(options, painters, hashes, taxonomy_hash)
-    recipe = Recipe(
+    settings = WorkerSettings(
         store.root,
         options.taxonomy,
         tuple(sorted(folders.items())),
@@ -107,7 +107,7 @@ def build(options: BuildOptions) -> BuildReport:
     stopped = ""
     with Workers(_jobs(options, painters.inpainter.needs)) as workers:
         while not stopped and (todo := plan.next_round()):
-            stopped = _work_off(recipe, plan, todo, painters.inpainter.needs.batch_size, workers, progress)
+            stopped = _work_off(settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress)
     report = tally(store, options.n, unusable, undrawable, stopped)
     store.write_build_report(report)
     return report
@@ -213,7 +213,7 @@ def _open_store(
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),
     )
-    Masking.of(asked)  # its mistakes are told before anything is written
+    MaskPipeline.of(asked)  # its mistakes are told before anything is written
     exists = (options.out / MARKER).is_file()
     store = Store(options.out) if exists else Store.create(options.out, asked)
     found = store.benchmark
@@ -297,7 +297,7 @@ def _broken(store: Store) -> list[str]:
     return [p.case_id for p in store.benchmark.planned if p.case_id in faults]
 
 
-def _jobs(options: BuildOptions, needs: Needs) -> int:
+def _jobs(options: BuildOptions, needs: InpainterRequirements) -> int:
     jobs = options.jobs or default_jobs()
     if (options.masks or options.detector) and not options.jobs:
         jobs = 1  # its models take the whole machine
@@ -305,14 +305,19 @@ def _jobs(options: BuildOptions, needs: Needs) -> int:
 
 
 def _work_off(
-    recipe: Recipe, plan: _Plan, todo: list[Planned], size: int, workers: Workers, progress: Progress
+    settings: WorkerSettings,
+    plan: _Plan,
+    todo: list[Planned],
+    size: int,
+    workers: Workers,
+    progress: Progress,
 ) -> str:
     """Returns why it ended before its end, or ""."""
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
     note = _Note(plan.untried() + len(todo), replacing=todo[0].round > 0)
     if todo[0].round == 1:  # those pairs come easier that were planned first
         progress.forget()
-    for results in workers.run(partial(make_cases, recipe), batches, partial(_lost, recipe)):
+    for results in workers.run(partial(make_cases, settings), batches, partial(_lost, settings)):
         spent = spent_so_far(plan.store)
         for outcome in results:
             note.outcomes[outcome.status] += 1
@@ -321,17 +326,17 @@ def _work_off(
             return put_off
     if elsewhere := note.outcomes["elsewhere"]:
         raise StoreError(
-            f"{recipe.store}: {elsewhere} cases are in hand in another build; "
+            f"{settings.store}: {elsewhere} cases are in hand in another build; "
             "run the same command again when it has ended"
         )
     return ""
 
 
-def _lost(recipe: Recipe, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
+def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
     """The cases of a batch that killed two worker processes."""
-    if recipe.strict:
+    if settings.strict:
         raise error
-    store = Store(recipe.store)
+    store = Store(settings.store)
     inputs = [p.model_dump(mode="json") for p in batch]
     fault = fault_of(error, "worker process", {"benchmark_seed": store.benchmark.seed, "batch": inputs})
     return [outcome_on_disk(store, p) or lose(store, p, fault) for p in batch]

@@ -11,7 +11,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.records import Fault
-from cfgen.report_page.data import Gathered, gather
+from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.section import WIDE, Section
@@ -20,7 +20,7 @@ from cfgen.report_page.sections.floor import floor_sections
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.interventions import budget_section, swaps_section
 from cfgen.report_page.sections.motion import motion_section
-from cfgen.report_page.sections.paired import versus_section
+from cfgen.report_page.sections.paired import paired_section
 from cfgen.report_page.sections.people import people_section
 from cfgen.report_page.sections.success import success_section
 from cfgen.report_page.sections.traces import traces_section
@@ -80,7 +80,7 @@ def report(
     store = Store(bench)
     out = out or store.root.resolve().with_name(f"{store.root.resolve().name}-report")
     _check_target(out)
-    data = gather(store, planners)
+    data = read_report_data(store, planners)
     faults: list[Fault] = []
 
     def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:
@@ -116,11 +116,11 @@ def report(
 
 
 #: id -> title where it breaks, and what makes it
-SECTIONS: dict[str, tuple[str, Callable[[Gathered], Section]]] = {
+SECTIONS: dict[str, tuple[str, Callable[[ReportData], Section]]] = {
     "headline": ("Response to the hazard, above the floor", lambda data: floor_sections(data)[0]),
     "leaderboard": ("Leaderboard", success_section),
     "floor": ("The floor", lambda data: floor_sections(data)[1]),
-    "versus": ("Planner against planner", versus_section),
+    "versus": ("Planner against planner", paired_section),
     "breakdown": ("Breakdown", groups_section),
     "motion": ("Motion", motion_section),
     "faithfulness": ("Faithfulness of the reasoning", traces_section),
@@ -151,7 +151,7 @@ def _made(section: Section) -> _Made:
     return _Made(section, files, "" if section.empty else markdown, section_html(section))
 
 
-def _write(out: Path, data: Gathered, parts: list[_Made]) -> None:
+def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
     """Tables as CSV and LaTeX, plots, all in one Markdown file, the page, and the figures as they are, not rounded."""
     for part in parts:
         for name, content in ({} if part.section.empty else part.files).items():

@@ -41,7 +41,7 @@ from cfgen.records import (
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts.inputs import Question, Questions, arm_questions
+from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
 from cfgen.rollouts.interventions import intervene
 from cfgen.rollouts.runner import roll_out
 from cfgen.rollouts.summary import ScoreSummary, summary
@@ -87,34 +87,38 @@ def score(options: ScoreOptions) -> ScoreSummary:
         Shortfall: the planner cannot be reached any more.
     """
     store = Store(options.bench)
-    questions = arm_questions(store, options.arms, options.repeats)
-    asker = Questions(store, store.benchmark.seed)
+    questions = arm_inputs(store, options.arms, options.repeats)
+    inputs = RolloutInputs(store, store.benchmark.seed)
     planner = open_planner(
         options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
     )
     try:
         _register(store, planner, options)
-        _warn_of_small_hazards(asker, planner, questions)
+        _warn_of_small_hazards(inputs, planner, questions)
         retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet)
-        roll_out(store, asker, planner, retrying, questions, options)
-        followed = intervene(store, asker, planner, retrying, questions, options) if options.intervene else {}
+        roll_out(store, inputs, planner, retrying, questions, options)
+        followed = (
+            intervene(store, inputs, planner, retrying, questions, options) if options.intervene else {}
+        )
     finally:
         planner.close()
     judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
     _warn_if_untested(store, judge)
     calibrated = _calibrated(store, judge)
-    _judge(store, asker, judge, planner.name, questions, options)
+    _judge(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
 
 
-def _warn_of_small_hazards(asker: Questions, planner: OpenPlanner, questions: Sequence[Question]) -> None:
+def _warn_of_small_hazards(
+    inputs: RolloutInputs, planner: OpenPlanner, questions: Sequence[RolloutInput]
+) -> None:
     """Said before the first question: what a planner cannot see, it cannot answer to."""
     area = min(planner.needs.max_pixels or math.inf, planner.needs.input_pixels or math.inf)
     if not planner.needs.cameras or math.isinf(area):
         return
     small = []
     for case in {q.case.case_id: q.case for q in questions}.values():
-        camera = asker.front_camera(case)
+        camera = inputs.front_camera(case)
         x0, y0, x1, y1 = case.placement.box_px
         covered = (x1 - x0) * (y1 - y0) * min(1.0, area / (camera.width * camera.height))
         if covered < SMALL_PX:
@@ -187,10 +191,10 @@ def _calibrated(store: Store, judge: Judge) -> int:
 
 def _judge(
     store: Store,
-    asker: Questions,
+    inputs: RolloutInputs,
     judge: Judge,
     planner: str,
-    questions: Sequence[Question],
+    questions: Sequence[RolloutInput],
     options: ScoreOptions,
 ) -> None:
     run = judge.run_record()
@@ -220,11 +224,11 @@ def _judge(
         if failed is not None:
             done(_planner_failed(run, key, failed))
         else:
-            items.append((key, partial(judge_item, asker, question, *pair)))
+            items.append((key, partial(judge_item, inputs, question, *pair)))
     judge_each(judge, items, done, options.strict)
 
 
-def _pair(store: Store, planner: str, question: Question) -> tuple[Rollout, Rollout]:
+def _pair(store: Store, planner: str, question: RolloutInput) -> tuple[Rollout, Rollout]:
     """What the planner answered to the original and to the arm.
 
     Raises:
@@ -236,7 +240,7 @@ def _pair(store: Store, planner: str, question: Question) -> tuple[Rollout, Roll
         raise InputError(str(error)) from error
 
 
-def _has_verdict(store: Store, judge: str, planner: str, question: Question, retry_failed: bool) -> bool:
+def _has_verdict(store: Store, judge: str, planner: str, question: RolloutInput, retry_failed: bool) -> bool:
     """Whether there is a verdict that stands.
 
     A damaged one does not, nor one on a planner's failure that has since been made good.
@@ -253,7 +257,7 @@ def _has_verdict(store: Store, judge: str, planner: str, question: Question, ret
     return not (retry_failed and found.status == "failed")
 
 
-def _answered(store: Store, planner: str, question: Question) -> bool:
+def _answered(store: Store, planner: str, question: RolloutInput) -> bool:
     """Whether the planner has a plan for both frames."""
     try:
         return all(r.status == "ok" for r in _pair(store, planner, question))
@@ -278,11 +282,11 @@ def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
     )
 
 
-def _stored(store: Store, planner: str, question: Question, arm: str) -> Rollout:
+def _stored(store: Store, planner: str, question: RolloutInput, arm: str) -> Rollout:
     return read_record(store.rollout_path(planner, arm, question.case.case_id, question.repeat), Rollout)
 
 
-def judge_item(asker: Questions, question: Question, before: Rollout, after: Rollout) -> JudgeItem:
+def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, after: Rollout) -> JudgeItem:
     """The judge's inputs for one arm against the original; both rollouts hold a plan.
 
     Raises:
@@ -292,8 +296,8 @@ def judge_item(asker: Questions, question: Question, before: Rollout, after: Rol
         raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
     original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
     try:
-        frames = [asker.front_file(question.case, arm) for arm in ("original", question.arm)]
-        camera = asker.front_camera(question.case)
+        frames = [inputs.front_file(question.case, arm) for arm in ("original", question.arm)]
+        camera = inputs.front_camera(question.case)
     except StoreError as error:
         raise InputError(str(error)) from error
     return JudgeItem(

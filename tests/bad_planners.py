@@ -6,11 +6,11 @@ import time
 import numpy as np
 
 from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.protocol import Needs, Response
+from cfgen.planners.protocol import Requirements, Response
 
 
 class _Base:
-    needs = Needs(cameras=(), frame_times=())
+    needs = Requirements(cameras=(), frame_times=())
 
     def plan(self, observations):
         return [self.one(o) for o in observations]
@@ -94,7 +94,7 @@ class TooFew(_Base):
 
 
 class WantsTruth(Good):
-    needs = Needs(truth=True)
+    needs = Requirements(truth=True)
 
 
 class NoNeeds:
@@ -105,7 +105,7 @@ class NoNeeds:
 class OnceBad(Good):
     """Dies on the second question of a batch of three, then answers."""
 
-    needs = Needs(cameras=(), frame_times=(), batch_size=3)
+    needs = Requirements(cameras=(), frame_times=(), batch_size=3)
 
     def one(self, observation):
         if observation.token == "b":

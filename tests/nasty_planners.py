@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from cfgen.planners.protocol import Needs, Response
+from cfgen.planners.protocol import Requirements, Response
 
 POINTS = [[k * 2.0, 0.0] for k in range(1, 25)]
 
@@ -98,14 +98,14 @@ ANSWERS = {
 
 
 class Nasty:
-    needs = Needs(cameras=(), frame_times=(), batch_size=len(ANSWERS))
+    needs = Requirements(cameras=(), frame_times=(), batch_size=len(ANSWERS))
 
     def plan(self, observations):
         return [ANSWERS[o.token]() for o in observations]
 
 
 class NoBatch(Nasty):
-    needs = Needs(cameras=(), frame_times=(), batch_size=0)
+    needs = Requirements(cameras=(), frame_times=(), batch_size=0)
 
 
 class Killed(Nasty):
@@ -117,4 +117,4 @@ class Killed(Nasty):
 
 
 class OddNeeds(Nasty):
-    needs = Needs(cameras=(), frame_times=(float("nan"),))
+    needs = Requirements(cameras=(), frame_times=(float("nan"),))

@@ -3,11 +3,11 @@
 import numpy as np
 
 from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.protocol import Needs
+from cfgen.planners.protocol import Requirements
 
 
 class RandomPlanner:
-    needs = Needs(cameras=(), frame_times=(), batch_size=8, deterministic=False)
+    needs = Requirements(cameras=(), frame_times=(), batch_size=8, deterministic=False)
 
     def plan(self, observations):
         return [self.one(o) for o in observations]

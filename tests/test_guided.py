@@ -14,7 +14,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
-from cfgen.inpaint.protocol import InpaintResult, Needs
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from tests.benches import run
 from tests.test_inpaint import FRONT, Painter, make_hazard, make_job
@@ -166,4 +166,4 @@ def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
     monkeypatch.setattr(Composite, "needs", replace(Composite.needs, processes=1))
     building.build(replace(options, out=tmp_path / "b"))
     assert used == [2, 1]
-    assert Needs().processes == 0
+    assert InpainterRequirements().processes == 0

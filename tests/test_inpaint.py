@@ -13,7 +13,7 @@ from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.paste import blend, layer_of, weights
 from cfgen.inpaint.propagate import board
-from cfgen.inpaint.protocol import InpaintResult, Needs
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import crop_box, project_mask, seen_by
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
@@ -28,7 +28,7 @@ class Painter:
     name, version, options = "painter", "1", {}
 
     def __init__(self, colour=(200, 30, 30), alpha=None, **needs):
-        self.colour, self.alpha, self.needs, self.asked = colour, alpha, Needs(**needs), []
+        self.colour, self.alpha, self.needs, self.asked = colour, alpha, InpainterRequirements(**needs), []
 
     def can_draw(self, hazard):
         return hazard.prompt != "undrawable"
@@ -244,7 +244,7 @@ def test_crops_hold_the_whole_mask(x, y, yaw, reach, side):
     if seen_by(camera, placement) is None:
         return
     mask = project_mask(camera, placement, reach)
-    x0, y0, x1, y1 = crop_box(mask, Needs(context=0.1, min_side=side))
+    x0, y0, x1, y1 = crop_box(mask, InpainterRequirements(context=0.1, min_side=side))
     assert 0 <= x0 < x1 <= 960
     assert 0 <= y0 < y1 <= 540
     assert np.count_nonzero(mask) == np.count_nonzero(mask[y0:y1, x0:x1])

@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.planners import serialization
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.example_server import Handler
-from cfgen.planners.protocol import Needs, Observation, TimedImage
+from cfgen.planners.protocol import Observation, Requirements, TimedImage
 from cfgen.planners.registry import open_planner
 from cfgen.records import Camera, Motion
 
@@ -113,7 +113,7 @@ class Broken(Quiet):
 def test_the_example_server_is_scored_as_documented():
     with serving(Quiet) as url:
         planner = open_planner(url)
-        assert planner.needs == Needs(max_pixels=196_608)
+        assert planner.needs == Requirements(max_pixels=196_608)
         text, plan = to_plan(planner.ask([question()])[0])
     assert text == "I keep my speed and my lane."
     assert plan.waypoints[0][0] == pytest.approx(2.0)
@@ -136,5 +136,7 @@ def test_what_is_sent_is_what_openapi_says():
     asked = Observation("a", 1, {"front": (TimedImage(0.0, pixels),)}, {"front": camera}, STILL)
     sent = json.loads(json.dumps(serialization.encode(asked)))
     assert set(sent) == set(schemas["Observation"]["properties"])
-    assert set(schemas["Needs"]["properties"]) == {f for f in Needs.__dataclass_fields__ if f != "truth"}
+    assert set(schemas["Requirements"]["properties"]) == {
+        f for f in Requirements.__dataclass_fields__ if f != "truth"
+    }
     assert sent["history"] == [[0.0, 0.0, 0.0, 8.0]]

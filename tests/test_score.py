@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.planners.protocol import Needs
-from cfgen.rollouts.inputs import Questions, arm_questions
+from cfgen.planners.protocol import Requirements
+from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.store import Store
 from tests.benches import copy, kill_when, run, tree
 
@@ -70,11 +70,11 @@ def test_a_killed_run_goes_on_to_the_same_end(out: Path, bench: Path, tmp_path: 
 
 def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
     store = Store(out)
-    asker = Questions(store, 7)
-    needs = Needs(frame_times=(-0.5, 0.0))
+    inputs = RolloutInputs(store, 7)
+    needs = Requirements(frame_times=(-0.5, 0.0))
     for case in store.cases():
         original, hazard = (
-            asker.observation(q, needs) for q in arm_questions(store, ("hazard",), 1) if q.case == case
+            inputs.observation(q, needs) for q in arm_inputs(store, ("hazard",), 1) if q.case == case
         )
         assert original.token != hazard.token
         assert original.seed == hazard.seed
@@ -163,8 +163,8 @@ def test_a_folder_that_is_no_benchmark(tmp_path: Path):
 
 def test_a_planner_that_needs_what_the_scenes_lack_is_told_so(out: Path, tmp_path: Path, monkeypatch):
     (tmp_path / "greedy.py").write_text(
-        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Needs\n"
-        "class Greedy(Good):\n    needs = Needs(cameras=('rear',))\n"
+        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
+        "class Greedy(Good):\n    needs = Requirements(cameras=('rear',))\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
@@ -175,13 +175,13 @@ def test_a_planner_that_needs_what_the_scenes_lack_is_told_so(out: Path, tmp_pat
 
 def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
     store = Store(out)
-    asker = Questions(store, 7)
-    needs = Needs(frame_times=(-1.0, 0.0))
+    inputs = RolloutInputs(store, 7)
+    needs = Requirements(frame_times=(-1.0, 0.0))
     changed = 0
-    for question in arm_questions(store, ("hazard",), 1):
+    for question in arm_inputs(store, ("hazard",), 1):
         if question.arm == "hazard":
-            before = asker.observation(type(question)(question.case, "original", 0), needs)
-            after = asker.observation(question, needs)
+            before = inputs.observation(type(question)(question.case, "original", 0), needs)
+            after = inputs.observation(question, needs)
             pair = [o.images["front"][0].pixels.astype(int) for o in (before, after)]
             changed += bool(np.abs(pair[0] - pair[1]).max() > 10)
     assert changed >= 4
@@ -189,8 +189,8 @@ def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
 
 def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_path: Path, monkeypatch):
     (tmp_path / "myopic.py").write_text(
-        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Needs\n"
-        "class Myopic(Good):\n    needs = Needs(max_pixels=500)\n"
+        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
+        "class Myopic(Good):\n    needs = Requirements(max_pixels=500)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[1]))

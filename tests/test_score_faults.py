@@ -224,7 +224,7 @@ def test_a_frame_that_cannot_be_read_costs_its_answer(out: Path):
 
 def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
     from cfgen.planners.answer import PlanFaultError
-    from cfgen.planners.protocol import Needs
+    from cfgen.planners.protocol import Requirements
     from cfgen.planners.registry import OpenPlanner
 
     monkeypatch.setattr(retries, "FIRST_PAUSE_S", 0.0)
@@ -234,7 +234,7 @@ def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
         calls.extend(observations)
         return [o if o.startswith("good") else PlanFaultError("slow", "timeout") for o in observations]
 
-    asking = retries.Retrying(OpenPlanner("p", "p", "", Needs(), ask), 2, quiet=True)
+    asking = retries.Retrying(OpenPlanner("p", "p", "", Requirements(), ask), 2, quiet=True)
     for token in ("a", "b", "c", "d", "good", "e"):
         asking.ask([token])
     assert [calls.count(t) for t in ("a", "b", "c", "d", "good", "e")] == [3, 3, 3, 1, 1, 3]

@@ -1,12 +1,12 @@
 """Planners for interventions: one plans from its reasoning, one from the image alone."""
 
 from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.protocol import Needs
+from cfgen.planners.protocol import Requirements
 from cfgen.planners.reactive import stopping_path
 
 
 class _Base:
-    needs = Needs(accepts_trace=True)
+    needs = Requirements(accepts_trace=True)
 
     def plan(self, observations):
         return [self.one(o) for o in observations]

@@ -1,1 +1,1 @@
-"""The app: place, look, curate, rate, compare, try. Plain functions over the store; only ``wiring.py`` knows Gradio."""
+"""The app: place, look, curate, rate, compare, try. Plain functions over the store; only ``server.py`` knows Gradio."""

@@ -9,8 +9,8 @@ from typing import Any
 
 from cfgen.app import authoring, compare, curate, place, regenerate, tryout
 from cfgen.app.authoring import INSTANT, Tool
-from cfgen.app.capabilities import Palette
-from cfgen.app.case_index import Shelf
+from cfgen.app.capabilities import Capabilities
+from cfgen.app.case_index import CaseIndex
 from cfgen.app.jobs import Job, Jobs
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.rate import RatingRoom
@@ -49,12 +49,12 @@ class Api:
         options: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.store = Store(bench)
-        self.shelf = Shelf(self.store)
+        self.case_index = CaseIndex(self.store)
         self.scenes = scenes
         self.jobs = Jobs()
         self.rating = RatingRoom(self.store, arms, repeats)
         self._options = dict(options or {})
-        self._palettes: dict[Tool, Palette] = {}
+        self._capabilities: dict[Tool, Capabilities] = {}
         unknown = sorted(set(rooms) - set(ROOMS))
         if unknown or not rooms:
             raise InputError(
@@ -92,7 +92,7 @@ class Api:
     def warm_up(self) -> None:
         """Read what the first page asks for, before it does."""
         with contextlib.suppress(CfgenError):  # it will be said when the page asks
-            self.shelf.entries()
+            self.case_index.entries()
 
     def who(self, user: str | None) -> dict[str, Any]:
         """What the top of the page shows."""
@@ -120,7 +120,7 @@ class Api:
     def _working(self) -> dict[str, Action]:
         return {
             "open_inpainter": self._open_inpainter,
-            "hazards": lambda name, q: place.hazards(self._palette(q)),
+            "hazards": lambda name, q: place.hazards(self._capabilities_of(q)),
             "job": lambda name, q: self.jobs.find(_text(q, "job")).shown(),
             "jobs": lambda name, q: [job.shown() for job in self.jobs.open(name)],
             "cancel": lambda name, q: self.jobs.cancel(_text(q, "job")),
@@ -128,11 +128,11 @@ class Api:
 
     def _curating(self) -> dict[str, Action]:
         return {
-            "queue": lambda name, q: {"rows": self.shelf.queue(name), "wanted": self.store.benchmark.n},
-            "item": lambda name, q: curate.item(self.shelf, _text(q, "id")),
+            "queue": lambda name, q: {"rows": self.case_index.queue(name), "wanted": self.store.benchmark.n},
+            "item": lambda name, q: curate.item(self.case_index, _text(q, "id")),
             "decide": self._decide,
-            "undo": lambda name, q: {"id": curate.undo(self.shelf, name)},
-            "bring_back": lambda name, q: {"said": curate.bring_back(self.shelf, name, _text(q, "id"))},
+            "undo": lambda name, q: {"id": curate.undo(self.case_index, name)},
+            "bring_back": lambda name, q: {"said": curate.bring_back(self.case_index, name, _text(q, "id"))},
             "regenerate": self._regenerate,
             "top_up": self._top_up,
         }
@@ -148,8 +148,8 @@ class Api:
             },
             "scene": lambda name, q: place.show(self.store, _text(q, "scene")),
             "locate": lambda name, q: place.locate(self.store, q),
-            "suggest": lambda name, q: place.suggest(self.store, self._palette(q), q),
-            "live": lambda name, q: place.live(self.store, self._palette(q), q),
+            "suggest": lambda name, q: place.suggest(self.store, self._capabilities_of(q), q),
+            "live": lambda name, q: place.live(self.store, self._capabilities_of(q), q),
             "preview": lambda name, q: authoring.draw(self._tool({"inpainter": INSTANT}), q, _quiet),
             "generate": self._generate,
             "save": self._save,
@@ -167,16 +167,16 @@ class Api:
         return {
             "overview": lambda name, q: compare.overview(self.store),
             "answer": lambda name, q: compare.answer(
-                self.shelf, _name(q, "planner"), _text(q, "id"), _name(q, "judge")
+                self.case_index, _name(q, "planner"), _text(q, "id"), _name(q, "judge")
             ),
         }
 
     def _trying(self) -> dict[str, Action]:
         return {
-            "item": lambda name, q: curate.item(self.shelf, _text(q, "id")),
+            "item": lambda name, q: curate.item(self.case_index, _text(q, "id")),
             "try_choices": lambda name, q: {
                 "cases": [
-                    {"id": e.id, "name": e.name} for e in self.shelf.entries() if e.status == "accepted"
+                    {"id": e.id, "name": e.name} for e in self.case_index.entries() if e.status == "accepted"
                 ],
                 "baselines": tryout.baselines(self.store),
             },
@@ -194,7 +194,9 @@ class Api:
 
     def _decide(self, name: str, asked: Asked) -> dict[str, Any]:
         decision: Any = _text(asked, "decision")
-        said = curate.decide(self.shelf, name, _text(asked, "id"), decision, str(asked.get("reason", "")))
+        said = curate.decide(
+            self.case_index, name, _text(asked, "id"), decision, str(asked.get("reason", ""))
+        )
         return {"said": said}
 
     def _rate(self, name: str, asked: Asked) -> dict[str, Any]:
@@ -218,7 +220,7 @@ class Api:
     def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
         """None where it can be used on this hazard at once, else the job that starts it."""
         tool, hazard = self._tool(asked), str(asked.get("hazard", ""))
-        known = self._palettes.get(tool)
+        known = self._capabilities.get(tool)
         if tool.inpainter == INSTANT or (known is not None and known.knows(hazard)):
             return None
         job = self.jobs.start(
@@ -226,13 +228,13 @@ class Api:
             name,
             tool.inpainter,
             f"starting {tool.inpainter}",
-            partial(authoring.palette, tool, hazard),
+            partial(authoring.capabilities, tool, hazard),
             partial(self._learn, tool),
         )
         return job.shown()
 
-    def _learn(self, tool: Tool, palette: Palette) -> None:
-        self._palettes.setdefault(tool, palette).sizes.update(palette.sizes)
+    def _learn(self, tool: Tool, capabilities: Capabilities) -> None:
+        self._capabilities.setdefault(tool, capabilities).sizes.update(capabilities.sizes)
 
     def _generate(self, name: str, asked: Asked) -> dict[str, Any]:
         tool = self._tool(asked)
@@ -242,15 +244,15 @@ class Api:
 
     def _save(self, name: str, asked: Asked) -> dict[str, Any]:
         tool, who = self._tool(asked), person(name)
-        _, faults, _ = place.placed(self.store, self._palette(asked), asked)
+        _, faults, _ = place.placed(self.store, self._capabilities_of(asked), asked)
         if faults:
             raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
         return self._begin(
             "save", name, tool.inpainter, "saving", partial(authoring.save, tool, dict(asked), who)
         )
 
-    def _begin(self, kind: str, name: str, lane: str, words: str, work: Work) -> dict[str, Any]:
-        job: Job = self.jobs.start(kind, name, lane, words, work)
+    def _begin(self, kind: str, name: str, worker: str, words: str, work: Work) -> dict[str, Any]:
+        job: Job = self.jobs.start(kind, name, worker, words, work)
         return job.shown()
 
     def _tool(self, asked: Asked) -> Tool:
@@ -268,15 +270,15 @@ class Api:
         text = json.dumps(dict(options), sort_keys=True)
         return Tool(self.store.root.resolve(), inpainter, text, guide)
 
-    def _palette(self, asked: Asked) -> Palette:
+    def _capabilities_of(self, asked: Asked) -> Capabilities:
         tool = self._tool(asked)
         if tool.inpainter == INSTANT:
-            return authoring.palette(tool, None, _quiet)
-        if tool not in self._palettes:
+            return authoring.capabilities(tool, None, _quiet)
+        if tool not in self._capabilities:
             raise InputError(
                 f"inpainter '{tool.inpainter}': is not started; choose it again under 'Drawn by'"
             )
-        return self._palettes[tool]
+        return self._capabilities[tool]
 
 
 def _quiet(words: str, share: float | None) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.app.caching_inpainter import Patient
-from cfgen.app.capabilities import Palette
+from cfgen.app.caching_inpainter import CachingInpainter
+from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
 from cfgen.app.worker import Say
-from cfgen.cases.builder import Draft, Outcome
-from cfgen.cases.context import Recipe, Workshop
+from cfgen.cases.builder import CaseBuilder, Outcome
+from cfgen.cases.context import BuildContext, WorkerSettings
 from cfgen.cases.lockstep import in_step
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
@@ -45,27 +45,29 @@ class Tool:
 @lru_cache(maxsize=1)
 def _inpainter(root: Path, name: str, options: str) -> Inpainter:
     inpainter = create_inpainter(name, json.loads(options), Store(root).inpaint_cache)
-    return inpainter if name == INSTANT else Patient(inpainter)
+    return inpainter if name == INSTANT else CachingInpainter(inpainter)
 
 
 @lru_cache(maxsize=4)
-def workshop(tool: Tool) -> Workshop:
+def build_context(tool: Tool) -> BuildContext:
     """What drawing needs, loaded once a process."""
     store = Store(tool.root)
     inpainter = _inpainter(tool.root, tool.inpainter, tool.options)
     folders = tuple((scene_id, str(store.scene_dir(scene_id))) for scene_id in sorted(store.benchmark.scenes))
-    return Workshop(Recipe(tool.root, None, folders), inpainter, create_guide(tool.guide, inpainter))
+    return BuildContext(
+        WorkerSettings(tool.root, None, folders), inpainter, create_guide(tool.guide, inpainter)
+    )
 
 
 @lru_cache(maxsize=200)
-def _palette(tool: Tool, hazard_id: str | None) -> Palette:
-    return Palette.of(workshop(tool), None if tool.inpainter == INSTANT else hazard_id)
+def _capabilities_of(tool: Tool, hazard_id: str | None) -> Capabilities:
+    return Capabilities.of(build_context(tool), None if tool.inpainter == INSTANT else hazard_id)
 
 
-def palette(tool: Tool, hazard_id: str | None, say: Say) -> Palette:
-    """Start the inpainter and see what it can draw; see :meth:`Palette.of`."""
+def capabilities(tool: Tool, hazard_id: str | None, say: Say) -> Capabilities:
+    """Start the inpainter and see what it can draw; see :meth:`Capabilities.of`."""
     say(f"starting {tool.inpainter}", None)
-    return _palette(tool, hazard_id)
+    return _capabilities_of(tool, hazard_id)
 
 
 def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
@@ -74,21 +76,21 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     Raises:
         InputError: the camera does not see the place. StoreError: the inpainter declined.
     """
-    shop = _telling(tool, say, "drawing")
+    context = _telling(tool, say, "drawing")
     there = stage(tool.root, str(asked.get("scene")))
-    placement, _, hazard = placed(shop.store, _palette(tool, str(asked.get("hazard"))), asked)
+    placement, _, hazard = placed(context.store, _capabilities_of(tool, str(asked.get("hazard"))), asked)
     if placement is None:
         raise InputError("preview: the camera does not see this place; move the hazard into the frame")
     camera = there.folder.scene.front
     images = {(camera.name, there.folder.front_frame().t): there.image}
-    seed = _seed(shop.store.benchmark, there.folder.scene.scene_id, hazard.id, _number(asked))
+    seed = _seed(context.store.benchmark, there.folder.scene.scene_id, hazard.id, _number(asked))
     job = EditJob(there.folder.scene, images, hazard, placement, seed, read_mask(asked, there.image))
-    result = shop.edit(job)
+    result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
     image, mask = next(iter(result.frames.values()))
     x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
-    gates = shop.gates(job, result)
+    gates = context.gates(job, result)
     return {
         "part": data_url(image[y : y + h, x : x + w]),
         "at": [x, y, w, h],
@@ -102,31 +104,31 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
     Raises:
         InputError: something speaks against the place. StoreError: the gates refused it; nothing is written.
     """
-    shop = _telling(tool, say, "drawing")
-    store = shop.store
-    placement, faults, hazard = placed(store, _palette(tool, str(asked.get("hazard"))), asked)
+    context = _telling(tool, say, "drawing")
+    store = context.store
+    placement, faults, hazard = placed(store, _capabilities_of(tool, str(asked.get("hazard"))), asked)
     if placement is None or faults:
         raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
     scene_id = str(asked.get("scene"))
     mask = read_mask(asked, stage(tool.root, scene_id).image)
     with further(store, scene_id, hazard.id) as planned:
-        draft = Draft(shop, planned)
-        draft.read()
-        if draft.refusal:
-            raise InputError(f"not saved: {draft.refusal}")
-        draft.hazard = hazard
+        builder = CaseBuilder(context, planned)
+        builder.read()
+        if builder.refusal:
+            raise InputError(f"not saved: {builder.refusal}")
+        builder.hazard = hazard
         number = _number(asked)
-        seed = derive_seed(draft.seed, number)
-        job = EditJob(draft.folder.scene, draft.images, hazard, placement, seed, mask)
-        for _, put_off in in_step([draft.attempt(number, job)], shop.edits):
+        seed = derive_seed(builder.seed, number)
+        job = EditJob(builder.folder.scene, builder.images, hazard, placement, seed, mask)
+        for _, put_off in in_step([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")
-        if not draft.accepted or draft.edit is None:
-            why = "it broke" if draft.broken else "the gates refused it"
-            raise StoreError(f"not saved, {why}: {draft.refusal}")
-        draft.edit.report.update({"placed_by": who, "mask": "projected" if mask is None else "painted"})
+        if not builder.accepted or builder.edit is None:
+            why = "it broke" if builder.broken else "the gates refused it"
+            raise StoreError(f"not saved, {why}: {builder.refusal}")
+        builder.edit.report.update({"placed_by": who, "mask": "projected" if mask is None else "painted"})
         say("saving", None)
-        finish(draft)
+        finish(builder)
     return planned.case_id
 
 
@@ -153,13 +155,13 @@ def further(store: Store, scene_id: str, hazard_id: str) -> Iterator[Planned]:
         variant += 1
 
 
-def finish(draft: Draft) -> Outcome:
+def finish(builder: CaseBuilder) -> Outcome:
     """Plan and files in one step for every build that looks; killed within, a later build makes the case anew."""
-    store = draft.shop.store
+    store = builder.context.store
     with store.planning():
         benchmark = store.benchmark
-        store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, draft.planned)}))
-        return draft.finish()
+        store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, builder.planned)}))
+        return builder.finish()
 
 
 def _variant(benchmark: Benchmark, scene_id: str, hazard_id: str) -> int:
@@ -182,8 +184,8 @@ def _number(asked: Asked) -> int:
     return number
 
 
-def _telling(tool: Tool, say: Say, what: str) -> Workshop:
-    shop = workshop(tool)
-    if isinstance(shop.inpainter, Patient):
-        shop.inpainter.hear = lambda done, of: say(f"{what}: frame {done + 1} of {of}", done / of)
-    return shop
+def _telling(tool: Tool, say: Say, what: str) -> BuildContext:
+    context = build_context(tool)
+    if isinstance(context.inpainter, CachingInpainter):
+        context.inpainter.hear = lambda done, of: say(f"{what}: frame {done + 1} of {of}", done / of)
+    return context

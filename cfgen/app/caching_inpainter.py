@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.protocol import Answer, Inpainter, InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.records import Hazard, Size
 
 _KEPT = 64
 
 
-class Patient:
+class CachingInpainter:
     """An inpainter like the one inside.
 
     Attributes:
@@ -26,7 +26,7 @@ class Patient:
         self.name: str = inner.name
         self.version: str = inner.version
         self.options: Mapping[str, Any] = inner.options
-        self.needs: Needs = inner.needs
+        self.needs: InpainterRequirements = inner.needs
         self.hear: Callable[[int, int], None] = lambda done, of: None
         self._drawn: OrderedDict[str, InpaintResult] = OrderedDict()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cfgen.cases.context import Workshop
+from cfgen.cases.context import BuildContext
 from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.inpaint.guided import can_draw
@@ -10,8 +10,8 @@ from cfgen.records import Hazard, Size
 
 
 @dataclass(frozen=True)
-class Palette:
-    """What a workshop can draw.
+class Capabilities:
+    """What an inpainter can draw.
 
     Attributes:
         drawn: ids of the hazards it can draw.
@@ -25,13 +25,13 @@ class Palette:
     generative: bool
 
     @classmethod
-    def of(cls, shop: Workshop, hazard_id: str | None = None) -> "Palette":
+    def of(cls, context: BuildContext, hazard_id: str | None = None) -> "Capabilities":
         """With the sizes of one hazard, which may take a while to find; of all for None."""
-        drawn = [h for h in shop.taxonomy.hazards if can_draw(h, shop.inpainter, shop.guide)]
+        drawn = [h for h in context.taxonomy.hazards if can_draw(h, context.inpainter, context.guide)]
         asked = [h for h in drawn if hazard_id in (None, h.id)]
-        sizes = {h.id: tuple(shop.sizes(h)) for h in asked}
+        sizes = {h.id: tuple(context.sizes(h)) for h in asked}
         ids = frozenset(h.id for h in drawn)
-        return cls(shop.taxonomy, ids, sizes, not shop.inpainter.needs.every_frame)
+        return cls(context.taxonomy, ids, sizes, not context.inpainter.needs.every_frame)
 
     def knows(self, hazard_id: str) -> bool:
         """Whether there is nothing to ask about this hazard."""

@@ -29,7 +29,7 @@ class Entry:
     by: str = ""
 
 
-class Shelf:
+class CaseIndex:
     """Lists over one store, safe to share between threads."""
 
     def __init__(self, store: Store) -> None:

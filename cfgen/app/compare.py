@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.app.case_index import Shelf
+from cfgen.app.case_index import CaseIndex
 from cfgen.app.curate import item
 from cfgen.app.pictures import data_url
 from cfgen.core.errors import StoreError
@@ -14,7 +14,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import spoken
 from cfgen.render.speed import speed_plot
-from cfgen.report_page.data import gather
+from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.people import people_scores
 from cfgen.report_page.sections.success import leaderboard, success_rows
 from cfgen.store import Store
@@ -26,7 +26,7 @@ def overview(store: Store) -> dict[str, Any]:
     Raises:
         StoreError: nothing was scored here.
     """
-    data = gather(store)
+    data = read_report_data(store)
     if not data.judges:
         raise StoreError(
             f"{store.root.name}: nothing was scored here yet; run: cfgen score {store.root.name} --planner cruise"
@@ -69,9 +69,9 @@ def overview(store: Store) -> dict[str, Any]:
     }
 
 
-def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, Any]:
+def answer(case_index: CaseIndex, planner: str, case_id: str, judge: str) -> dict[str, Any]:
     """One answer: the frames, plots, words and scores, and each person's rating."""
-    store = shelf.store
+    store = case_index.store
     before, after = (
         read_record(store.rollout_path(planner, arm, case_id), Rollout) for arm in ("original", "hazard")
     )
@@ -82,7 +82,7 @@ def answer(shelf: Shelf, planner: str, case_id: str, judge: str) -> dict[str, An
         for f in store.ratings()
         if (f.planner, f.case_id, f.arm, f.repeat) == (planner, case_id, "hazard", 0) and f.history
     ]
-    shown = item(shelf, case_id)
+    shown = item(case_index, case_id)
     return {
         **_plots(before, after),
         "words": [spoken(r.text) or r.reason or "(no words)" for r in (before, after)],

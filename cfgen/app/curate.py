@@ -8,7 +8,7 @@ from typing import Any
 
 import cv2
 
-from cfgen.app.case_index import Shelf, aside, place_of
+from cfgen.app.case_index import CaseIndex, aside, place_of
 from cfgen.app.pictures import case_url, scene_url
 from cfgen.app.reviews import Decision, append_review, current, identifier, person
 from cfgen.cases.builder import frame_path
@@ -19,13 +19,13 @@ from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
 
-def item(shelf: Shelf, case_id: str) -> dict[str, Any]:
+def item(case_index: CaseIndex, case_id: str) -> dict[str, Any]:
     """All that the page shows of one case; pictures by their address."""
-    store = shelf.store
+    store = case_index.store
     folder = place_of(store, case_id)
     reviews = [
         {"who": file.rater, **entry.model_dump(mode="json")}
-        for file in shelf.reviews().get(case_id, ())
+        for file in case_index.reviews().get(case_id, ())
         for entry in file.history
     ]
     shown: dict[str, Any] = {"id": case_id, "reviews": sorted(reviews, key=lambda r: r["at"])}
@@ -42,13 +42,13 @@ def item(shelf: Shelf, case_id: str) -> dict[str, Any]:
     return shown
 
 
-def decide(shelf: Shelf, name: str, case_id: str, decision: Decision, reason: str = "") -> str:
+def decide(case_index: CaseIndex, name: str, case_id: str, decision: Decision, reason: str = "") -> str:
     """Record a decision; a rejected case moves out of the benchmark at once. Returns what happened, in words.
 
     Raises:
         InputError: a rejection without a reason, or a decision that is none.
     """
-    store, name = shelf.store, person(name)
+    store, name = case_index.store, person(name)
     if decision not in ("accept", "reject", "flag"):
         raise InputError(f"decision: expected accept, reject or flag, found {decision!r}")
     if decision == "reject" and not reason.strip():
@@ -61,7 +61,7 @@ def decide(shelf: Shelf, name: str, case_id: str, decision: Decision, reason: st
     return {"accept": "Accepted", "reject": "Rejected", "flag": "Flagged"}[decision]
 
 
-def undo(shelf: Shelf, name: str) -> str:
+def undo(case_index: CaseIndex, name: str) -> str:
     """Take back this person's latest standing decision; returns its case.
 
     Raises:
@@ -70,34 +70,34 @@ def undo(shelf: Shelf, name: str) -> str:
     name = person(name)
     mine = [
         (standing.at, file.case_id, standing)
-        for files in shelf.reviews().values()
+        for files in case_index.reviews().values()
         for file in files
         if file.rater == name and (standing := current(file.history))
     ]
     if not mine:
         raise InputError(f"undo: {name} has no decision that stands")
     _, case_id, last = max(mine, key=lambda m: m[0])
-    with shelf.store.held(f"case-{case_id}"):
-        append_review(shelf.store, name, case_id, "clear", "undo")
+    with case_index.store.held(f"case-{case_id}"):
+        append_review(case_index.store, name, case_id, "clear", "undo")
         if last.decision == "reject" or last.reason == BROUGHT_BACK:
-            _settle(shelf, case_id)
+            _settle(case_index, case_id)
     return case_id
 
 
 BROUGHT_BACK = "brought back"
 
 
-def bring_back(shelf: Shelf, name: str, case_id: str) -> str:
+def bring_back(case_index: CaseIndex, name: str, case_id: str) -> str:
     """A rejected case returns to the benchmark, whoever rejected it.
 
     Raises:
         StoreError: the gates refused it before it was whole.
     """
     name = person(name)
-    with shelf.store.held(f"case-{identifier(case_id, 'case')}"):
-        if not shelf.store.has_case(case_id):
-            shelf.store.restore_rejected(case_id)
-        append_review(shelf.store, name, case_id, "accept", BROUGHT_BACK)
+    with case_index.store.held(f"case-{identifier(case_id, 'case')}"):
+        if not case_index.store.has_case(case_id):
+            case_index.store.restore_rejected(case_id)
+        append_review(case_index.store, name, case_id, "accept", BROUGHT_BACK)
     return "Brought back"
 
 
@@ -114,18 +114,18 @@ def _put_away(store: Store, case_id: str, name: str, reason: str) -> None:
     store.move_to_rejected(case_id, rejection)
 
 
-def _settle(shelf: Shelf, case_id: str) -> None:
+def _settle(case_index: CaseIndex, case_id: str) -> None:
     """Put the case where the latest decision that stands, of anybody, says."""
-    standing = [(s, f) for f in _reviews_of(shelf.store, case_id) if (s := current(f.history))]
+    standing = [(s, f) for f in _reviews_of(case_index.store, case_id) if (s := current(f.history))]
     verdicts = [(s, f) for s, f in standing if s.decision in ("accept", "reject")]
     last, file = max(verdicts, key=lambda v: v[0].at) if verdicts else (None, None)
     rejected = last is not None and last.decision == "reject"
-    if rejected and shelf.store.has_case(case_id):
+    if rejected and case_index.store.has_case(case_id):
         assert file is not None
         assert last is not None
-        _put_away(shelf.store, case_id, file.rater, last.reason)
-    elif not rejected and not shelf.store.has_case(case_id):
-        shelf.store.restore_rejected(case_id)
+        _put_away(case_index.store, case_id, file.rater, last.reason)
+    elif not rejected and not case_index.store.has_case(case_id):
+        case_index.store.restore_rejected(case_id)
 
 
 def _reviews_of(store: Store, case_id: str) -> list[ReviewFile]:
@@ -142,7 +142,7 @@ def _details(store: Store, case: Case, folder: Path) -> dict[str, Any]:
         ("Hazard", f"{case.hazard.name} ({case.hazard.id})"),
         ("Why it matters", case.hazard.why),
         ("Place", f"{place.distance_m:.1f} m ahead, {aside(place.lateral_m)}"),
-        ("Needs", f"{place.required_decel:.1f} m/s² from {3.6 * scene.scene.speed:.0f} km/h"),
+        ("Requirements", f"{place.required_decel:.1f} m/s² from {3.6 * scene.scene.speed:.0f} km/h"),
         ("Size", f"{place.size.length:.1f} × {place.size.width:.1f} × {place.size.height:.1f} m"),
     ]
     provenance = [

@@ -1,4 +1,4 @@
-"""Long work in the background: each kind in a lane of its own, one after the other, with progress and a way to stop."""
+"""Long work in the background: one worker process for each kind, with progress and a way to stop."""
 
 import secrets
 import threading
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cfgen.app.worker import CancelledError, Lane, Work
+from cfgen.app.worker import CancelledError, Work, Worker
 from cfgen.core.errors import CfgenError, InputError
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -22,7 +22,7 @@ class Job:
 
     kind: str
     who: str
-    lane: str
+    worker: str
     words: str
     id: str = field(default_factory=lambda: secrets.token_hex(6))
     state: State = "waiting"
@@ -50,12 +50,12 @@ class Job:
 
 
 class Jobs:
-    """The lanes, and the jobs of this run of the app."""
+    """The workers, and the jobs of this run of the app."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: dict[str, threading.Lock] = {}
-        self._lanes: dict[str, Lane] = {}
+        self._lanes: dict[str, Worker] = {}
         self._jobs: dict[str, Job] = {}
         self._ending = weakref.finalize(self, _end, self._jobs, self._lanes)
 
@@ -63,22 +63,22 @@ class Jobs:
         self,
         kind: str,
         who: str,
-        lane: str,
+        worker: str,
         words: str,
         work: Work,
         then: Callable[[Any], Any] = lambda result: result,
     ) -> Job:
-        """Begin ``work`` in the process of ``lane``, after what is there already; ``then`` is done here at the end."""
-        job = Job(kind, who, lane, words)
+        """Begin ``work`` in the process of ``worker``, behind what waits there; ``then`` is done here at the end."""
+        job = Job(kind, who, worker, words)
         with self._lock:
-            ahead = [j for j in self._jobs.values() if j.lane == lane and j.state in _OPEN]
+            ahead = [j for j in self._jobs.values() if j.worker == worker and j.state in _OPEN]
             if ahead:
                 job.words = f"waiting for {ahead[-1].who or 'somebody'} ({ahead[-1].kind})"
             self._jobs[job.id] = job
             for old in [j for j in self._jobs.values() if j.state not in _OPEN][:-_KEPT]:
                 del self._jobs[old.id]
-            turn = self._turns.setdefault(lane, threading.Lock())
-            runner = self._lanes.setdefault(lane, Lane())
+            turn = self._turns.setdefault(worker, threading.Lock())
+            runner = self._lanes.setdefault(worker, Worker())
         threading.Thread(target=_run, args=(job, turn, runner, words, work, then), daemon=True).start()
         return job
 
@@ -105,15 +105,15 @@ class Jobs:
         self._ending()
 
 
-def _end(jobs: dict[str, Job], lanes: dict[str, Lane]) -> None:
+def _end(jobs: dict[str, Job], workers: dict[str, Worker]) -> None:
     for job in list(jobs.values()):
         job.stop.set()
-    for lane in lanes.values():
-        lane.end()
+    for worker in workers.values():
+        worker.end()
 
 
 def _run(
-    job: Job, turn: threading.Lock, lane: Lane, words: str, work: Work, then: Callable[[Any], Any]
+    job: Job, turn: threading.Lock, worker: Worker, words: str, work: Work, then: Callable[[Any], Any]
 ) -> None:
     try:
         while not turn.acquire(timeout=0.1):
@@ -122,7 +122,7 @@ def _run(
         try:
             job.state, job.begun = "running", time.monotonic()
             job.say(words)
-            job.result = then(lane.run(work, job.say, job.stop))
+            job.result = then(worker.run(work, job.say, job.stop))
             job.state = "done"
         finally:
             turn.release()

@@ -12,7 +12,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.app.capabilities import Palette
+from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import scene_url
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
@@ -73,14 +73,19 @@ def scenes(store: Store) -> list[str]:
     return sorted(p.parent.name for p in store.root.glob("scenes/*/scene.json"))
 
 
-def hazards(palette: Palette) -> dict[str, Any]:
+def hazards(capabilities: Capabilities) -> dict[str, Any]:
     """What the inpainter can draw, by cluster and name, and whether it can start from another's insert."""
-    found = [h for h in palette.taxonomy.hazards if h.id in palette.drawn]
+    found = [h for h in capabilities.taxonomy.hazards if h.id in capabilities.drawn]
     listed = [
-        {"id": h.id, "name": h.name, "cluster": h.cluster, "sizes": len(palette.sizes.get(h.id, ())) or 1}
+        {
+            "id": h.id,
+            "name": h.name,
+            "cluster": h.cluster,
+            "sizes": len(capabilities.sizes.get(h.id, ())) or 1,
+        }
         for h in sorted(found, key=lambda h: (h.cluster, h.name))
     ]
-    return {"hazards": listed, "generative": palette.generative}
+    return {"hazards": listed, "generative": capabilities.generative}
 
 
 def show(store: Store, scene_id: str) -> dict[str, Any]:
@@ -120,7 +125,7 @@ def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
     return {"s": round(float(s), 2), "lateral": round(float(lateral), 2)}
 
 
-def suggest(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, float]:
+def suggest(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> dict[str, float]:
     """Where the build would put the hazard under this ``seed``.
 
     Raises:
@@ -129,8 +134,8 @@ def suggest(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[st
     there = stage(store.root, str(asked.get("scene")))
     seed, scene = int(_number(asked, "seed", 0, 2**31)), there.folder.scene
     hazard_id = str(asked.get("hazard"))
-    hazard = palette.hazard(hazard_id, seed)
-    size = seed % (len(palette.sizes[hazard_id]) or 1)
+    hazard = capabilities.hazard(hazard_id, seed)
+    size = seed % (len(capabilities.sizes[hazard_id]) or 1)
     found = find_placements(
         scene, there.image, hazard, np.random.default_rng(seed), store.benchmark.decel_band, there.past
     )
@@ -145,14 +150,14 @@ def suggest(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[st
         for off in _NEAR_M
     ]
     # what the sliders can say may be just off what works
-    works = (p for p in poses if not placed(store, palette, {**asked, **p})[1])
+    works = (p for p in poses if not placed(store, capabilities, {**asked, **p})[1])
     return next(works, poses[0])
 
 
-def live(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, Any]:
+def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from a pose: footprint in frame and BEV, required deceleration, pixels, and what speaks against."""
     there = stage(store.root, str(asked.get("scene")))
-    placement, faults, hazard = placed(store, palette, asked)
+    placement, faults, hazard = placed(store, capabilities, asked)
     low, high = hazard.distance.decel or store.benchmark.decel_band
     answer: dict[str, Any] = {
         "faults": [{"what": f, "do": ADVICE.get(f, "change the distance")} for f in faults],
@@ -183,11 +188,11 @@ def live(store: Store, palette: Palette, asked: Mapping[str, Any]) -> dict[str, 
 
 
 def placed(
-    store: Store, palette: Palette, asked: Mapping[str, Any]
+    store: Store, capabilities: Capabilities, asked: Mapping[str, Any]
 ) -> tuple[Placement | None, list[str], Hazard]:
     """The pose that the page asks for, what speaks against it, and the hazard in the chosen size."""
     there = stage(store.root, str(asked.get("scene")))
-    hazard = palette.hazard(str(asked.get("hazard")), int(_number(asked, "size", 0, 1000)))
+    hazard = capabilities.hazard(str(asked.get("hazard")), int(_number(asked, "size", 0, 1000)))
     pose = _pose(there, hazard, asked)
     band = store.benchmark.decel_band
     placement, faults = examine(
@@ -225,9 +230,9 @@ def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
     yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
     scene = there.folder.scene
-    lane = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
-    beside: Zone = "adjacent" if abs(lateral) < 3 * lane else "shoulder"
-    zone: Zone = "ego_lane" if abs(lateral) < lane else beside
+    worker = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+    beside: Zone = "adjacent" if abs(lateral) < 3 * worker else "shoulder"
+    zone: Zone = "ego_lane" if abs(lateral) < worker else beside
     if zone not in hazard.zones:
         zone = hazard.zones[0]
     return Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))

@@ -20,7 +20,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.panel import spoken
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts.inputs import Questions
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
 #: What each score means, in the words a rater reads.
@@ -71,7 +71,7 @@ class RatingRoom:
         self.store = store
         self.arms = tuple(arms) or ("hazard", "null", "nuisance")
         self.repeats = repeats
-        self._asker = Questions(store, store.benchmark.seed)
+        self._asker = RolloutInputs(store, store.benchmark.seed)
         self._known: dict[tuple[str, str], Task] = {}
 
     def tasks(self, name: str) -> list[Task]:

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from cfgen.app.authoring import Tool, finish, further, workshop
-from cfgen.app.case_index import Shelf
+from cfgen.app.authoring import Tool, build_context, finish, further
+from cfgen.app.case_index import CaseIndex
 from cfgen.app.curate import decide
 from cfgen.app.worker import Say
 from cfgen.build import BuildOptions, build
-from cfgen.cases.builder import draft_cases
+from cfgen.cases.builder import attempt_cases
 from cfgen.core.errors import StoreError
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import Store
@@ -24,19 +24,19 @@ def regenerate(tool: Tool, name: str, case_id: str, hazard_id: str, say: Say) ->
     Raises:
         StoreError: the gates refused the new one; the old one stays.
     """
-    shop = workshop(tool)
-    store = shop.store
+    context = build_context(tool)
+    store = context.store
     old = store.case(case_id)
-    shop.taxonomy.get(hazard_id)
+    context.taxonomy.get(hazard_id)
     with further(store, old.scene_id, hazard_id) as planned:
         say(f"placing and drawing {hazard_id.replace('_', ' ')}", None)
-        draft, put_off = next(draft_cases(shop, [planned]))
+        builder, put_off = next(attempt_cases(context, [planned]))
         if put_off:
             raise StoreError(f"not made now: {put_off}")
-        outcome = finish(draft)
+        outcome = finish(builder)
     if outcome.status != "accepted":
         raise StoreError(f"the new one was {outcome.status}, the old one stays: {outcome.reason}")
-    decide(Shelf(store), name, case_id, "reject", f"made again as {planned.case_id}")
+    decide(CaseIndex(store), name, case_id, "reject", f"made again as {planned.case_id}")
     return planned.case_id
 
 

@@ -15,7 +15,7 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Response
 from cfgen.records import DIMENSIONS, PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
-from cfgen.rollouts.inputs import Question, Questions
+from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
 from cfgen.score import judge_item
 from cfgen.store import Store
 
@@ -38,15 +38,15 @@ def try_output(store: Store, case_id: str, text: str, original: str, baseline: s
         InputError: one of the answers holds no plan; says what was expected and found.
     """
     case = read_record(place_of(store, case_id) / "case.json", Case)
-    asker = Questions(store, store.benchmark.seed)
+    inputs = RolloutInputs(store, store.benchmark.seed)
     before = _rollout(case_id, "original", original, "original answer") if original.strip() else None
-    before = before or _baseline(store, asker, case, baseline)
+    before = before or _baseline(store, inputs, case, baseline)
     after = _rollout(case_id, "hazard", text, "answer to the changed frame")
-    question = Question(case, "hazard", 0)
+    question = RolloutInput(case, "hazard", 0)
     verdicts: list[Verdict] = []
     judge = create_judge("offline")
     key = VerdictKey("pasted", case_id, "hazard", 0)
-    judge.judge([(key, lambda: judge_item(asker, question, before, after))], verdicts.append)
+    judge.judge([(key, lambda: judge_item(inputs, question, before, after))], verdicts.append)
     verdict = verdicts[0]
     assert before.plan is not None
     assert after.plan is not None
@@ -76,11 +76,11 @@ def try_output(store: Store, case_id: str, text: str, original: str, baseline: s
 def example(store: Store, case_id: str) -> str:
     """A well-formed answer to edit: the recorded drive in the papers' format."""
     case = read_record(place_of(store, case_id) / "case.json", Case)
-    plan = _drive(Questions(store, store.benchmark.seed), case)
+    plan = _drive(RolloutInputs(store, store.benchmark.seed), case)
     points = ", ".join(f"<wp>[{x:.2f}, {y:.2f}, {theta:.3f}]</wp>" for x, y, theta in plan.waypoints)
     return (
         '<think>{"scene": "A clear road ahead.", "move_justification": "Nothing is in the way, so I keep my speed."}'
-        "</think>\n<action>Longitudinal: set speed tracking\nLateral: lane keeping</action>\n" + points
+        "</think>\n<action>Longitudinal: set speed tracking\nLateral: worker keeping</action>\n" + points
     )
 
 
@@ -104,9 +104,9 @@ def _as_rollout(case_id: str, arm: str, text: str, plan: Plan) -> Rollout:
     )  # fmt: skip
 
 
-def _baseline(store: Store, asker: Questions, case: Case, baseline: str) -> Rollout:
+def _baseline(store: Store, inputs: RolloutInputs, case: Case, baseline: str) -> Rollout:
     if baseline in ("", RECORDED):
-        return _as_rollout(case.case_id, "original", "(the recorded drive)", _drive(asker, case))
+        return _as_rollout(case.case_id, "original", "(the recorded drive)", _drive(inputs, case))
     rollout = read_record(
         store.rollout_path(identifier(baseline, "planner"), "original", case.case_id), Rollout
     )
@@ -117,9 +117,9 @@ def _baseline(store: Store, asker: Questions, case: Case, baseline: str) -> Roll
     return rollout
 
 
-def _drive(asker: Questions, case: Case) -> Plan:
+def _drive(inputs: RolloutInputs, case: Case) -> Plan:
     """The recorded future as a plan; a scene without one goes on at its speed."""
-    history, future = asker.motion(case)
+    history, future = inputs.motion(case)
     if future is None or future.t[-1] < PLAN_STEPS * PLAN_DT - 0.3:
         t = np.arange(1, PLAN_STEPS + 1) * PLAN_DT
         return to_plan(Response("", np.column_stack([history.v[-1] * t, 0 * t, 0 * t])))[1]

@@ -25,7 +25,7 @@ class CancelledError(Exception):
     """The work was asked to stop; what it had finished is kept."""
 
 
-class Lane:
+class Worker:
     """Starts its process when first needed and ends it with this one."""
 
     def __init__(self) -> None:

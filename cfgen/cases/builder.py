@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cfgen import __version__
-from cfgen.cases.context import Recipe, Workshop, workshop
+from cfgen.cases.context import BuildContext, WorkerSettings, build_context
 from cfgen.cases.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
 from cfgen.cases.lockstep import Work, apart, in_step, together
 from cfgen.core.errors import InputError
@@ -45,10 +45,10 @@ class Outcome:
 
 
 @dataclass
-class Draft:
+class CaseBuilder:
     """A case in the making: at first only planned, then with its scene :meth:`read`."""
 
-    shop: Workshop
+    context: BuildContext
     planned: Planned
     hazard: Hazard = field(init=False)
     folder: SceneFolder = field(init=False)
@@ -64,13 +64,13 @@ class Draft:
     arms: Arms = field(default_factory=Arms)
 
     def __post_init__(self) -> None:
-        self.hazard = self.shop.taxonomy.get(self.planned.hazard_id)
+        self.hazard = self.context.taxonomy.get(self.planned.hazard_id)
 
     @property
     def seed(self) -> int:
         planned = self.planned
         more = [planned.variant] if planned.variant else []
-        return derive_seed(self.shop.benchmark.seed, planned.scene_id, planned.hazard_id, *more)
+        return derive_seed(self.context.benchmark.seed, planned.scene_id, planned.hazard_id, *more)
 
     @property
     def front(self) -> tuple[str, float]:
@@ -97,19 +97,19 @@ class Draft:
     def read(self) -> None:
         """Its scene and pictures; ``refusal`` says when they are damaged."""
         try:
-            self.folder = self.shop.scene(self.planned.scene_id)
+            self.folder = self.context.scene(self.planned.scene_id)
             self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""
-        found = self.shop.place(
+        found = self.context.place(
             self.folder.scene,
             self.images,
-            self.shop.sized(self.hazard, self.seed),
+            self.context.sized(self.hazard, self.seed),
             np.random.default_rng(self.seed),
-            self.shop.benchmark.decel_band,
+            self.context.benchmark.decel_band,
         )
         if isinstance(found, str):
             self.refusal = f"no placement: {found}"
@@ -130,7 +130,7 @@ class Draft:
         if isinstance(result, EditFailure):
             self._refuse(number, job, result.reason, report=dict(result.report), fault=result.fault)
             return
-        gates = self.shop.gates(job, result)
+        gates = self.context.gates(job, result)
         failed = [g for g in gates if not g.passed]
         self.edit, self.placement, self.gates = result, job.placement, gates
         if failed:
@@ -142,14 +142,14 @@ class Draft:
 
     def tries(self) -> Work:
         """From the scene to an accepted case or none; what breaks on the way is kept as ``fault``."""
-        return apart(self._tries(), self._broke, "scene and placement", self.inputs, self.shop.strict)
+        return apart(self._tries(), self._broke, "scene and placement", self.inputs, self.context.strict)
 
     def _tries(self) -> Work:
         """Attempts, one after another, until one is accepted."""
         self.read()
         if not self.refusal:
             self.place()
-        for number in range(self.shop.recipe.attempts if self.placements else 0):
+        for number in range(self.context.settings.attempts if self.placements else 0):
             yield from self.attempt(number, self.job(number))
             if self.accepted:
                 return
@@ -161,7 +161,7 @@ class Draft:
         def broke(fault: Fault) -> None:
             self._refuse(number, job, str(fault), fault=fault)
 
-        yield from apart(self._tried(number, job), broke, "gates", inputs, self.shop.strict)
+        yield from apart(self._tried(number, job), broke, "gates", inputs, self.context.strict)
         if self.accepted:
             yield from together(self._controls(job))
 
@@ -170,32 +170,34 @@ class Draft:
         self.take(number, job, result)
 
     def _controls(self, job: EditJob) -> list[Work]:
-        wanted, works = self.shop.benchmark, {}
+        wanted, works = self.context.benchmark, {}
         if "null" in wanted.controls:
             works["null"] = null_arm(self.arms, self._null_job(job))
         if "nuisance" in wanted.controls:
             works["nuisance"] = self._nuisance_arm(job)
         for factor in wanted.distances:
-            works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.shop)
+            works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
-            apart(work, partial(self.arms.broke, arm), "placement and gates", self.inputs, self.shop.strict)
+            apart(
+                work, partial(self.arms.broke, arm), "placement and gates", self.inputs, self.context.strict
+            )
             for arm, work in works.items()
         ]
 
     def _nuisance_arm(self, job: EditJob) -> Work:
-        nuisances = [self.shop.sized(n, self.seed) for n in self.shop.nuisances]
-        yield from nuisance_arm(self.arms, job, nuisances, self.shop.benchmark.decel_band, self.shop)
+        nuisances = [self.context.sized(n, self.seed) for n in self.context.nuisances]
+        yield from nuisance_arm(self.arms, job, nuisances, self.context.benchmark.decel_band, self.context)
 
     def _null_job(self, job: EditJob) -> EditJob:
         """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
-        null = self.shop.taxonomy.null
-        if self.shop.guide is None or self.edit is None:
+        null = self.context.taxonomy.null
+        if self.context.guide is None or self.edit is None:
             return replace(job, hazard=null)
         null = null.model_copy(update={"repaint": self.hazard.repaint})
         return replace(job, hazard=null, mask=self.edit.frames[self.front][1])
 
     def finish(self) -> Outcome:
-        store = self.shop.store
+        store = self.context.store
         if not self.accepted:
             files = self._files() if self.edit is not None else {}
             rejection = self._rejection()
@@ -260,14 +262,14 @@ class Draft:
         return {"arms": arms} if arms else {}
 
     def _provenance(self, report: Mapping[str, Any]) -> Provenance:
-        inpainter = self.shop.inpainter
+        inpainter = self.context.inpainter
         return Provenance(
             inpainter=inpainter.name,
             inpainter_version=inpainter.version,
             options=dict(inpainter.options),
-            report={**report, **self.shop.masking.identity},
+            report={**report, **self.context.mask_pipeline.identity},
             cfgen_version=__version__,
-            scene_hash=self.shop.benchmark.scenes[self.planned.scene_id],
+            scene_hash=self.context.benchmark.scenes[self.planned.scene_id],
             hazard_hash=hash_json(self.hazard),
         )
 
@@ -296,16 +298,16 @@ def _rejection(
     )
 
 
-def make_cases(recipe: Recipe, batch: Sequence[Planned]) -> list[Outcome]:
+def make_cases(settings: WorkerSettings, batch: Sequence[Planned]) -> list[Outcome]:
     """Try every planned pair of ``batch``, in step, so that an inpainter sees whole batches."""
-    shop = workshop(recipe)
+    context = build_context(settings)
     with contextlib.ExitStack() as claims:
-        mine = [p for p in batch if claims.enter_context(shop.store.claim(p.case_id))]
+        mine = [p for p in batch if claims.enter_context(context.store.claim(p.case_id))]
         others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
         # somebody may have finished one between the plan and the claim
-        done = [outcome for p in mine if (outcome := outcome_on_disk(shop.store, p))]
-        drafts = draft_cases(shop, [p for p in mine if p not in [o.planned for o in done]])
-        ended = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in drafts]
+        done = [outcome for p in mine if (outcome := outcome_on_disk(context.store, p))]
+        builders = attempt_cases(context, [p for p in mine if p not in [o.planned for o in done]])
+        ended = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in builders]
         return others + done + ended
 
 
@@ -318,17 +320,17 @@ def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
     return None
 
 
-def _finished(draft: Draft) -> Outcome:
-    shop = draft.shop
-    found = contained(draft.finish, "writing the case", draft.inputs, shop.strict)
-    return lose(shop.store, draft.planned, found) if isinstance(found, Fault) else found
+def _finished(builder: CaseBuilder) -> Outcome:
+    context = builder.context
+    found = contained(builder.finish, "writing the case", builder.inputs, context.strict)
+    return lose(context.store, builder.planned, found) if isinstance(found, Fault) else found
 
 
-def draft_cases(shop: Workshop, planned: Sequence[Planned]) -> Iterator[tuple[Draft, str]]:
+def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator[tuple[CaseBuilder, str]]:
     """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
-    drafts = [Draft(shop, p) for p in planned]
-    for index, put_off in in_step([draft.tries() for draft in drafts], shop.edits):
-        yield drafts[index], put_off
+    builders = [CaseBuilder(context, p) for p in planned]
+    for index, put_off in in_step([builder.tries() for builder in builders], context.edits):
+        yield builders[index], put_off
 
 
 def frame_path(arm: str, camera: str, t: float) -> str:

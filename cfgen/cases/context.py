@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
@@ -23,7 +23,7 @@ from cfgen.store import Store
 
 
 @dataclass(frozen=True)
-class Recipe:
+class WorkerSettings:
     """What a worker process needs to know; small and picklable."""
 
     store: Path
@@ -31,13 +31,13 @@ class Recipe:
     #: scene_id -> folder
     scenes: tuple[tuple[str, str], ...]
     attempts: int = 4
-    #: the inpainter's options that a benchmark does not store (``Needs.terms``), as canonical JSON
+    #: the inpainter's options that a benchmark does not store (``Requirements.terms``), as canonical JSON
     terms: str = "{}"
     #: the first thing that breaks is raised
     strict: bool = False
 
 
-class Workshop:
+class BuildContext:
     """Everything a worker process loads once.
 
     Args:
@@ -45,19 +45,19 @@ class Workshop:
     """
 
     def __init__(
-        self, recipe: Recipe, inpainter: Inpainter | None = None, guide: Inpainter | None = None
+        self, settings: WorkerSettings, inpainter: Inpainter | None = None, guide: Inpainter | None = None
     ) -> None:
-        self.recipe, self.strict = recipe, recipe.strict
-        self.store = Store(recipe.store)
+        self.settings, self.strict = settings, settings.strict
+        self.store = Store(settings.store)
         self.benchmark: Benchmark = self.store.benchmark
-        self.taxonomy: Taxonomy = load_taxonomy(recipe.taxonomy)
+        self.taxonomy: Taxonomy = load_taxonomy(settings.taxonomy)
         if inpainter is None:
-            options = {**self.benchmark.inpainter_options, **json.loads(recipe.terms)}
+            options = {**self.benchmark.inpainter_options, **json.loads(settings.terms)}
             inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
-        self.masking = Masking.of(self.benchmark)
-        self._folders = dict(recipe.scenes)
+        self.mask_pipeline = MaskPipeline.of(self.benchmark)
+        self._folders = dict(settings.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
@@ -75,7 +75,7 @@ class Workshop:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        return make_edits(jobs, self.inpainter, self.guide, self.masking.matte, self.strict)
+        return make_edits(jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
         self,
@@ -87,18 +87,18 @@ class Workshop:
     ) -> list[Placement] | str:
         """Placements of the hazard, best first, or why there is none."""
         front = images[scene.front.name, 0.0]
-        fault = self.masking.fault(scene, front, hazard)
+        fault = self.mask_pipeline.fault(scene, front, hazard)
         return find_placements(scene, front, hazard, rng, band, images, fault)
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         front = first_frame(job)
         gates = run_gates(job.images[front], *edit.frames[front], job.scene.front, job.placement, job.hazard)
-        return (*gates, *self.masking.gates(job, edit))
+        return (*gates, *self.mask_pipeline.gates(job, edit))
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
 
 
 @lru_cache(maxsize=1)
-def workshop(recipe: Recipe) -> Workshop:
-    return Workshop(recipe)
+def build_context(settings: WorkerSettings) -> BuildContext:
+    return BuildContext(settings)

@@ -21,7 +21,7 @@ from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
 from cfgen.masks.drivable import ground_ahead, stands_on_ground
 from cfgen.masks.gates import found_gates, noun
-from cfgen.masks.identity_cache import Kept
+from cfgen.masks.identity_cache import IdentityCache
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.refine import refine
@@ -35,15 +35,15 @@ MAX_HIDDEN = 0.5
 ON_GROUND = 0.8
 
 
-class Masking:
+class MaskPipeline:
     """The segmenter and the detector of a build, either of which may be missing."""
 
     def __init__(self, segmenter: Segmenter | None = None, detector: Detector | None = None) -> None:
         self.segmenter, self.detector = segmenter, detector
-        self._frames = Kept()
+        self._frames = IdentityCache()
 
     @classmethod
-    def of(cls, benchmark: Benchmark) -> "Masking":
+    def of(cls, benchmark: Benchmark) -> "MaskPipeline":
         """As the benchmark was asked for. Raises as :func:`cfgen.masks.registry.create_segmenter`."""
         segmenter = detector = None
         if benchmark.masks:

@@ -38,7 +38,7 @@ Frames = Mapping[tuple[str, float], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Past:
+class HazardHistory:
     """The scene's past as the front camera saw it.
 
     Attributes:

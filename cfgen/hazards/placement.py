@@ -12,7 +12,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.history import Frames, Past
+from cfgen.hazards.history import Frames, HazardHistory
 from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M, ClearGround, find_clear_ground
 from cfgen.perception.hood import hood_row
@@ -118,7 +118,9 @@ class _Search:
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
-        self.past = Past(self.scene, self.ground, self._clear_needed, _shrink(self.camera), self.frames)
+        self.past = HazardHistory(
+            self.scene, self.ground, self._clear_needed, _shrink(self.camera), self.frames
+        )
 
     def why_not(self, tried: int) -> str:
         counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())

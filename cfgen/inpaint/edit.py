@@ -15,7 +15,14 @@ from cfgen.core.faults import contained
 from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
-from cfgen.inpaint.protocol import Answer, Inpainter, InpaintRequest, InpaintResult, Needs, Setting
+from cfgen.inpaint.protocol import (
+    Answer,
+    Inpainter,
+    InpainterRequirements,
+    InpaintRequest,
+    InpaintResult,
+    Setting,
+)
 from cfgen.inpaint.region import View, views
 from cfgen.records import Fault, Hazard, Placement, Scene
 
@@ -185,7 +192,7 @@ class _Work:
 
     job: EditJob
     inpainter: Inpainter
-    needs: Needs
+    needs: InpainterRequirements
     start: Start | EditFailure | None
     matte: Matte | None
 

@@ -86,7 +86,7 @@ Answer = InpaintResult | InpaintRefusedError | InpaintPutOffError
 
 
 @dataclass(frozen=True)
-class Needs:
+class InpainterRequirements:
     """How an inpainter wants its crops.
 
     Attributes:
@@ -127,7 +127,7 @@ class Inpainter(Protocol):
     version: str
     #: options after defaults, JSON values, for provenance
     options: Mapping[str, Any]
-    needs: Needs
+    needs: InpainterRequirements
 
     def can_draw(self, hazard: Hazard) -> bool: ...
 

@@ -10,7 +10,7 @@ import numpy as np
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import at_pose, centre, cropped, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint.protocol import Needs
+from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.records import Camera, Placement, Scene
 
 #: Smallest projected box that counts as seen, pixels.
@@ -57,7 +57,7 @@ def views(
     scene: Scene,
     keys: Iterable[tuple[str, float]],
     placement: Placement,
-    needs: Needs,
+    needs: InpainterRequirements,
     mask: np.ndarray | None = None,
 ) -> Iterator[View]:
     """The frames among ``keys`` (camera name, t) that see the hazard at their own time, the front at t0 first.
@@ -134,7 +134,7 @@ def _fill(mask: np.ndarray, points: np.ndarray) -> None:
         cv2.fillConvexPoly(mask, hull, 255)
 
 
-def crop_box(mask: np.ndarray, needs: Needs) -> Box | None:
+def crop_box(mask: np.ndarray, needs: InpainterRequirements) -> Box | None:
     """The crop that holds the mask (H, W) with the context that an inpainter needs; None for an empty mask."""
     x, y, w, h = cv2.boundingRect(mask)
     if not w or not h:

@@ -38,7 +38,7 @@ from cfgen.records import (
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts.inputs import Questions
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
 Scores = tuple[int | None, int | None, int | None]
@@ -125,11 +125,11 @@ def probe(
         raise InputError(f"probe kind '{strange[0]}' is not known; expected some of: {', '.join(KNOWN)}")
     seed = store.benchmark.seed
     random.Random(seed).shuffle(cases)
-    asker = Questions(store, seed)
+    inputs = RolloutInputs(store, seed)
     wanted, faults = [], []
     chosen = tuple(kinds) or tuple(KNOWN)
     for case in cases[:limit]:
-        work = partial(_probes, asker, case, chosen)
+        work = partial(_probes, inputs, case, chosen)
         found = contained(work, f"known answers of {case.case_id}", strict=strict)
         if isinstance(found, Fault):
             faults.append(found)
@@ -138,7 +138,7 @@ def probe(
     probes = [p for p in wanted if not p.unfit]
     random.Random(seed).shuffle(probes)
     store.register_judge(judge.run_record())
-    verdicts = _judge(asker, judge, probes, quiet, strict)
+    verdicts = _judge(inputs, judge, probes, quiet, strict)
     run = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
     faults += [v.fault for v in verdicts if v and v.fault]
     run = run.model_copy(update={"faults": tuple(faults)})
@@ -146,9 +146,9 @@ def probe(
     return run
 
 
-def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> list[Probe]:
+def _probes(inputs: RolloutInputs, case: Case, kinds: Sequence[str]) -> list[Probe]:
     """Every kind, and why not where the case has no frame for it or its geometry does not let it be acted out."""
-    base = Baseline.of(*asker.motion(case))
+    base = Baseline.of(*inputs.motion(case))
     target = Target.of(case.placement, base)
     found = []
     for kind in kinds:
@@ -162,7 +162,7 @@ def _probes(asker: Questions, case: Case, kinds: Sequence[str]) -> list[Probe]:
 
 
 def _judge(
-    asker: Questions, judge: Judge, probes: Sequence[Probe], quiet: bool, strict: bool
+    inputs: RolloutInputs, judge: Judge, probes: Sequence[Probe], quiet: bool, strict: bool
 ) -> list[Verdict | None]:
     progress = Progress(f"{judge.name}: known answers", len(probes), quiet)
     found: list[Verdict | None] = [None] * len(probes)
@@ -172,16 +172,16 @@ def _judge(
         progress.step(judge.note)
 
     items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = [
-        (VerdictKey("probe", p.case.case_id, "hazard", i), partial(_item, asker, p))
+        (VerdictKey("probe", p.case.case_id, "hazard", i), partial(_item, inputs, p))
         for i, p in enumerate(probes)
     ]
     judge_each(judge, items, done, strict)
     return found
 
 
-def _item(asker: Questions, probe: Probe) -> JudgeItem:
+def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
     case, known = probe.case, probe.known
-    history, logged = asker.motion(case)
+    history, logged = inputs.motion(case)
 
     def answer(kind: str) -> str:
         truth = Truth(case.hazard, case.placement) if kind else Truth(None, None)
@@ -195,8 +195,8 @@ def _item(asker: Questions, probe: Probe) -> JudgeItem:
     first, second = np.array(before.waypoints), np.array(after.waypoints)
     return JudgeItem(
         key=probe.kind,
-        original=asker.front_file(case, "original"),
-        modified=asker.front_file(case, known.arm),
+        original=inputs.front_file(case, "original"),
+        modified=inputs.front_file(case, known.arm),
         bev=bev(first, second),
         speed=speed_plot(first, second),
         delta=delta_table(first, second),
@@ -204,7 +204,7 @@ def _item(asker: Questions, probe: Probe) -> JudgeItem:
         modified_text=after_text,
         original_plan=before,
         modified_plan=after,
-        camera=asker.front_camera(case),
+        camera=inputs.front_camera(case),
     )
 
 

@@ -14,7 +14,7 @@ from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
-from cfgen.rollouts.inputs import Questions
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
 
@@ -48,7 +48,7 @@ def check_traces(
             f"score it first: cfgen score {store.root} --planner {planner}"
         )
     cases = {case.case_id: case for case in store.cases()}
-    asker = Questions(store, store.benchmark.seed)
+    inputs = RolloutInputs(store, store.benchmark.seed)
     todo = {_key(r): r for r in rollouts if r.case_id in cases and not _kept(store, checker, r, retry_failed)}
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
 
@@ -61,18 +61,18 @@ def check_traces(
             write(key, broken(checker.name, fault))
         progress.step()
 
-    items = [(key, _builder(asker, cases[r.case_id], r)) for key, r in todo.items()]
+    items = [(key, _builder(inputs, cases[r.case_id], r)) for key, r in todo.items()]
     checker.check(items, done, strict)
     kept = (_kept(store, checker, r) for r in rollouts)
     return [verdict for verdict in kept if verdict is not None], damaged
 
 
-def trace_item(asker: Questions, case: Case, rollout: Rollout) -> TraceItem:
+def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem:
     """What a checker sees of one rollout: its own frame, its plan drawn alone, and its words."""
     assert rollout.plan is not None
     plan, trace = np.array(rollout.plan.waypoints), rollout.plan.trace
     return TraceItem(
-        frame=asker.front(case, rollout.arm),
+        frame=inputs.front(case, rollout.arm),
         bev=bev(plan),
         speed=speed_plot(plan),
         scene=trace.scene,
@@ -82,8 +82,8 @@ def trace_item(asker: Questions, case: Case, rollout: Rollout) -> TraceItem:
     )
 
 
-def _builder(asker: Questions, case: Case, rollout: Rollout) -> Callable[[], TraceItem]:
-    return lambda: trace_item(asker, case, rollout)
+def _builder(inputs: RolloutInputs, case: Case, rollout: Rollout) -> Callable[[], TraceItem]:
+    return lambda: trace_item(inputs, case, rollout)
 
 
 def _key(rollout: Rollout) -> str:

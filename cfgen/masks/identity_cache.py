@@ -10,7 +10,7 @@ import numpy as np
 LIMIT = 8
 
 
-class Kept:
+class IdentityCache:
     """Holds on to the arrays, so that no other one can take their identity; they must not be written to."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
-from cfgen.masks.identity_cache import Kept
+from cfgen.masks.identity_cache import IdentityCache
 
 #: Share of a model's weights that a checkpoint may lack; more of them: it is another model's.
 MISSING = 0.05
@@ -37,7 +37,7 @@ class TorchModel:
         on_gpu = self.device.startswith("cuda")
         self.dtype = ("bfloat16" if on_gpu else "float32") if dtype == "auto" else dtype
         self._loaded: Any = None
-        self._embedded = Kept()
+        self._embedded = IdentityCache()
 
     def _load(self) -> Any:
         raise NotImplementedError

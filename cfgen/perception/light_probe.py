@@ -11,7 +11,7 @@ from cfgen.records import Camera
 
 
 @dataclass(frozen=True, eq=False)
-class Glance:
+class LightProbe:
     """A frame made small.
 
     Attributes:
@@ -43,7 +43,7 @@ class Glance:
         return found if found.mean() > 0.02 else np.zeros_like(found)
 
 
-def glance(image: np.ndarray, camera: Camera) -> Glance:
+def probe_light(image: np.ndarray, camera: Camera) -> LightProbe:
     """A frame (H, W, 3) uint8 about 320 pixels wide."""
     height, width = image.shape[:2]
     scale = min(1.0, 320 / width)
@@ -53,4 +53,4 @@ def glance(image: np.ndarray, camera: Camera) -> Glance:
     # a horizon out of the frame leaves a strip of either side to read haze and whites from
     rows = np.clip(np.where(np.isfinite(rows), rows, 0.45 * height), 0.05 * height, 0.9 * height) * scale
     columns = np.interp(np.arange(linear.shape[1]), np.linspace(0, linear.shape[1] - 1, 9), rows)
-    return Glance(linear, luminance(linear), scale, columns, camera)
+    return LightProbe(linear, luminance(linear), scale, columns, camera)

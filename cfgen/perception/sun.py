@@ -9,13 +9,13 @@ import numpy as np
 
 from cfgen.geometry.camera import rotation, unproject
 from cfgen.perception.colour import LUMA
-from cfgen.perception.light_probe import Glance
+from cfgen.perception.light_probe import LightProbe
 
 #: Elevation taken for a sun that is out of view, rad.
 _UNSEEN_RISE = math.radians(40)
 
 
-def sunny_and_shade(frame: Glance, local: np.ndarray, lit: float, white: float) -> tuple[float, float]:
+def sunny_and_shade(frame: LightProbe, local: np.ndarray, lit: float, white: float) -> tuple[float, float]:
     """Probabilities that the sun shines in the scene, and that the hazard's place lies in shade if it does.
 
     Sun makes the ground as bright as the sky, the sky blue and the darks deep. Shade is blue, darker than other
@@ -38,7 +38,7 @@ def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-float(np.clip(x, -30, 30))))
 
 
-def _sky_blue(frame: Glance, sky: np.ndarray) -> float:
+def _sky_blue(frame: LightProbe, sky: np.ndarray) -> float:
     """Saturation of the sky's blue in [0, 1]; 0.3 where no sky is seen."""
     if not sky.any():
         return 0.3
@@ -46,7 +46,7 @@ def _sky_blue(frame: Glance, sky: np.ndarray) -> float:
     return float(np.median(1 - seen[:, 0] / np.maximum(seen[:, 2], 1e-3)))
 
 
-def sun_direction(frame: Glance, extra: Mapping[str, Any]) -> tuple[np.ndarray | None, float]:
+def sun_direction(frame: LightProbe, extra: Mapping[str, Any]) -> tuple[np.ndarray | None, float]:
     """Unit vector to the sun (ego frame at t0) and confidence: told by the source, seen, or told by its side.
 
     None with confidence 1: the source says that no sun shines.
@@ -64,7 +64,7 @@ def sun_direction(frame: Glance, extra: Mapping[str, Any]) -> tuple[np.ndarray |
     return np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), rise]), min(abs(lean), 0.8)
 
 
-def _sun_disc(frame: Glance) -> np.ndarray | None:
+def _sun_disc(frame: LightProbe) -> np.ndarray | None:
     """The sun itself: a compact burnt-out patch in the sky, with a glow around it."""
     height, width = frame.lum.shape
     above = frame.rows < -0.03 * height
@@ -87,7 +87,7 @@ def _sun_disc(frame: Glance) -> np.ndarray | None:
     return rotation(frame.camera).T @ rays[0]
 
 
-def _dark_side(frame: Glance) -> float:
+def _dark_side(frame: LightProbe) -> float:
     """How much darker (log) upright things on the left are than those on the right.
 
     What faces the sun is bright, so the darker side of the view is the sun's side.
@@ -107,7 +107,7 @@ def _dark_side(frame: Glance) -> float:
     return halves[1] - halves[0]
 
 
-def _sky_slope(frame: Glance) -> float:
+def _sky_slope(frame: LightProbe) -> float:
     """Rise of a clear sky's log luminance towards the left, per degree: it brightens towards the sun."""
     height, width = frame.lum.shape
     quarter = width // 4

@@ -13,7 +13,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.geometry.frames import pose_at
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import Motion
 
 #: variant -> package, module of the model, class, default weights
@@ -66,7 +66,7 @@ class Alpamayo:
         self._variant, self._device = variant, device
         self._sampling = {"top_p": top_p, "temperature": temperature, "max_generation_length": max_tokens}
         self._load(weights, dtype)
-        self.needs = Needs(
+        self.needs = Requirements(
             cameras=tuple(name for _, name in self._slots),
             frame_times=(-0.3, -0.2, -0.1, 0.0),
             input_pixels=INPUT_PIXELS,

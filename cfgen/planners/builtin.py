@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import PLAN_DT, PLAN_STEPS
 
 
@@ -31,7 +31,7 @@ def constant_turn(speed: float, yaw_rate: float) -> np.ndarray:
 class Cruise:
     """Keeps the speed and yaw rate it had: sees nothing, so its hazard response is the floor."""
 
-    needs = Needs(cameras=(), frame_times=())
+    needs = Requirements(cameras=(), frame_times=())
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
         return [self._one(o) for o in observations]
@@ -49,7 +49,7 @@ class Cruise:
 class Logged:
     """Replays what the recording vehicle did, in every arm: right on the original, blind to the hazard."""
 
-    needs = Needs(cameras=(), frame_times=())
+    needs = Requirements(cameras=(), frame_times=())
     replays_log = True
 
     def plan(self, observations: Sequence[Observation]) -> list[Response | str]:

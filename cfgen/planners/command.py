@@ -18,7 +18,7 @@ from typing import IO, Any
 from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.serialization import decode, decode_needs, encode
 
 #: bytes of an answer's line beside its text; a longer line ends the program
@@ -87,7 +87,7 @@ class Command:
         except PlanFaultError as fault:
             raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
 
-    def _start(self) -> Needs:
+    def _start(self) -> Requirements:
         self._errors.clear()
         self._lines = _Lines()
         try:

@@ -12,7 +12,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.frames import pose_at
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 
 TIMES = (-1.5, -1.0, -0.5, 0.0)
 SLOTS = ("cam_f0", "cam_l0", "cam_l1", "cam_l2", "cam_r0", "cam_r1", "cam_r2", "cam_b0")
@@ -53,7 +53,7 @@ class Navsim:
         if not callable(getattr(self._agent, "compute_trajectory", None)):
             raise InputError(f"navsim: agent '{agent}' has no compute_trajectory(agent_input)")
         self._agent.initialize()
-        self.needs = Needs(cameras=tuple(self._slots.values()), frame_times=TIMES)
+        self.needs = Requirements(cameras=tuple(self._slots.values()), frame_times=TIMES)
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(observation) for observation in observations]

@@ -17,7 +17,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, received
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 
 
 def token_of(case_id: str, arm: str, repeat: int) -> str:
@@ -32,7 +32,7 @@ class Outputs:
         InputError: a missing or empty file, a line that is not JSON or names no question.
     """
 
-    needs = Needs(cameras=(), frame_times=())
+    needs = Requirements(cameras=(), frame_times=())
 
     def __init__(self, path: str | Path, max_chars: int = MAX_CHARS) -> None:
         self.path = Path(path)

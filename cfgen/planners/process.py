@@ -17,7 +17,7 @@ from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
-from cfgen.planners.protocol import Needs, Observation, Planner, Response
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.serialization import decode_needs, needs_content
 from cfgen.records import Failure
 
@@ -31,7 +31,7 @@ class PlannerStartError(CfgenError):
     """The planner could not be made: a mistake in its name, its options or its own start-up."""
 
 
-class Isolated:
+class PlannerProcess:
     """Runs ``factory(*arguments)`` in a child process; what comes back through the pipe is JSON, never an object.
 
     Args:
@@ -55,7 +55,7 @@ class Isolated:
         self._timeout_s = timeout_s
         self._largest = _BESIDES + 6 * max_chars
         self._process: Any = None
-        self.needs: Needs = self._start()
+        self.needs: Requirements = self._start()
 
     def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
         """One answer or fault per observation, in order. A batch that fails is asked again one by one.
@@ -105,7 +105,7 @@ class Isolated:
             raise CfgenError(content)
         return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
 
-    def _start(self) -> Needs:
+    def _start(self) -> Requirements:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._make), daemon=True)

@@ -10,7 +10,7 @@ from cfgen.records import Camera, Hazard, Motion, Placement, Trace
 
 
 @dataclass(frozen=True)
-class Needs:
+class Requirements:
     """What a planner declares; it decides what is loaded and how it is checked.
 
     Attributes:
@@ -115,6 +115,6 @@ class Planner(Protocol):
     failure.
     """
 
-    needs: Needs
+    needs: Requirements
 
     def plan(self, observations: Sequence[Observation]) -> Sequence[str | Response]: ...

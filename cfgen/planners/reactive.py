@@ -13,7 +13,7 @@ import numpy as np
 
 from cfgen.geometry.camera import project
 from cfgen.planners.builtin import constant_turn, write_text
-from cfgen.planners.protocol import Needs, Observation
+from cfgen.planners.protocol import Observation, Requirements
 from cfgen.records import PLAN_DT, PLAN_STEPS, Camera
 
 #: ground samples along and across the path, m
@@ -38,7 +38,7 @@ class Obstacle:
 class Reactive:
     """Constant speed and yaw rate, or braking to stop before the first obstacle on the path."""
 
-    needs = Needs(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
+    needs = Requirements(cameras=("front",), frame_times=(0.0,), max_pixels=196_608)
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
         return [self._one(o) for o in observations]

@@ -14,8 +14,8 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.registry import Registry
 from cfgen.planners.answer import PlanFaultError, received
-from cfgen.planners.process import Isolated, PlannerStartError
-from cfgen.planners.protocol import Needs, Observation, Planner, Response
+from cfgen.planners.process import PlannerProcess, PlannerStartError
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.serialization import decode_needs, needs_content
 
 PLANNERS = Registry(
@@ -54,7 +54,7 @@ class OpenPlanner:
     name: str
     spec: str
     hash: str
-    needs: Needs
+    needs: Requirements
     ask: Callable[[Sequence[Observation]], Answers]
     #: sees the recorded future (the ``logged`` planner)
     replays_log: bool = False
@@ -140,7 +140,7 @@ def _guarded(planner: Planner, observation: Observation) -> str | Response | Pla
         return fault
 
 
-def _sound(spec: str, needs: Needs) -> Needs:
+def _sound(spec: str, needs: Requirements) -> Requirements:
     """What it declares, checked before the first question."""
     try:
         return decode_needs(needs_content(needs), own=True)
@@ -157,7 +157,7 @@ def _isolated(
     limits: tuple[float, int],
 ) -> OpenPlanner:
     try:
-        planner = Isolated(factory, arguments, *limits)
+        planner = PlannerProcess(factory, arguments, *limits)
     except PlannerStartError as error:
         raise InputError(f"planner '{spec}': {error}") from error
     if planner.needs.truth:
@@ -229,9 +229,11 @@ def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
 
 
 def _checked(planner: Any, spec: str) -> Planner:
-    if not isinstance(getattr(planner, "needs", None), Needs) or not callable(getattr(planner, "plan", None)):
+    if not isinstance(getattr(planner, "needs", None), Requirements) or not callable(
+        getattr(planner, "plan", None)
+    ):
         raise CfgenError(
-            f"'{spec}' is no planner: expected an attribute 'needs' (cfgen.planners.protocol.Needs) "
+            f"'{spec}' is no planner: expected an attribute 'needs' (cfgen.planners.protocol.Requirements) "
             f"and a method 'plan(observations)', found {type(planner).__name__}"
         )
     return planner

@@ -13,7 +13,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.planners.builtin import write_text
-from cfgen.planners.protocol import Needs, Observation, Truth
+from cfgen.planners.protocol import Observation, Requirements, Truth
 from cfgen.planners.responder_motion import Baseline, Target
 from cfgen.planners.responder_text import (
     Words,
@@ -156,7 +156,7 @@ class Responder:
             )
         self.name = f"scripted-{kind}"
         self.kind = KINDS[kind]
-        self.needs = Needs(cameras=(), frame_times=(), truth=True)
+        self.needs = Requirements(cameras=(), frame_times=(), truth=True)
 
     def plan(self, observations: Sequence[Observation]) -> list[str]:
         return [self._answer(o) for o in observations]

@@ -12,7 +12,7 @@ from typing import Any
 from cfgen.core.files import png_bytes
 from cfgen.core.plain import MAX_CHARS, plain_json
 from cfgen.planners.answer import PlanFaultError, Received, received
-from cfgen.planners.protocol import Needs, Observation
+from cfgen.planners.protocol import Observation, Requirements
 
 
 def encode(observation: Observation) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def decode(content: Any, max_chars: int = MAX_CHARS) -> Received:
     return received(content, max_chars)
 
 
-def decode_needs(content: Any, own: bool = False) -> Needs:
+def decode_needs(content: Any, own: bool = False) -> Requirements:
     """What a planner declares, checked; missing fields take their defaults. ``own``: it may ask for ``truth``.
 
     Raises:
@@ -73,12 +73,12 @@ def decode_needs(content: Any, own: bool = False) -> Needs:
             values[name] = checks[name](value)
         except ValueError as error:
             raise PlanFaultError(f"needs: '{name}': expected {error}, found {str(value)[:60]!r}") from None
-    return Needs(**values)
+    return Requirements(**values)
 
 
-def needs_content(needs: Needs) -> dict[str, Any]:
+def needs_content(needs: Requirements) -> dict[str, Any]:
     """What a planner in Python declares, as JSON values for :func:`decode_needs`."""
-    return {f.name: plain_json(getattr(needs, f.name))[0] for f in fields(Needs)}
+    return {f.name: plain_json(getattr(needs, f.name))[0] for f in fields(Requirements)}
 
 
 def _cameras(value: Any) -> tuple[str, ...]:

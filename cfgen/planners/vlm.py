@@ -17,7 +17,7 @@ from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
 from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.builtin import write_text
-from cfgen.planners.protocol import Needs, Observation, Response
+from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS, Failure
 
 SYSTEM = f"""You drive a car. You see its front camera and know how it has moved; you decide the next 6 seconds.
@@ -75,7 +75,7 @@ class Vlm:
     def __init__(self, model: Model, limits: Limits, look: Look) -> None:
         self._model, self._meter = model, Meter(limits)
         self._at_once = model.at_once or limits.concurrency
-        self.needs = Needs(
+        self.needs = Requirements(
             frame_times=look.frame_times,
             max_pixels=look.max_pixels,
             batch_size=self._at_once,

@@ -9,14 +9,14 @@ import numpy as np
 from cfgen.geometry.trajectory import deltas, speeds
 from cfgen.metrics.kinematics import encounter
 from cfgen.records import DIMENSIONS, Case, Rollout, Scene, Verdict, Vote
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.sections.people import people_scores
 
 
 class CaseFiles:
     """Entries of every case; what belongs together is looked up once."""
 
-    def __init__(self, data: Gathered) -> None:
+    def __init__(self, data: ReportData) -> None:
         self.data = data
         self._rollouts = {
             (r.case_id, p, r.arm, r.repeat): r for p, found in data.rollouts.items() for r in found

@@ -35,7 +35,7 @@ S = TypeVar("S", bound=Stored)
 
 
 @dataclass(frozen=True)
-class Gathered:
+class ReportData:
     """The content of a benchmark directory.
 
     Attributes:
@@ -117,7 +117,7 @@ class Gathered:
         return [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]
 
 
-def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
+def read_report_data(store: Store, wanted: Sequence[str] | None = None) -> ReportData:
     """Read a benchmark directory.
 
     Args:
@@ -154,7 +154,7 @@ def gather(store: Store, wanted: Sequence[str] | None = None) -> Gathered:
             if found:
                 verdicts[judge, planner] = found
     judges = tuple(sorted({judge for judge, _ in verdicts}))
-    data = Gathered(
+    data = ReportData(
         store=store,
         benchmark=store.benchmark,
         cases=cases,

@@ -5,16 +5,16 @@ from collections import defaultdict
 from cfgen.metrics.floor import judged_events
 from cfgen.metrics.kinematics import responds
 from cfgen.records import Case, Dimension, Placement
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 
 
-def judged(data: Gathered, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:
+def judged(data: ReportData, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:
     """case -> strict success under the main judge."""
     verdicts = data.verdicts_of(data.main_judge, planner, arm)
     return judged_events(verdicts, dimension, control=not arm.startswith("hazard"))
 
 
-def measured(data: Gathered, planner: str, arm: str) -> dict[str, float]:
+def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
     """case -> share of repeats whose trajectory reacts, measured against the original's of the same repeat.
 
     In the hazard arm a planner's failure is no reaction; elsewhere the repeat is left out.

@@ -13,14 +13,14 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_image, write_bytes
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import NARROW, WIDE, Plot, Section
 
 _ASSETS = Path(__file__).parent / "assets"
 _VIEW_WIDTH, _THUMB_WIDTH = 960, 320
 
 
-def write_cases(out: Path, data: Gathered, strict: bool = False) -> list[Fault]:
+def write_cases(out: Path, data: ReportData, strict: bool = False) -> list[Fault]:
     """``frames/`` and ``data/`` under ``out``; returns what came in the way of a case, which is then left out."""
     files = CaseFiles(data)
 
@@ -42,14 +42,14 @@ def write_cases(out: Path, data: Gathered, strict: bool = False) -> list[Fault]:
     return [one for one in found if isinstance(one, Fault)]
 
 
-def _write_case(data: Gathered, files: CaseFiles, case: Case, out: Path) -> dict[str, Any]:
+def _write_case(data: ReportData, files: CaseFiles, case: Case, out: Path) -> dict[str, Any]:
     """Its frames and its own data; returns its entry in the list."""
     shown = _write_views(data, case, out)
     _write_js(out / "data" / f"{case.case_id}.js", "cfgenCase", files.detail(case, shown))
     return files.entry(case)
 
 
-def write_page(out: Path, data: Gathered, sections: list[tuple[Section, str]]) -> None:
+def write_page(out: Path, data: ReportData, sections: list[tuple[Section, str]]) -> None:
     """``index.html`` and ``assets/`` under ``out``; sections come with their HTML."""
     for asset in sorted(_ASSETS.iterdir()):
         if asset.suffix in (".css", ".js"):
@@ -65,7 +65,7 @@ def write_page(out: Path, data: Gathered, sections: list[tuple[Section, str]]) -
     write_bytes(out / "index.html", template.encode())
 
 
-def facts(data: Gathered) -> str:
+def facts(data: ReportData) -> str:
     """What was built and by whom it was judged, in two sentences."""
     made = data.benchmark
     kinds = Counter(r.fault.kind for r in data.rejections if r.fault)
@@ -134,7 +134,7 @@ def _write_js(path: Path, function: str, content: dict[str, Any]) -> None:
     write_bytes(path, f"{function}({inert});\n".encode())
 
 
-def _write_views(data: Gathered, case: Case, out: Path) -> dict[str, str]:
+def _write_views(data: ReportData, case: Case, out: Path) -> dict[str, str]:
     """Frames of every arm, and a thumbnail of the hazard's; arm -> path relative to ``out``."""
     folder = data.store.case_dir(case.case_id)
     front = data.scenes[case.scene_id].front.name

@@ -9,11 +9,11 @@ from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.records import Case, Fault, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 
 
 def write_panels(
-    out: Path, data: Gathered, per_planner: int | None, strict: bool = False
+    out: Path, data: ReportData, per_planner: int | None, strict: bool = False
 ) -> tuple[int, list[Fault]]:
     """``panels/<planner>/<case>.png`` of the hazard arm.
 
@@ -43,7 +43,7 @@ def write_panels(
 
 
 def _panel(
-    data: Gathered, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+    data: ReportData, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
 ) -> bytes:
     return png_bytes(case_panel(_item(data, case, rollouts, verdict)))
 
@@ -59,7 +59,7 @@ def _varied(case_ids: list[str], verdicts: dict[str, Verdict]) -> list[str]:
 
 
 def _item(
-    data: Gathered, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+    data: ReportData, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
 ) -> PanelItem:
     folder = data.store.case_dir(case.case_id)
     original, modified = (rollouts.get((arm, case.case_id)) for arm in ("original", "hazard"))

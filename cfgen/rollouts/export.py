@@ -13,15 +13,15 @@ from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, write_bytes
 from cfgen.core.progress import Progress
-from cfgen.planners.protocol import Needs
+from cfgen.planners.protocol import Requirements
 from cfgen.planners.serialization import describe
 from cfgen.records import Fault
-from cfgen.rollouts.inputs import Questions, arm_questions
+from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.store import Store
 
 
 def export_inputs(
-    bench: Path, out: Path, needs: Needs, arms: tuple[str, ...], repeats: int = 1, quiet: bool = False
+    bench: Path, out: Path, needs: Requirements, arms: tuple[str, ...], repeats: int = 1, quiet: bool = False
 ) -> int:
     """Write ``out/inputs.jsonl`` and ``out/images/``; returns the number of questions.
 
@@ -34,15 +34,15 @@ def export_inputs(
     if listing.exists():
         raise InputError(f"{listing}: is there already; delete the folder or choose another --out")
     store = Store(bench)
-    asker = Questions(store, store.benchmark.seed)
-    questions = arm_questions(store, arms, repeats)
-    asker.check(questions, needs)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    questions = arm_inputs(store, arms, repeats)
+    inputs.check(questions, needs)
     random.Random(store.benchmark.seed).shuffle(questions)
     progress = Progress("inputs", len(questions), quiet)
     lines, faults = [], []
     for question in questions:
         observation = contained(
-            partial(asker.observation, question, needs), f"case {question.case.case_id}, arm {question.arm}"
+            partial(inputs.observation, question, needs), f"case {question.case.case_id}, arm {question.arm}"
         )
         if isinstance(observation, Fault):
             faults.append(observation)

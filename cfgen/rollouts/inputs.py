@@ -14,14 +14,14 @@ from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import resized
 from cfgen.judge.protocol import FrameFile, Shown
 from cfgen.planners.outputs import token_of
-from cfgen.planners.protocol import Needs, Observation, TimedImage, Truth
+from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
 from cfgen.records import Camera, Case, Frame, Motion
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
 
 
 @dataclass(frozen=True)
-class Question:
+class RolloutInput:
     """One arm of one case, asked for the ``repeat``-th time."""
 
     case: Case
@@ -29,7 +29,7 @@ class Question:
     repeat: int
 
 
-def arm_questions(store: Store, arms: Sequence[str], repeats: int) -> list[Question]:
+def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> list[RolloutInput]:
     """Every question of a benchmark: the original and those of ``arms`` that a case has, in the order of the cases.
 
     Raises:
@@ -47,7 +47,7 @@ def arm_questions(store: Store, arms: Sequence[str], repeats: int) -> list[Quest
             "controls and distances come from the build (--controls, --distances)"
         )
     return [
-        Question(case, arm, repeat)
+        RolloutInput(case, arm, repeat)
         for case in cases
         for arm in dict.fromkeys(("original", *arms))
         if arm in ("original", "rerun", *case.arms)
@@ -55,7 +55,7 @@ def arm_questions(store: Store, arms: Sequence[str], repeats: int) -> list[Quest
     ]
 
 
-class Questions:
+class RolloutInputs:
     """Builds observations and frames from one benchmark directory."""
 
     def __init__(self, store: Store, seed: int) -> None:
@@ -63,7 +63,7 @@ class Questions:
         self._seed = seed
         self._folder = lru_cache(maxsize=16)(self._load)
 
-    def check(self, questions: Sequence[Question], needs: Needs) -> None:
+    def check(self, questions: Sequence[RolloutInput], needs: Requirements) -> None:
         """Some scene has what the planner needs; one that lacks it is a fault of its questions alone.
 
         Raises:
@@ -81,12 +81,14 @@ class Questions:
         if lacking is not None:
             raise lacking
 
-    def seed(self, question: Question) -> int:
+    def seed(self, question: RolloutInput) -> int:
         """The rerun arm measures the planner's own noise: the same question under another seed."""
         draw = "rerun" if question.arm == "rerun" else "paired"
         return derive_seed(self._seed, question.case.case_id, question.repeat, draw)
 
-    def observation(self, question: Question, needs: Needs, replays_log: bool = False) -> Observation:
+    def observation(
+        self, question: RolloutInput, needs: Requirements, replays_log: bool = False
+    ) -> Observation:
         """What the planner gets.
 
         Raises:
@@ -139,7 +141,7 @@ class Questions:
         return folder.scene.future
 
     def _images(
-        self, question: Question, folder: SceneFolder, name: str, needs: Needs
+        self, question: RolloutInput, folder: SceneFolder, name: str, needs: Requirements
     ) -> tuple[tuple[TimedImage, ...], Camera]:
         camera, frames = _frames(folder, name, needs)
         size = _size(camera, needs.max_pixels)
@@ -163,7 +165,7 @@ class Questions:
         return folder.image(frame)
 
 
-def _frames(folder: SceneFolder, name: str, needs: Needs) -> tuple[Camera, list[Frame]]:
+def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera, list[Frame]]:
     """The camera that a planner calls ``name``, and its frames at the wanted times."""
     scene = folder.scene
     actual = scene.front.name if name == "front" else name

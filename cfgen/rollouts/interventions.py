@@ -25,7 +25,7 @@ from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, Retrying
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
-from cfgen.rollouts.inputs import Question, Questions
+from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
 from cfgen.rollouts.runner import gone_short
 from cfgen.store import Store
 
@@ -41,7 +41,7 @@ _SLOWING = ("stop", "yield", "speed adapt", "follow lead vehicle", "gap search")
 class Swapped:
     """One question with one stage overwritten. ``target``: the plan it should move towards, if there is one."""
 
-    question: Question
+    question: RolloutInput
     swap: Swap
     given: Trace
     own: Plan
@@ -50,10 +50,10 @@ class Swapped:
 
 def intervene(
     store: Store,
-    asker: Questions,
+    inputs: RolloutInputs,
     planner: OpenPlanner,
     retrying: Retrying,
-    questions: Sequence[Question],
+    questions: Sequence[RolloutInput],
     options: "ScoreOptions",
 ) -> dict[str, Rate]:
     """Ask what has not been asked and, where that is wanted, what failed; the share of swaps that the trajectory
@@ -74,10 +74,10 @@ def intervene(
     size = planner.needs.batch_size
     for start in range(0, len(todo), size):
         batch = todo[start : start + size]
-        answers, gone = retrying.put([partial(_observation, asker, planner, s) for s in batch])
+        answers, gone = retrying.put([partial(_observation, inputs, planner, s) for s in batch])
         for swapped, answer in zip(batch, answers, strict=True):
             if answer is not None:
-                store.write_intervention(_read(asker, planner, swapped, answer, options.strict))
+                store.write_intervention(_read(inputs, planner, swapped, answer, options.strict))
                 progress.step()
         if gone is not None:
             raise gone_short(planner, gone, progress)
@@ -96,7 +96,7 @@ def shares(records: Sequence[Intervention]) -> dict[str, Rate]:
     return {name: Rate.of(sum(r.followed is True for r in rows), len(rows)) for name, rows in groups.items()}
 
 
-def _swaps(store: Store, planner: str, question: Question) -> list[Swapped]:
+def _swaps(store: Store, planner: str, question: RolloutInput) -> list[Swapped]:
     own = _plan(store, planner, question, question.arm)
     if own is None:
         return []
@@ -131,13 +131,13 @@ def _wanted(path: Path, options: "ScoreOptions") -> bool:
     return found.followed is None and (found.failure in MENDABLE or options.retry_all)
 
 
-def _observation(asker: Questions, planner: OpenPlanner, swapped: Swapped) -> Observation:
-    asked = asker.observation(swapped.question, planner.needs, planner.replays_log)
+def _observation(inputs: RolloutInputs, planner: OpenPlanner, swapped: Swapped) -> Observation:
+    asked = inputs.observation(swapped.question, planner.needs, planner.replays_log)
     return replace(asked, token=f"{asked.token}.{swapped.swap}", trace=swapped.given)
 
 
 def _read(
-    asker: Questions, planner: OpenPlanner, swapped: Swapped, answer: Answer, strict: bool
+    inputs: RolloutInputs, planner: OpenPlanner, swapped: Swapped, answer: Answer, strict: bool
 ) -> Intervention:
     def read() -> Intervention:
         if isinstance(answer, Fault):
@@ -146,7 +146,7 @@ def _read(
             plan = to_plan(answer)[1]
         except PlanFaultError as fault:
             return _record(planner.name, swapped, followed=None, reason=str(fault), failure=fault.kind)
-        history, _ = asker.motion(swapped.question.case)
+        history, _ = inputs.motion(swapped.question.case)
         return _judged(planner.name, swapped, plan, Observation("", 0, {}, {}, history))
 
     where = {"case_id": swapped.question.case.case_id, "arm": swapped.question.arm}
@@ -194,7 +194,7 @@ def _apart(one: Plan, other: Plan) -> float:
     return float(np.hypot(*gaps.T).mean())
 
 
-def _plan(store: Store, planner: str, question: Question, arm: str) -> Plan | None:
+def _plan(store: Store, planner: str, question: RolloutInput, arm: str) -> Plan | None:
     path = store.rollout_path(planner, arm, question.case.case_id, question.repeat)
     return read_record(path, Rollout).plan if path.is_file() else None
 

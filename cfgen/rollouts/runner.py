@@ -18,7 +18,7 @@ from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
 from cfgen.records import Fault, Rollout
-from cfgen.rollouts.inputs import Question, Questions
+from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
 from cfgen.store import Store
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 def roll_out(
     store: Store,
-    asker: Questions,
+    inputs: RolloutInputs,
     planner: OpenPlanner,
     retrying: Retrying,
-    questions: Sequence[Question],
+    questions: Sequence[RolloutInput],
     options: "ScoreOptions",
 ) -> None:
     """Ask what has no answer yet and, where that is wanted, what failed.
@@ -39,11 +39,11 @@ def roll_out(
         InputError: no scene has what the planner needs.
         Shortfall: the planner cannot be reached any more; what was not asked has no rollout.
     """
-    asker.check(questions, planner.needs)
+    inputs.check(questions, planner.needs)
     todo = [q for q in questions if _wanted(store, planner.name, q, options)]
     random.Random(store.benchmark.seed).shuffle(todo)
     progress = Progress(f"{planner.name}: plans", len(todo), options.quiet)
-    desk = _Desk(asker, planner, retrying, options.strict)
+    desk = _Desk(inputs, planner, retrying, options.strict)
     failed, reason = 0, ""
     for start in range(0, len(todo), planner.needs.batch_size):
         batch = todo[start : start + planner.needs.batch_size]
@@ -67,7 +67,7 @@ def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress)
     )
 
 
-def _wanted(store: Store, planner: str, question: Question, options: "ScoreOptions") -> bool:
+def _wanted(store: Store, planner: str, question: RolloutInput, options: "ScoreOptions") -> bool:
     path = store.rollout_path(planner, question.arm, question.case.case_id, question.repeat)
     if not path.is_file():
         return True
@@ -84,7 +84,7 @@ def _keep(store: Store, rollout: Rollout) -> None:
     store.write_rollout(rollout)
 
 
-def _warn_if_it_wavers(desk: "_Desk", planner: OpenPlanner, question: Question, first: Rollout) -> None:
+def _warn_if_it_wavers(desk: "_Desk", planner: OpenPlanner, question: RolloutInput, first: Rollout) -> None:
     """A planner that calls itself deterministic answers the same question under the same seed the same way."""
     if first.status == "failed":
         return
@@ -100,10 +100,10 @@ def _warn_if_it_wavers(desk: "_Desk", planner: OpenPlanner, question: Question, 
 class _Desk:
     """Puts questions to a planner and writes down what comes back."""
 
-    def __init__(self, asker: Questions, planner: OpenPlanner, retrying: Retrying, strict: bool) -> None:
-        self._asker, self._planner, self._retrying, self._strict = asker, planner, retrying, strict
+    def __init__(self, inputs: RolloutInputs, planner: OpenPlanner, retrying: Retrying, strict: bool) -> None:
+        self._asker, self._planner, self._retrying, self._strict = inputs, planner, retrying, strict
 
-    def ask(self, batch: Sequence[Question]) -> tuple[list[Rollout], PlannerGoneError | None]:
+    def ask(self, batch: Sequence[RolloutInput]) -> tuple[list[Rollout], PlannerGoneError | None]:
         """A rollout for each question, or, from a planner that is gone, for those that it answered before."""
         needs, replays = self._planner.needs, self._planner.replays_log
         answers, gone = self._retrying.put(
@@ -112,7 +112,7 @@ class _Desk:
         pairs = zip(batch, answers, strict=True)
         return [self._rollout(q, a) for q, a in pairs if a is not None], gone
 
-    def _rollout(self, question: Question, answer: Answer) -> Rollout:
+    def _rollout(self, question: RolloutInput, answer: Answer) -> Rollout:
         if isinstance(answer, Fault):
             return self._failed(question, answer)
         made = contained(
@@ -120,7 +120,7 @@ class _Desk:
         )
         return self._failed(question, made) if isinstance(made, Fault) else made
 
-    def _read(self, question: Question, answer: str | Any) -> Rollout:
+    def _read(self, question: RolloutInput, answer: str | Any) -> Rollout:
         kept: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
         try:
             found: Received = received(answer)
@@ -130,12 +130,12 @@ class _Desk:
             return self._record(question, status="failed", reason=str(fault), failure=fault.kind, **kept)
         return self._record(question, status="ok", plan=plan, **kept)
 
-    def _failed(self, question: Question, fault: Fault) -> Rollout:
+    def _failed(self, question: RolloutInput, fault: Fault) -> Rollout:
         fault = fault.model_copy(update={"inputs": {**self._inputs(question), **fault.inputs}})
         reason = f"cfgen broke: {fault}"
         return self._record(question, status="failed", reason=reason, failure="fault", fault=fault)
 
-    def _record(self, question: Question, **fields: Any) -> Rollout:
+    def _record(self, question: RolloutInput, **fields: Any) -> Rollout:
         return Rollout(
             planner=self._planner.name,
             planner_hash=self._planner.hash,
@@ -146,7 +146,7 @@ class _Desk:
             **fields,
         )
 
-    def _inputs(self, question: Question) -> dict[str, Any]:
+    def _inputs(self, question: RolloutInput) -> dict[str, Any]:
         """What reproduces it."""
         return {
             "planner": self._planner.spec,

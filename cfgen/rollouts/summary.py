@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from cfgen.core.files import read_record
 from cfgen.metrics.rates import Rate
 from cfgen.records import FAILURES, MENDABLE, Failure, Rollout
-from cfgen.rollouts.inputs import Question
+from cfgen.rollouts.inputs import RolloutInput
 from cfgen.store import Store
 
 
@@ -56,7 +56,7 @@ def summary(
     store: Store,
     planner: str,
     judge: str,
-    questions: Sequence[Question],
+    questions: Sequence[RolloutInput],
     followed: dict[str, Rate],
     calibrated: int,
 ) -> ScoreSummary:

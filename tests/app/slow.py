@@ -9,14 +9,14 @@ import os, subprocess, time
 import numpy as np
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import project
-from cfgen.inpaint.protocol import InpaintResult, Needs
+from cfgen.inpaint.protocol import InpaintResult, InpainterRequirements
 from cfgen.inpaint.region import box_of
 
 HERE = os.path.dirname(__file__)
 
 class Slow:
     name, version = "slow", "1"
-    needs = Needs()
+    needs = InpainterRequirements()
 
     def __init__(self, seconds=0.4, fault=""):
         self.options = {"seconds": seconds, "fault": fault}

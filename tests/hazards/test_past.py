@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.history import Past
+from cfgen.hazards.history import HazardHistory
 from cfgen.perception.clear_ground import find_clear_ground
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
@@ -29,7 +29,7 @@ def hazard(x: float, y: float, **moves) -> Placement:
     )
 
 
-def past(traffic: dict[float, tuple[float, float]] | None = None, half: float = 5.0) -> Past:
+def past(traffic: dict[float, tuple[float, float]] | None = None, half: float = 5.0) -> HazardHistory:
     """Frames of a straight drive; ``traffic``: at t, a car at x, y of the ego frame at t0."""
     traffic = traffic or {}
     frames = {("front", t): drawn.road(half=half) for t in (0.0, -0.5, -1.0, -1.5, -2.0)}
@@ -37,7 +37,7 @@ def past(traffic: dict[float, tuple[float, float]] | None = None, half: float = 
         frames["front", t] = drawn.put(frames["front", t], x - SPEED * t, y, CAR)
     scene = drawn.scene(SPEED, frames=tuple(sorted(t for _, t in frames)))
     ground = find_clear_ground(frames["front", 0.0], drawn.CAMERA, EgoPath.from_scene(scene))
-    return Past(scene, ground, 0.88, 0.8, frames)
+    return HazardHistory(scene, ground, 0.88, 0.8, frames)
 
 
 def test_a_standing_hazard_shows_all_along_on_an_empty_road():
@@ -99,7 +99,7 @@ def test_without_past_frames_only_geometry_counts():
     scene = drawn.scene(SPEED)
     image = drawn.road()
     ground = find_clear_ground(image, drawn.CAMERA, EgoPath.from_scene(scene))
-    found = Past(scene, ground, 0.88, 0.8, {("front", 0.0): image}).of(hazard(20, 0), crosses=False)
+    found = HazardHistory(scene, ground, 0.88, 0.8, {("front", 0.0): image}).of(hazard(20, 0), crosses=False)
     assert found is not None
     assert found.visible_since is None
     assert np.isfinite(found.x)

@@ -11,7 +11,7 @@ from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
-from cfgen.report_page.data import gather
+from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.people import people_section
 from cfgen.score import ScoreOptions, score
 from cfgen.store import Store
@@ -120,7 +120,7 @@ def test_a_calibration_on_scenes_of_the_benchmark_does_not_count_there(bench, cs
 
 
 def counts_in_report(bench: Path) -> set[str]:
-    table = next(t for t in people_section(gather(Store(bench))).tables if t.name == "calibration")
+    table = next(t for t in people_section(read_report_data(Store(bench))).tables if t.name == "calibration")
     return {row[-1] for row in table.rows}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.store import Store
@@ -143,9 +143,9 @@ def test_a_checkpoint_that_cannot_be_read_is_one_line(scenes, checkpoint, tmp_pa
 
 
 def test_without_models_nothing_is_asked_and_nothing_held_back():
-    masking = Masking()
-    assert masking.identity == {}
-    assert masking.fault(None, None, None) is None
-    shown = masking.matte(None, None, None)
+    mask_pipeline = MaskPipeline()
+    assert mask_pipeline.identity == {}
+    assert mask_pipeline.fault(None, None, None) is None
+    shown = mask_pipeline.matte(None, None, None)
     assert (shown.alpha, shown.hidden, shown.report) == (None, None, {})
-    assert masking.gates(None, None) == ()
+    assert mask_pipeline.gates(None, None) == ()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
@@ -42,21 +42,21 @@ def test_the_ground_ahead_is_the_segment_there():
 )
 def test_a_footprint_must_lie_on_it(x, y, wrong):
     image, labels = road_and_lawn()
-    fault = Masking(Truth(labels)).fault(drawn.scene(), image, DEER)
+    fault = MaskPipeline(Truth(labels)).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, x, y)) == wrong
 
 
 def test_placements_keep_to_it_and_say_so_when_they_cannot():
     image, labels = road_and_lawn(half=1.5)
     scene = drawn.scene()
-    fault = Masking(Truth(labels)).fault(scene, image, DEER)
+    fault = MaskPipeline(Truth(labels)).fault(scene, image, DEER)
     free = find_placements(scene, image, DEER, np.random.default_rng(0))
     kept = find_placements(scene, image, DEER, np.random.default_rng(0), fault=fault)
     assert any(fault(p) for p in free)
     assert kept
     assert not any(fault(p) for p in kept)
     labels[:250][labels[:250] == ROAD] = LAWN  # the road ends before the nearest place
-    fault = Masking(Truth(labels)).fault(scene, image, DEER)
+    fault = MaskPipeline(Truth(labels)).fault(scene, image, DEER)
     refused = find_placements(scene, image, DEER, np.random.default_rng(0), fault=fault)
     assert "not on the ground that the car drives on" in refused
 
@@ -74,7 +74,7 @@ def test_a_segment_at_the_foot_counts_if_it_holds_the_ground_ahead_too():
                 found[0][0].mask[:255] = False
             return found
 
-    fault = Masking(SplitByPoint()).fault(drawn.scene(), image, DEER)
+    fault = MaskPipeline(SplitByPoint()).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 24.0, 0.0)) == ""
 
 
@@ -87,7 +87,7 @@ def test_of_a_lane_and_the_road_around_it_the_road_counts():
             found = super().segment(image, prompts)
             return [[Segment(lane, 0.99), *segments] for segments in found]
 
-    fault = Masking(LaneFirst(labels)).fault(drawn.scene(), image, DEER)
+    fault = MaskPipeline(LaneFirst(labels)).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 15.0, -1.2)) == ""
     assert fault(placed(DEER, 15.0, 4.5)) == "not on the ground that the car drives on"
 
@@ -97,12 +97,12 @@ def test_the_car_ahead_is_no_ground_and_without_ground_the_geometry_decides():
     labels[box_mask(10.0, 0.0, CAR)] = 2
     ground, _ = ground_ahead(Truth(labels), image, drawn.CAMERA, EgoPath.from_scene(drawn.scene()))
     assert ground is None
-    fault = Masking(Truth(np.zeros_like(labels))).fault(drawn.scene(), image, DEER)
+    fault = MaskPipeline(Truth(np.zeros_like(labels))).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 15.0, 4.5)) == ""
 
 
 def test_harmless_objects_may_stand_beside_the_road():
     image, labels = road_and_lawn()
     bench = hazard_of("bench")
-    fault = Masking(Truth(labels)).fault(drawn.scene(), image, bench)
+    fault = MaskPipeline(Truth(labels)).fault(drawn.scene(), image, bench)
     assert fault(placed(bench, 15.0, 4.5)) == ""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits
 from cfgen.masks.gates import found_gates, noun
@@ -97,11 +97,13 @@ def test_the_hazard_is_asked_for_by_name_and_the_null_edit_is_not_asked_about():
     job = job_of(drawn.road(), hazard, placed(hazard, 15.0, 0.0))
     edit = make_edits([job], Repaint())[0]
     finder = Finder()
-    gates = Masking(None, finder).gates(job, edit)
+    gates = MaskPipeline(None, finder).gates(job, edit)
     assert [g.passed for g in gates] == [False]
     assert (hazard.name, finder.asked[0][1]) == ("deer crossing the road", "deer")
     null = hazard.model_copy(update={"kind": "null"})
-    assert Masking(None, finder).gates(type(job)(job.scene, job.images, null, job.placement, 5), edit) == ()
+    assert (
+        MaskPipeline(None, finder).gates(type(job)(job.scene, job.images, null, job.placement, 5), edit) == ()
+    )
     assert len(finder.asked) == 1
 
 

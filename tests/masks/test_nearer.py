@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
@@ -22,7 +22,7 @@ def test_a_hazard_behind_a_car_is_cut_by_it_exactly(inpainter):
     image, labels = car_ahead()
     job = job_of(image, DEER, placed(DEER, 24.0, 0.1))
     whole = make_edits([job], inpainter)[0].frames[FRONT][0]
-    edit = make_edits([job], inpainter, matte=Masking(Truth(labels)).matte)[0]
+    edit = make_edits([job], inpainter, matte=MaskPipeline(Truth(labels)).matte)[0]
     after, car = edit.frames[FRONT][0], labels == THING
     assert np.array_equal(after[car], image[car]), "not one pixel of the car is touched"
     assert np.array_equal(after[~car], whole[~car]), "and all else is as it would be"
@@ -34,7 +34,7 @@ def test_a_hazard_behind_a_car_is_cut_by_it_exactly(inpainter):
 def test_a_hazard_before_the_car_hides_the_car():
     image, labels = car_ahead(x=20.0)
     job = job_of(image, DEER, placed(DEER, 13.0, -0.4))
-    edit = make_edits([job], Composite(), matte=Masking(Truth(labels)).matte)[0]
+    edit = make_edits([job], Composite(), matte=MaskPipeline(Truth(labels)).matte)[0]
     assert edit.report["masks"]["hidden"] == 0
     assert np.array_equal(edit.frames[FRONT][0], make_edits([job], Composite())[0].frames[FRONT][0])
 
@@ -42,11 +42,11 @@ def test_a_hazard_before_the_car_hides_the_car():
 def test_too_much_hidden_is_refused():
     image, labels = car_ahead()
     refused = make_edits(
-        [job_of(image, DEER, placed(DEER, 24.0, -2.0))], Composite(), matte=Masking(Truth(labels)).matte
+        [job_of(image, DEER, placed(DEER, 24.0, -2.0))], Composite(), matte=MaskPipeline(Truth(labels)).matte
     )[0]
     assert isinstance(refused, EditFailure)
     assert "hidden by something nearer" in refused.reason
-    fault = Masking(Truth(np.where(labels == THING, THING, 0))).fault(drawn.scene(), image, DEER)
+    fault = MaskPipeline(Truth(np.where(labels == THING, THING, 0))).fault(drawn.scene(), image, DEER)
     assert fault(placed(DEER, 24.0, -2.0)) == "hidden by something nearer"
     assert fault(placed(DEER, 24.0, 1.5)) == ""
 
@@ -100,8 +100,10 @@ def test_what_lies_flat_hides_nothing():
 def test_without_confidence_nothing_is_hidden():
     image, labels = car_ahead()
     unsure = Truth(labels, score=0.5)
-    masking = Masking(unsure)
-    edit = make_edits([job_of(image, DEER, placed(DEER, 24.0, 0.1))], Composite(), matte=masking.matte)[0]
+    mask_pipeline = MaskPipeline(unsure)
+    edit = make_edits([job_of(image, DEER, placed(DEER, 24.0, 0.1))], Composite(), matte=mask_pipeline.matte)[
+        0
+    ]
     assert edit.report["masks"]["hidden"] == 0
     assert unsure.asked <= 40
 
@@ -118,7 +120,7 @@ def test_in_the_past_the_car_hides_it_where_it_was_then():
     placement = placed(DEER, 24.0, 0.1)
     job = EditJob(scene, {FRONT: image, ("front", t): past}, DEER, placement, 5)
     edit = make_edits(
-        [job], Composite(), matte=Masking(_ByPicture({id(image): labels, id(past): then})).matte
+        [job], Composite(), matte=MaskPipeline(_ByPicture({id(image): labels, id(past): then})).matte
     )[0]
     car = then == THING
     after = edit.frames["front", t][0]
@@ -138,7 +140,7 @@ def test_a_layer_that_is_carried_to_the_past_has_no_hole_where_the_car_hides_it_
         5,
     )
     truth = _ByPicture({id(image): labels, id(free): np.zeros_like(labels)})
-    cut, whole = (make_edits([job], Repaint(), matte=m)[0] for m in (Masking(truth).matte, None))
+    cut, whole = (make_edits([job], Repaint(), matte=m)[0] for m in (MaskPipeline(truth).matte, None))
     assert cut.report["masks"]["hidden"] > 0.1
     assert np.array_equal(cut.frames["front", t][0], whole.frames["front", t][0])
 

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.cases.mask_pipeline import Masking
+from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import cropped
 from cfgen.inpaint.composite.inpainter import Composite
@@ -32,7 +32,7 @@ def test_a_repainted_demo_scene_keeps_all_but_the_hazard_and_its_shadow(scene, n
 
     def matte(job, view, result):
         body = model.bodies[0].astype(int)
-        shown = Masking(Truth(body)).matte(job, view, result)
+        shown = MaskPipeline(Truth(body)).matte(job, view, result)
         kept.update(view=view, shown=shown.alpha, body=body > 0)
         return shown
 
@@ -142,10 +142,10 @@ def test_a_guessed_alpha_gives_way_to_what_the_segmenter_finds():
     half[: half.shape[0] // 2] = 1
     truth = Truth(body.astype(int))
     known, guessed = (
-        make_edits([job], Repaint(guess), matte=Masking(truth).matte)[0] for guess in (None, half)
+        make_edits([job], Repaint(guess), matte=MaskPipeline(truth).matte)[0] for guess in (None, half)
     )
     assert np.array_equal(known.frames[FRONT][0], guessed.frames[FRONT][0])
-    unseen = make_edits([job], Repaint(half), matte=Masking(Truth()).matte)[0]
+    unseen = make_edits([job], Repaint(half), matte=MaskPipeline(Truth()).matte)[0]
     assert not np.array_equal(unseen.frames[FRONT][0], known.frames[FRONT][0]), "the guess serves without it"
 
 
@@ -158,7 +158,7 @@ def test_a_guide_s_insert_is_never_cut_and_the_ring_around_it_is():
     plain = make_edits([job], model, Composite())[0]
     half = model.bodies[0].copy()
     half[: np.flatnonzero(half.any(1)).mean().astype(int)] = False  # the segmenter sees only the lower half
-    edit = make_edits([job], model, Composite(), Masking(Truth(half.astype(int))).matte)[0]
+    edit = make_edits([job], model, Composite(), MaskPipeline(Truth(half.astype(int))).matte)[0]
     assert edit.report["masks"]["object"]
     after, without = edit.frames[FRONT][0].astype(int), plain.frames[FRONT][0].astype(int)
     insert = drawn_.layer[..., 3] == 255
@@ -173,7 +173,7 @@ def test_without_evidence_the_mask_of_the_placement_serves():
     image = drawn.road()
     job = EditJob(drawn.scene(), {FRONT: image}, hazard, placed(hazard, 12.0, 0.0), 3)
     plain = make_edits([job], Repaint())[0]
-    edit = make_edits([job], Repaint(), matte=Masking(Truth()).matte)[0]
+    edit = make_edits([job], Repaint(), matte=MaskPipeline(Truth()).matte)[0]
     assert isinstance(edit, Edit)
     assert edit.report["masks"] == {"object": None, "hidden": 0.0}
     assert np.array_equal(edit.frames[FRONT][0], plain.frames[FRONT][0])

@@ -6,7 +6,7 @@ import numpy as np
 
 from cfgen.inpaint.composite import inpainter
 from cfgen.inpaint.composite.harmonize import insert
-from cfgen.inpaint.protocol import InpaintResult, Needs
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.masks.protocol import Segment
 from cfgen.masks.shapes import box_around, iou
 
@@ -44,7 +44,7 @@ class Repaint:
     tone: float = 3.0
     grain: float = 3.0
     name, version, options = "repaint", "1", {}
-    needs = Needs(every_frame=False, context=0.2, shadow=2.5)
+    needs = InpainterRequirements(every_frame=False, context=0.2, shadow=2.5)
 
     def can_draw(self, hazard):
         return True

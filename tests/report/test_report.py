@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, Rejection
 from cfgen.report import report
-from cfgen.report_page.data import gather
+from cfgen.report_page.data import read_report_data
 from cfgen.report_page.events import judged
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.table import Table
@@ -61,7 +61,7 @@ def near_sighted(seed: int, arm: str):
 def test_dose_response(tmp_path: Path):
     arms = ("hazard", "hazard_d0.7", "hazard_d1.4")
     store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
-    data = gather(store)
+    data = read_report_data(store)
     events = {arm: judged(data, "near", arm, "overall") for arm in arms}
     found = dose_response(data.cases, events)
     assert [(g.label, g.rate.value, g.rate.n) for g in found] == [

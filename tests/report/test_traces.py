@@ -120,10 +120,10 @@ def test_an_answer_that_breaks_is_a_fault_and_the_rest_goes_on(
     command += ["--judge-option", f"file={script}"]
     real = cfgen.judge.traces.trace_item
 
-    def breaks(asker, case, rollout):
+    def breaks(inputs, case, rollout):
         if (case.case_id, rollout.arm) == (case_id(1), "hazard"):
             raise ZeroDivisionError("by nought")
-        return real(asker, case, rollout)
+        return real(inputs, case, rollout)
 
     monkeypatch.setattr(cfgen.judge.traces, "trace_item", breaks)
     assert main(command) == 1

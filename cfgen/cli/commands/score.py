@@ -167,12 +167,12 @@ def _print(summary: "ScoreSummary") -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from cfgen.planners.protocol import Needs
+    from cfgen.planners.protocol import Requirements
     from cfgen.rollouts.export import export_inputs
 
     if len(arguments.bench) != 2 or arguments.out is None:
         raise InputError("cfgen score export-inputs: expected one BENCH and --out FOLDER")
-    needs = Needs(arguments.cameras, arguments.frame_times, arguments.max_pixels)
+    needs = Requirements(arguments.cameras, arguments.frame_times, arguments.max_pixels)
     count = export_inputs(
         arguments.bench[1], arguments.out, needs, arguments.arms, arguments.repeats, arguments.quiet
     )

@@ -68,7 +68,7 @@ def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult
     image, alpha = request.image.copy(), np.zeros(request.mask.shape, np.float32)
     if drawing is not None:
         x0, y0, x1, y1 = drawing.box
-        image[y0:y1, x0:x1], alpha[y0:y1, x0:x1] = _set_in(image[y0:y1, x0:x1], drawing, request, scene)
+        image[y0:y1, x0:x1], alpha[y0:y1, x0:x1] = _harmonize(image[y0:y1, x0:x1], drawing, request, scene)
     report = {
         **drawn,
         "light": dict(scene.light.report),
@@ -79,7 +79,7 @@ def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult
     return InpaintResult(image, alpha, report)
 
 
-def _set_in(
+def _harmonize(
     under: np.ndarray, drawing: Drawing, request: InpaintRequest, scene: _Scene
 ) -> tuple[np.ndarray, np.ndarray]:
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""

@@ -12,7 +12,7 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import Drawing, draw
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs, Setting
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
 from cfgen.records import Hazard, Placement, Size
 
 #: A hazard is turned by at most this, radians, to face the camera with a view that its sprite has.
@@ -32,7 +32,9 @@ class Composite:
 
     name = "composite"
     version = "1"
-    needs = Needs(every_frame=True, context=0.0, min_side=16, square=False, shadow=2.5, turn=MAX_TURN)
+    needs = InpainterRequirements(
+        every_frame=True, context=0.0, min_side=16, square=False, shadow=2.5, turn=MAX_TURN
+    )
 
     def __init__(self) -> None:
         self.options: Mapping[str, Any] = {}

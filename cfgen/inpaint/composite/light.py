@@ -13,7 +13,7 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, luminance, to_linear
-from cfgen.perception.light_probe import Glance, glance
+from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import sun_direction, sunny_and_shade
 from cfgen.records import Camera
 
@@ -75,7 +75,7 @@ class Light:
 
 def estimate(setting: Setting) -> Light:
     """The light at the setting's placement."""
-    frame = glance(setting.image, setting.camera)
+    frame = probe_light(setting.image, setting.camera)
     road = _road_samples(frame)
     local = _local_ground(setting)
     if local is None:
@@ -126,7 +126,7 @@ def estimate(setting: Setting) -> Light:
     )
 
 
-def _bounce(frame: Glance, ground: np.ndarray, albedo: float) -> float:
+def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:
     """Light on a wall ÷ light on the ground, twofold: half of what a wall sees is the surroundings, not the sky."""
     band = (frame.rows > -0.22 * frame.height) & (frame.rows < 0.06 * frame.height) & ~frame.sky()
     around = float(np.median(frame.lum[band])) if band.any() else 0.0
@@ -150,7 +150,7 @@ def _rounded(values: np.ndarray) -> list[float]:
     return [round(float(v), 4) for v in values]
 
 
-def _sample(frame: Glance, ground_xy: np.ndarray) -> np.ndarray:
+def _sample(frame: LightProbe, ground_xy: np.ndarray) -> np.ndarray:
     """Linear RGB (N, 3) at ground points (M, 2), those in view."""
     px, valid = project(frame.camera, np.column_stack([ground_xy, np.zeros(len(ground_xy))]))
     at = np.rint((np.where(valid[:, None], px, -1e6) + 0.5) * frame.scale - 0.5).astype(int)
@@ -159,7 +159,7 @@ def _sample(frame: Glance, ground_xy: np.ndarray) -> np.ndarray:
     return frame.linear[at[seen, 1], at[seen, 0]]
 
 
-def _road_samples(frame: Glance) -> np.ndarray:
+def _road_samples(frame: LightProbe) -> np.ndarray:
     """(N, 3) linear RGB of the ground ahead, without its brightest tenth (paint)."""
     px = _grid(frame.camera, 0.35, 0.65, 24)
     ground, valid = ground_points(frame.camera, px)
@@ -197,7 +197,7 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
     return np.median(samples[(lum >= low) & (lum <= high)], 0).astype(np.float32)
 
 
-def _white_level(frame: Glance) -> float:
+def _white_level(frame: LightProbe) -> float:
     """Image level of a white card in the frame's main light: bright things are taken for albedo 0.55."""
     band = (frame.rows > 0) & (frame.rows < 0.25 * frame.height)
     return float(np.percentile(frame.lum[band], 98.5)) / 0.55
@@ -239,7 +239,7 @@ def _levels(sun_dir: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     return sky, (1 - sky) / np.float32(rise)
 
 
-def _air(frame: Glance) -> tuple[np.ndarray, float, np.ndarray]:
+def _air(frame: LightProbe) -> tuple[np.ndarray, float, np.ndarray]:
     """Haze colour, extinction per metre, and the floor of veiling glare, from how dark dark things are."""
     height, rows = frame.height, frame.rows
     far = (rows > -0.12 * height) & (rows < 0.01 * height)

@@ -15,7 +15,7 @@ from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_can
 from cfgen.inpaint.diffusion.options import Options, read_options, steps_short
 from cfgen.inpaint.diffusion.prompt import description, instruction, negative
 from cfgen.inpaint.guided import repaint_share
-from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.records import Hazard, Size
 
 #: Batches' worth of cases taken in hand at once, so that those of one shape and strength fill whole batches.
@@ -81,7 +81,9 @@ class Diffusion:
         load.local_weights(self.name, self.settings)
         self.options: Mapping[str, Any] = self.settings.model_dump(mode="json")
         size = self.settings.batch_size
-        self.needs = Needs(context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1, terms=_TERMS)
+        self.needs = InpainterRequirements(
+            context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1, terms=_TERMS
+        )
         self._batches = Batches(size)
 
     def complete(self, settings: Any) -> Any:

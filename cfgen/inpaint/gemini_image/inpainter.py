@@ -17,7 +17,7 @@ from cfgen.inpaint.gemini_image.postprocess import Laid, lay
 from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.inpaint.gemini_image.service import Asker, Calls, Service, Till, sayer
 from cfgen.inpaint.paste import blend, weights
-from cfgen.inpaint.protocol import Answer, InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
 from cfgen.models.batcher import Batcher
 from cfgen.models.gemini import Gemini
@@ -87,7 +87,7 @@ class NanoBanana:
         _check_budget(self._limits, bool(critic_model), self._critic_prices)
         self._side, self._rewordings, self._max_drift = SIDES[image_size], rewordings, float(max_drift)
         size = batch_size or (256 if self._limits.batch else 2 * self._limits.concurrency)
-        self.needs = Needs(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
+        self.needs = InpainterRequirements(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
         self._till: Till | None = None
         self._batching = (size, poll_s, sayer(quiet))
         self._edits = self._service(GeminiImage(model, base_url, timeout_s), "edit", self._limits)

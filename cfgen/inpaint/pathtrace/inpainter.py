@@ -22,11 +22,11 @@ from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.inpainter import gait_of, in_step, pick
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Needs
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.inpaint.region import box_of
 from cfgen.records import Camera, Hazard, Size
 
-_WORKER = Path(__file__).with_name("pathtrace_worker.py")
+_WORKER = Path(__file__).with_name("worker.py")
 _PYTHON_VARIABLE = "CFGEN_BLENDER_PYTHON"
 #: Shadows are smooth: they are traced at this share of the image's resolution.
 _GROUND_SCALE = 0.5
@@ -43,7 +43,9 @@ class PathTrace:
 
     name = "pathtrace"
     version = "1"
-    needs = Needs(every_frame=True, context=0.0, min_side=16, square=False, shadow=2.0, batch_size=4)
+    needs = InpainterRequirements(
+        every_frame=True, context=0.0, min_side=16, square=False, shadow=2.0, batch_size=4
+    )
 
     def __init__(self, python: str = "", samples: int = 48, threads: int = 0) -> None:
         self.options: Mapping[str, Any] = {"samples": samples}

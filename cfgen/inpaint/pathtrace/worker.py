@@ -1,7 +1,7 @@
 """The process that holds bpy for :mod:`cfgen.inpaint.pathtrace.inpainter`: pickled questions in, pickled answers out.
 
 It runs under an interpreter that may lack cfgen: it imports bpy, numpy and the model files only.
-Usage: python pathtrace_worker.py MODELS_DIR THREADS
+Usage: python worker.py MODELS_DIR THREADS
 """
 
 import importlib

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cfgen.records import Fault
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
@@ -16,7 +16,7 @@ def left_out(section: str, title: str, fault: Fault) -> Section:
     return Section(id=section, title=title, lead=(f"This section was left out: {fault}",))
 
 
-def faults_section(data: Gathered, own: Sequence[Fault]) -> Section:
+def faults_section(data: ReportData, own: Sequence[Fault]) -> Section:
     """``own``: what broke while this report was made."""
     groups = {
         "in planners' answers and verdicts": [(f.kind, str(f)) for f in data.faults],

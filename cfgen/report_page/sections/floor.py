@@ -8,7 +8,7 @@ from cfgen.metrics.floor import CONTROLS, Difference, Floor, above_floor
 from cfgen.metrics.rates import Rate
 from cfgen.records import Dimension
 from cfgen.report_page.charts import Series, rows_chart
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged, measured
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
@@ -27,7 +27,7 @@ _NAMES: dict[Event, str] = {
 }
 
 
-def floor_sections(data: Gathered) -> tuple[Section, Section]:
+def floor_sections(data: ReportData) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
     floors: Floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}
     floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
@@ -72,7 +72,7 @@ def sentence(planner: str, floor: Floor) -> str:
     )
 
 
-def _floor(data: Gathered, planner: str, event: Event) -> Floor:
+def _floor(data: ReportData, planner: str, event: Event) -> Floor:
     def of(arm: str) -> dict[str, float]:
         return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
 

@@ -7,7 +7,7 @@ from cfgen.metrics.breakdown import AXES, Group, breakdown, dose_response, parti
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS
 from cfgen.report_page.charts import Series, curve_chart, rows_chart
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
@@ -20,7 +20,7 @@ _MEASURED = ("distance", "required deceleration", "speed")
 _LEAST_CASES, _MOST_ROWS = 3, 24
 
 
-def groups_section(data: Gathered) -> Section:
+def groups_section(data: ReportData) -> Section:
     speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
     plots, tables, figures = [], [], {}
     for axis in AXES:
@@ -100,7 +100,7 @@ def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
     )
 
 
-def _dose_plots(data: Gathered) -> list[Plot]:
+def _dose_plots(data: ReportData) -> list[Plot]:
     """The same hazards nearer and farther, where the build made them."""
     arms = sorted({a for p in data.planners for a in data.arms(p) if a.startswith("hazard")})
     if len(arms) < 2:
@@ -119,7 +119,7 @@ def _dose_plots(data: Gathered) -> list[Plot]:
     return plots
 
 
-def _partial_table(data: Gathered) -> Table:
+def _partial_table(data: ReportData) -> Table:
     rows = [
         (planner, reason, str(count))
         for planner in data.planners

@@ -7,14 +7,14 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row
 from cfgen.records import DIMENSIONS, Rollout
 from cfgen.report_page.charts import Series, curve_chart
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 
 _SWAPS = ("longitudinal", "lateral", "justification")
 
 
-def swaps_section(data: Gathered) -> Section:
+def swaps_section(data: ReportData) -> Section:
     """Share of replaced stages of a trace that the trajectory followed (Pinocchio, Eq. 3)."""
     rows, figures = [], []
     for planner in data.planners:
@@ -45,7 +45,7 @@ def swaps_section(data: Gathered) -> Section:
     )
 
 
-def budget_section(data: Gathered) -> Section:
+def budget_section(data: ReportData) -> Section:
     """Success against calls and seconds, where a planner reports its calls (verified selection)."""
     rows, points = [], []
     for planner in data.planners:

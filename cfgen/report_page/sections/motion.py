@@ -7,12 +7,12 @@ import numpy as np
 
 from cfgen.metrics.kinematics import Encounter, displacement_errors, encounter
 from cfgen.metrics.rates import Rate
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
 
-def motion_section(data: Gathered) -> Section:
+def motion_section(data: ReportData) -> Section:
     rows, figures = [], []
     for planner in data.planners:
         errors = _errors(data, planner)
@@ -29,7 +29,7 @@ def motion_section(data: Gathered) -> Section:
     )
 
 
-def encounters(data: Gathered, planner: str, arm: str) -> list[tuple[str, Encounter]]:
+def encounters(data: ReportData, planner: str, arm: str) -> list[tuple[str, Encounter]]:
     """The first repeat of every case with a plan, against the hazard's place; in the original arm none stands there."""
     plans = data.plans(planner, arm)
     found = []
@@ -40,7 +40,7 @@ def encounters(data: Gathered, planner: str, arm: str) -> list[tuple[str, Encoun
     return found
 
 
-def _errors(data: Gathered, planner: str) -> list[tuple[float, float]]:
+def _errors(data: ReportData, planner: str) -> list[tuple[float, float]]:
     """ADE and FDE of the original arm where the drive recorded what it did."""
     plans = data.plans(planner, "original")
     found = []

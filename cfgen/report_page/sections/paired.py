@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
 from cfgen.records import DIMENSIONS
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -13,7 +13,7 @@ _GAPS = (0.05, 0.10, 0.20)
 _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 
 
-def versus_section(data: Gathered) -> Section:
+def paired_section(data: ReportData) -> Section:
     if len(data.planners) < 2:
         return Section("versus", "Planner against planner")
     pairs: dict[str, list[Pair]] = {

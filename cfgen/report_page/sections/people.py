@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from cfgen.metrics.agreement import Agreement, agreement, consensus
 from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeRun
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
@@ -13,7 +13,7 @@ from cfgen.report_page.table import Table
 Scores = dict[tuple[str, str], int]
 
 
-def people_section(data: Gathered) -> Section:
+def people_section(data: ReportData) -> Section:
     """Every pair of judges, and every judge against the majority of the people, on the hazard arm's first repeat."""
     rows, figures = [], []
     for dimension in DIMENSIONS:
@@ -59,7 +59,7 @@ def _shares(accuracy: Mapping[Dimension, float]) -> str:
     return ", ".join(f"{d} {100 * accuracy[d]:.1f}%" for d in DIMENSIONS)
 
 
-def _probe_tables(data: Gathered) -> list[Table]:
+def _probe_tables(data: ReportData) -> list[Table]:
     rows = [
         (
             judge,
@@ -78,7 +78,7 @@ def _probe_tables(data: Gathered) -> list[Table]:
     return [Table("probes", "Known answers, by kind", columns, tuple(rows), words=2, note=note)]
 
 
-def _calibration_tables(data: Gathered) -> list[Table]:
+def _calibration_tables(data: ReportData) -> list[Table]:
     rows = [
         (
             judge,
@@ -102,7 +102,7 @@ def _calibration_tables(data: Gathered) -> list[Table]:
     return [Table("calibration", title, columns, tuple(rows), words=2, note=note)]
 
 
-def _counts(calibration: Calibration, data: Gathered) -> str:
+def _counts(calibration: Calibration, data: ReportData) -> str:
     shared = calibration.shared_with(data.benchmark.scenes)
     return f"no: {len(shared)} of its scenes were rated" if shared else "yes"
 
@@ -115,7 +115,7 @@ def _kappa(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2f}"
 
 
-def people_scores(data: Gathered, dimension: Dimension) -> Scores:
+def people_scores(data: ReportData, dimension: Dimension) -> Scores:
     """The majority of the raters' last scores; ties and UNKNOWN are left out."""
     raters = sorted({r.rater for r in data.ratings})
     last = {
@@ -128,7 +128,7 @@ def people_scores(data: Gathered, dimension: Dimension) -> Scores:
     return {item: score for item, score in zip(items, votes, strict=True) if score is not None}
 
 
-def _judge_scores(data: Gathered, judge: str, dimension: Dimension) -> Scores:
+def _judge_scores(data: ReportData, judge: str, dimension: Dimension) -> Scores:
     return {
         (planner, v.case_id): score
         for planner in data.planners

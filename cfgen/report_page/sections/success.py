@@ -6,12 +6,12 @@ from functools import partial
 from cfgen.metrics.success import SuccessRow, success_row
 from cfgen.records import DIMENSIONS
 from cfgen.report_page.charts import Series, rows_chart
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 
 
-def success_section(data: Gathered) -> Section:
+def success_section(data: ReportData) -> Section:
     rows = success_rows(data)
     ranked = _ranked(rows)
     names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]
@@ -26,7 +26,7 @@ def success_section(data: Gathered) -> Section:
     )
 
 
-def success_rows(data: Gathered) -> list[SuccessRow]:
+def success_rows(data: ReportData) -> list[SuccessRow]:
     """One row per judge, planner and edited arm that was judged, the hazard arm's first."""
     return [
         success_row(planner, judge, arm, verdicts, data.case_ids)

@@ -5,12 +5,12 @@ from typing import Any
 
 from cfgen.metrics.faithfulness import EDGES, ConsistencyRow, EdgeVerdicts, consistency_row
 from cfgen.metrics.grounding import inconsistency_rate, mean_grounding
-from cfgen.report_page.data import Gathered
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
 
-def traces_section(data: Gathered) -> Section:
+def traces_section(data: ReportData) -> Section:
     edges, edge_figures = _edges(data)
     claims, claim_figures = _claims(data)
     return Section(
@@ -21,7 +21,7 @@ def traces_section(data: Gathered) -> Section:
     )
 
 
-def _edges(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
+def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     rows, figures = [], []
     for planner in data.planners:
         found = [v for v in data.traces[planner] if v.rubric == "faithfulness"]
@@ -53,7 +53,7 @@ def _edges(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
     return table, figures
 
 
-def _claims(data: Gathered) -> tuple[Table, list[dict[str, Any]]]:
+def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     """Faithful GRPO's two measures: inconsistency rate and mean grounding."""
     rows, figures = [], []
     for planner in data.planners:
