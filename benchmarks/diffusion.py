@@ -34,8 +34,8 @@ from cfgen.inpaint.diffusion.base import Engine  # noqa: E402
 from cfgen.inpaint.diffusion.load import require_packages  # noqa: E402
 from cfgen.inpaint.diffusion.sdxl import Sdxl  # noqa: E402
 from cfgen.inpaint.protocol import InpaintRequest  # noqa: E402
-from tests.inpaint_models import tiny_sdxl as tiny  # noqa: E402
-from tests.inpaint_models.asked import request  # noqa: E402
+from tests.inpaint.diffusion import tiny_sdxl as tiny  # noqa: E402
+from tests.inpaint.diffusion.asked import request  # noqa: E402
 
 STRENGTH, GUIDANCE = 0.99, 7.5
 

@@ -87,9 +87,9 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
 
 @pytest.mark.parametrize("name", ["Throws", "Rubbish", "Short"])
 def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: str):
-    code, text, err = score(out, f"tests.bad_planners:{name}")
+    code, text, err = score(out, f"tests.planners.bad_planners:{name}")
     assert code == 1
-    assert f"every answer of planner 'tests.bad_planners.{name}' failed: 10 times it " in err
+    assert f"every answer of planner 'tests.planners.bad_planners.{name}' failed: 10 times it " in err
     assert "10 answers, 10 failed" in text
     planner = text.split(":")[0]
     rollouts = Store(out).rollouts(planner)
@@ -100,10 +100,10 @@ def test_a_bad_planner_fails_every_question_and_the_run_ends(out: Path, name: st
 
 
 def test_a_planner_on_the_command_line_and_its_name(out: Path):
-    code, text, _ = score(out, "tests.bad_planners:Good", "--name", "mine")
+    code, text, _ = score(out, "tests.planners.bad_planners:Good", "--name", "mine")
     assert code == 0
     assert "mine: 10 answers, 0 failed" in text
-    _, _, err = score(out, "tests.bad_planners:Short", "--name", "mine")
+    _, _, err = score(out, "tests.planners.bad_planners:Short", "--name", "mine")
     assert "has answers of another version of this planner" in err
 
 
@@ -163,7 +163,7 @@ def test_a_folder_that_is_no_benchmark(tmp_path: Path):
 
 def test_a_planner_that_needs_what_the_scenes_lack_is_told_so(out: Path, tmp_path: Path, monkeypatch):
     (tmp_path / "greedy.py").write_text(
-        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
+        "from tests.planners.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
         "class Greedy(Good):\n    needs = Requirements(cameras=('rear',))\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -189,7 +189,7 @@ def test_frames_before_t0_show_the_hazard_where_it_was(out: Path):
 
 def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_path: Path, monkeypatch):
     (tmp_path / "myopic.py").write_text(
-        "from tests.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
+        "from tests.planners.bad_planners import Good\nfrom cfgen.planners.protocol import Requirements\n"
         "class Myopic(Good):\n    needs = Requirements(max_pixels=500)\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -202,9 +202,9 @@ def test_hazards_too_small_for_the_planner_are_reported_first(out: Path, tmp_pat
 def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Path):
     shares = {}
     for name in ("Mediated", "Rationalizing"):
-        code, text, err = score(out, f"tests.trace_planners:{name}", "--intervene")
+        code, text, err = score(out, f"tests.planners.trace_planners:{name}", "--intervene")
         assert code == 0, err
-        rows = Store(out).interventions(f"tests.trace_planners.{name}")
+        rows = Store(out).interventions(f"tests.planners.trace_planners.{name}")
         shares[name] = sum(r.followed is True for r in rows) / len(rows)
         assert {r.swap for r in rows} >= {"longitudinal", "lateral"}
         assert f"swaps followed, all: {100 * shares[name]:.1f}%" in text
@@ -216,7 +216,7 @@ def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Pat
 
 
 def test_a_planner_that_only_says_it_is_deterministic_is_found_out(out: Path):
-    _, _, err = score(out, "tests.bad_planners:IgnoresTheSeed")
+    _, _, err = score(out, "tests.planners.bad_planners:IgnoresTheSeed")
     assert "declares needs.deterministic but answers one question in two ways" in err
-    _, _, err = score(out, "tests.bad_planners:Good")
+    _, _, err = score(out, "tests.planners.bad_planners:Good")
     assert "deterministic" not in err

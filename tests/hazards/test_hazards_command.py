@@ -3,8 +3,8 @@
 import cv2
 import numpy as np
 import pytest
-from cfgen.cli.main import main
 
+from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.thumbnail import as_text, sheet, thumbnail
 

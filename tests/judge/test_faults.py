@@ -4,8 +4,8 @@ import json
 import shutil
 
 import pytest
-from cfgen.cli.main import main
 
+from cfgen.cli.main import main
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.judge.cache import Replies
 from cfgen.judge.combine import combine
@@ -20,7 +20,7 @@ from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict
 from tests.judge.items import items
 from tests.judge.test_hazard_rubric import reply
-from tests.report.bench import make_bench
+from tests.report_page.bench import make_bench
 
 LONE = "\ud83d"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cfgen.cli.main import main
 from PIL import Image
 
+from cfgen.cli.main import main
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from tests.scene_truth import picture
 from tests.scenes.test_reader_fuzz import LFS, command, kitti, pictures

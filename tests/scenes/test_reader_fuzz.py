@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cfgen.cli.main import main
 from PIL import Image
 
+from cfgen.cli.main import main
 from cfgen.scenes.check import check_folder
 from tests.scene_truth import SECONDS, picture
 from tests.scenes.test_reader_argoverse2 import write_argoverse2

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from cfgen.cli.main import main
 from PIL import Image
 
+from cfgen.cli.main import main
 from cfgen.geometry.camera import mounted
 from cfgen.scenes.check import check_folder, check_scene
 

@@ -5,9 +5,9 @@ import shutil
 import cv2
 import numpy as np
 import pytest
-from cfgen.cli.main import main
 from PIL import Image
 
+from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, horizon_rows, mounted
 from cfgen.geometry.frames import compose

@@ -1,0 +1,208 @@
+"""``cfgen build --inpainter nano-banana`` on demo scenes: gates, money, interruptions, and no key anywhere."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cfgen.core.files import read_image
+from cfgen.core.paths import scenarios_dir
+from cfgen.scenes.folder import load_scene
+from cfgen.store import Store
+from tests.benches import kill_when, run, tree
+from tests.inpaint.gemini_image.conftest import KEY
+from tests.inpaint.gemini_image.fake_images import (
+    ImageServer,
+    answer_with,
+    draw,
+    is_critic,
+    opinion,
+    painted,
+    refusal,
+)
+
+pytest.importorskip("google.genai")
+N = 3
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("scenes")
+    for path in sorted((scenarios_dir() / "scenes").iterdir())[: N + 1]:
+        shutil.copytree(path, folder / path.name)
+    return folder
+
+
+def arguments(server, scenes, out, *more, n=N):
+    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--hazards", "work_barrier", "--seed", 5]
+    options = [f"base_url={server.url}", "concurrency=2", "batch_size=2"]
+    return [
+        *fixed,
+        "--inpainter",
+        "nano-banana",
+        *(x for o in options for x in ("--inpainter-option", o)),
+        *more,
+    ]
+
+
+def priced(*more):
+    return ("--inpainter-option", "usd_image=0.1", *more)
+
+
+def everything_written(out):
+    return b"".join(p.read_bytes() for p in out.rglob("*") if p.is_file())
+
+
+def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
+    out = tmp_path / "b"
+    with ImageServer(lambda r, n: painted(r, n) if is_critic(r) else answer_with(draw(r, tone=5))) as server:
+        more = ("--controls", "null", "--inpainter-option", "usd_in=1")
+        code, said, err = run(*arguments(server, scenes, out, *priced(*more)))
+    assert code == 0, err
+    assert f"spent on inpainting so far: {2 * N} requests, {2 * N} pictures" in said
+    assert "$0.60" in said
+    assert "pictures" in err, "progress shows what it costs"
+    spent = json.loads((out / "build.json").read_text())["spent"]
+    assert spent == {
+        "requests": 2 * N,
+        "declined": 0,
+        "images": 2 * N,
+        "tokens_in": 800 * 2 * N,
+        "tokens_out": 1200 * 2 * N,
+        "usd": pytest.approx(0.6 + 800 * 2 * N / 1e6),
+        "unpriced": 0,
+    }
+    for case in Store(out).cases():
+        folder = Store(out).case_dir(case.case_id)
+        original, augmented, mask = (
+            read_image(folder / f"{n}.png") for n in ("original", "augmented", "mask")
+        )
+        assert (original == augmented)[mask == 0].all()
+        assert (original != augmented).any(-1).sum() > 300
+        assert len(list((folder / "frames" / "hazard").iterdir())) >= 3, "carried to the past frames"
+        told = case.provenance.report["inpainter"]
+        assert told["calls"][0]["usage"]["usd"] > 0.1
+        assert told["residual"]["correlation"] > 0.9
+        assert case.provenance.report["arms"]["null"]["calls"]
+        # the null edit is redrawn, in all frames, and looks as before
+        for frame in load_scene(scenes / case.scene_id).scene.frames:
+            redrawn = read_image(folder / "frames" / "null" / f"front@{round(frame.t * 1000)}.png")
+            before = read_image(scenes / case.scene_id / frame.image)
+            changed = np.abs(redrawn.astype(int) - before).max(2)
+            assert (0.002 if frame.t == 0 else 0.0002) < (changed > 0).mean() < 0.3
+            assert np.percentile(changed[changed > 0], 99) < 40
+        assert set(case.provenance.options) >= {"model", "image_size", "critic_model"}
+        assert "base_url" not in json.dumps(case.provenance.options)
+    assert run("verify", out)[0] == 0
+    assert KEY.encode() not in everything_written(out) + (said + err).encode()
+
+
+def test_a_budget_stops_cleanly_and_a_larger_one_goes_on(scenes, tmp_path):
+    out = tmp_path / "b"
+    with ImageServer() as server:
+        code, said, err = run(*arguments(server, scenes, out, *priced("--budget", "0.25", "--quiet")))
+        assert code == 1
+        assert "2 of 3 cases, the rest is open: the budget is spent ($0.20, 2 requests)" in err
+        assert "larger --budget" in err
+        assert "$0.20" in said
+        assert len(Store(out).cases()) == 2
+        assert "is planned but missing" in run("verify", out)[1]
+        assert "budget is spent" in json.loads((out / "build.json").read_text())["stopped"]
+        before = tree(out, "cases/**/*")
+        code, said, _ = run(*arguments(server, scenes, out, *priced("--budget", "$0.35", "--quiet")))
+        assert code == 0
+        assert "3 requests" in said
+    assert len(server.asked) == N
+    assert before.items() <= tree(out, "cases/**/*").items()
+
+
+def test_a_killed_build_goes_on_and_pays_nothing_twice(scenes, tmp_path):
+    whole, out = tmp_path / "whole", tmp_path / "b"
+    with ImageServer() as server:
+        assert run(*arguments(server, scenes, whole, "--quiet"))[0] == 0
+        needed = len(server.asked)
+    kept = ("cases/**/*.png", "benchmark.json", "rejected/**/*")
+    with ImageServer(latency=0.4) as server:
+        command = [str(a) for a in arguments(server, scenes, out, "--quiet")]
+        kill_when(command, lambda: len(list(out.glob("cache/inpaint/*/*.json"))) >= 2)
+        paid = len(list(out.glob("cache/inpaint/*/*.json")))
+        assert paid >= 2
+        server.requests.clear()
+        assert run(*command)[0] == 0
+        assert len(server.asked) == needed - paid
+    assert tree(out, *kept) == tree(whole, *kept)
+
+
+def test_refusals_by_the_critic_are_rejections_with_their_calls(scenes, tmp_path):
+    out = tmp_path / "b"
+    with ImageServer(lambda r, n: opinion("a cow") if is_critic(r) else painted(r, n)) as server:
+        more = ("--inpainter-option", "critic_model=gemini-critic", "--attempts", "2", "--quiet")
+        code, said, _ = run(*arguments(server, scenes, out, *more, n=1))
+    assert code == 1
+    assert "critic: sees 'a cow', asked was 'road-work barrier across the lane'" in said
+    rejection = next(r for r in Store(out).rejections() if r.attempts)
+    assert [a.report["critic"]["added"] for a in rejection.attempts] == ["a cow"] * 2
+    assert [c["for"] for c in rejection.attempts[0].report["calls"]] == ["edit", "critic"]
+    assert KEY.encode() not in everything_written(out)
+
+
+def test_refusals_of_the_service_are_rejections_with_their_finish_reason(scenes, tmp_path):
+    out = tmp_path / "b"
+    with ImageServer(lambda r, n: refusal("IMAGE_SAFETY") if n else painted(r, n)) as server:
+        more = ("--attempts", "1", "--quiet", "--inpainter-option", "rewordings=1")
+        code, said, _ = run(*arguments(server, scenes, out, *more))
+    assert code == 1
+    assert "IMAGE_SAFETY" in said
+    calls = next(r for r in Store(out).rejections() if r.attempts).attempts[0].report["calls"]
+    assert [c["reason"] for c in calls] == ["IMAGE_SAFETY"] * 2
+
+
+def test_a_guided_build_sends_the_insert_along(scenes, tmp_path):
+    with ImageServer() as server:
+        code, _, err = run(*arguments(server, scenes, tmp_path / "b", "--guide", "composite", "--quiet", n=1))
+    assert code == 0, err
+    parts = server.asked[0].json["contents"][0]["parts"]
+    assert sum("inlineData" in p for p in parts) == 2
+
+
+def test_terms_may_change_and_what_decides_pixels_may_not(scenes, tmp_path):
+    out = tmp_path / "b"
+    with ImageServer() as server:
+        assert run(*arguments(server, scenes, out, "--quiet", n=1))[0] == 0
+        assert run(*arguments(server, scenes, out, "--quiet", "--inpainter-option", "rpm=999", n=1))[0] == 0
+        code, _, err = run(*arguments(server, scenes, out, "--inpainter-option", "model=other", n=1))
+    assert code == 2
+    assert "was built with inpainter_options" in err
+    assert server.url not in (out / "benchmark.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--budget", "3"), "needs prices"),
+        (("--inpainter", "composite", "--budget", "3"), "costs nothing"),
+        (("--budget", "much"), "expected dollars"),
+    ],
+)
+def test_a_budget_that_cannot_be_kept_is_an_error_before_anything_is_written(
+    scenes, tmp_path, more, message, capfd
+):
+    base = ["build", "--n", 1, "--out", tmp_path / "b", "--scenes", scenes, "--inpainter", "nano-banana"]
+    try:
+        code, _, err = run(*base, *more)
+    except SystemExit as usage:
+        code, err = usage.code, message
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "b").exists()
+
+
+def test_without_a_key_it_is_one_line(scenes, tmp_path, monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    with ImageServer() as server:
+        code, _, err = run(*arguments(server, scenes, tmp_path / "b", "--quiet", n=1))
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "GEMINI_API_KEY" in err

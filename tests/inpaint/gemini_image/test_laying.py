@@ -1,0 +1,169 @@
+"""An answer's way back onto its crop: shape, size, shift, tone, and what of it is new."""
+
+import json
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cfgen.core.files import png_bytes as png
+from cfgen.inpaint.gemini_image.align import align
+from cfgen.inpaint.gemini_image.letterbox import RATIOS, fit
+from cfgen.inpaint.gemini_image.matte import matte
+from cfgen.inpaint.gemini_image.postprocess import Laid, lay
+from cfgen.inpaint.gemini_image.prompt import write_prompt
+from tests.inpaint.gemini_image.requests import hazard, photo, request
+
+CROP = photo(3)[60:460, 200:600]
+
+
+def mask_of(crop, y=slice(180, 260), x=slice(150, 230)):
+    mask = np.zeros(crop.shape[:2], np.uint8)
+    mask[y, x] = 255
+    return mask
+
+
+@given(height=st.integers(40, 1200), width=st.integers(40, 1200), side=st.sampled_from([256, 1024]))
+@example(height=40, width=1198, side=256)
+@settings(max_examples=60, deadline=None)
+def test_the_canvas_has_a_shape_that_is_taken_and_holds_the_crop(height, width, side):
+    box = fit(height, width, side)
+    assert box.width / box.height == pytest.approx(RATIOS[box.ratio], rel=0.03)
+    assert max(box.width, box.height) <= side
+    # one scale both ways, to half a pixel of each side
+    assert abs(box.inner_width * height - box.inner_height * width) <= 0.5 * (width + height)
+    assert box.left >= 0
+    assert box.left + box.inner_width <= box.width
+    assert box.top + box.inner_height <= box.height
+    assert box.width == box.inner_width or box.height == box.inner_height
+
+
+@pytest.mark.parametrize("shape", [(300, 300), (240, 400), (400, 230), (180, 410)])
+@pytest.mark.parametrize("scale", [0.6, 1.0, 1.37])
+def test_wrapped_and_answered_at_any_size_it_lies_where_it_was(shape, scale):
+    crop = cv2.GaussianBlur(photo(1)[: shape[0], : shape[1]], (0, 0), 2)
+    box = fit(*shape, 512)
+    sent = box.wrap(crop)
+    assert sent.shape == (box.height, box.width, 3)
+    size = (round(box.width * scale), round(box.height * scale))
+    answer = cv2.resize(sent, size, interpolation=cv2.INTER_AREA)
+    (name, back), *others = box.mappings(answer).items()
+    assert (name, others) == ("scaled", [])
+    assert back.shape == crop.shape
+    assert np.abs(back.astype(int) - crop)[5:-5, 5:-5].mean() < 1.5
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil"),
+    [
+        ("squeezed", lambda p: cv2.resize(p, (640, 400))),
+        ("cut to fill", lambda p: cv2.resize(p, (640, 640))[120:520]),
+        ("shrunk to fit", lambda p: cv2.copyMakeBorder(cv2.resize(p, (400, 400)), 0, 0, 120, 120, 1)),
+    ],
+)
+def test_an_answer_of_another_shape_is_recognized_by_its_surroundings(name, spoil):
+    answer = spoil(fit(400, 400, 512).wrap(CROP))
+    aligned = align(fit(400, 400, 512).mappings(answer), CROP, mask_of(CROP))
+    assert aligned.report["mapping"] == name
+    # what was cut off above and below cannot come back
+    assert aligned.drift < (12 if name == "cut to fill" else 4)
+
+
+@pytest.mark.parametrize(("shift", "scale"), [((4.0, -2.5), 1.0), ((-9.0, 6.0), 1.02), ((0.0, 0.0), 0.985)])
+def test_a_residual_shift_and_scale_is_found_and_taken_out(shift, scale):
+    middle = np.array([200.0, 200.0])
+    moved = np.column_stack([np.eye(2) * scale, middle - scale * middle + shift])
+    answer = cv2.warpAffine(CROP, moved, (400, 400), borderMode=cv2.BORDER_REPLICATE)
+    mask = mask_of(CROP)
+    answer[mask > 0] = (255, 0, 0)  # what was asked for must not mislead it
+    aligned = align({"scaled": answer}, CROP, mask)
+    found = aligned.report["residual"]
+    assert found["corrected"]
+    assert np.allclose(found["shift_px"], shift, atol=0.25)
+    assert np.allclose(found["scale"], scale, atol=0.002)
+    assert aligned.drift < aligned.report["raw_drift"]["mean"] / 2
+
+
+def test_what_lies_well_is_left_alone():
+    aligned = align({"scaled": CROP}, CROP, mask_of(CROP))
+    assert np.array_equal(aligned.image, CROP)
+    assert aligned.report["residual"]["corrected"] is False
+    assert aligned.report["tone"] is None
+    assert aligned.report["raw_drift"] == {"mean": 0.0, "share": 0.0}
+
+
+def test_another_picture_is_not_bent_into_place():
+    aligned = align({"scaled": photo(9)[:400, :400]}, CROP, mask_of(CROP))
+    assert aligned.report["residual"]["corrected"] is False
+    assert aligned.drift > 15
+
+
+def test_a_change_of_tone_is_taken_out():
+    darker = np.clip(CROP * 0.9 - 6, 0, 255).astype(np.uint8)
+    aligned = align({"scaled": darker}, CROP, mask_of(CROP))
+    assert aligned.report["raw_drift"]["mean"] > 10
+    assert aligned.drift < 2
+    assert aligned.report["tone"]["factor"][0] == pytest.approx(1 / 0.9, rel=0.03)
+
+
+def test_only_what_is_new_is_kept():
+    mask, image = mask_of(CROP), CROP.copy()
+    image[200:250, 170:210] = (220, 40, 30)
+    image[215:235, 185:195] = CROP[215:235, 185:195]  # a window in it is a part of it
+    image[50:90, 50:90] = 0  # outside the mask
+    cover = matte(image, CROP, mask)
+    thing = np.zeros_like(mask)
+    thing[200:250, 170:210] = 1
+    assert cover[thing > 0].min() > 0.5
+    assert cover[cv2.dilate(thing, np.ones((13, 13))) == 0].max() == 0
+
+
+def test_noise_is_nothing_new():
+    noisy = np.clip(CROP + np.random.default_rng(0).normal(0, 6, CROP.shape), 0, 255).astype(np.uint8)
+    assert matte(noisy, CROP, mask_of(CROP)).max() == 0
+
+
+def test_a_usable_answer_and_those_that_are_not():
+    asked = request()
+    box = fit(*asked.mask.shape, 512)
+    sent = box.wrap(asked.image)
+    assert "nothing new" in lay(png(sent), asked, box, 20)
+    assert "no whole picture" in lay(b"not a picture", asked, box, 20)
+    assert "no whole picture" in lay(png(sent)[:5000], asked, box, 20)
+    assert "8 x 8 pixels" in lay(png(sent[:8, :8]), asked, box, 20)
+    assert "another picture" in lay(png(255 - sent), asked, box, 20)
+    assert isinstance(lay(png(sent), request(hazard=hazard(kind="null")), box, 20), Laid)
+
+
+@pytest.mark.parametrize("spread", [0, 1, 3])
+@pytest.mark.parametrize("whole", [True, False])
+def test_surroundings_without_anything_to_hold_on_to_do_no_harm(spread, whole):
+    rng = np.random.default_rng(0)
+    crop = np.full((300, 300, 3), 128, np.uint8) + rng.integers(0, spread + 1, (300, 300, 3), dtype=np.uint8)
+    mask = mask_of(
+        crop, slice(0, 300) if whole else slice(100, 200), slice(0, 300) if whole else slice(100, 200)
+    )
+    answer = np.clip(crop + rng.normal(0, 2, crop.shape), 0, 255).astype(np.uint8)
+    answer[130:170, 130:170] = (200, 30, 30)
+    aligned = align({"scaled": answer}, crop, mask)
+    json.dumps(aligned.report, allow_nan=False)
+    assert aligned.drift < 3
+    cover = matte(aligned.image, crop, mask)
+    assert cover[140:160, 140:160].min() == 1
+    assert (cover > 0.5).sum() < 50 * 50
+
+
+@pytest.mark.parametrize(
+    ("yaw", "words"),
+    [(0.0, "its back is seen"), (3.1, "its front is seen"), (1.57, "to the left"), (-1.57, "to the right")],
+)
+def test_the_words_say_which_way_it_faces(yaw, words):
+    asked = request()
+    asked = replace(asked, placement=asked.placement.model_copy(update={"yaw": yaw}))
+    height, width = asked.mask.shape
+    assert words in write_prompt(asked, fit(height, width, 512))
+    anyhow = replace(asked, hazard=hazard(heading="any"))
+    assert "It is turned" not in write_prompt(anyhow, fit(height, width, 512))

@@ -1,0 +1,125 @@
+"""Floor, comparison and breakdown on numbers small enough to check by hand."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from cfgen.metrics.breakdown import DISTANCE_M, bin_of, partial_reasons
+from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar
+from cfgen.metrics.floor import above_floor, d_prime, difference, judged_events
+from cfgen.metrics.rates import Rate
+from tests.metrics.test_success import verdict
+
+
+def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
+    return {f"c{i:03d}": float(start <= i < start + hits) for i in range(n)}
+
+
+def test_headline_is_above_the_worst_control():
+    floor = above_floor(events(30, 60), {"rerun": events(2, 60), "null": events(6, 60), "nuisance": {}})
+    assert floor.worst == "null"
+    assert floor.headline.value == pytest.approx((30 - 6) / 60)
+    assert floor.headline.low < 0.4 < floor.headline.high
+    assert floor.above["rerun"].value == pytest.approx(28 / 60)
+    assert set(floor.controls) == {"rerun", "null"}, "an arm that was not run is no floor"
+
+
+def test_pairs_only_cases_that_both_arms_have():
+    found = difference({"a": 1.0, "b": 1.0, "c": 0.0}, [{"b": 0.0, "c": 0.0, "d": 1.0}])
+    assert (found.n, found.value) == (2, 0.5)
+
+
+def test_pairing_narrows_the_interval():
+    """The same cases set off both arms: their difference is known better than each rate."""
+    alike = difference(events(30, 60), [events(25, 60)])
+    apart = difference(events(30, 60), [events(25, 60, start=35)])
+    assert alike.value == apart.value
+    assert alike.high - alike.low < 0.6 * (apart.high - apart.low)
+
+
+def test_an_indifferent_planner_has_nothing_above_the_floor():
+    same = events(20, 60)
+    floor = above_floor(same, {"null": same, "nuisance": events(20, 60, start=10)})
+    assert floor.headline.value == 0
+    assert floor.headline.high <= 0.2
+    assert floor.d_prime["null"] == 0
+
+
+def test_a_planner_that_never_reacts_is_not_known_exactly():
+    found = difference(events(0, 66), [events(0, 66)])
+    assert found.value == 0
+    assert found.high == -found.low == pytest.approx(Rate.of(0, 66).high)
+
+
+def test_without_controls_there_is_no_headline_difference():
+    floor = above_floor(events(3, 10), {})
+    assert (floor.headline.value, floor.worst, floor.hazard.n) == (None, "", 10)
+
+
+def test_unknown_is_no_event_in_a_control_and_no_case_in_the_hazard_arm():
+    verdicts = [verdict(0), verdict(1, "unknown"), verdict(2, "failed"), verdict(3, "planner_failed")]
+    assert judged_events(verdicts, "overall", control=True) == {"c000": 1, "c001": 0, "c003": 0}
+    assert judged_events(verdicts, "overall", control=False) == {"c000": 1, "c003": 0}
+
+
+def test_d_prime_by_hand():
+    # (84 + .5) / 101 = 0.8366 -> z 0.981; (15 + .5) / 101 = 0.1535 -> z -1.022
+    assert d_prime(Rate.of(84, 100), Rate.of(15, 100)) == pytest.approx(2.0025, abs=0.003)
+    assert d_prime(Rate.of(10, 10), Rate.of(0, 10)) < 5, "perfect planners stay finite"
+
+
+def test_mcnemar_by_hand():
+    assert mcnemar(0, 0) == 1
+    assert mcnemar(0, 5) == pytest.approx(2 / 32)
+    assert mcnemar(1, 7) == pytest.approx(2 * 9 / 256)
+    assert mcnemar(3, 3) == 1
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.9]) == [1.0, 1.0]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_only_raises_and_keeps_order(p):
+    corrected = holm(p)
+    assert all(q >= v for v, q in zip(p, corrected, strict=True))
+    ranked = sorted(range(len(p)), key=p.__getitem__)
+    assert all(corrected[a] <= corrected[b] for a, b in itertools.pairwise(ranked))
+
+
+def test_pairs_say_what_can_be_said():
+    found = compare_all({"a": events(12, 66), "b": events(11, 66), "c": events(50, 66)})
+    assert [(p.first, p.second) for p in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert found[0].sentence() == "a and b cannot be told apart on 66 cases (p = 1)."
+    assert (found[1].first_only, found[1].second_only) == (0, 38)
+    assert found[1].p_holm == pytest.approx(2 * binomtest(0, 38).pvalue)
+    assert found[1].sentence().startswith("c is ahead of a by 57.6 points on 66 cases")
+
+
+def test_power_by_hand():
+    # ((1.95996 sqrt(.2) + .84162 sqrt(.2 - .01)) / .1)^2 = (0.87652 + 0.36685)^2 * 100 = 154.6
+    assert cases_needed(0.1, 0.2) == 155
+    assert cases_needed(0.2, 0.2) < cases_needed(0.1, 0.2) < cases_needed(0.05, 0.2)
+    assert cases_needed(0.2, 0.0) == cases_needed(0.2, 0.2), (
+        "a difference takes at least that many discordant cases"
+    )
+
+
+def test_bins_hold_every_value():
+    assert bin_of(3, DISTANCE_M, "m") == ("<15 m", 15)
+    assert bin_of(15, DISTANCE_M, "m") == ("15-25 m", 25)
+    assert bin_of(500, DISTANCE_M, "m") == ("60+ m", float("inf"))
+
+
+def test_partial_scores_by_reason():
+    verdicts = [
+        verdict(0, scores=(1, 0, 0)),
+        verdict(1, scores=(1, 0, 0)),
+        verdict(2, scores=(2, 1, 1)),
+        verdict(3),
+    ]
+    assert partial_reasons(verdicts) == [("partial: reasoning", 2), ("partial: waypoints, overall", 1)]

@@ -1,0 +1,149 @@
+import json
+
+import numpy as np
+import pytest
+
+from cfgen.core.errors import InputError
+from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.builtin import constant_turn
+from cfgen.planners.outputs import token_of
+from cfgen.planners.protocol import Observation, Response
+from cfgen.planners.registry import open_planner
+from cfgen.records import Motion
+
+STILL = Motion(t=(-0.5, 0.0), poses=((-5.0, 0.0, -0.1), (0.0, 0.0, 0.0)), v=(10.0, 10.0))
+
+
+def question(token: str = "a", logged: Motion | None = None) -> Observation:
+    return Observation(token=token, seed=1, images={}, cameras={}, history=STILL, logged=logged)
+
+
+def ask(spec: str, *tokens: str, timeout_s: float = 20.0):
+    planner = open_planner(f"tests.planners.bad_planners:{spec}", timeout_s=timeout_s)
+    try:
+        return planner.ask([question(t) for t in tokens or ("a",)])
+    finally:
+        planner.close()
+
+
+def test_cruise_keeps_speed_and_yaw_rate():
+    planner = open_planner("cruise")
+    _, plan = to_plan(planner.ask([question()])[0])  # type: ignore[arg-type]
+    np.testing.assert_allclose(plan.waypoints, constant_turn(10.0, 0.2), atol=1e-3)
+    assert plan.trace.longitudinal == "set speed tracking"
+    assert plan.faults == ()
+
+
+def test_logged_replays_the_drive_and_fails_without_one():
+    future = Motion(t=(2.0, 4.0, 6.0), poses=((20, 0, 0), (40, 0, 0), (60, 0, 0)), v=(10, 10, 10))
+    planner = open_planner("logged")
+    assert planner.replays_log
+    _, plan = to_plan(planner.ask([question(logged=future)])[0])  # type: ignore[arg-type]
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], np.arange(1, 25) * 2.5, atol=1e-6)
+    fault = planner.ask([question()])[0]
+    assert isinstance(fault, PlanFaultError)
+    assert "no recorded future" in str(fault)
+
+
+def test_a_class_by_name_answers_from_its_own_process():
+    assert to_plan(ask("Good")[0])[1].waypoints[-1][0] == pytest.approx(30.0)
+
+
+def test_another_language_is_kept_and_its_actions_named_as_unknown():
+    _, plan = to_plan(ask("OtherLanguage")[0])
+    assert plan.trace.scene == "前方有一头鹿。"
+    assert plan.trace.longitudinal == ""
+    assert any("'减速' is not in the vocabulary" in fault for fault in plan.faults)
+
+
+def test_a_flood_on_stdout_does_not_reach_ours(capfd):
+    to_plan(ask("Prints")[0])
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("Throws", r"raised RuntimeError: no idea \(bad_planners.py:\d+\)"),
+        ("Exits", "ended with exit code 3"),
+        ("Rubbish", "expected waypoints, found none"),
+        ("Short", r"expected 24 \(0.25 s apart\), found 23"),
+        ("SixtyFive", r"expected 24 \(0.25 s apart\), found 65"),
+        ("NotANumber", "expected finite x and y"),
+        ("FarAway", r"expected \|x\|, \|y\| <= 1000 m, found 1e\+09 m"),
+        ("SameTimes", "times that increase"),
+        ("Number", "expected text or a Response, found int"),
+        ("TooFew", "expected 1 answers, found 0"),
+    ],
+)
+def test_every_misbehaviour_is_a_fault_with_a_reason(name: str, reason: str):
+    answer = ask(name)[0]
+    with pytest.raises(PlanFaultError, match=reason):
+        raise answer if isinstance(answer, PlanFaultError) else _fault(answer)
+
+
+def _fault(answer: str | Response) -> PlanFaultError:
+    try:
+        to_plan(answer)
+    except PlanFaultError as fault:
+        return fault
+    raise AssertionError("the answer was taken for a plan")
+
+
+def test_a_hang_is_ended_and_the_planner_restarted():
+    planner = open_planner("tests.planners.bad_planners:Hangs", timeout_s=0.5)
+    try:
+        for _ in range(2):
+            assert "hung: no answer within 0.5 s" in str(planner.ask([question()])[0])
+    finally:
+        planner.close()
+
+
+def test_one_bad_question_does_not_cost_its_batch():
+    answers = ask("OnceBad", "a", "b", "c")
+    assert [isinstance(a, PlanFaultError) for a in answers] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("cruize", "expected a name"),
+        ("tests.planners.bad_planners:Nobody", "has no 'Nobody'"),
+        ("tests.nowhere:X", "module 'tests.nowhere' is not found"),
+        ("tests.planners.bad_planners:WantsTruth", "needs.truth is for cfgen's own"),
+        ("tests.planners.bad_planners:NoNeeds", "is no planner: expected an attribute 'needs'"),
+        ("missing.jsonl", "cannot read"),
+    ],
+)
+def test_what_is_no_planner_is_named(spec: str, message: str):
+    with pytest.raises(InputError, match=message):
+        open_planner(spec)
+
+
+def test_outputs_are_found_by_token_and_by_case(tmp_path):
+    points = constant_turn(4, 0).tolist()
+    rows = [
+        {"id": "tok", "waypoints": points},
+        {"case_id": "c", "arm": "hazard", "waypoints": points, "text": "x"},
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(r) for r in rows))
+    planner = open_planner(str(path))
+    assert planner.name == "mine"
+    answers = planner.ask([question("tok"), question(token_of("c", "hazard", 0)), question("other")])
+    assert [to_plan(a)[1].waypoints[0][0] for a in answers[:2]] == [1.0, 1.0]  # type: ignore[arg-type]
+    assert "no line for this question" in str(answers[2])
+
+
+@pytest.mark.parametrize("line", ["{", "[1]", '{"text": "no name"}', ""])
+def test_a_bad_outputs_file_names_the_line(tmp_path, line: str):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(line)
+    with pytest.raises(InputError, match=r"mine.jsonl"):
+        open_planner(str(path))
+
+
+def test_another_rate_and_horizon_is_resampled():
+    t = np.arange(1, 65) * 0.1
+    _, plan = to_plan(Response("", np.column_stack([10 * t, 0 * t]), t))
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], np.arange(1, 25) * 2.5, atol=1e-6)
