@@ -95,7 +95,7 @@ def _checked(t: ArrayLike, poses: ArrayLike) -> tuple[Array, Array]:
         raise InputError(f"plan: waypoint {bad} is not finite: t = {t[bad]}, pose = {poses[bad].tolist()}")
     if np.abs(poses).max() > FARTHEST_M or t[-1] > FARTHEST_M:
         raise InputError(
-            f"plan: expected metres, radians and seconds, found a value beyond {FARTHEST_M:g}; check the planner's units"
+            f"plan: expected metres, radians and seconds, found one beyond {FARTHEST_M:g}; check its units"
         )
     if t[0] < -1e-6 or (np.diff(t) <= 0).any():
         raise InputError("plan: times must increase strictly from t >= 0; sort them and drop repeats")

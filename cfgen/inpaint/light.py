@@ -191,7 +191,9 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
     ).reshape(-1, 2)
     px, valid = project(setting.camera, np.column_stack([spots, np.zeros(len(spots))]))
     at = px[valid & inside(setting.camera, px)].round().astype(int)
-    at = np.clip(at, 0, (setting.camera.width - 1, setting.camera.height - 1))  # its edge is half a pixel further
+    at = np.clip(
+        at, 0, (setting.camera.width - 1, setting.camera.height - 1)
+    )  # its edge is half a pixel further
     if len(at) < 5:
         return None
     samples = to_linear(setting.image[at[:, 1], at[:, 0]][None])[0]

@@ -147,7 +147,9 @@ def _looked_at(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.nd
     last = np.array(sheet.near.shape[::-1]) - 1.0
     (x0, y0), (x1, y1) = seen[0, 0], seen[-1, -1]
     mx, my = np.abs(sheet.shift).max((0, 1)) + 1
-    edge = np.array([[(x0 - mx, y0 - my, 1), (x1 + mx, y0 - my, 1), (x1 + mx, y1 + my, 1), (x0 - mx, y1 + my, 1)]])
+    edge = np.array(
+        [[(x0 - mx, y0 - my, 1), (x1 + mx, y0 - my, 1), (x1 + mx, y1 + my, 1), (x0 - mx, y1 + my, 1)]]
+    )
     away = (edge[0] @ back.T)[:, 2]
     if not (np.isfinite(away).all() and (away * away[0] > 0).all()):  # their horizon lies within
         return np.zeros(2), last

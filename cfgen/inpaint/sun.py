@@ -29,7 +29,9 @@ def sunny_and_shade(frame: Glance, local: np.ndarray, lit: float, white: float) 
     ground = max(float(local @ LUMA), 1e-4)
     blue = math.log(max(float(local[2]), 1e-4) / max(float(local[0]), 1e-4))
     shade = _sigmoid(
-        4 * (blue - 0.5) + 2 * (math.log(max(white, 1e-3) / ground) - 3.0) + 3 * (math.log(lit / ground) - 0.5)
+        4 * (blue - 0.5)
+        + 2 * (math.log(max(white, 1e-3) / ground) - 3.0)
+        + 3 * (math.log(lit / ground) - 0.5)
     )
     return sunny, shade
 
@@ -81,7 +83,11 @@ def _sun_disc(frame: Glance) -> np.ndarray | None:
     patch = (labels == big).astype(np.uint8)
     grown = cv2.dilate(patch, np.ones((2 * (h // 2) + 1, 2 * (w // 2) + 1), np.uint8))
     ring = (grown > patch) & above
-    if not ring.any() or float(frame.lum[ring].mean()) < 0.35 or float(np.percentile(frame.lum[ring], 10)) < 0.12:
+    if (
+        not ring.any()
+        or float(frame.lum[ring].mean()) < 0.35
+        or float(np.percentile(frame.lum[ring], 10)) < 0.12
+    ):
         return None
     rays, _ = unproject(frame.camera, [(middle[big] + 0.5) / frame.scale - 0.5])
     return rotation(frame.camera).T @ rays[0]

@@ -50,9 +50,7 @@ def lens(model: str, fov: float, width: int, height: int, bend: float = 0.0) -> 
     cubic = 0.1 * bend / theta**2
     per_rad = half / (theta * (1 + cubic * theta**2))
     if model == "fisheye":
-        return Camera(
-            model=model, fx=per_rad, fy=per_rad, distortion=(cubic, 0.0, 0.0, 0.0), **known, **pose
-        )
+        return Camera(model=model, fx=per_rad, fy=per_rad, distortion=(cubic, 0.0, 0.0, 0.0), **known, **pose)
     angle = np.linspace(0, 1.3 * theta, 200)
     radius = per_rad * (angle + cubic * angle**3)
     back = np.linalg.lstsq(
@@ -150,7 +148,9 @@ def placements(draw: st.DrawFn, camera: Camera, hazard: Hazard) -> Placement:
 def _under_a_pixel(draw: st.DrawFn, camera: Camera) -> tuple[float, float]:
     px = draw(_SHARES) * camera.width - 0.5, draw(_SHARES) * camera.height - 0.5
     ground, seen = ground_points(camera, [px])
-    return draw(_away(camera, Size(length=1, width=1, height=1))) if not seen[0] else tuple(ground[0].tolist())
+    return (
+        draw(_away(camera, Size(length=1, width=1, height=1))) if not seen[0] else tuple(ground[0].tolist())
+    )
 
 
 @st.composite
