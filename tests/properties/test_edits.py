@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.lenses import WIDEST, lens
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.hashing import canonical_json
@@ -73,13 +74,13 @@ def test_any_placement_gives_an_edit_or_a_reason(data):
         check(one, result)
 
 
-@pytest.mark.parametrize("model", sorted(worlds.WIDEST))
+@pytest.mark.parametrize("model", sorted(WIDEST))
 @worlds.examples(8)
 @given(st.data())
 def test_what_a_frame_sees_is_drawn_into_it(model, data):
     """A hazard well in view comes out as an edit, in every frame whose camera sees all of it."""
-    camera = worlds.lens(model, 1.2, 160, 90, data.draw(st.sampled_from([-1.0, 0.0, 1.0])))
-    hazard = worlds.TAXONOMY.get(data.draw(st.sampled_from(["roadwork_cones", "cattle", "crossing_truck"])))
+    camera = lens(model, 1.2, 160, 90, data.draw(st.sampled_from([-1.0, 0.0, 1.0])))
+    hazard = worlds.TAXONOMY.get(data.draw(st.sampled_from(["cone_line", "cattle", "crossing_truck"])))
     scene = worlds.scene_of(camera)
     images = {(camera.name, t): worlds.picture(camera) for t in worlds.TIMES}
     placement = data.draw(worlds.placements(camera, hazard)).model_copy(

@@ -5,9 +5,10 @@ import os
 from functools import lru_cache
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
+from benchmarks.lenses import WIDEST, lens
 from cfgen.geometry.camera import centre, ground_points, mounted, rotation, unproject
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite import Composite
@@ -17,8 +18,6 @@ _MORE = int(os.environ.get("CFGEN_EXAMPLES", "1"))
 TIMES = (-2.0, -1.0, 0.0)
 TAXONOMY = load_taxonomy(None)
 DRAWABLE = tuple(h for h in (*TAXONOMY.hazards, *TAXONOMY.nuisances) if Composite().can_draw(h))
-#: Most of the field of view, degrees, that each model is drawn with; all go down to 15.
-WIDEST = {"pinhole": 150, "opencv": 150, "fisheye": 190, "ftheta": 190}
 
 
 def examples(count: int) -> settings:
@@ -28,40 +27,8 @@ def examples(count: int) -> settings:
         derandomize=_MORE == 1,
         deadline=None,
         database=None,
+        phases=(Phase.explicit, Phase.generate),  # shrinking pictures takes minutes
         suppress_health_check=list(HealthCheck),
-    )
-
-
-def lens(model: str, fov: float, width: int, height: int, bend: float = 0.0) -> Camera:
-    """A camera that sees ``fov``, rad, across its picture, looking along the ego's x from 1.5 m up.
-
-    ``bend`` in [-1, 1] is how much it distorts.
-    """
-    half, known = width / 2, {"width": width, "height": height, "cx": width / 2 - 0.5, "cy": height / 2 - 0.5}
-    pose = {"T_cam_ego": mounted(1.5, 0.02)}
-    if model in ("pinhole", "opencv"):
-        edge = math.tan(fov / 2)
-        k = (0.2 * bend / edge**2, 0.02 * bend / edge**4, 0.0005 * bend, 0.0, 0.0)
-        stretch = 1 + k[0] * edge**2 + k[1] * edge**4 if model == "opencv" else 1.0
-        f = half / (edge * stretch)
-        more = {"distortion": k} if model == "opencv" else {}
-        return Camera(model=model, fx=f, fy=f, **more, **known, **pose)
-    theta = fov / 2
-    cubic = 0.1 * bend / theta**2
-    per_rad = half / (theta * (1 + cubic * theta**2))
-    if model == "fisheye":
-        return Camera(model=model, fx=per_rad, fy=per_rad, distortion=(cubic, 0.0, 0.0, 0.0), **known, **pose)
-    angle = np.linspace(0, 1.3 * theta, 200)
-    radius = per_rad * (angle + cubic * angle**3)
-    back = np.linalg.lstsq(
-        np.stack([radius**i for i in range(1, 6)], 1) / radius[-1] ** np.arange(1, 6), angle, rcond=None
-    )[0] / radius[-1] ** np.arange(1, 6)
-    return Camera(
-        model=model,
-        fw_poly=(0.0, per_rad, 0.0, per_rad * cubic),
-        bw_poly=(0.0, *map(float, back)),
-        **known,
-        **pose,
     )
 
 
