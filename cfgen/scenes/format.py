@@ -344,7 +344,7 @@ def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
         )
     if sun is not None and not _is_direction(sun):
         raise ValueError(
-            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it or leave it out"
+            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
         )
 
 
