@@ -19,7 +19,8 @@ import numpy as np
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.quality.gates import run_gates

@@ -12,7 +12,8 @@ from cfgen.core.hashing import canonical_json
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.inpaint.region import seen_by
 from cfgen.quality.gates import run_gates
