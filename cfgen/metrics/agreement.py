@@ -156,7 +156,7 @@ def pairwise(ratings: Sequence[Sequence[int]], labels: Sequence[int]) -> list[li
 
 
 def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
-    """As a record: accuracy, both kappas and recall with bootstrap intervals, and confusion, of two raters of one set."""
+    """As a record: accuracy, both kappas and recall with bootstrap intervals and confusion of two raters of a set."""
     found = agreement(reference, other)
     return Comparison(
         n=found.n,
