@@ -24,7 +24,10 @@ def eye(model: str = "pinhole", distortion=(), **more) -> Camera:
 
 def rays_at(*angles: float, turn: float = 0.7) -> np.ndarray:
     """Points this far from the optical axis, rad."""
-    return np.array([(math.sin(a) * math.cos(turn), math.sin(a) * math.sin(turn), math.cos(a)) for a in angles]) * 7
+    return (
+        np.array([(math.sin(a) * math.cos(turn), math.sin(a) * math.sin(turn), math.cos(a)) for a in angles])
+        * 7
+    )
 
 
 @pytest.mark.parametrize("distortion", [RADTAN, RATIONAL, STRONG])
@@ -44,9 +47,12 @@ def test_undistortion_is_scipys_root_along_the_axis_of_a_radial_lens(distortion)
     radial = (*distortion[:2], 0.0, 0.0, *distortion[4:])
     camera, (n, d) = eye("opencv", radial), lens._radial(radial)
     for radius in (0.05, 0.2, 0.4):
+
         def off(r, radius=radius):
             q = r * r
-            return r * np.polynomial.polynomial.polyval(q, n) / np.polynomial.polynomial.polyval(q, d) - radius
+            return (
+                r * np.polynomial.polynomial.polyval(q, n) / np.polynomial.polynomial.polyval(q, d) - radius
+            )
 
         expected = math.atan(brentq(off, 0, 0.8, xtol=1e-14))
         rays, valid = cam.unproject(camera, [(400 + 300 * radius, 300), (400, 300 + 310 * radius)])
@@ -124,7 +130,9 @@ def test_a_fisheye_ends_where_its_radius_turns_back():
     assert np.isnan(rays[1]).all()
 
 
-@pytest.mark.parametrize("camera", [eye("fisheye", KB), make("ftheta"), eye("fisheye", KB, fx=250.0, fy=400.0)])
+@pytest.mark.parametrize(
+    "camera", [eye("fisheye", KB), make("ftheta"), eye("fisheye", KB, fx=250.0, fy=400.0)]
+)
 def test_angles_from_the_axis_are_found_again(camera):
     """The forward polynomial decides: evaluated by hand, then sought from the pixel."""
     if camera.model == "ftheta":
@@ -157,7 +165,9 @@ def test_one_bad_point_spoils_no_other():
 # --- mountings ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pitch", "yaw", "roll"), [(0.1, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.2), (0.2, -0.7, 0.1)])
+@pytest.mark.parametrize(
+    ("pitch", "yaw", "roll"), [(0.1, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.2), (0.2, -0.7, 0.1)]
+)
 def test_a_mounting_is_scipys_turns_about_moving_axes(pitch, yaw, roll):
     """Camera axes, of a level camera: right = -y, down = -z, forward = x. Then yaw, pitch, roll."""
     level = np.array([[0, 0, 1], [-1, 0, 0], [0, -1, 0]])  # columns: the camera's axes in the ego frame
@@ -222,5 +232,7 @@ def test_a_moved_camera_stands_where_the_car_stands(pose):
     moved = cam.at_pose(camera, pose)
     x, y, theta = pose
     c, s = math.cos(theta), math.sin(theta)
-    np.testing.assert_allclose(cam.centre(moved), (x + c * 1.5 - s * 0.3, y + s * 1.5 + c * 0.3, 1.6), atol=1e-12)
+    np.testing.assert_allclose(
+        cam.centre(moved), (x + c * 1.5 - s * 0.3, y + s * 1.5 + c * 0.3, 1.6), atol=1e-12
+    )
     assert cam.angles(moved) == pytest.approx((0.05, 0.1 + theta, 0.0), abs=1e-12)

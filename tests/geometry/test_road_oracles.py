@@ -42,9 +42,7 @@ def test_boxes_stand_where_shapely_turns_and_moves_them():
 
 
 def test_boxes_in_the_picture_hold_their_corners_and_say_when_one_is_behind():
-    camera = Camera(
-        width=640, height=480, fx=600, fy=600, cx=320, cy=240, T_cam_ego=cam.mounted(1.5)
-    )
+    camera = Camera(width=640, height=480, fx=600, fy=600, cx=320, cy=240, T_cam_ego=cam.mounted(1.5))
     corners = box_corners([20.0, 1.0], [1.0, 0.0], [0.4, 0.0], SIZE)
     found, seen = boxes_px(camera, corners)
     assert seen.tolist() == [True, False], "the second reaches behind the camera"
@@ -122,7 +120,10 @@ def test_outside_its_ends_a_path_goes_straight_on_to_either_side():
     assert (float(x), float(y), float(heading)) == pytest.approx((-4.0, 1.5, 0.0), abs=0.01)
     end_x, end_y, theta = path.at(path.length_m)
     x, y, heading = path.at(path.length_m + 7.0, -2.0)
-    expected = (end_x + 7 * math.cos(theta) + 2 * math.sin(theta), end_y + 7 * math.sin(theta) - 2 * math.cos(theta))
+    expected = (
+        end_x + 7 * math.cos(theta) + 2 * math.sin(theta),
+        end_y + 7 * math.sin(theta) - 2 * math.cos(theta),
+    )
     assert (float(x), float(y)) == pytest.approx(tuple(map(float, expected)))
     assert heading == theta
     s, lateral = path.locate([x, y])
@@ -175,14 +176,18 @@ def test_points_of_a_path_are_half_a_metre_apart_at_most_and_none_is_lost():
     assert np.diff(path.s).min() > 0
     assert path.xy[0].tolist() == [0, 0]
     assert path.known_m == pytest.approx(7.0)
-    np.testing.assert_allclose(path.s, np.concatenate([[0], np.cumsum(np.hypot(*np.diff(path.xy, axis=0).T))]))
+    np.testing.assert_allclose(
+        path.s, np.concatenate([[0], np.cumsum(np.hypot(*np.diff(path.xy, axis=0).T))])
+    )
 
 
 def test_headings_of_a_path_never_jump():
     """A recorded turn through pi, whose angles come wrapped."""
     t = np.arange(1, 25) * 0.25
     theta = 0.18 * 5.0 * t
-    poses = np.column_stack([np.sin(theta) / 0.18, (1 - np.cos(theta)) / 0.18, (theta + np.pi) % (2 * np.pi) - np.pi])
+    poses = np.column_stack(
+        [np.sin(theta) / 0.18, (1 - np.cos(theta)) / 0.18, (theta + np.pi) % (2 * np.pi) - np.pi]
+    )
     path = recorded(poses)
     assert np.abs(np.diff(path.heading)).max() < 0.2
     assert path.at(path.known_m)[2] == pytest.approx(0.18 * 30, abs=0.05)
@@ -301,7 +306,9 @@ def test_points_in_a_turned_frame_by_hand():
 def test_a_plan_starts_within_half_a_metre_of_the_origin(off, fine):
     plan = np.array([[0.0, off, 0.0], [20, 0, 0], [60, 0, 0]])
     if fine:
-        assert resample([0, 2, 6], plan)[0] == pytest.approx(resample([2, 6], plan[1:])[0]), "the origin itself counts"
+        assert resample([0, 2, 6], plan)[0] == pytest.approx(resample([2, 6], plan[1:])[0]), (
+            "the origin itself counts"
+        )
     else:
         with pytest.raises(InputError, match="give waypoints in the ego frame at t0"):
             resample([0, 2, 6], plan)
@@ -323,9 +330,9 @@ def test_a_short_plan_goes_on_with_the_twist_of_its_last_half_second():
     """Straight at 10 m/s, and in the last half second 4 m/s on a left bend."""
     t = 0.25 * np.arange(1, 17)
     poses = np.column_stack([10 * t, 0 * t, 0 * t])
-    poses[t > 3.5] = arc([0.25, 0.5], 4.0, 0.2) + (35.0, 0, 0)
+    poses[t > 3.5] = arc([0.25, 0.5], 4.0, 0.2) + np.array([35.0, 0, 0])
     found = resample(t, poses)
-    np.testing.assert_allclose(found[-1], arc([2.5], 4.0, 0.2)[0] + (35.0, 0, 0), atol=1e-9)
+    np.testing.assert_allclose(found[-1], arc([2.5], 4.0, 0.2)[0] + np.array([35.0, 0, 0]), atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -349,8 +356,12 @@ def test_headings_hold_while_it_stands_and_are_exact_on_even_arcs():
     circle = np.vstack([[0, 0], arc(GRID, 6.0, 0.3)[:, :2]])
     np.testing.assert_allclose(headings(circle), 0.3 * np.array([0, *GRID]), atol=1e-9)
     waits = [(0, 0), (0, 0), (1, 1), (1, 1.0005), (1, 1.0005), (1, 2)]
-    assert headings(waits) == pytest.approx([0, math.pi / 8, math.pi / 4, math.pi / 4, 3 * math.pi / 8, 5 * math.pi / 8])
-    assert headings([(0, 0), (1, 1)]) == pytest.approx([0, math.pi / 2]), "an arc from heading 0 through its chord"
+    assert headings(waits) == pytest.approx(
+        [0, math.pi / 8, math.pi / 4, math.pi / 4, 3 * math.pi / 8, 5 * math.pi / 8]
+    )
+    assert headings([(0, 0), (1, 1)]) == pytest.approx([0, math.pi / 2]), (
+        "an arc from heading 0 through its chord"
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -107,11 +107,15 @@ def test_what_is_not_scored_is_not_inconsistent(missing):
     ],
 )
 def test_status_of_mixed_votes(n_scored, n_unknown, n_failed, status):
-    votes = [vote(2, 2, 2)] * n_scored + [unknown(reason="no change seen")] * n_unknown + [failed()] * n_failed
+    votes = (
+        [vote(2, 2, 2)] * n_scored + [unknown(reason="no change seen")] * n_unknown + [failed()] * n_failed
+    )
     found = verdict(*votes)
     assert found.status == status
     assert found.scores == (dict.fromkeys(DIMENSIONS, 2) if status == "scored" else {})
-    assert found.reason == {"scored": "", "unknown": "no change seen", "failed": "cut off" * bool(votes)}[status]
+    assert (
+        found.reason == {"scored": "", "unknown": "no change seen", "failed": "cut off" * bool(votes)}[status]
+    )
     counts = {"scored": n_scored, "unknown": n_unknown, "failed": n_failed}
     mixed = ["split: " + ", ".join(f"{n} {s}" for s, n in counts.items() if n)]
     assert [f for f in found.flags if f.startswith("split")] == (mixed if mixed[0].count(",") else [])
@@ -126,7 +130,9 @@ def test_reasons_of_failures_are_listed_once_each():
 def test_an_unknown_is_explained_by_the_first_who_says_why():
     assert verdict(unknown(explanation="too dark")).reason == "too dark"
     assert verdict(unknown(reason="no change", explanation="too dark")).reason == "no change"
-    assert verdict(failed("cut off"), unknown(reason="no change"), unknown(reason="other")).reason == "no change"
+    assert (
+        verdict(failed("cut off"), unknown(reason="no change"), unknown(reason="other")).reason == "no change"
+    )
 
 
 def test_the_vote_nearest_to_the_verdict_speaks_the_first_of_equals():

@@ -60,9 +60,7 @@ def cases() -> list[tuple[np.ndarray, Placement]]:
         x, y, theta = plan[rng.integers(8, 22)]
         off = rng.uniform(-5, 5)
         vx, vy = rng.uniform(-2, 2, 2) * (i % 3 > 0)
-        placement = hazard(
-            x - off * math.sin(theta), y + off * math.cos(theta), rng.uniform(-3, 3), vx, vy
-        )
+        placement = hazard(x - off * math.sin(theta), y + off * math.cos(theta), rng.uniform(-3, 3), vx, vy)
         found.append((plan, placement))
     return found
 

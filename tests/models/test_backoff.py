@@ -85,7 +85,9 @@ def test_the_servers_own_wait_comes_first_up_to_ten_minutes(clock, jitter, asked
 
 
 @pytest.mark.parametrize(("kind", "held_back"), [("rate", 20.0), ("transient", 0.0)])
-def test_a_rate_limit_holds_everyone_back_and_a_fault_only_itself(clock, jitter, monkeypatch, kind, held_back):
+def test_a_rate_limit_holds_everyone_back_and_a_fault_only_itself(
+    clock, jitter, monkeypatch, kind, held_back
+):
     meter, started = Meter(Limits()), []
 
     async def sleep(seconds: float) -> None:
