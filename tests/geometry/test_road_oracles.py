@@ -8,12 +8,11 @@ import shapely
 from scipy.interpolate import PchipInterpolator
 from shapely import affinity
 
-from cfgen.errors import InputError
+from cfgen.core.errors import InputError
 from cfgen.geometry import camera as cam
 from cfgen.geometry import frames
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.path import EgoPath
-from cfgen.geometry.plans import path_of_plan, travelled
+from cfgen.geometry.path import EgoPath, path_of_plan, travelled
 from cfgen.geometry.trajectory import deltas, headings, resample, speeds
 from cfgen.records import Camera, Motion, Size
 from tests.geometry.test_path import arc_motion, scene

@@ -10,9 +10,9 @@ import shapely
 from shapely import affinity
 
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.ground import ClearGround
 from cfgen.hazards.placement import examine
 from cfgen.hazards.zones import Pose
+from cfgen.perception.clear_ground import ClearGround
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
 from tests.hazards import drawn
 

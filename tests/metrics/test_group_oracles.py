@@ -12,7 +12,7 @@ from cfgen.metrics.floor import Difference, difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
-from tests.report.bench import make_bench
+from tests.report_page.bench import make_bench
 from tests.test_success import verdict
 
 

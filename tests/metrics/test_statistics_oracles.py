@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm
 
-from cfgen.metrics.agreement import agreement, confusion, consensus, kappa, pairwise
-from cfgen.metrics.comparison import comparison
+from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
 from cfgen.metrics.floor import Difference, above_floor, d_prime, difference, judged_events
 from cfgen.metrics.rates import Rate
 from tests.test_success import verdict
