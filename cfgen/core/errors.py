@@ -20,13 +20,18 @@ class StoreError(CfgenError):
     """A benchmark directory is missing, damaged, or of another kind than asked for."""
 
 
+def install_command(extra: str) -> str:
+    """What a user types to install ``extra``. The distribution is ``cfgen-bench``, the import name ``cfgen``."""
+    return f'pip install "cfgen-bench[{extra}]"'
+
+
 class MissingExtraError(CfgenError):
     """A backend needs packages that the base install leaves out."""
 
     def __init__(self, what: str, extra: str, cause: ImportError) -> None:
         super().__init__(
             f"{what} needs the package '{cause.name}', which is not installed; "
-            f'install it with: pip install "cfgen[{extra}]"'
+            f"install it with: {install_command(extra)}"
         )
 
     def __reduce__(self) -> tuple[type[CfgenError], tuple[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, install_command
 from cfgen.core.registry import Registry
 from cfgen.inpaint.protocol import Inpainter
 
@@ -44,7 +44,7 @@ def missing_extra(name: str) -> str:
         found = importlib.util.find_spec(package) is not None
     except ModuleNotFoundError:  # the package around it
         found = False
-    return "" if found else f'pip install "cfgen[{extra}]"'
+    return "" if found else install_command(extra)
 
 
 def create_inpainter(
