@@ -10,6 +10,7 @@ exclude_patterns = ["examples", "_build"]
 html_theme = "furo"
 html_title = "cfgen"
 html_copy_source = False
+toc_object_entries = False  # each page would carry every name of the reference: half of the build
 
 myst_heading_anchors = 3
 # an indented block is a command line
@@ -17,5 +18,5 @@ highlight_language = "text"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "undoc-members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "undoc-members": True, "exclude-members": "model_config"}
 napoleon_use_ivar = True  # Attributes: would else be listed twice
