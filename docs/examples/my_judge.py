@@ -28,9 +28,8 @@ class SlowsDown:
             done(self.one(key, build()))
 
     def one(self, key: VerdictKey, item: JudgeItem) -> Verdict:
-        before, after = (
-            p.waypoints[-1][0] for p in (item.original_plan, item.modified_plan)
-        )  # m ahead at 6 s
+        ends = [p.waypoints[-1][0] for p in (item.original_plan, item.modified_plan)]
+        before, after = ends  # m ahead at 6 s
         words, way = item.original_text != item.modified_text, after < self.share * before
         scores = {"reasoning": 2 * words, "waypoints": 2 * way, "overall": 2 * (words and way)}
         seen = hash_json([item.original_text, item.modified_text, before, after])
