@@ -10,6 +10,7 @@ exclude_patterns = ["examples", "_build"]
 html_theme = "furo"
 html_title = "cfgen"
 html_copy_source = False
+suppress_warnings = ["ref.python"]  # one name in two records, where an annotation does not say whose
 toc_object_entries = False  # each page would carry every name of the reference: half of the build
 
 myst_heading_anchors = 3
