@@ -1,6 +1,7 @@
 """A judge that only asks whether the car slows down: reasoning 2 for other words, waypoints 2 for less way."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import JudgeItem, VerdictKey
@@ -17,7 +18,8 @@ class SlowsDown:
         self.share, self.name = share, name  # the name is the folder of its verdicts
 
     def run_record(self) -> JudgeRun:
-        return JudgeRun(judge=self.name, spec="slows-down", options={"share": self.share}, **RUBRIC)
+        own = {"judge": self.name, "spec": "slows-down", "options": {"share": self.share}}
+        return JudgeRun.model_validate(own | RUBRIC)
 
     def judge(
         self,
@@ -33,5 +35,5 @@ class SlowsDown:
         words, way = item.original_text != item.modified_text, after < self.share * before
         scores = {"reasoning": 2 * words, "waypoints": 2 * way, "overall": 2 * (words and way)}
         seen = hash_json([item.original_text, item.modified_text, before, after])
-        where = {"planner": key.planner, "case_id": key.case_id, "arm": key.arm, "repeat": key.repeat}
-        return Verdict(judge=self.name, **RUBRIC, **where, status="scored", scores=scores, input_hash=seen)
+        own = {"judge": self.name, "status": "scored", "scores": scores, "input_hash": seen}
+        return Verdict.model_validate(own | RUBRIC | asdict(key))

@@ -33,5 +33,5 @@ class GrabCut:
             return []
         cv2.setRNGSeed(0)  # same picture and prompt, same masks
         models = np.zeros((1, 65)), np.zeros((1, 65))
-        cv2.grabCut(image, marks, None, *models, self.options["rounds"], cv2.GC_INIT_WITH_MASK)
+        cv2.grabCut(image, marks, (0, 0, 0, 0), *models, self.options["rounds"], cv2.GC_INIT_WITH_MASK)
         return [Segment(np.isin(marks, (cv2.GC_FGD, cv2.GC_PR_FGD)), score=0.6)]

@@ -23,7 +23,7 @@ class Numbered:
     def drive(self) -> Drive:
         files = sorted(self.source.glob("*.png"))
         speed = np.loadtxt(self.source / "speed.txt")  # (T,) m/s
-        t = np.arange(len(files)) * 0.1
+        t = np.linspace(0, (len(files) - 1) / 10, len(files))
         way = np.concatenate([[0.0], np.cumsum((speed[1:] + speed[:-1]) / 2 * 0.1)])  # m
         h, w = read_image(files[0]).shape[:2]
         lens = {"fx": self.focal, "fy": self.focal, "cx": (w - 1) / 2, "cy": (h - 1) / 2}
