@@ -67,10 +67,9 @@ def test_links_lead_somewhere(page: Path):
 
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path):
     pytest.importorskip("sphinx", reason='needs pip install ".[docs]"')
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j2", "-d", str(tmp_path / "trees")]
-    done = subprocess.run(
-        [*command, str(ROOT / "docs"), str(tmp_path / "site")], cwd=ROOT, capture_output=True, text=True
-    )
+    flags = ["-q", "-W", "--keep-going", "-j2", "-d", str(tmp_path / "trees")]
+    build = [sys.executable, "-m", "sphinx", *flags, str(ROOT / "docs"), str(tmp_path / "site")]
+    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     pages = sorted((tmp_path / "site").rglob("*.html"))
     assert len(pages) > 30
