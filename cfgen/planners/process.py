@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core import processes
 from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
@@ -106,7 +106,7 @@ class PlannerProcess:
         return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
 
     def _start(self) -> Requirements:
-        context = multiprocessing.get_context("spawn")
+        context = processes.context()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._make), daemon=True)
         self._process.start()
