@@ -46,7 +46,7 @@ class _Popen(popen_spawn_posix.Popen):
     # The standard launch, reading another ``get_preparation_data``: neither a copy of its code nor a patch that other
     # users of multiprocessing in this process, or in another thread of it, would feel.
     _launch = FunctionType(
-        popen_spawn_posix.Popen._launch.__code__,
+        popen_spawn_posix.Popen._launch.__code__,  # type: ignore[attr-defined]
         {
             **vars(popen_spawn_posix),
             "spawn": SimpleNamespace(**{**vars(spawn), "get_preparation_data": _without_main}),
@@ -61,4 +61,4 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    Process = _Process  # type: ignore[assignment]
+    Process = _Process

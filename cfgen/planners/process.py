@@ -17,7 +17,7 @@ from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
-from cfgen.planners.protocol import Observation, Planner, Requirements, Response
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
 from cfgen.records import Failure
 
@@ -147,7 +147,7 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
     sys.path.insert(0, str(Path.cwd()))
     try:
         planner = factory(*arguments)
-        _say(pipe, "needs", needs_content(planner.needs))
+        _say(pipe, "needs", needs_content(needs_of(planner)))
     except Exception as error:
         known = isinstance(error, CfgenError)
         _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")
