@@ -87,12 +87,12 @@ class Benchmark:
     @property
     def planners(self) -> list[str]:
         """Names of those that were scored."""
-        return [run.planner for run in self.store.planner_runs()]
+        return sorted(path.name for path in self.path.glob("runs/*") if path.is_dir())
 
     @property
     def judges(self) -> list[str]:
         """Names of those that gave verdicts."""
-        return [run.judge for run in self.store.judge_runs()]
+        return sorted(path.name for path in self.path.glob("verdicts/*") if path.is_dir())
 
     def run(self, planner: str, judge: str | None = None) -> Run:
         """What ``planner`` answered and how ``judge`` judged it; None takes the judge with the most verdicts.

@@ -89,7 +89,8 @@ class Experiment(_Part):
         except OSError as error:
             raise InputError(f"{file}: cannot read ({error.strerror}); check the path") from error
         except (yaml.YAMLError, UnicodeDecodeError) as error:
-            raise InputError(f"{file}: expected YAML, found something else ({error})") from error
+            found = " ".join(str(error).split())
+            raise InputError(f"{file}: expected YAML, found something else ({found})") from error
         try:  # as JSON, so that lists may be tuples while all else is strict
             return cls.model_validate_json(json.dumps(_words(content), default=str)).relative_to(file.parent)
         except ValidationError as error:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
 from cfgen.library import html
 from cfgen.metrics.success import SuccessRow, success_row
 from cfgen.records import DIMENSIONS, Fault, JudgeRun, PlannerRun, Rollout, Verdict, faults_in
@@ -73,12 +74,13 @@ class Run:
     @cached_property
     def record(self) -> PlannerRun:
         """What it was asked, its fingerprint, and where it ran (``isolation``)."""
-        return next(run for run in self.bench.store.planner_runs() if run.planner == self.planner)
+        return read_record(self.bench.store.planner_run_path(self.planner), PlannerRun)
 
     @cached_property
     def judge_record(self) -> JudgeRun | None:
         """Rubric, wording and options of the judge."""
-        return next((run for run in self.bench.store.judge_runs() if run.judge == self.judge), None)
+        path = self.bench.store.judge_run_path(self.judge)
+        return read_record(path, JudgeRun) if self.judge and path.is_file() else None
 
     @cached_property
     def cases(self) -> "list[BenchmarkCase]":
