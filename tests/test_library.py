@@ -74,15 +74,13 @@ def run(bench: cfgen.Benchmark) -> cfgen.Run:
 
 
 def test_importing_it_is_quick_and_loads_nothing_heavy():
-    code = "import cfgen, sys; print([m for m in ('numpy', 'cv2', 'pydantic', 'scipy', 'PIL') if m in sys.modules])"
-    spent = []
-    for _ in range(3):  # the machine may be busy
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-c", code], cwd=ROOT, capture_output=True, text=True
-        )
-        assert done.stdout == "[]\n"
-        spent.append(int(re.findall(r"\|\s+(\d+) \| cfgen$", done.stderr, re.M)[0]))
-    assert min(spent) < 50_000  # microseconds, with all that it imports
+    code = (
+        "import sys, time\nstart = time.process_time()\nimport cfgen\nspent = time.process_time() - start\n"
+        "print([m for m in ('numpy', 'cv2', 'pydantic', 'scipy', 'PIL') if m in sys.modules], spent)"
+    )
+    done = [python(code).stdout.split() for _ in range(3)]  # the machine may be busy
+    assert [loaded for loaded, _ in done] == ["[]"] * 3
+    assert min(float(spent) for _, spent in done) < 0.05
 
 
 @pytest.mark.parametrize(
@@ -335,7 +333,7 @@ def test_a_notebook_shows_small_pictures_and_loads_nothing(
 
 def test_a_build_that_falls_short_says_so(tmp_path: Path):
     scene = sorted(scenarios_dir().glob("scenes/*"))[0]
-    with pytest.warns(cfgen.ShortfallWarning, match=r"of 2 cases; add scenes"):
+    with pytest.warns(cfgen.ShortfallWarning, match=r"of 2 cases; .*Add scenes"):
         made = cfgen.build(tmp_path / "b", n=2, scenes=scene, hazards=["cone_line"], jobs=1, quiet=True)
     assert len(made) < 2
     assert made.built is not None

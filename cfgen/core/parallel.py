@@ -117,7 +117,8 @@ def _alone(work: Callable[[T], R], item: T) -> R:
     process.join()
     if not told:
         raise CfgenError(
-            f"worker processes cannot start (exit code {process.exitcode}); use one process (--jobs 1)"
+            f"worker processes cannot start (exit code {process.exitcode}): what they do must come from a module "
+            "that can be imported; or use one process (--jobs 1)"
         )
     if len(told) == 1:
         raise WorkerDiedError(f"worker process died ({_how(process.exitcode)})")

@@ -49,7 +49,71 @@ def test_a_death_that_was_not_the_items_fault_costs_nothing(tmp_path):
     assert run(die_once, [str(tmp_path / "flag")], 2) == ["done"]
 
 
-def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
+def test_a_script_needs_no_guard_but_its_work_comes_from_a_module(tmp_path):
+    script = (
+        "import math\nfrom cfgen.core.parallel import Workers\nfrom cfgen.core.errors import CfgenError\n"
+        "def here(x):\n    return x\n"
+        "for work in (math.sqrt, here):\n"
+        "    try:\n        with Workers(2) as workers:\n            print(list(workers.run(work, [4.0], print)))\n"
+        "    except CfgenError as error:\n        print(error)\n"
+    )
+    (tmp_path / "main.py").write_text(script)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "main.py")],
+        env={**os.environ, "PYTHONPATH": "."},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    fine, refused = done.stdout.splitlines()
+    assert fine == "[2.0]"
+    assert "worker processes cannot start" in refused
+    assert "from a module" in refused
+
+
+def test_errors_cross_process_borders():
+    error = MissingExtraError("judge 'x'", "x", ImportError("no", name="xsdk"))
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert "pip install" in str(again)
+
+
+def fail(x: int) -> int:
+    raise ValueError(f"bad {x}")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_item_is_worked_once(jobs: int):
+    assert sorted(run(square, range(20), jobs)) == [x * x for x in range(20)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_in_a_worker_reaches_the_caller(jobs: int):
+    with pytest.raises(ValueError, match="bad"):
+        run(fail, range(3), jobs)
+
+
+class UnpicklableError(Exception):
+    def __init__(self, one, two) -> None:
+        super().__init__(f"{one} and {two}")
+
+
+def fail_unpicklably(x: int) -> int:
+    raise UnpicklableError(x, x)
+
+
+def test_an_error_that_cannot_cross_is_told_in_words():
+    with pytest.raises(RuntimeError, match="UnpicklableError: 1 and 1") as caught:
+        run(fail_unpicklably, [1], 2)
+    assert "in fail_unpicklably" in str(caught.value.__cause__), "the whole traceback"
+
+
+def _hear() -> None:
+    """A test run in the background has been told to ignore interrupts; the child should not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def test_an_interrupt_ends_the_run(tmp_path):
     (tmp_path / "slow_work.py").write_text(
         "import pathlib, time\n"
         f"out = pathlib.Path({str(tmp_path)!r})\n"
@@ -59,7 +123,7 @@ def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
         "from cfgen.core.parallel import Workers\nfrom slow_work import work\n"
         "with Workers(2) as workers:\n    list(workers.run(work, range(10_000), print))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([".", os.environ.get("PYTHONPATH", "")])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["."])}
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "main.py")], env=environment, stderr=subprocess.PIPE, preexec_fn=_hear
     )
