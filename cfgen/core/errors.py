@@ -59,3 +59,7 @@ class InpaintPutOffError(CfgenError):
 
 class Shortfall(Exception):  # noqa: N818 - not a mistake: the job ran and fell short
     """The job ran to its end but produced less than was asked. The command line exits with code 1."""
+
+
+class ShortfallWarning(UserWarning):
+    """A job of the library ran to its end but produced less than was asked; the words say what and why."""
