@@ -55,9 +55,9 @@ class Jobs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: dict[str, threading.Lock] = {}
-        self._lanes: dict[str, Worker] = {}
+        self._workers: dict[str, Worker] = {}
         self._jobs: dict[str, Job] = {}
-        self._ending = weakref.finalize(self, _end, self._jobs, self._lanes)
+        self._ending = weakref.finalize(self, _end, self._jobs, self._workers)
 
     def start(
         self,
@@ -78,7 +78,7 @@ class Jobs:
             for old in [j for j in self._jobs.values() if j.state not in _OPEN][:-_KEPT]:
                 del self._jobs[old.id]
             turn = self._turns.setdefault(worker, threading.Lock())
-            runner = self._lanes.setdefault(worker, Worker())
+            runner = self._workers.setdefault(worker, Worker())
         threading.Thread(target=_run, args=(job, turn, runner, words, work, then), daemon=True).start()
         return job
 
