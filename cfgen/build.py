@@ -15,6 +15,7 @@ from typing import Any, Literal
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
 from cfgen.cases.context import WorkerSettings
+from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
@@ -46,6 +47,7 @@ FIXED = (
     "masks_options",
     "detector",
     "detector_options",
+    "gates",
     "decel_band",
     "controls",
     "distances",
@@ -209,6 +211,7 @@ def _open_store(
         masks_options=options.masks_options,
         detector=options.detector,
         detector_options=options.detector_options,
+        gates=extra_gates(),
         decel_band=options.decel_band,
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),

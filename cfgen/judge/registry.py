@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.judge.protocol import Judge
 
 JUDGES = Registry(
@@ -17,6 +17,11 @@ JUDGES = Registry(
         "openai": "cfgen.judge.providers:openai",
         "panel": "cfgen.judge.panel:panel",
         "scripted": "cfgen.judge.providers:scripted",
+    },
+    {
+        "gemini": Extra("gemini", "google.genai"),
+        "local": Extra("local", "transformers"),
+        "openai": Extra("openai", "httpx"),
     },
 )
 

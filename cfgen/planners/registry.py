@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
@@ -31,6 +31,11 @@ PLANNERS = Registry(
         "openai": "cfgen.planners.vlm:openai",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
+    },
+    {
+        "gemini": Extra("gemini", "google.genai"),
+        "local": Extra("local", "transformers"),
+        "openai": Extra("openai", "httpx"),
     },
 )
 

@@ -166,6 +166,8 @@ class Benchmark(Stored):
     masks_options: dict[str, Any] = Field(default_factory=dict)
     detector: str = ""
     detector_options: dict[str, Any] = Field(default_factory=dict)
+    #: third parties' gates that every edit had to pass besides cfgen's own: name -> distribution and version
+    gates: dict[str, str] = Field(default_factory=dict)
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()

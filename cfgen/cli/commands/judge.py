@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cfgen.cli.commands.lists import print_list
 from cfgen.cli.options import add_options, judge_options, names, positive
 
 if TYPE_CHECKING:
@@ -83,17 +84,9 @@ def _create(arguments: argparse.Namespace) -> "Judge":
 
 
 def _list(_: argparse.Namespace) -> int:
-    import inspect
-
-    from cfgen.core.errors import CfgenError
     from cfgen.judge.registry import JUDGES
 
-    for name in JUDGES.names():
-        try:
-            words = (inspect.getdoc(JUDGES.get(name)) or "").splitlines()
-        except CfgenError as error:
-            words = [str(error)]
-        print(f"{name:<10} {words[0] if words else ''}".rstrip())
+    print_list(JUDGES)
     return 0
 
 
