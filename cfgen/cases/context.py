@@ -12,7 +12,7 @@ from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
-from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
+from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter
@@ -28,7 +28,6 @@ class WorkerSettings:
     """What a worker process needs to know; small and picklable."""
 
     store: Path
-    taxonomy: Path | None
     #: scene_id -> folder
     scenes: tuple[tuple[str, str], ...]
     attempts: int = 4
@@ -51,7 +50,7 @@ class BuildContext:
         self.settings, self.strict = settings, settings.strict
         self.store = Store(settings.store)
         self.benchmark: Benchmark = self.store.benchmark
-        self.taxonomy: Taxonomy = load_taxonomy(settings.taxonomy)
+        self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
             options = {**self.benchmark.inpainter_options, **json.loads(settings.terms)}
             inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
@@ -95,8 +94,15 @@ class BuildContext:
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         """Ours, the detector's, and then those of third parties that the benchmark was begun with."""
         front = first_frame(job)
-        frames = map(read_only, (job.images[front], *edit.frames[front]))
-        shown = GateInput(*frames, job.scene.front, job.placement, job.hazard)
+        original, (augmented, mask) = job.images[front], edit.frames[front]
+        shown = GateInput(
+            read_only(original),
+            read_only(augmented),
+            read_only(mask),
+            job.scene.front,
+            job.placement,
+            job.hazard,
+        )
         ours = run_gates(shown, self._own_gates)
         return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(shown, self._extra_gates))
 

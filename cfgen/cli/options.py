@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
@@ -11,6 +12,18 @@ def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
     """``flag KEY=VALUE`` (repeatable); values are JSON where they parse as such, else text."""
     parser.add_argument(
         flag, metavar="KEY=VALUE", action="append", default=[], help=f"an option of the {what}; repeatable"
+    )
+
+
+def add_taxonomy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--taxonomy",
+        type=Path,
+        metavar="FILE",
+        help="YAML file, or folder of them, with hazards of your own: added to those that ship, by name",
+    )
+    parser.add_argument(
+        "--taxonomy-only", action="store_true", help="those of --taxonomy in place of those that ship"
     )
 
 

@@ -159,9 +159,9 @@ class Registry:
         return found, broken
 
     def entries(self) -> list[Entry]:
-        """Every name, sorted, with what a list says of it; one that cannot be imported says so."""
+        """Every name, ours first, with what a list says of it; one that cannot be imported says so."""
         found = []
-        for name in self.names():
+        for name in [*self._builtin, *sorted(self._plugins())]:
             summary = problem = ""
             try:
                 summary = next(iter((inspect.getdoc(self.get(name)) or "").splitlines()), "")

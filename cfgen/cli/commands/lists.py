@@ -14,7 +14,10 @@ _LISTS = {
     "masks": ("cut things out of frames: cfgen build --masks NAME", "cfgen.masks.registry:SEGMENTERS"),
     "detector": ("find what was added: cfgen build --detector NAME", "cfgen.masks.registry:DETECTORS"),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
-    "rubric": ("say what a judge is asked: cfgen score --rubric NAME", "cfgen.judge.rubrics.registry:RUBRICS"),
+    "rubric": (
+        "say what a judge is asked: cfgen score --rubric NAME",
+        "cfgen.judge.rubrics.registry:RUBRICS",
+    ),
     "metrics": ("measure pairs of plans for the report", "cfgen.metrics.registry:METRICS"),
     "sections": ("are the parts of a report, in this order", "cfgen.report_page.registry:SECTIONS"),
 }
@@ -41,7 +44,11 @@ def print_list(registry: "Registry", more: dict[str, str] | None = None) -> None
     rows.insert(0, ("name", "from", "needs", "what it is"))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     for row in rows:
-        print("  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]).rstrip())
+        print(
+            "  ".join(
+                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[3]]
+            ).rstrip()
+        )
     print(f"Third parties add theirs under the entry-point group '{registry.group}'.")
 
 

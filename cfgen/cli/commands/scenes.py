@@ -190,7 +190,9 @@ def _readers(arguments: argparse.Namespace) -> int:
 
     for entry in READERS.entries():
         words = entry.problem or inspect.getdoc(READERS.get(entry.name)) or ""
-        print(f"{entry.name}  (from: {entry.source}; needs: {needs(entry)})\n{textwrap.indent(words, '    ')}\n")
+        print(
+            f"{entry.name}  (from: {entry.source}; needs: {needs(entry)})\n{textwrap.indent(words, '    ')}\n"
+        )
     return 0
 
 
