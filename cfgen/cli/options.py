@@ -45,6 +45,15 @@ def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
     return options
 
 
+def add_rubric(parser: argparse.ArgumentParser, otherwise: str = "hazard") -> None:
+    parser.add_argument(
+        "--rubric",
+        default=None if otherwise != "hazard" else otherwise,
+        metavar="NAME|FILE",
+        help=f"what a model judge is asked: an installed rubric, or a YAML file of own wording (default {otherwise})",
+    )
+
+
 def judge_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """``--judge-option`` and, where given, ``--votes``."""
     options = parse_options(arguments.judge_option, "--judge-option")

@@ -85,6 +85,10 @@ class Registry:
         """Names of our own, in their order."""
         return tuple(self._builtin)
 
+    def ordered(self) -> list[str]:
+        """Every name: ours in their order, then third parties', sorted."""
+        return [*self._builtin, *sorted(self._plugins())]
+
     def names(self) -> list[str]:
         """Every name that :meth:`get` accepts, sorted."""
         return sorted({*self._builtin, *self._plugins()})
@@ -142,29 +146,30 @@ class Registry:
         point = self._plugins()[name]
         return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
-    def load_each(self) -> tuple[dict[str, Callable[..., Any]], dict[str, str]]:
+    def load_each(self) -> tuple[dict[str, Callable[..., Any]], dict[str, CfgenError]]:
         """All that are registered, built-in ones first in their order, then third parties' by name.
 
         A plug-in that cannot be imported is warned of by its name and left out; the second dict says why.
         """
-        found, broken = {}, {}
-        for name in [*self._builtin, *sorted(self._plugins())]:
+        found: dict[str, Callable[..., Any]] = {}
+        broken: dict[str, CfgenError] = {}
+        for name in self.ordered():
             try:
                 found[name] = self.get(name)
             except CfgenError as error:
                 if name in self._builtin:
                     raise
-                broken[name] = str(error)
+                broken[name] = error
                 warnings.warn(f"left out: {error}", stacklevel=2)
         return found, broken
 
     def entries(self) -> list[Entry]:
         """Every name, ours first, with what a list says of it; one that cannot be imported says so."""
         found = []
-        for name in [*self._builtin, *sorted(self._plugins())]:
+        for name in self.ordered():
             summary = problem = ""
             try:
-                summary = next(iter((inspect.getdoc(self.get(name)) or "").splitlines()), "")
+                summary = first_line(self.get(name))
             except CfgenError as error:
                 problem = str(error)
             found.append(Entry(name, summary, self.source(name), self._extras.get(name), problem))
@@ -187,6 +192,11 @@ class Registry:
             else:
                 found[point.name] = point
         return found
+
+
+def first_line(thing: Callable[..., Any]) -> str:
+    """Of its docstring; "" without one."""
+    return next(iter((inspect.getdoc(thing) or "").splitlines()), "")
 
 
 def _import(path: str) -> Callable[..., Any]:

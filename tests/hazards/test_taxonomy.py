@@ -136,7 +136,7 @@ def test_what_holds_no_entry_is_named(folder: Path):
         load_taxonomy(only=True)
     (folder / "rocks.yaml").unlink()
     with pytest.raises(
-        InputError, match="at least one entry under 'hazards' and at most one .* found 0 and 1"
+        InputError, match=r"at least one entry under 'hazards' and at most one .* found 0 and 1"
     ):
         load_taxonomy(folder, only=True)
     (folder / "null.yaml").write_text("cluster: Others")

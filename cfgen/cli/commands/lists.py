@@ -31,7 +31,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         listing.set_defaults(func=partial(_list, path))
 
 
-def _list(path: str, _: argparse.Namespace) -> int:
+def _list(path: str, arguments: argparse.Namespace) -> int:
     module, _, name = path.partition(":")
     print_list(getattr(importlib.import_module(module), name))
     return 0
