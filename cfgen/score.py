@@ -99,7 +99,6 @@ def score(options: ScoreOptions) -> ScoreSummary:
     )
     check_judge(options.judge, judge)
     store.check_judge(judge.run_record())
-    _warn_if_untested(store, judge, options.rubric)
     planner = open_planner(
         options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
     )
@@ -113,6 +112,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         )
     finally:
         planner.close()
+    _warn_if_untested(store, judge, options.rubric)
     calibrated = _calibrated(store, judge)
     _judge(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
