@@ -62,11 +62,14 @@ def test_a_gate_is_run_after_ours_and_makes_another_benchmark(scenes, tmp_path, 
         ]  # fmt: skip
         assert case.gates[-1].value == case.placement.distance_m
         assert build(scenes, out)[0] == 0
-        with pytest.raises(InputError, match="built with that of their_gates 0.9, found their_gates 1.0"):
+        with pytest.raises(InputError, match=r"built with that of their_gates 0\.9, found their_gates 1\.0"):
             load_gates({"near": "their_gates 0.9"})
     code, _, err = build(scenes, out)
     assert code == 2
-    assert "was built with gates = {'near': 'their_gates 1.0', 'never': 'their_gates 1.0'}, now asked for {}" in err
+    assert (
+        "was built with gates = {'near': 'their_gates 1.0', 'never': 'their_gates 1.0'}, now asked for {}"
+        in err
+    )
     with pytest.raises(InputError, match="gate 'near' is not known"):
         load_gates(store.benchmark.gates)
 

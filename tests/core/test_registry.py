@@ -43,8 +43,9 @@ def _plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch, "broken_one", "import sys\nsys.exit('no licence')\n", broken)
 
 
+@pytest.mark.usefixtures("_plugins")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_list_tells_ours_theirs_and_the_broken(command: str, _plugins, capsys):
+def test_a_list_tells_ours_theirs_and_the_broken(command: str, capsys):
     assert main([command, "list"]) == 0
     out = capsys.readouterr().out
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines()}
@@ -60,7 +61,8 @@ def test_a_list_tells_ours_theirs_and_the_broken(command: str, _plugins, capsys)
         assert f"'{registry.group}'" in out
 
 
-def test_readers_are_listed_with_the_broken_one(_plugins, capsys):
+@pytest.mark.usefixtures("_plugins")
+def test_readers_are_listed_with_the_broken_one(capsys):
     assert main(["scenes", "readers"]) == 0
     out = capsys.readouterr().out
     assert "theirs  (from: theirs 1.0; needs: -)\n    Third words." in out
@@ -68,8 +70,9 @@ def test_readers_are_listed_with_the_broken_one(_plugins, capsys):
     assert "argoverse2  (from: built-in; needs: argoverse2 (" in out
 
 
+@pytest.mark.usefixtures("_plugins")
 @pytest.mark.parametrize("registry", ALL, ids=lambda r: r.group)
-def test_a_broken_one_is_warned_of_by_its_name_and_left_out(registry: Registry, _plugins):
+def test_a_broken_one_is_warned_of_by_its_name_and_left_out(registry: Registry):
     with pytest.warns(UserWarning, match=f"left out: {registry.kind} plug-in 'broken'"):
         found, broken = registry.load_each()
     assert list(found) == [*registry.builtin, "theirs"]
@@ -78,7 +81,9 @@ def test_a_broken_one_is_warned_of_by_its_name_and_left_out(registry: Registry, 
         registry.get("broken")
 
 
-def test_names_that_cannot_be_taken_are_ignored_with_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_names_that_cannot_be_taken_are_ignored_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     points = "[cfgen.gates]\nseam = theirs2:made\nup/../here = theirs2:made\n"
     install(tmp_path, monkeypatch, "theirs2", "def made(): ...\n", points)
     with warnings.catch_warnings(record=True) as seen:

@@ -57,7 +57,9 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
     assert (rubric.id.name, rubric.id.version) == ("strict", "3")
     assert rubric.id.hash != HAZARD.id.hash
     said, ours = rubric.system("tags"), HAZARD.system("tags")
-    assert said.startswith("You grade sternly.\n\nWork through these steps.\n\nStep 0, the change. Compare frames")
+    assert said.startswith(
+        "You grade sternly.\n\nWork through these steps.\n\nStep 0, the change. Compare frames"
+    )
     words = "Step 1, reasoning. Only what is stated counts.\n 2: names it, and where.\n 1: names it.\n 0: the words"
     assert words in said
     for ending in (said, ours):
@@ -75,9 +77,18 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
         (("name: strict", "name: a b"), r"name: .*found 'a b'"),
         (("name: strict", "name: hazard"), "'hazard' is that of an installed rubric; choose another"),
         (('version: "3"', "version: 3"), "version: input should be a valid string, found '3'"),
-        (("opening:", "openings:"), "openings: unknown field; expected one of name, version, opening, steps, sc"),
-        (("  reasoning: Only", "  reason: Only"), r"steps\.reason: unknown field; expected one of change, reas"),
-        (("    1: names it.", "    3: names it."), r"scales\.reasoning\.3: unknown field; expected one of 2, 1, 0"),
+        (
+            ("opening:", "openings:"),
+            "openings: unknown field; expected one of name, version, opening, steps, sc",
+        ),
+        (
+            ("  reasoning: Only", "  reason: Only"),
+            r"steps\.reason: unknown field; expected one of change, reas",
+        ),
+        (
+            ("    1: names it.", "    3: names it."),
+            r"scales\.reasoning\.3: unknown field; expected one of 2, 1, 0",
+        ),
         (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: input should be a valid string"),
         (("{problem}", "that"), r"again: expected '\{problem\}' where the reason goes"),
         (("steps:", "steps: ["), "not readable as YAML"),
@@ -93,7 +104,9 @@ def test_a_mistake_in_a_file_is_named_with_its_place(mine: Path, change: tuple[s
 
 
 def test_a_name_or_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(InputError, match=r"--rubric: expected a YAML file or one of: hazard; found 'hazzard'"):
+    with pytest.raises(
+        InputError, match=r"--rubric: expected a YAML file or one of: hazard; found 'hazzard'"
+    ):
         create_rubric("hazzard")
     with pytest.raises(InputError, match=r"none\.yaml': cannot be read"):
         create_rubric(str(tmp_path / "none.yaml"))
@@ -129,7 +142,17 @@ def test_from_the_command_line(store: Store, mine: Path, script: Path, capsys):
     root, option = str(store.root), f"file={script}"
     assert main(["judge", "prompt", "--rubric", str(mine)]) == 0
     assert capsys.readouterr().out.startswith("rubric strict, version 3, sha256:")
-    command = ["score", root, "--planner", "cruise", "--quiet", "--judge", "scripted", "--judge-option", option]
+    command = [
+        "score",
+        root,
+        "--planner",
+        "cruise",
+        "--quiet",
+        "--judge",
+        "scripted",
+        "--judge-option",
+        option,
+    ]
     assert main([*command, "--rubric", str(mine)]) == 0
     assert f"--judge scripted --rubric {mine} with the same options" in capsys.readouterr().err
     run = read_record(store.judge_run_path("scripted--strict"), JudgeRun)
@@ -170,7 +193,7 @@ def test_an_installed_rubric_is_chosen_by_name_and_a_broken_one_harms_none(
     made = create_judge("scripted", None, "ours", file=str(script))
     assert (made.name, made.run_record().rubric) == ("scripted--ours", "ours")
     assert judged(made, items(1))[0].status == "scored"
-    with pytest.raises(InputError, match="rubric plug-in 'broken' .* failed to import"):
+    with pytest.raises(InputError, match=r"rubric plug-in 'broken' .* failed to import"):
         create_judge("scripted", None, "broken", file=str(script))
 
 
@@ -188,7 +211,7 @@ def test_an_installed_rubric_is_chosen_by_name_and_a_broken_one_harms_none(
         (("--judge", "scripted", "--judge-option", "file=/nowhere.json"), "/nowhere.json"),
         (("--rubric", "/nowhere.yaml"), "rubric file '/nowhere.yaml': cannot be read"),
         (
-            ("--judge", "panel", "--judge-option", 'members=[{"judge":"openai","model":"a"},{"judge":"openai","model":"b"}]'),
+            ("--judge", "panel", "--judge-option", f"members={json.dumps([{'judge': 'openai', 'model': m} for m in 'ab'])}"),
             "no key in $OPENAI_API_KEY",
         ),
     ],

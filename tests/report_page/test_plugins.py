@@ -106,7 +106,11 @@ def test_sections_that_break_are_left_out_and_named(store, tmp_path, monkeypatch
     names = ("answers", "raises", "climbs", "words")
     points = "".join(f"{name} = their_sections:{name}\n" for name in names)
     install(
-        tmp_path, monkeypatch, "their_sections", SECTIONS, f"[cfgen.report_sections]\n{points}gone = nowhere:x\n"
+        tmp_path,
+        monkeypatch,
+        "their_sections",
+        SECTIONS,
+        f"[cfgen.report_sections]\n{points}gone = nowhere:x\n",
     )
     out = tmp_path / "r"
     assert main(["report", str(store.root), "--out", str(out)]) == 1
