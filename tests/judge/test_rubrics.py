@@ -200,6 +200,9 @@ def test_an_installed_rubric_is_chosen_by_name_and_a_broken_one_harms_none(
 # --- refused before the planner is asked ----------------------------------------------------------------------
 
 
+MEMBERS = json.dumps([{"judge": "openai", "model": model} for model in "ab"])
+
+
 @pytest.mark.parametrize(
     ("judge", "said"),
     [
@@ -211,7 +214,7 @@ def test_an_installed_rubric_is_chosen_by_name_and_a_broken_one_harms_none(
         (("--judge", "scripted", "--judge-option", "file=/nowhere.json"), "/nowhere.json"),
         (("--rubric", "/nowhere.yaml"), "rubric file '/nowhere.yaml': cannot be read"),
         (
-            ("--judge", "panel", "--judge-option", f"members={json.dumps([{'judge': 'openai', 'model': m} for m in 'ab'])}"),
+            ("--judge", "panel", "--judge-option", f"members={MEMBERS}"),
             "no key in $OPENAI_API_KEY",
         ),
     ],
