@@ -16,7 +16,8 @@ import numpy as np
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditJob
 from cfgen.quality.gates import run_gates
 from cfgen.records import Camera, Frame, Motion, Placement, Scene
 

@@ -47,7 +47,7 @@ def lenses() -> None:
     try:
         from physical_ai_av.utils.camera_models import FThetaCameraModel
     except ImportError:
-        print('f-theta needs: pip install "cfgen[physical-ai-av]"')
+        print('f-theta needs: pip install "cfgen-bench[physical-ai-av]"')
         return
     row = (
         size

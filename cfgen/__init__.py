@@ -1,3 +1,106 @@
-"""cfgen: counterfactual hazards for driving planners that explain themselves."""
+"""cfgen: counterfactual hazards for driving planners that explain themselves.
+
+    bench = cfgen.build("bench", n=66, scenes="drives", seed=7)
+    run = cfgen.score(bench, planner=MyPlanner())
+    print(run.table())
+    cfgen.report(bench, out="page")
+
+Names are loaded when they are first used.
+"""
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from cfgen.core.errors import CfgenError, InputError, Shortfall, ShortfallWarning, StoreError
+    from cfgen.library import (
+        build,
+        calibrate,
+        check_scenes,
+        compare,
+        export_inputs,
+        import_scenes,
+        open_benchmark,
+        probe,
+        report,
+        run,
+        score,
+        verify,
+    )
+    from cfgen.library.benchmark import Benchmark, BenchmarkCase
+    from cfgen.library.comparison import Comparison
+    from cfgen.library.runs import Run
+    from cfgen.planners.protocol import Observation, Planner, Requirements, Response
+
+__all__ = [
+    "Benchmark",
+    "BenchmarkCase",
+    "CfgenError",
+    "Comparison",
+    "InputError",
+    "Observation",
+    "Planner",
+    "Requirements",
+    "Response",
+    "Run",
+    "Shortfall",
+    "ShortfallWarning",
+    "StoreError",
+    "__version__",
+    "build",
+    "calibrate",
+    "check_scenes",
+    "compare",
+    "export_inputs",
+    "import_scenes",
+    "open_benchmark",
+    "probe",
+    "report",
+    "run",
+    "score",
+    "verify",
+]
+
+_HOMES = {
+    "Benchmark": "cfgen.library.benchmark",
+    "BenchmarkCase": "cfgen.library.benchmark",
+    "CfgenError": "cfgen.core.errors",
+    "Comparison": "cfgen.library.comparison",
+    "InputError": "cfgen.core.errors",
+    "Observation": "cfgen.planners.protocol",
+    "Planner": "cfgen.planners.protocol",
+    "Requirements": "cfgen.planners.protocol",
+    "Response": "cfgen.planners.protocol",
+    "Run": "cfgen.library.runs",
+    "Shortfall": "cfgen.core.errors",
+    "ShortfallWarning": "cfgen.core.errors",
+    "StoreError": "cfgen.core.errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'cfgen' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOMES.get(name, "cfgen.library")), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Library(ModuleType):
+    # ``build``, ``score``, ``report`` and ``verify`` are also modules of this package. Python makes a module that is
+    # imported an attribute of its package; here the function keeps the name, whichever is asked for first. The module
+    # is reached by ``from cfgen.build import BuildOptions``, as ever.
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Library

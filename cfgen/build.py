@@ -25,7 +25,7 @@ from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.hazards.sampling import plan_round
-from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
+from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
@@ -97,7 +97,7 @@ def build(options: BuildOptions) -> BuildReport:
     """
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
     painters = _painters(options)
-    taxonomy = load_taxonomy(options.taxonomy, options.taxonomy_only)
+    taxonomy = _taxonomy(options)
     hazards, undrawable = _drawable_hazards(options, painters, taxonomy)
     store = _open_store(options, painters, hashes, taxonomy)
     settings = WorkerSettings(
@@ -181,6 +181,14 @@ def _painters(options: BuildOptions) -> _Painters:
         {name: value for name, value in given.items() if name not in known},
         {**ours, **{name: value for name, value in given.items() if name in known}},
     )
+
+
+def _taxonomy(options: BuildOptions) -> Taxonomy:
+    """As asked for; a benchmark that is begun holds its own hazards."""
+    if options.taxonomy is None and not options.taxonomy_only and (options.out / MARKER).is_file():
+        begun = Store(options.out).benchmark
+        return merge_taxonomy(begun.own_hazards, begun.own_hazards_only)
+    return load_taxonomy(options.taxonomy, options.taxonomy_only)
 
 
 def _drawable_hazards(

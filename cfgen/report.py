@@ -1,5 +1,7 @@
 """verdicts -> leaderboard and page. Readable top to bottom."""
 
+import base64
+import html
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -40,6 +42,14 @@ class Report:
     left_out: tuple[str, ...] = ()
     #: answers and verdicts that are missing because cfgen broke on them
     faults: int = 0
+
+    def _repr_html_(self) -> str:
+        """For a notebook: headline, leaderboard and its plot, with nothing to load."""
+        plot, page = self.out / "plots" / "success.svg", (self.out / "index.html").resolve()
+        drawn = base64.b64encode(plot.read_bytes()).decode() if plot.is_file() else ""
+        shown = f'<img alt="" src="data:image/svg+xml;base64,{drawn}">' if drawn else ""
+        words = "".join(f"<p>{html.escape(line)}</p>" for line in self.headline)
+        return f'{words}{self.leaderboard.html()}{shown}<p><a href="{page.as_uri()}">{html.escape(str(page))}</a></p>'
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import check_judge, create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
+from cfgen.planners.protocol import Planner
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
 from cfgen.records import (
@@ -57,7 +58,8 @@ class ScoreOptions:
     """``arms`` always hold "original": every other arm is judged against it."""
 
     bench: Path
-    planner: str
+    #: an object runs in this process
+    planner: str | type | Planner
     name: str | None = None
     planner_options: dict[str, Any] = field(default_factory=dict)
     judge: str = "offline"
@@ -160,6 +162,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
         repeats=repeats,
         seed=store.benchmark.seed,
         needs=asdict(planner.needs),
+        isolation=planner.isolation,
     )
     write_record(path, run, store.work)
 

@@ -147,7 +147,7 @@ class Verification:
                 for repeat in range(run.repeats):
                     path = self.store.rollout_path(run.planner, arm, case_id, repeat)
                     if not path.is_file():
-                        self._fault(path, f"is missing; run: cfgen score {self.root} --planner {run.spec}")
+                        self._fault(path, f"is missing; run: {_again(self.root, run)}")
 
     def _verdicts(self, planners: list[PlannerRun]) -> None:
         names = {run.planner for run in planners}
@@ -204,3 +204,9 @@ class Verification:
 
     def _fault(self, path: Path, what: str) -> None:
         self.faults.append(f"{path}: {what}")
+
+
+def _again(root: Path, run: PlannerRun) -> str:
+    if run.spec.endswith("()"):  # an object, which no command line can make
+        return f'cfgen.score("{root}", planner={run.spec.partition(":")[2]}, name="{run.planner}")'
+    return f"cfgen score {root} --planner {run.spec}"

@@ -2,9 +2,24 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 #: side of the picture that the tiny models see, and of their patches, pixels
 SIDE, PATCH = 64, 16
+
+
+#: what every tiny model has behind its vision encoder
+_HEADS: dict[str, Any] = {
+    "prompt_encoder_config": {"hidden_size": 32, "image_size": SIDE, "patch_size": PATCH},
+    "mask_decoder_config": {
+        "hidden_size": 32,
+        "mlp_dim": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "iou_head_depth": 2,
+        "iou_head_hidden_dim": 16,
+    },
+}
 
 
 def build_tiny_sam(checkpoint=None):
@@ -87,15 +102,7 @@ def tiny_sam2(folder: Path) -> Path:
     }
     config = transformers.Sam2Config(
         vision_config=vision,
-        prompt_encoder_config={"hidden_size": 32, "image_size": SIDE, "patch_size": PATCH},
-        mask_decoder_config={
-            "hidden_size": 32,
-            "mlp_dim": 16,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "iou_head_depth": 2,
-            "iou_head_hidden_dim": 16,
-        },
+        **_HEADS,
     )
     images = transformers.Sam2ImageProcessor(
         size={"height": SIDE, "width": SIDE}, mask_size={"height": 16, "width": 16}
@@ -181,15 +188,7 @@ def tiny_sam3_tracker(folder: Path) -> Path:
 
     config = transformers.Sam3TrackerConfig(
         vision_config=_sam3_vision(),
-        prompt_encoder_config={"hidden_size": 32, "image_size": SIDE, "patch_size": PATCH},
-        mask_decoder_config={
-            "hidden_size": 32,
-            "mlp_dim": 16,
-            "num_hidden_layers": 1,
-            "num_attention_heads": 2,
-            "iou_head_depth": 2,
-            "iou_head_hidden_dim": 16,
-        },
+        **_HEADS,
     )
     images = transformers.Sam3ImageProcessor(
         size={"height": SIDE, "width": SIDE}, mask_size={"height": 16, "width": 16}

@@ -20,7 +20,8 @@ from cfgen.cases.gates import own_gates, run_gates
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.quality.gates import GateInput

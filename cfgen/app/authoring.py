@@ -21,7 +21,7 @@ from cfgen.cases.context import BuildContext, WorkerSettings
 from cfgen.cases.lockstep import in_step
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
-from cfgen.inpaint.edit import EditFailure, EditJob
+from cfgen.inpaint.job import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.records import Benchmark, Planned

@@ -5,7 +5,6 @@ what it loaded for the next piece of work.
 """
 
 import contextlib
-import multiprocessing
 import os
 import signal
 import threading
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
+from cfgen.core import processes
 from cfgen.core.errors import CfgenError
 
 #: How far the work is: words, and the share that is done or None.
@@ -74,7 +74,7 @@ class Worker:
 
     def _started(self) -> Connection:
         if self._process is None or not self._process.is_alive():
-            context = multiprocessing.get_context("spawn")
+            context = processes.context()
             self._pipe, theirs = context.Pipe()
             self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
             self._process.start()

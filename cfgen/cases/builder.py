@@ -16,7 +16,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes
 from cfgen.core.hashing import derive_seed, hash_json
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.records import (
     Attempt,
     Case,

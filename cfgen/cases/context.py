@@ -13,8 +13,9 @@ from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, first_frame, make_edits
+from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.guided import can_draw
+from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.quality.gates import GateInput

@@ -14,7 +14,7 @@ import numpy as np
 
 from cfgen.cases.lockstep import Made, Work, apart
 from cfgen.core.hashing import derive_seed
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images
+from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images
 from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene
 
 #: harmless objects tried before the arm is given up

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from cfgen.core.faults import contained
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.records import Fault
 
 Made = list[Edit | EditFailure]

@@ -15,7 +15,7 @@ from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
-from cfgen.inpaint.edit import Edit, EditJob, Shown, first_frame
+from cfgen.inpaint.job import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View

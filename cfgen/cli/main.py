@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import cfgen.cli.commands
 from cfgen import __version__
-from cfgen.core.errors import CfgenError, Shortfall
+from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.faults import ends_the_run
 
 
@@ -57,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _one_line(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"cfgen: warning: {message}", file=sys.stderr)
+    if not isinstance(message, ShortfallWarning):  # commands end with it
+        print(f"cfgen: warning: {message}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -20,13 +20,18 @@ class StoreError(CfgenError):
     """A benchmark directory is missing, damaged, or of another kind than asked for."""
 
 
+def install_command(extra: str) -> str:
+    """What a user types to install ``extra``. The distribution is ``cfgen-bench``, the import name ``cfgen``."""
+    return f'pip install "cfgen-bench[{extra}]"'
+
+
 class MissingExtraError(CfgenError):
     """A backend needs packages that the base install leaves out."""
 
     def __init__(self, what: str, extra: str, cause: ImportError) -> None:
         super().__init__(
             f"{what} needs the package '{cause.name}', which is not installed; "
-            f'install it with: pip install "cfgen[{extra}]"'
+            f"install it with: {install_command(extra)}"
         )
 
     def __reduce__(self) -> tuple[type[CfgenError], tuple[str]]:
@@ -54,3 +59,7 @@ class InpaintPutOffError(CfgenError):
 
 class Shortfall(Exception):  # noqa: N818 - not a mistake: the job ran and fell short
     """The job ran to its end but produced less than was asked. The command line exits with code 1."""
+
+
+class ShortfallWarning(UserWarning):
+    """A job of the library ran to its end but produced less than was asked; the words say what and why."""

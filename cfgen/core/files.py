@@ -118,19 +118,19 @@ def explain(error: ValidationError) -> str:
     return f"field '{field}': {first['msg']}, found {found[:80]}{more}"
 
 
-def read_image(path: Path) -> np.ndarray:
-    """(H, W, 3) uint8 RGB.
+def read_image(path: Path, mode: str = "RGB") -> np.ndarray:
+    """(H, W, 3) uint8 RGB; with ``mode`` "RGBA" (H, W, 4), with "L" (H, W).
 
     Raises:
         InputError: missing, or not a whole image.
     """
     with reading(path, "a readable file", "check the path and restore the file"):
         data = path.read_bytes()
-    return decode_image(data, path)
+    return decode_image(data, path, mode)
 
 
-def decode_image(data: bytes, path: Path) -> np.ndarray:
-    """(H, W, 3) uint8 RGB of the encoded image ``data``; ``path`` is where it comes from.
+def decode_image(data: bytes, path: Path, mode: str = "RGB") -> np.ndarray:
+    """(H, W, 3) uint8 RGB, or as ``mode`` says, of the encoded image ``data``; ``path`` is where it comes from.
 
     Raises:
         InputError: not a whole image, or a pointer of Git LFS or git-annex in its place.
@@ -138,7 +138,7 @@ def decode_image(data: bytes, path: Path) -> np.ndarray:
     with reading(path, "an image", "restore the file"):
         try:
             with Image.open(io.BytesIO(data)) as file:
-                return np.asarray(file.convert("RGB"))
+                return np.asarray(file.convert(mode))
         except UnidentifiedImageError:
             raise ValueError(f"{len(data)} bytes of something else") from None
 

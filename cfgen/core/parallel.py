@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import multiprocessing
 import os
 import pickle
 import signal
@@ -13,12 +12,13 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
+from cfgen.core import processes
 from cfgen.core.errors import CfgenError
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_SPAWN = multiprocessing.get_context("spawn")
+_SPAWN = processes.context()
 
 
 class WorkerDiedError(Exception):
@@ -117,8 +117,8 @@ def _alone(work: Callable[[T], R], item: T) -> R:
     process.join()
     if not told:
         raise CfgenError(
-            f"worker processes cannot start (exit code {process.exitcode}): a script that calls cfgen needs "
-            "'if __name__ == \"__main__\":' around the call; or use one process (--jobs 1)"
+            f"worker processes cannot start (exit code {process.exitcode}): what they do must come from a module "
+            "that can be imported; or use one process (--jobs 1)"
         )
     if len(told) == 1:
         raise WorkerDiedError(f"worker process died ({_how(process.exitcode)})")

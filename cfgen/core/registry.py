@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError, install_command
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -43,7 +43,7 @@ class Extra:
 
     @property
     def command(self) -> str:
-        return f'pip install "cfgen[{self.name}]"'
+        return install_command(self.name)
 
 
 @dataclass(frozen=True)

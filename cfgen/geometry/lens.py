@@ -88,8 +88,11 @@ def _fold_radius_sq(distortion: tuple[float, ...]) -> float:
 
 
 def _first_root(coefficients: ArrayLike) -> float:
-    """Smallest positive real root of a polynomial, lowest power first; infinity when there is none."""
-    roots = poly.polyroots(np.trim_zeros(np.asarray(coefficients, float), "b"))
+    """Smallest positive real root of a polynomial, lowest power first; infinity when there is none, 0 of 0 itself."""
+    trimmed = np.trim_zeros(np.asarray(coefficients, float), "b")
+    if not len(trimmed):
+        return 0.0
+    roots = poly.polyroots(trimmed)
     real = roots[(np.abs(roots.imag) < 1e-9) & (roots.real > 1e-12)].real
     return float(real.min(initial=math.inf))
 

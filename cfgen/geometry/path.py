@@ -14,6 +14,8 @@ from cfgen.records import Motion, Scene
 
 STEP_M = 0.5
 MIN_LENGTH_M = 80.0
+#: Steps of a plan shorter than this are standing still: they say nothing about direction, m.
+_MIN_STEP_M = 0.05
 #: Poses closer than this to the one before say nothing about direction: a standing car's pose jitters.
 _MIN_MOVE_M = 0.3
 #: The last metres of recorded motion that give the curvature to continue with.
@@ -145,3 +147,28 @@ def _continued(pose: Array, curvature: float, length: float) -> Array:
 
 def _arc_length(poses: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(poses[:, :2], axis=0).T))])
+
+
+def path_of_plan(waypoints: ArrayLike) -> EgoPath:
+    """The line that a plan (N, 3) x, y, theta follows from the origin on; it goes straight on at both ends.
+
+    A plan that stands still gives the straight line ahead.
+    """
+    xy = [np.zeros(2)]
+    for point in np.asarray(waypoints, float)[:, :2]:
+        if np.hypot(*(point - xy[-1])) >= _MIN_STEP_M:
+            xy.append(point)
+    if len(xy) == 1:
+        xy.append(np.array([1.0, 0.0]))
+    line = np.array(xy)
+    step = np.diff(line, axis=0)
+    chord = np.unwrap(np.arctan2(step[:, 1], step[:, 0]))
+    heading = np.concatenate([chord[:1], (chord[1:] + chord[:-1]) / 2, chord[-1:]])
+    s = np.concatenate([[0.0], np.cumsum(np.hypot(*step.T))])
+    return EgoPath(s, line, heading, float(s[-1]))
+
+
+def travelled(waypoints: ArrayLike) -> np.ndarray:
+    """(N + 1,) m driven at 0, dt ... N dt of a plan (N, >= 2) that starts at the origin."""
+    xy = np.vstack([[0.0, 0.0], np.asarray(waypoints, float)[:, :2]])
+    return np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(xy, axis=0).T))])

@@ -17,6 +17,9 @@ from cfgen.records import PLAN_DT, PLAN_STEPS
 #: A shorter plan is continued at constant speed and yaw rate for at most this long, s (a 4 s plan reaches 6 s).
 MAX_EXTENSION_S = 2.0
 
+#: No plan leads farther than this, m: beyond it numbers overflow.
+FARTHEST_M = 1e12
+
 #: Standard deviation of the Gaussian that smooths speeds, s.
 SPEED_SIGMA_S = 0.25
 
@@ -47,7 +50,8 @@ def resample(
     Exact for motion at constant speed along lines and arcs, see :func:`cfgen.geometry.frames.interpolate`.
 
     Raises:
-        InputError: shape, NaN, order of times, start away from the origin, or a horizon that is too short.
+        InputError: shape, NaN or beyond FARTHEST_M, order of times, start away from the origin, or a horizon that is
+            too short.
     """
     t, poses = _checked(t, poses)
     if t[0] <= 1e-6:
@@ -89,6 +93,10 @@ def _checked(t: ArrayLike, poses: ArrayLike) -> tuple[Array, Array]:
     if not (np.isfinite(t).all() and np.isfinite(poses).all()):
         bad = np.flatnonzero(~(np.isfinite(t) & np.isfinite(poses).all(axis=1)))[0]
         raise InputError(f"plan: waypoint {bad} is not finite: t = {t[bad]}, pose = {poses[bad].tolist()}")
+    if np.abs(poses).max() > FARTHEST_M or t[-1] > FARTHEST_M:
+        raise InputError(
+            f"plan: expected metres, radians and seconds, found one beyond {FARTHEST_M:g}; check its units"
+        )
     if t[0] < -1e-6 or (np.diff(t) <= 0).any():
         raise InputError("plan: times must increase strictly from t >= 0; sort them and drop repeats")
     if t[-1] <= 1e-6:

@@ -60,8 +60,10 @@ class HazardHistory:
         front, first = self.scene.front, self.scene.history.t[0]
         times = sorted(t for name, t in self.frames if name == front.name and t < -0.05) or list(TIMES)
         times = [t for t in times if t >= first - 1e-6]
+        if not times:
+            return {}
         chosen = [times[i] for i in np.unique(np.linspace(0, len(times) - 1, MAX_TIMES).round().astype(int))]
-        return {t: at_pose(front, tuple(pose_at(self.scene.history, t))) for t in chosen} if times else {}
+        return {t: at_pose(front, tuple(pose_at(self.scene.history, t))) for t in chosen}
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""

@@ -33,7 +33,7 @@ def sheet(pictures: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
 
 def as_text(picture: np.ndarray, rows: int) -> str:
     """The picture as ``rows`` lines of half blocks in 24-bit terminal colours."""
-    width = round(picture.shape[1] / picture.shape[0] * rows * 2)
+    width = max(round(picture.shape[1] / picture.shape[0] * rows * 2), 1)
     small = cv2.resize(picture, (width, rows * 2), interpolation=cv2.INTER_AREA).astype(int)
     lines = []
     for upper, lower in zip(small[::2], small[1::2], strict=True):

@@ -3,8 +3,8 @@
 Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ import numpy as np
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.faults import contained
 from cfgen.inpaint.guided import Start, start_from
+from cfgen.inpaint.job import Edit, EditFailure, EditJob, FrameKey, Matte, Shown, first_frame
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
 from cfgen.inpaint.propagate import carry
 from cfgen.inpaint.protocol import (
@@ -24,89 +25,12 @@ from cfgen.inpaint.protocol import (
     Setting,
 )
 from cfgen.inpaint.region import View, views
-from cfgen.records import Fault, Hazard, Placement, Scene
+from cfgen.records import Fault
 
 T = TypeVar("T")
 
-#: camera name and time of a frame, s relative to t0
-FrameKey = tuple[str, float]
-#: (H, W, 3) uint8 RGB by frame
-Images = Mapping[FrameKey, np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class EditJob:
-    """One hazard to put into one scene.
-
-    Attributes:
-        scene: the scene; its front camera at t0 is edited first.
-        images: (H, W, 3) uint8 RGB by frame, the front at t0 among them; never written to.
-        hazard: what to add; kind ``null`` adds nothing through the same steps.
-        placement: where it is at t0.
-        seed: decides everything random.
-        mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
-    """
-
-    scene: Scene
-    images: Images
-    hazard: Hazard
-    placement: Placement
-    seed: int
-    mask: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Edit:
-    """What a job came to.
-
-    Attributes:
-        frames: by frame that sees the hazard, the front at t0 always: the image (H, W, 3) uint8 and its mask
-            (H, W) uint8, 255 where it may differ from the original.
-        placements: by the same frames, the hazard at that time with its foot and box in that camera's pixels.
-        layer: (H, W, 4) uint8, straight alpha: the hazard and its shadow in the front frame at t0.
-        report: JSON values for the provenance.
-    """
-
-    frames: dict[FrameKey, tuple[np.ndarray, np.ndarray]]
-    placements: dict[FrameKey, Placement]
-    layer: np.ndarray
-    report: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class EditFailure:
-    """Why a job has no edit, in one line.
-
-    Attributes:
-        put_off: it was not tried, and a later build is to try it.
-        fault: set when it broke.
-    """
-
-    reason: str
-    report: Mapping[str, Any] = field(default_factory=dict)
-    put_off: bool = False
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What of a view's edit shows in its crop.
-
-    Attributes:
-        alpha: (h, w) float32 in [0, 1], the hazard and its shadow; None for all that the inpainter gave.
-        hidden: (h, w) bool, behind something real; None for nothing.
-        report: JSON values for the provenance.
-    """
-
-    alpha: np.ndarray | None = None
-    hidden: np.ndarray | None = None
-    report: Mapping[str, Any] = field(default_factory=dict)
-
-
 #: What reproduces a piece of work, noted as it goes on.
 At = dict[str, Any]
-#: Decides what shows; the result is None where the layer of t0 is carried over.
-Matte = Callable[[EditJob, View, InpaintResult | None], Shown]
 
 
 def make_edits(
@@ -230,20 +154,6 @@ def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter, at: At) 
     start = start_from(image, drawn.layer, mask, bottom - top)
     told = {"name": guide.name, "version": guide.version, **start.report, **drawn.report["inpainter"]}
     return replace(start, report=told)
-
-
-def first_frame(job: EditJob) -> FrameKey:
-    """The front frame at t0.
-
-    Raises:
-        InputError: the job has no image of it.
-    """
-    first = (job.scene.front.name, 0.0)
-    if first not in job.images:
-        raise InputError(
-            f"scene '{job.scene.scene_id}': the frame of camera '{first[0]}' at t = 0 is missing"
-        )
-    return first
 
 
 def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure:

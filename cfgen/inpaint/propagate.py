@@ -10,6 +10,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.camera import centre, project
 from cfgen.inpaint.region import View
 from cfgen.records import Camera, Placement
@@ -19,18 +20,24 @@ def board(camera: Camera, placement: Placement) -> np.ndarray:
     """(3, 3) homography from metres on the board (right, up; origin at the foot) to pixels.
 
     The board stands upright through the hazard's foot, square to the line of sight.
+
+    Raises:
+        InpaintRefusedError: the camera does not see all of it: it is above the foot, or the board reaches behind it.
     """
     foot = np.array([placement.x, placement.y, 0.0])
     sight = foot[:2] - centre(camera)[:2]
-    sight /= np.hypot(*sight)
+    sight /= max(float(np.hypot(*sight)), 1e-9)
     right = np.array([sight[1], -sight[0], 0.0])
     half = max(placement.size.length, placement.size.width) / 2
     square = np.array([(-half, 0), (half, 0), (half, 1), (-half, 1)]) * (1, placement.size.height)
     points = foot + square[:, :1] * right + square[:, 1:] * np.array([0.0, 0.0, 1.0])
     px, valid = project(camera, points)
-    if not valid.all():
-        raise ValueError(f"the hazard at x = {placement.x:.1f} m is not in front of camera '{camera.name}'")
-    return cv2.getPerspectiveTransform(square.astype(np.float32), px.astype(np.float32))
+    found = homography(square, px) if valid.all() else None
+    if found is None:
+        raise InpaintRefusedError(
+            f"the hazard at x = {placement.x:.1f} m is not wholly in front of camera '{camera.name}'"
+        )
+    return found
 
 
 def carry(layer: np.ndarray, source: View, target: View) -> np.ndarray:
@@ -43,13 +50,22 @@ def carry(layer: np.ndarray, source: View, target: View) -> np.ndarray:
     x0, y0 = source.crop[:2]
     u, v = source.placement.foot_px
     shrink = magnification(warp, (u - x0, v - y0))
-    if shrink < 1:
+    if shrink < 1:  # what shrinks to less than a pixel is one mean
+        shrink = max(shrink, 1 / max(layer.shape))
         flat = cv2.GaussianBlur(flat, (0, 0), 0.5 * math.sqrt(max(1 / shrink**2 - 1, 1e-4)))
     x0, y0, x1, y1 = target.crop
     seen: Any = cv2.warpPerspective(flat, warp, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR)
     alpha = seen[..., 3:]
     seen[..., :3] *= 255 / np.maximum(alpha, 1e-3)
     return np.clip(np.rint(seen * (alpha >= 0.5)), 0, 255).astype(np.uint8)
+
+
+def homography(flat: np.ndarray, px: np.ndarray) -> np.ndarray | None:
+    """(3, 3) that takes four points (4, 2) of a plane to pixels (4, 2); None where they fall on one line or point."""
+    if not np.isfinite(px).all():
+        return None
+    found = cv2.getPerspectiveTransform(flat.astype(np.float32), px.astype(np.float32))
+    return found if np.linalg.matrix_rank(found) == 3 else None
 
 
 def magnification(warp: np.ndarray, at: tuple[float, float]) -> float:

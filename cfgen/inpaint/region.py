@@ -111,7 +111,7 @@ def project_mask(camera: Camera, placement: Placement, shadow: float, turn: floa
     boxes = [box_of(placement.model_copy(update={"yaw": yaw})) for yaw in yaws]
     corners, valid = project(camera, np.concatenate(boxes))
     corners = corners[valid]
-    height = float(np.ptp(corners[:, 1]))
+    height = float(np.ptp(corners[:, 1])) if len(corners) else 0.0
     rim = FEATHER + 2 + 0.04 * height
     square = np.array([(-rim, -rim), (rim, -rim), (rim, rim), (-rim, rim)])
     _fill(mask, (corners[:, None] + square).reshape(-1, 2))

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.core import loop
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
 from cfgen.core.parallel import default_jobs
@@ -48,7 +49,7 @@ class Asking:
             CfgenError: a key, a package or a model is missing or refused, or nothing can be written.
         """
         if items:
-            asyncio.run(self._run(models, items, work, broke, what))
+            loop.run(self._run(models, items, work, broke, what))
 
     async def _run(
         self,

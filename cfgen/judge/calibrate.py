@@ -13,8 +13,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_each, read_record, write_record
 from cfgen.core.hashing import hash_json
 from cfgen.judge.stored import stored_verdicts
-from cfgen.metrics.agreement import consensus
-from cfgen.metrics.comparison import comparison
+from cfgen.metrics.agreement import comparison, consensus
 from cfgen.records import (
     DIMENSIONS,
     Calibration,

@@ -19,7 +19,7 @@ from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
-from cfgen.metrics.comparison import comparison
+from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, Truth
 from cfgen.planners.responder_motion import Baseline, Target

@@ -102,8 +102,8 @@ def _shape(found: Detection, segmenter: Segmenter | None, crop: np.ndarray) -> n
     if found.mask is not None and found.mask.any():
         return found.mask
     if segmenter is not None:
-        best = segmenter.segment(crop, [Prompt(box=found.box)])[0][0]
-        if best.score >= segmenter.min_score and best.mask.any():
+        best = next(iter(segmenter.segment(crop, [Prompt(box=found.box)])[0]), None)
+        if best is not None and best.score >= segmenter.min_score and best.mask.any():
             return best.mask
     return found.box
 

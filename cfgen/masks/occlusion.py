@@ -106,10 +106,12 @@ def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray
     lowest = np.full(mask.shape[1], -1.0)
     lowest[cols] = mask.shape[0] - 1 - mask[::-1, cols].argmax(0)
     near = np.zeros(mask.shape[1], bool)
+    if not len(cols):
+        return near
     middle, seen = ground_points(camera, [(float(np.median(cols)), float(lowest.max()) + 0.5)])
     if not seen[0]:
         return near
-    gap = GAP_M * _pixels_per_metre(camera, middle[0])
+    gap = min(GAP_M * _pixels_per_metre(camera, middle[0]), 2.0 * mask.shape[1])
     lowest = grey_closing(lowest, size=max(3, round(gap)), mode="constant", cval=-1.0)
     places, valid = ground_points(camera, np.column_stack([cols, lowest[cols] + 0.5]))
     if not valid.any():

@@ -60,6 +60,8 @@ def refine(
         return None
     allowed = mask > 0
     solid = polygon(mask.shape, corners)
+    if not solid.any():
+        return None
     rest = allowed & ~widened(solid, _REST * float(np.ptp(np.flatnonzero(solid.any(1)))))
     after_toned = _in_tone(before, after, rest)
     change = _change(before, after_toned, allowed, rest)

@@ -23,6 +23,8 @@ def widened(mask: np.ndarray, radius: float) -> np.ndarray:
 def polygon(shape: tuple[int, ...], points: np.ndarray) -> np.ndarray:
     """(H, W) bool: the convex hull of pixels (N, 2), which may lie outside the picture."""
     mask: np.ndarray = np.zeros(shape, np.uint8)
+    if not len(points):
+        return mask > 0
     limit = 8.0 * max(shape)
     hull = cv2.convexHull(np.clip(points, -limit, limit).round().astype(np.int32))
     cv2.fillConvexPoly(mask, hull, 1)

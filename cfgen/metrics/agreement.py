@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.records import Comparison
+
 Interval = tuple[float, float]
 
 
@@ -151,3 +153,20 @@ def consensus(ratings: Sequence[Sequence[int | None]]) -> list[int | None]:
 def pairwise(ratings: Sequence[Sequence[int]], labels: Sequence[int]) -> list[list[float | None]]:
     """Kappa of every pair of raters (as in the paper's Table 6); None on the diagonal and where undefined."""
     return [[None if a is b else kappa(confusion(a, b, labels)) for b in ratings] for a in ratings]
+
+
+def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
+    """As a record: accuracy, both kappas and recall with bootstrap intervals and confusion of two raters of a set."""
+    found = agreement(reference, other)
+    return Comparison(
+        n=found.n,
+        accuracy=found.accuracy,
+        accuracy_interval=found.accuracy_interval,
+        kappa=found.kappa,
+        kappa_interval=found.kappa_interval,
+        quadratic=found.quadratic,
+        quadratic_interval=found.quadratic_interval,
+        confusion=found.confusion,
+        recall=found.recall,
+        recall_interval=found.recall_interval,
+    )

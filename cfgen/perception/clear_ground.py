@@ -50,6 +50,8 @@ BASE_ROWS = 4
 #: Strangeness of what looks like a vehicle.
 _VEHICLE = 3.0
 _MAP_STRIDE = 8
+#: Pictures of fewer pixels a side show no road; road this many pictures above the upper edge is not unrolled.
+_SMALLEST, _ABOVE = 16, 2
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ class _Rolled:
 
 def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
     """The road as seen along the path; None when no road is in view."""
-    rows = _rows(camera, path)
+    rows = _rows(camera, path) if min(image.shape[:2]) >= _SMALLEST else None
     if rows is None:
         return None
     s, steps = rows
@@ -134,6 +136,8 @@ def _unroll(image: np.ndarray, camera: Camera, path: EgoPath) -> _Rolled | None:
     at = np.meshgrid(place, np.arange(len(s), dtype=np.float32))
     u, v = (cv2.remap(np.ascontiguousarray(grid[..., i]), *at, cv2.INTER_LINEAR) for i in (0, 1))
     valid = (u >= 0) & (v >= 0) & (u <= camera.width - 1) & (v <= camera.height - 1)
+    if not valid.any():
+        return None
     pixels = np.empty((*u.shape, 3), np.uint8)
     for level in range(3):
         here = np.minimum(np.log2(steps).astype(int), 2) == level
@@ -155,7 +159,8 @@ def _rows(camera: Camera, path: EgoPath) -> tuple[Array, Array] | None:
     foot, valid = project(camera, np.column_stack([x, y, np.zeros_like(x)]))
     top, top_valid = project(camera, np.column_stack([x, y, np.ones_like(x)]))
     valid &= top_valid
-    valid &= np.where(valid, foot[:, 1] < camera.height - 1, False)
+    within = (foot[:, 1] < camera.height - 1) & (foot[:, 1] > -_ABOVE * camera.height)
+    valid &= np.where(valid, within, False)
     if valid.sum() < 8:
         return None
     s, v, upright = s[valid], np.minimum.accumulate(foot[valid, 1]), (foot - top)[valid, 1]

@@ -26,6 +26,11 @@ def to_code(linear: np.ndarray) -> np.ndarray:
     return _TO_CODE[index.astype(np.intp)]
 
 
+def level(values: np.ndarray, percent: float, otherwise: np.ndarray) -> float:
+    """Percentile of ``values``; of ``otherwise`` where there are none."""
+    return float(np.percentile(values if values.size else otherwise, percent))
+
+
 def luminance(linear: np.ndarray) -> np.ndarray:
     """(..., 3) linear RGB to (...) luminance."""
     return linear @ LUMA

@@ -36,6 +36,6 @@ def hood_row(camera: Camera, frames: Mapping[tuple[str, float], np.ndarray] | No
 
 
 def _small(image: np.ndarray) -> np.ndarray:
-    height = round(image.shape[0] * _WIDTH / image.shape[1])
+    height = max(round(image.shape[0] * _WIDTH / image.shape[1]), 1)
     grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
     return cv2.resize(grey, (_WIDTH, height), interpolation=cv2.INTER_AREA).astype(np.float32)

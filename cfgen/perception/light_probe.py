@@ -46,7 +46,7 @@ class LightProbe:
 def probe_light(image: np.ndarray, camera: Camera) -> LightProbe:
     """A frame (H, W, 3) uint8 about 320 pixels wide."""
     height, width = image.shape[:2]
-    scale = min(1.0, 320 / width)
+    scale = min(1.0, max(320 / width, 4 / height))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     linear = to_linear(small)
     rows = horizon_rows(camera, np.linspace(0, width - 1, 9))

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import rotation, unproject
-from cfgen.perception.colour import LUMA
+from cfgen.perception.colour import LUMA, level
 from cfgen.perception.light_probe import LightProbe
 
 #: Elevation taken for a sun that is out of view, rad.
@@ -22,14 +22,16 @@ def sunny_and_shade(frame: LightProbe, local: np.ndarray, lit: float, white: flo
     road, and far below what a white card shows in the scene's main light. Weights were set on real drives.
     """
     below, above = frame.rows > 0, frame.sky()
-    bright = max(float(np.percentile(frame.lum[below], 95)), 1e-3)
+    bright = max(level(frame.lum[below], 95, frame.lum), 1e-3)
     deep = math.log(bright / max(float(np.percentile(frame.lum, 5)), 1e-3))
     against_sky = math.log(bright / float(np.median(frame.lum[above]))) if above.any() else -0.4
     sunny = _sigmoid(2.5 * (against_sky + 0.85) + (deep - 3.2) + 3 * (_sky_blue(frame, above) - 0.4))
-    level = max(float(local @ LUMA), 1e-4)
+    ground = max(float(local @ LUMA), 1e-4)
     blue = math.log(max(float(local[2]), 1e-4) / max(float(local[0]), 1e-4))
     shade = _sigmoid(
-        4 * (blue - 0.5) + 2 * (math.log(max(white, 1e-3) / level) - 3.0) + 3 * (math.log(lit / level) - 0.5)
+        4 * (blue - 0.5)
+        + 2 * (math.log(max(white, 1e-3) / ground) - 3.0)
+        + 3 * (math.log(lit / ground) - 0.5)
     )
     return sunny, shade
 
@@ -81,7 +83,11 @@ def _sun_disc(frame: LightProbe) -> np.ndarray | None:
     patch = (labels == big).astype(np.uint8)
     grown = cv2.dilate(patch, np.ones((2 * (h // 2) + 1, 2 * (w // 2) + 1), np.uint8))
     ring = (grown > patch) & above
-    if float(frame.lum[ring].mean()) < 0.35 or float(np.percentile(frame.lum[ring], 10)) < 0.12:
+    if (
+        not ring.any()
+        or float(frame.lum[ring].mean()) < 0.35
+        or float(np.percentile(frame.lum[ring], 10)) < 0.12
+    ):
         return None
     rays, _ = unproject(frame.camera, [(middle[big] + 0.5) / frame.scale - 0.5])
     return rotation(frame.camera).T @ rays[0]
@@ -101,7 +107,7 @@ def _dark_side(frame: LightProbe) -> float:
     halves = []
     for part in (slice(0, int(0.42 * width)), slice(int(0.58 * width), width)):
         seen = upright[:, part]
-        if seen.mean() < 0.01:
+        if not seen.any() or seen.mean() < 0.01:
             return 0.0
         halves.append(float(logs[:, part][seen].mean()))
     return halves[1] - halves[0]
@@ -110,7 +116,7 @@ def _dark_side(frame: LightProbe) -> float:
 def _sky_slope(frame: LightProbe) -> float:
     """Rise of a clear sky's log luminance towards the left, per degree: it brightens towards the sun."""
     height, width = frame.lum.shape
-    quarter = width // 4
+    quarter = max(width // 4, 1)
     clear = frame.sky() & (frame.linear[..., 2] > 1.3 * frame.linear[..., 0])
     steps = []
     for y in range(0, height, 4):
@@ -121,6 +127,8 @@ def _sky_slope(frame: LightProbe) -> float:
     if len(steps) < 4:
         return 0.0
     edges = [(0.0, frame.camera.cy), (frame.camera.width - 1.0, frame.camera.cy)]
-    rays, _ = unproject(frame.camera, edges)
+    rays, seen = unproject(frame.camera, edges)
+    if not seen.all():  # a round picture: its edges show nothing
+        return 0.0
     field = math.degrees(math.acos(float(np.clip(rays[0] @ rays[1], -1, 1))))
-    return float(np.median(steps)) / (0.75 * field)
+    return float(np.median(steps)) / (0.75 * max(field, 1.0))

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import multiprocessing
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -13,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core import processes
 from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
-from cfgen.planners.protocol import Observation, Planner, Requirements, Response
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
 from cfgen.records import Failure
 
@@ -106,7 +106,7 @@ class PlannerProcess:
         return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
 
     def _start(self) -> Requirements:
-        context = multiprocessing.get_context("spawn")
+        context = processes.context()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._make), daemon=True)
         self._process.start()
@@ -147,7 +147,7 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
     sys.path.insert(0, str(Path.cwd()))
     try:
         planner = factory(*arguments)
-        _say(pipe, "needs", needs_content(planner.needs))
+        _say(pipe, "needs", needs_content(needs_of(planner)))
     except Exception as error:
         known = isinstance(error, CfgenError)
         _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from cfgen.core.errors import CfgenError
 from cfgen.records import Camera, Hazard, Motion, Placement, Trace
 
 
@@ -111,10 +112,24 @@ class Response:
 class Planner(Protocol):
     """``plan`` answers a batch in order: the papers' text (``str``) or a :class:`Response` for each observation.
 
+    An attribute ``needs`` holds its :class:`Requirements`; without it, the plain ones.
     A :class:`cfgen.planners.answer.PlanFaultError` in its place (or raised, for the whole batch) is a recorded
     failure.
     """
 
-    needs: Requirements
-
     def plan(self, observations: Sequence[Observation]) -> Sequence[str | Response]: ...
+
+
+def needs_of(planner: object) -> Requirements:
+    """What a planner declares; the plain :class:`Requirements` where it declares nothing.
+
+    Raises:
+        CfgenError: it is no planner: its ``needs`` are something else, or it has no ``plan``.
+    """
+    needs = getattr(planner, "needs", Requirements())
+    if not isinstance(needs, Requirements) or not callable(getattr(planner, "plan", None)):
+        raise CfgenError(
+            f"'{type(planner).__name__}' is no planner: expected a method 'plan(observations)' and, if it has one, an "
+            "attribute 'needs' of type cfgen.Requirements"
+        )
+    return needs

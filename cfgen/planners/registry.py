@@ -6,17 +6,20 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
+from cfgen.core.processes import importable
 from cfgen.core.registry import Extra, Registry
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
-from cfgen.planners.protocol import Observation, Planner, Requirements, Response
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
+from cfgen.records import Isolation
 
 PLANNERS = Registry(
     "planner",
@@ -61,21 +64,23 @@ class OpenPlanner:
     hash: str
     needs: Requirements
     ask: Callable[[Sequence[Observation]], Answers]
+    isolation: Isolation = "process"
     #: sees the recorded future (the ``logged`` planner)
     replays_log: bool = False
     close: Callable[[], None] = field(default=lambda: None)
 
 
 def open_planner(
-    spec: str,
+    spec: str | type | Planner,
     options: Mapping[str, Any] | None = None,
     name: str | None = None,
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
 ) -> OpenPlanner:
     """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
-    ``.jsonl`` file of outputs; or ``verified:`` before any of these. ``timeout_s``: for one answer. ``max_chars``:
-    of an answer's text; the rest is cut, with a note.
+    ``.jsonl`` file of outputs; or ``verified:`` before any of these. A class is as its ``package.module:Class``; an
+    object runs in this process. ``timeout_s``: for one answer. ``max_chars``: of an answer's text; the rest is cut,
+    with a note.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -88,6 +93,10 @@ def open_planner(
     if max_chars < 1:
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
     limits = timeout_s, max_chars
+    if isinstance(spec, type):
+        spec = importable(spec)
+    if not isinstance(spec, str):
+        return _instance(spec, options, name, max_chars)
     if spec.startswith("verified:"):
         return _verified(spec, options, name, limits)
     if spec.endswith(".jsonl"):
@@ -129,13 +138,25 @@ def _in_process(
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
     replays = bool(getattr(planner, "replays_log", False))
-    needs = _sound(spec, planner.needs)
+    needs = _sound(spec, needs_of(planner))
 
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_guarded(planner, one) for one in observations]
 
     own_name = str(getattr(planner, "name", spec))
-    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, replays)
+    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, "none", replays)
+
+
+def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
+    from cfgen.planners.instance import ask_instance, identity_of, spec_of
+
+    if options:
+        raise InputError("planner_options are for a name or a class; an object was made with its own")
+    spec = spec_of(planner)
+    needs = _untold(_sound(spec, needs_of(planner)), spec)
+    own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
+    ask = partial(ask_instance, planner, max_chars)
+    return OpenPlanner(_identifier(own_name), spec, identity_of(planner), needs, ask, "none")
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -165,18 +186,32 @@ def _isolated(
         planner = PlannerProcess(factory, arguments, *limits)
     except PlannerStartError as error:
         raise InputError(f"planner '{spec}': {error}") from error
-    if planner.needs.truth:
+    try:
+        needs = _untold(planner.needs, spec)
+    except InputError:
         planner.close()
+        raise
+    return OpenPlanner(_identifier(name), spec, identity, needs, planner.plan, close=planner.close)
+
+
+def _untold(needs: Requirements, spec: str) -> Requirements:
+    if needs.truth:
         raise InputError(
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
         )
-    return OpenPlanner(_identifier(name), spec, identity, planner.needs, planner.plan, close=planner.close)
+    return needs
 
 
 def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> OpenPlanner:
     identity = hash_json({"spec": spec})
     return OpenPlanner(
-        _identifier(name or spec), spec, identity, planner.needs, planner.plan, close=planner.close
+        _identifier(name or spec),
+        spec,
+        identity,
+        planner.needs,
+        planner.plan,
+        "server" if spec.startswith("http") else "process",
+        close=planner.close,
     )
 
 
@@ -215,7 +250,8 @@ def _make_outputs(path: str, max_chars: int) -> Planner:
 
 
 def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:
-    return _checked(PLANNERS.get(name)(**options), name)
+    made: Planner = PLANNERS.get(name)(**options)
+    return made
 
 
 def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
@@ -230,18 +266,8 @@ def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
         raise
     except AttributeError as error:
         raise InputError(f"module '{module_name}' has no '{attribute}'") from error
-    return _checked(factory(**options), spec)
-
-
-def _checked(planner: Any, spec: str) -> Planner:
-    if not isinstance(getattr(planner, "needs", None), Requirements) or not callable(
-        getattr(planner, "plan", None)
-    ):
-        raise CfgenError(
-            f"'{spec}' is no planner: expected an attribute 'needs' (cfgen.planners.protocol.Requirements) "
-            f"and a method 'plan(observations)', found {type(planner).__name__}"
-        )
-    return planner
+    made: Planner = factory(**options)
+    return made
 
 
 def _source_hash(spec: str) -> str:

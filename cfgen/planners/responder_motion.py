@@ -9,8 +9,7 @@ from typing import Self
 import numpy as np
 
 from cfgen.geometry.frames import interpolate
-from cfgen.geometry.path import EgoPath
-from cfgen.geometry.plans import path_of_plan, travelled
+from cfgen.geometry.path import EgoPath, path_of_plan, travelled
 from cfgen.geometry.trajectory import headings, resample
 from cfgen.records import PLAN_DT, PLAN_STEPS, Motion, Placement
 

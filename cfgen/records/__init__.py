@@ -35,7 +35,7 @@ from cfgen.records.cases import (
     Rejection,
     Spent,
 )
-from cfgen.records.faults import Fault
+from cfgen.records.faults import Fault, faults_in
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.runs import (
@@ -43,6 +43,7 @@ from cfgen.records.runs import (
     MENDABLE,
     TRANSIENT,
     Failure,
+    Isolation,
     JudgeRun,
     Plan,
     PlannerRun,
@@ -90,6 +91,7 @@ __all__ = [
     "HazardMotion",
     "Identifier",
     "Intervention",
+    "Isolation",
     "JudgeRun",
     "Motion",
     "Placement",
@@ -120,5 +122,6 @@ __all__ = [
     "Verdict",
     "Vote",
     "Zone",
+    "faults_in",
     "wrap_angle",
 ]

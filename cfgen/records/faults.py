@@ -1,8 +1,10 @@
 """What is kept of an exception that nobody expected."""
 
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from cfgen.records.base import Record
 
@@ -38,3 +40,16 @@ class Fault(Record):
     def __str__(self) -> str:
         at = f" at {self.frames[-1]}" if self.frames else ""
         return f"{self.where}: {self.exception}: {self.message.splitlines()[0] if self.message else ''}{at}"
+
+
+def faults_in(record: Any) -> list[Fault]:
+    """Every fault that a record, or a list of them, holds anywhere, each once."""
+    if isinstance(record, Fault):
+        return [record]
+    values = dict(record).values() if isinstance(record, BaseModel | Mapping) else record
+    found: list[Fault] = []
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        for fault in chain.from_iterable(map(faults_in, values)):
+            if fault not in found:
+                found.append(fault)
+    return found

@@ -25,6 +25,9 @@ TRANSIENT: tuple[Failure, ...] = ("timeout", "unreachable", "unavailable", "mach
 #: What asking again could mend; "" is that of records from before kinds were kept.
 MENDABLE: tuple[Failure, ...] = (*TRANSIENT, "fault", "")
 
+#: where a planner ran: in a process of its own, behind a URL, in the process that scored, or not recorded
+Isolation = Literal["process", "server", "none", ""]
+
 
 class Trace(Record):
     """What the planner said, parsed. Empty fields were not said."""
@@ -92,6 +95,7 @@ class PlannerRun(Stored):
     repeats: int = Field(gt=0)
     seed: int
     needs: dict[str, Any] = Field(default_factory=dict)
+    isolation: Isolation = ""
 
 
 class Vote(Record):

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from cfgen.core.errors import InputError
+from cfgen.geometry.trajectory import FARTHEST_M
 from cfgen.render.canvas import (
     AXIS,
     GRID,
@@ -139,6 +140,8 @@ def as_plan(plan: np.ndarray, name: str) -> np.ndarray:
         raise InputError(f"{name} plan: expected an array (24, 3) of x, y, theta, found shape {array.shape}")
     if not np.isfinite(array).all():
         raise InputError(f"{name} plan: expected finite numbers, found NaN or infinity")
+    if np.abs(array).max() > FARTHEST_M:
+        raise InputError(f"{name} plan: expected metres and radians, found a value beyond {FARTHEST_M:g}")
     return array
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from cfgen.geometry.trajectory import deltas
+from cfgen.render.bev import as_plan
 
 
 def delta_table(original: np.ndarray, modified: np.ndarray) -> str:
@@ -12,8 +13,9 @@ def delta_table(original: np.ndarray, modified: np.ndarray) -> str:
         original, modified: (24, 3) x, y, theta in the ego frame at t0; m, rad.
 
     Raises:
-        InputError: the plans differ in length.
+        InputError: the plans differ in length, or one is not (T, 2+) of finite numbers.
     """
+    original, modified = as_plan(original, "original"), as_plan(modified, "modified")
     lines = ["t (s)   dx (m)   dy (m)   dspeed (km/h)"]
     for row in deltas(original, modified):
         dx, dy, dspeed = _signed(row.dx, 2), _signed(row.dy, 2), _signed(row.dspeed_kmh, 1)

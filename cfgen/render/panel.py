@@ -69,7 +69,7 @@ def _frames(item: PanelItem) -> np.ndarray:
     """Both frames side by side under their names."""
     height, width = item.original_image.shape[:2]
     scale = min(_HALF / width, 620 / height)
-    size = (round(width * scale), round(height * scale))
+    size = (max(round(width * scale), 1), max(round(height * scale), 1))
     canvas = np.full((48 + size[1], _WIDTH, 3), _BACK, np.uint8)
     columns = (
         (_EDGE, TEAL, "original frame", item.original_image),

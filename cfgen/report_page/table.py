@@ -32,6 +32,12 @@ class Table:
         lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in self.rows]
         return "\n".join(lines + (["", _markdown(self.note)] if self.note else [])) + "\n"
 
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
     def csv(self) -> str:
         """With a leading apostrophe where a spreadsheet would take a word for a formula."""
         out = io.StringIO()

@@ -84,7 +84,7 @@ def find_scenes(folder: Path) -> list[Path]:
     if not found:
         raise InputError(
             f"{folder}: expected folders with a {SCENE_FILE}, found none; "
-            "make them with 'cfgen scenes import', or see cfgen/scenes/README.md"
+            "make them with 'cfgen scenes import', or see docs/scenes.md"
         )
     return [folder / p for p in found]
 

@@ -7,7 +7,7 @@ import difflib
 import itertools
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -308,6 +308,7 @@ def _fits_together(scene: Scene) -> None:
     """What the fields mean together, beyond their types."""
     for camera in scene.cameras:
         _is_physical(camera)
+    _tells_what_is_read(scene.extra)
     _is_drivable("history", scene.history)
     if scene.future is not None:
         _is_drivable("future", scene.future)
@@ -338,3 +339,21 @@ def _fits_together(scene: Scene) -> None:
     without = [name for name in names if all(frame.camera != name for frame in scene.frames)]
     if without:
         raise ValueError(f"frames: camera '{without[0]}' has none; leave the camera out or add its frame")
+
+
+def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
+    """Of what is carried along, the keys that placement and light read."""
+    width, sun = extra.get("lane_width_m", 3.5), extra.get("sun")
+    if not isinstance(width, (int, float)) or not 1 < width < 20:
+        raise ValueError(
+            f"lane_width_m: expected metres, about 3.5, found {width!r}; correct it or leave it out"
+        )
+    if sun is not None and not _is_direction(sun):
+        raise ValueError(
+            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
+        )
+
+
+def _is_direction(value: Any) -> bool:
+    whole = isinstance(value, (list, tuple)) and len(value) == 3
+    return whole and all(isinstance(v, (int, float)) for v in value) and math.hypot(*value) > 1e-3

@@ -27,7 +27,9 @@ def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="module")
 def url(api: Api) -> Iterator[str]:
-    pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+    pytest.importorskip(
+        "gradio", reason="the app's browser tests need gradio: pip install 'cfgen-bench[app]'"
+    )
     from cfgen.app.server import serve
 
     app = serve(api, port=0, block=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen-bench[app]'")
 pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: pip install playwright")
 
 from tests.app.conftest import opened

@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen[app]'")
+pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen-bench[app]'")
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
 )

@@ -11,14 +11,14 @@ from tests.benches import run
 
 
 def test_a_folder_that_is_no_benchmark_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen[app]'")
+    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen-bench[app]'")
     code, _, err = run("app", str(tmp_path / "nothing"), "--port", str(free_port()))
     assert code == 2
     assert "expected a benchmark directory" in err
 
 
 def test_a_taken_port_is_named_with_another(bench: Path) -> None:
-    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen[app]'")
+    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen-bench[app]'")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -31,7 +31,7 @@ def test_without_gradio_it_says_what_to_install(bench: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "gradio", None)
     code, _, err = run("app", str(bench))
     assert code == 2
-    assert 'pip install "cfgen[app]"' in err
+    assert 'pip install "cfgen-bench[app]"' in err
 
 
 @pytest.mark.parametrize("login", ["anna", "anna:", "../x:secret", ":secret"])
@@ -51,7 +51,7 @@ def test_a_login_without_a_proper_name_or_password_is_refused(bench: Path, login
     ],
 )
 def test_an_option_that_does_not_fit_is_explained(bench: Path, arguments: list[str], words: str) -> None:
-    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen[app]'")
+    pytest.importorskip("gradio", reason="the app needs gradio: pip install 'cfgen-bench[app]'")
     code, _, err = run("app", str(bench), "--port", str(free_port()), *arguments)
     assert code == 2
     assert words in err

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen[app]'")
+pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-bench[app]'")
 
 from cfgen.app.api import Api
 from cfgen.app.server import serve

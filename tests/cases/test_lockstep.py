@@ -4,7 +4,8 @@ import pytest
 
 from cfgen.cases.lockstep import in_step, together
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.inpaint.edit import Edit, EditFailure, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditFailure
 from tests.inpaint.test_inpaint import Painter, make_hazard, make_job
 
 

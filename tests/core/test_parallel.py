@@ -49,11 +49,12 @@ def test_a_death_that_was_not_the_items_fault_costs_nothing(tmp_path):
     assert run(die_once, [str(tmp_path / "flag")], 2) == ["done"]
 
 
-def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
+def test_a_script_needs_no_guard_but_its_work_comes_from_a_module(tmp_path):
     script = (
         "import math\nfrom cfgen.core.parallel import Workers\nfrom cfgen.core.errors import CfgenError\n"
-        "with Workers(2) as workers:\n"
-        "    try:\n        print(list(workers.run(math.sqrt, [4.0], print)))\n"
+        "def here(x):\n    return x\n"
+        "for work in (math.sqrt, here):\n"
+        "    try:\n        with Workers(2) as workers:\n            print(list(workers.run(work, [4.0], print)))\n"
         "    except CfgenError as error:\n        print(error)\n"
     )
     (tmp_path / "main.py").write_text(script)
@@ -64,8 +65,10 @@ def test_workers_that_cannot_start_end_the_run_with_what_to_do(tmp_path):
         text=True,
         timeout=60,
     )
-    assert "worker processes cannot start" in done.stdout
-    assert "__main__" in done.stdout
+    fine, refused = done.stdout.splitlines()
+    assert fine == "[2.0]"
+    assert "worker processes cannot start" in refused
+    assert "from a module" in refused
 
 
 def test_errors_cross_process_borders():
@@ -111,14 +114,15 @@ def _hear() -> None:
 
 
 def test_an_interrupt_ends_the_run(tmp_path):
-    script = (
-        "import time, pathlib\nfrom cfgen.core.parallel import Workers\n"
+    (tmp_path / "slow_work.py").write_text(
+        "import pathlib, time\n"
         f"out = pathlib.Path({str(tmp_path)!r})\n"
         "def work(x):\n    time.sleep(0.05)\n    (out / str(x)).touch()\n    return x\n"
-        "if __name__ == '__main__':\n    with Workers(2) as workers:\n"
-        "        list(workers.run(work, range(10_000), print))\n"
     )
-    (tmp_path / "main.py").write_text(script)
+    (tmp_path / "main.py").write_text(
+        "from cfgen.core.parallel import Workers\nfrom slow_work import work\n"
+        "with Workers(2) as workers:\n    list(workers.run(work, range(10_000), print))\n"
+    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["."])}
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "main.py")], env=environment, stderr=subprocess.PIPE, preexec_fn=_hear

@@ -12,8 +12,9 @@ from cfgen.core.parallel import Workers
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditFailure, make_edits
+from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
+from cfgen.inpaint.job import Edit, EditFailure
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from tests.benches import run

@@ -8,8 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import project
-from cfgen.geometry.path import EgoPath
-from cfgen.geometry.plans import path_of_plan
+from cfgen.geometry.path import EgoPath, path_of_plan
 from cfgen.judge.protocol import JudgeItem
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, Truth

@@ -67,7 +67,7 @@ def test_agreement_leaves_no_flag():
     assert verdict(vote(2, 1, 1), vote(2, 1, 1), vote(2, 1, 1)).flags == ()
 
 
-@pytest.mark.parametrize(("r", "w"), itertools.product((0, 1, 2), repeat=2))
+@pytest.mark.parametrize(("r", "w"), list(itertools.product((0, 1, 2), repeat=2)))
 def test_overall_scores_that_cannot_stand_are_named(r, w):
     assert overall_range(r, w) == (ALLOWED[r, w][0], ALLOWED[r, w][-1])
     for o in (0, 1, 2):

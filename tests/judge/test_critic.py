@@ -22,7 +22,7 @@ def test_what_is_missing_is_named():
 
 def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"cfgen\[local\]"):
+    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[local\]"):
         LocalCritic.load("/nowhere")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cfgen.geometry.camera import mounted
-from cfgen.geometry.plans import path_of_plan
+from cfgen.geometry.path import path_of_plan
 from cfgen.judge.offline.judge import look
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS

@@ -144,7 +144,7 @@ def test_a_missing_package_names_its_extra(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtraError, match=r"cfgen\[openai\]"):
+    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[openai\]"):
         judged(create_judge("openai", model="m", base_url="http://127.0.0.1:1/v1"), items(1))
 
 

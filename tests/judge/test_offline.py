@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
-from cfgen.geometry.plans import path_of_plan
+from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.vocabulary import class_of, things
-from cfgen.judge.offline.change import NoChangeError, find_change
+from cfgen.judge.offline.change import NoChangeError, Shape, find_change, shape_of
 from cfgen.judge.offline.judge import OfflineJudge, look
 from cfgen.judge.offline.reading import read
-from cfgen.judge.offline.shape import Shape, shape_of
 from cfgen.judge.probe import KNOWN
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
-from cfgen.geometry.plans import travelled
+from cfgen.geometry.path import travelled
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.planners.answer import to_plan
 from cfgen.planners.parser import parse

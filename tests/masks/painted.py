@@ -6,11 +6,12 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import EditJob
+from cfgen.inpaint.job import EditJob
 from cfgen.inpaint.region import seen_by
 from cfgen.masks.shapes import polygon
-from cfgen.records import Placement, Size
+from cfgen.records import Size
 from tests.hazards import drawn
+from tests.inpaint.composite.test_composite import make_placement
 
 CAR = Size(length=4.4, width=1.9, height=1.6)
 ROAD, THING = 1, 2
@@ -30,21 +31,7 @@ def hazard_of(name):
 
 
 def placed(hazard, x, y, yaw=1.5, camera=drawn.CAMERA):
-    box = {"foot_px": (0.0, 0.0), "box_px": (0.0, 0.0, 1.0, 1.0)}
-    return seen_by(
-        camera,
-        Placement(
-            zone="ego_lane",
-            x=x,
-            y=y,
-            yaw=yaw,
-            size=hazard.size,
-            distance_m=x,
-            lateral_m=y,
-            required_decel=3.0,
-            **box,
-        ),
-    )
+    return seen_by(camera, make_placement(hazard, x, y, yaw))
 
 
 def job_of(image, hazard, placement, **more):

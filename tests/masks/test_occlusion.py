@@ -7,7 +7,8 @@ from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import EditFailure, EditJob
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.records import Size
 from tests.hazards import drawn

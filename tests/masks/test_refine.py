@@ -8,7 +8,8 @@ from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import cropped
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import Edit, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditJob
 from cfgen.masks.refine import refine
 from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn

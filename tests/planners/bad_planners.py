@@ -97,9 +97,8 @@ class WantsTruth(Good):
     needs = Requirements(truth=True)
 
 
-class NoNeeds:
-    def plan(self, observations):
-        return []
+class NoPlan:
+    needs = Requirements()
 
 
 class OnceBad(Good):

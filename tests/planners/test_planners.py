@@ -111,7 +111,7 @@ def test_one_bad_question_does_not_cost_its_batch():
         ("tests.planners.bad_planners:Nobody", "has no 'Nobody'"),
         ("tests.nowhere:X", "module 'tests.nowhere' is not found"),
         ("tests.planners.bad_planners:WantsTruth", "needs.truth is for cfgen's own"),
-        ("tests.planners.bad_planners:NoNeeds", "is no planner: expected an attribute 'needs'"),
+        ("tests.planners.bad_planners:NoPlan", "is no planner: expected a method 'plan"),
         ("missing.jsonl", "cannot read"),
     ],
 )

@@ -83,13 +83,13 @@ def _app(arguments: argparse.Namespace) -> int:
 
 def _demo(bench: Path) -> Path:
     """``bench``, built on the demo scenes where there is nothing."""
-    from cfgen.build import BuildOptions, build
+    import cfgen
 
     if not bench.exists():
         print(
             f"no benchmark given and no folder '{bench}': building {DEMO_CASES} demo cases there", flush=True
         )
-        build(BuildOptions(out=bench, n=DEMO_CASES))
+        cfgen.build(bench, n=DEMO_CASES)
     return bench
 
 

@@ -103,54 +103,41 @@ def _factors(text: str) -> tuple[float, ...]:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from cfgen.build import BuildOptions, build
+    import cfgen
 
-    summary = build(
-        BuildOptions(
-            out=arguments.out,
-            n=arguments.n,
-            seed=arguments.seed,
-            scenes=arguments.scenes,
-            taxonomy=arguments.taxonomy,
-            taxonomy_only=arguments.taxonomy_only,
-            hazards=arguments.hazards,
-            inpainter=arguments.inpainter,
-            inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
-            guide=arguments.guide,
-            masks=arguments.masks,
-            masks_options=parse_options(arguments.masks_option, "--masks-option"),
-            detector=arguments.detector,
-            detector_options=parse_options(arguments.detector_option, "--detector-option"),
-            decel_band=arguments.decel,
-            controls=arguments.controls,
-            distances=arguments.distances,
-            attempts=arguments.attempts,
-            budget=arguments.budget,
-            jobs=arguments.jobs,
-            retry_faults=arguments.retry_faults,
-            strict=arguments.strict,
-            quiet=arguments.quiet,
-        )
+    made = cfgen.build(
+        arguments.out,
+        n=arguments.n,
+        seed=arguments.seed,
+        scenes=arguments.scenes,
+        taxonomy=arguments.taxonomy,
+        taxonomy_only=arguments.taxonomy_only,
+        hazards=arguments.hazards,
+        inpainter=arguments.inpainter,
+        inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),
+        guide=arguments.guide,
+        masks=arguments.masks,
+        masks_options=parse_options(arguments.masks_option, "--masks-option"),
+        detector=arguments.detector,
+        detector_options=parse_options(arguments.detector_option, "--detector-option"),
+        decel_band=arguments.decel,
+        controls=arguments.controls,
+        distances=arguments.distances,
+        attempts=arguments.attempts,
+        budget=arguments.budget,
+        jobs=arguments.jobs,
+        retry_faults=arguments.retry_faults,
+        strict=arguments.strict,
+        quiet=arguments.quiet,
     )
-    _print(summary, arguments.out)
-    if summary.stopped:
-        raise Shortfall(f"{summary.accepted} of {summary.wanted} cases, the rest is open: {summary.stopped}")
-    if summary.accepted < summary.wanted:
-        raise Shortfall(
-            f"{summary.accepted} of {summary.wanted} cases; {_why_short(summary)}. "
-            "Add scenes, or allow more hazards or another --decel band, and run it again"
-        )
-    print(f"\n{summary.accepted} cases in {arguments.out}. Next: score a planner on them, for example")
+    if made.built:
+        _print(made.built, arguments.out)
+    if made.shortfall:
+        raise Shortfall(made.shortfall)
+    print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")
     print(f"  cfgen score {arguments.out} --planner cruise")
     print(f"  cfgen report {arguments.out}")
     return 0
-
-
-def _why_short(summary: "BuildReport") -> str:
-    refused = sum(summary.reasons.values())
-    if not summary.lost:
-        return "the reasons are above"
-    return f"{summary.lost} pairs were lost to faults (above; --retry-faults tries them again) and {refused} refused"
 
 
 def _print(summary: "BuildReport", out: Path) -> None:
@@ -180,13 +167,12 @@ def _print(summary: "BuildReport", out: Path) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    from cfgen.verify import Verification
+    import cfgen
 
-    verification = Verification(arguments.bench)
-    faults = verification.run()
-    for fault in faults:
+    found = cfgen.verify(arguments.bench)
+    for fault in found.faults:
         print(fault)
-    if faults:
-        raise Shortfall(f"{len(faults)} faults in {verification.files_checked} files")
-    print(f"{arguments.bench}: {verification.files_checked} files, all as cfgen wrote them")
+    if found.faults:
+        raise Shortfall(f"{len(found.faults)} faults in {found.files_checked} files")
+    print(f"{arguments.bench}: {found.files_checked} files, all as cfgen wrote them")
     return 0

@@ -29,9 +29,15 @@ def _count(text: str) -> int | None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from cfgen.report import report
+    import cfgen
 
-    written = report(arguments.bench, arguments.out, arguments.planners, arguments.panels, arguments.strict)
+    written = cfgen.report(
+        arguments.bench,
+        arguments.out,
+        planners=arguments.planners,
+        panels=arguments.panels,
+        strict=arguments.strict,
+    )
     print(written.leaderboard.markdown())
     for words in written.headline:
         print(words)

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, add_rubric, judge_options, names, parse_options, positive, seconds
+from cfgen.cli.options import add_options, add_rubric, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
 
@@ -92,35 +92,35 @@ def _whole(text: str) -> int:
 def _score(arguments: argparse.Namespace) -> int:
     if str(arguments.bench[0]) == "export-inputs":
         return _export(arguments)
+    import cfgen
     from cfgen.judge.stored import judge_failures, stored_verdicts
-    from cfgen.score import ScoreOptions, score
-    from cfgen.store import Store
 
     if len(arguments.bench) != 1 or arguments.planner is None:
         raise InputError("cfgen score: expected one BENCH and --planner; see: cfgen score --help")
-    summary = score(
-        ScoreOptions(
-            bench=arguments.bench[0],
-            planner=arguments.planner,
-            name=arguments.name,
-            planner_options=parse_options(arguments.planner_option, "--planner-option"),
-            judge=arguments.judge,
-            judge_options=judge_options(arguments),
-            rubric=arguments.rubric,
-            retry_failed=arguments.retry_failed,
-            retry_all=arguments.retry_all,
-            planner_retries=arguments.planner_retries,
-            max_answer_chars=arguments.max_answer_chars,
-            arms=arguments.arms,
-            repeats=arguments.repeats,
-            timeout_s=arguments.timeout,
-            intervene=arguments.intervene,
-            strict=arguments.strict,
-            quiet=arguments.quiet,
-        )
+    run = cfgen.score(
+        arguments.bench[0],
+        arguments.planner,
+        name=arguments.name,
+        planner_options=parse_options(arguments.planner_option, "--planner-option"),
+        judge=arguments.judge,
+        judge_options=parse_options(arguments.judge_option, "--judge-option"),
+        votes=arguments.votes,
+        rubric=arguments.rubric,
+        arms=arguments.arms,
+        repeats=arguments.repeats,
+        timeout_s=arguments.timeout,
+        intervene=arguments.intervene,
+        retry_failed=arguments.retry_failed,
+        retry_all=arguments.retry_all,
+        planner_retries=arguments.planner_retries,
+        max_answer_chars=arguments.max_answer_chars,
+        strict=arguments.strict,
+        quiet=arguments.quiet,
     )
+    summary = run.summary
+    assert summary is not None
     _print(summary)
-    missing = judge_failures(stored_verdicts(Store(arguments.bench[0]), summary.judge, summary.planner))
+    missing = judge_failures(stored_verdicts(run.bench.store, summary.judge, summary.planner))
     for line in missing.lines(_again(arguments)):
         print(line)
     short = summary.short()
@@ -170,14 +170,17 @@ def _print(summary: "ScoreSummary") -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from cfgen.planners.protocol import Requirements
-    from cfgen.rollouts.export import export_inputs
+    import cfgen
 
     if len(arguments.bench) != 2 or arguments.out is None:
         raise InputError("cfgen score export-inputs: expected one BENCH and --out FOLDER")
-    needs = Requirements(arguments.cameras, arguments.frame_times, arguments.max_pixels)
-    count = export_inputs(
-        arguments.bench[1], arguments.out, needs, arguments.arms, arguments.repeats, arguments.quiet
+    count = cfgen.export_inputs(
+        arguments.bench[1],
+        arguments.out,
+        needs=cfgen.Requirements(arguments.cameras, arguments.frame_times, arguments.max_pixels),
+        arms=arguments.arms,
+        repeats=arguments.repeats,
+        quiet=arguments.quiet,
     )
     print(f"{count} questions in {arguments.out}/inputs.jsonl. Answer each with one line of JSON:")
     print('  {"id": "<id of the question>", "text": "...", "waypoints": [[x, y, theta], ...]}')

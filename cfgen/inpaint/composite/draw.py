@@ -7,11 +7,13 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
+from cfgen.core.errors import InpaintRefusedError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.composite.reproject import mapped, reproject
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
+from cfgen.inpaint.propagate import homography
 from cfgen.perception.colour import LUMA
 from cfgen.records import Camera, Placement, Size
 
@@ -27,6 +29,8 @@ _SOLID, _THIN_REACH = 0.95, 0.16
 _HOLLOW = 0.15
 #: Share of its darkening that merely wet road around water keeps: it mirrors some sky too.
 _WET = np.float32(0.45)
+#: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
+_GROUND = (0.2, 0.1, 0.05, 0.02)
 #: Directions over which the shadow of a sun of unknown side is averaged.
 _STRAY_SUNS = 5
 
@@ -145,6 +149,8 @@ def _touched(
     reach = 0.6 * math.hypot(eye[0] - placement.x, eye[1] - placement.y)
     on_ground = np.clip(mapped(shadow.to_model, _edge(shadow)), -reach, reach)
     px = np.vstack([corners[valid], mapped(ground_homography(camera, placement), on_ground)[0]])
+    if not np.isfinite(px).all():
+        return 0, 0, 0, 0
     margin = 4 + 0.03 * np.ptp(px, axis=0)
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
     high = np.ceil(px.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
@@ -206,11 +212,21 @@ def _on_ground(picture: GroundMap, camera: Camera, placement: Placement, outside
 
 
 def ground_homography(camera: Camera, placement: Placement) -> np.ndarray:
-    """(3, 3): metres on the ground in the object's frame (x front, y left) to pixels, exact near its foot."""
+    """(3, 3): metres on the ground in the object's frame (x front, y left) to pixels, exact near its foot.
+
+    Raises:
+        InpaintRefusedError: the camera does not see that ground, or sees it edge-on.
+    """
     eye = centre(camera)[:2]
-    reach = 0.2 * math.hypot(eye[0] - placement.x, eye[1] - placement.y)
-    flat = np.array([(reach, reach), (reach, -reach), (-reach, -reach), (-reach, reach)])
+    away = math.hypot(eye[0] - placement.x, eye[1] - placement.y)
     c, s = math.cos(placement.yaw), math.sin(placement.yaw)
-    world = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
-    px, _ = project(camera, np.column_stack([world, np.zeros(4)]))
-    return cv2.getPerspectiveTransform(flat.astype(np.float32), px.astype(np.float32))
+    for reach in (share * away for share in _GROUND):
+        flat = np.array([(reach, reach), (reach, -reach), (-reach, -reach), (-reach, reach)])
+        world = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
+        px, valid = project(camera, np.column_stack([world, np.zeros(4)]))
+        found = homography(flat, px) if valid.all() else None
+        if found is not None:
+            return found
+    raise InpaintRefusedError(
+        f"the ground at x = {placement.x:.1f} m is not wholly in front of camera '{camera.name}'"
+    )

@@ -12,7 +12,7 @@ import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.protocol import Setting
-from cfgen.perception.colour import LUMA, luminance, to_linear
+from cfgen.perception.colour import LUMA, level, luminance, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import sun_direction, sunny_and_shade
 from cfgen.records import Camera
@@ -142,7 +142,7 @@ def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
 def _behind(setting: Setting) -> np.ndarray:
     """(3,) unit vector to a sun behind the camera: ahead it would show in the sky, and shadows then fall unseen."""
     away = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
-    flat = math.cos(_BEHIND_RISE) * away / np.hypot(*away)
+    flat = math.cos(_BEHIND_RISE) * away / max(float(np.hypot(*away)), 1e-9)
     return np.array([*flat, math.sin(_BEHIND_RISE)])
 
 
@@ -164,7 +164,9 @@ def _road_samples(frame: LightProbe) -> np.ndarray:
     px = _grid(frame.camera, 0.35, 0.65, 24)
     ground, valid = ground_points(frame.camera, px)
     ahead = valid & (ground[:, 0] > 7) & (ground[:, 0] < 45) & (np.abs(ground[:, 1]) < 3.0)
-    samples = _sample(frame, ground[ahead]) if ahead.any() else frame.linear[-8:].reshape(-1, 3)
+    samples = _sample(frame, ground[ahead])
+    if not len(samples):
+        samples = frame.linear[-8:].reshape(-1, 3)
     lum = luminance(samples)
     return samples[lum <= np.percentile(lum, 90)]
 
@@ -179,7 +181,7 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
     """(3,) linear RGB of the ground just before and beside the hazard's foot, without paint and cracks."""
     placement = setting.placement
     away = np.array([placement.x, placement.y]) - centre(setting.camera)[:2]
-    away /= np.hypot(*away)
+    away /= max(float(np.hypot(*away)), 1e-9)
     side = np.array([-away[1], away[0]])
     reach = max(placement.size.width, placement.size.length) / 2
     across = np.linspace(-min(reach, 1.2) - 0.4, min(reach, 1.2) + 0.4, 13)
@@ -189,6 +191,9 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
     ).reshape(-1, 2)
     px, valid = project(setting.camera, np.column_stack([spots, np.zeros(len(spots))]))
     at = px[valid & inside(setting.camera, px)].round().astype(int)
+    at = np.clip(
+        at, 0, (setting.camera.width - 1, setting.camera.height - 1)
+    )  # its edge is half a pixel further
     if len(at) < 5:
         return None
     samples = to_linear(setting.image[at[:, 1], at[:, 0]][None])[0]
@@ -200,7 +205,7 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
 def _white_level(frame: LightProbe) -> float:
     """Image level of a white card in the frame's main light: bright things are taken for albedo 0.55."""
     band = (frame.rows > 0) & (frame.rows < 0.25 * frame.height)
-    return float(np.percentile(frame.lum[band], 98.5)) / 0.55
+    return level(frame.lum[band], 98.5, frame.lum) / 0.55
 
 
 def _calibrate(road: float, white: float | None) -> tuple[float, float]:
@@ -245,6 +250,7 @@ def _air(frame: LightProbe) -> tuple[np.ndarray, float, np.ndarray]:
     far = (rows > -0.12 * height) & (rows < 0.01 * height)
     below = (rows > 0.02 * height) & (rows < 0.35 * height)
     sky = far & frame.sky()
+    far, below = (part if part.any() else np.ones_like(part) for part in (far, below))
     haze = np.median(frame.linear[sky if sky.mean() > 0.005 else far], 0).astype(np.float32)
     dark_far = float(np.percentile(frame.lum[far], 4))
     dark_near = float(np.percentile(frame.lum[below], 0.5))

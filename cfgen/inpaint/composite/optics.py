@@ -12,6 +12,8 @@ _OWN_BLUR = 0.6
 _PROBE = 1.0
 #: Motion over less than this, pixels, shows no blur.
 _STILL = 0.5
+#: Pictures of fewer pixels a side show neither sharpness nor grain.
+_SMALLEST = 32
 #: Variance that the gradient filter itself adds to an edge.
 _FILTER = 0.5
 
@@ -29,6 +31,8 @@ class Optics:
 def measure(image: np.ndarray) -> Optics:
     """Optics of a frame (H, W, 3) uint8, from its middle part."""
     height, width = image.shape[:2]
+    if min(height, width) < _SMALLEST:
+        return Optics(_OWN_BLUR, 0.0, None)
     part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
     grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
     return Optics(_blur_of(grey.astype(np.float32)), _noise_of(grey.astype(np.float32)), _quality_of(grey))
@@ -80,6 +84,8 @@ def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
     length = float(np.hypot(*motion))
     if length < _STILL:
         return picture
+    if length > max(picture.shape):  # more than all of it shows nothing else
+        length, motion = max(picture.shape), motion * (max(picture.shape) / length)
     reach = math.ceil(length / 2)
     kernel = np.zeros((2 * reach + 1,) * 2, np.float32)
     steps = np.linspace(-0.5, 0.5, 8 * reach + 1)[:, None] * motion + reach

@@ -57,7 +57,8 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
 def _held_back(mirrored: np.ndarray, image: np.ndarray) -> np.ndarray:
     """Linear RGB whose glare is eased towards three times the level it begins at."""
     height, width = image.shape[:2]
-    road = to_linear(image[int(0.65 * height) : int(0.85 * height), width // 4 : -width // 4])
+    across = slice(width // 4, max(width - -(-width // 4), width // 4 + 1))
+    road = to_linear(image[int(0.65 * height) : max(int(0.85 * height), int(0.65 * height) + 1), across])
     knee = _GLARE * float(np.median(luminance(road)))
     level = np.maximum(luminance(mirrored), 1e-6)
     over = np.maximum(level - knee, 0)
@@ -71,7 +72,8 @@ def _slopes(camera: Camera, rays: np.ndarray) -> np.ndarray:
     """
     eye = eye_of(camera)
     away = eye[2] / np.maximum(-rays[:, 2], 1e-3)
-    spots, span = eye[:2] + away[:, None] * rays[:, :2], away**2 / (camera.fy * eye[2])
+    spots = eye[:2] + away[:, None] * rays[:, :2]
+    span = away**2 / max(camera.fy * eye[2], 1e-6)
     slopes = np.zeros_like(spots)
     for length, slope, turn in _TRAINS:
         way = np.array([np.cos(turn), np.sin(turn)])

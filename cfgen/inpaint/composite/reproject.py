@@ -1,5 +1,6 @@
 """A sprite's view moved, point by point, to where another camera sees each point: nearer parts hide farther ones."""
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -16,6 +17,8 @@ _DENSITY = 1.3
 _FLAT = 0.75
 #: Parts this far apart are two, m; what is around the object comes this far behind it.
 _STEP, _RIM = 0.25, 0.2
+#: Points across from which on only those that can be in view are looked at, and the most of those across and in all.
+_MANY, _MOST, _MOST_IN_ALL = 4000, 16_000, 6e7
 #: Levels of nearness that points are sorted by, and rounds of closing cracks, a pixel to each side.
 _LEVELS, _ROUNDS = 4000, 2
 
@@ -93,9 +96,7 @@ def _splat(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarra
     centre is made on the sheet.
     """
     warp = np.linalg.inv(back)
-    rows, cols = sheet.near.shape
-    finer = max(1.0, _DENSITY * magnification(warp, (cols / 2, rows / 2)))
-    u, v = (np.arange(0, n - 1 + 1e-6, 1 / finer, dtype=np.float32) for n in (cols, rows))
+    u, v = _lines(sheet, seen, warp, back)
     grid = np.stack(np.meshgrid(u, v), -1)
     reach = cv2.dilate(sheet.solid.astype(np.uint8), np.ones((5, 5), np.uint8))
     torn = _nearest(sheet.jumps, grid)[..., None] > 0
@@ -121,6 +122,39 @@ def _splat(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarra
     source[hit] = mapped(back, (mapped(warp, points[chosen][None]) + rest[None].astype(np.float32)))[0]
     depth[hit] = near[chosen]
     return source.reshape(height, width, 2), depth.reshape(height, width)
+
+
+def _lines(
+    sheet: _Sheet, seen: np.ndarray, warp: np.ndarray, back: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and rows of the sheet's points, only those that can fall on ``seen`` when there are many."""
+    rows, cols = sheet.near.shape
+    finer = max(1.0, _DENSITY * magnification(warp, (cols / 2, rows / 2)))
+    if not max(rows, cols) * finer < _MANY:
+        low, high = _looked_at(sheet, seen, back)
+        wide, tall = (float(n) for n in np.maximum(high - low, 1.0))
+        coarser = min(_MOST / max(wide, tall), math.sqrt(_MOST_IN_ALL / (wide * tall)))
+        finer = finer if finer < coarser else coarser
+    else:
+        low, high = np.zeros(2), np.array([cols - 1, rows - 1])
+    first = np.ceil(low * finer) / finer
+    u, v = (np.arange(a, b + 1e-6, 1 / finer, dtype=np.float32) for a, b in zip(first, high, strict=True))
+    return u, v
+
+
+def _looked_at(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest column and row (2,) of the sheet that can fall on ``seen``, whatever their parallax."""
+    last = np.array(sheet.near.shape[::-1]) - 1.0
+    (x0, y0), (x1, y1) = seen[0, 0], seen[-1, -1]
+    mx, my = np.abs(sheet.shift).max((0, 1)) + 1
+    edge = np.array(
+        [[(x0 - mx, y0 - my, 1), (x1 + mx, y0 - my, 1), (x1 + mx, y1 + my, 1), (x0 - mx, y1 + my, 1)]]
+    )
+    away = (edge[0] @ back.T)[:, 2]
+    if not (np.isfinite(away).all() and (away * away[0] > 0).all()):  # their horizon lies within
+        return np.zeros(2), last
+    corners = mapped(back, edge[..., :2].astype(np.float32))[0]
+    return np.clip(corners.min(0), 0, last), np.clip(corners.max(0), 0, last)
 
 
 def _closed(
@@ -191,7 +225,7 @@ def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, pl
     middles = np.stack(np.meshgrid(np.arange(cols), np.arange(rows)), -1) * 2 + 0.5
     shift = np.nan_to_num(true.reshape(rows, cols, 2)) - mapped(warp, middles.astype(np.float32))
     sight = foot[:2] - centre(camera)[:2]
-    near = -(turned[:, :2] @ (sight / np.hypot(*sight)))
+    near = -(turned[:, :2] @ (sight / max(float(np.hypot(*sight)), 1e-9)))
     raw, near, seen = (
         cv2.resize(a.reshape(rows, cols, -1).astype(np.float32), size, interpolation=cv2.INTER_NEAREST)
         for a in (shift, near, valid)
@@ -230,6 +264,8 @@ def _target(warp: np.ndarray, shift: np.ndarray, camera: Camera) -> tuple[int, i
     edge = np.array([[(0, 0), (width, 0), (width, height), (0, height)]], np.float32)
     corners = mapped(warp, edge).reshape(-1, 2)
     margin = np.abs(shift).max((0, 1)) + 2
+    if not (np.isfinite(corners).all() and np.isfinite(margin).all()):
+        return 0, 0, 0, 0
     low = np.floor(corners.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
     high = np.ceil(corners.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
@@ -248,8 +284,8 @@ def _nearest(picture: np.ndarray, at: np.ndarray) -> np.ndarray:
 
 
 def mapped(warp: np.ndarray, pixels: np.ndarray) -> np.ndarray:
-    """Pixels (h, w, 2) float32 through a homography (3, 3)."""
-    return cv2.perspectiveTransform(pixels, warp)
+    """Pixels (h, w, 2) float32 through a homography (3, 3); none give none, where OpenCV gives None."""
+    return cv2.perspectiveTransform(pixels, warp) if pixels.size else pixels
 
 
 def _reduced(picture: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.core import loop
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
 from cfgen.core.files import png_bytes
 from cfgen.inpaint.gemini_image import critic
@@ -111,7 +112,7 @@ class NanoBanana:
         Raises:
             SetupError: no key, or a key, model or address that the service refuses.
         """
-        return asyncio.run(self._all(requests)) if requests else []
+        return loop.run(self._all(requests)) if requests else []
 
     def _service(self, model: Gemini, what: str, prices: Limits) -> Service:
         asked: Model = model

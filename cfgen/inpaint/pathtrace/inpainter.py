@@ -28,8 +28,11 @@ from cfgen.records import Camera, Hazard, Size
 
 _WORKER = Path(__file__).with_name("worker.py")
 _PYTHON_VARIABLE = "CFGEN_BLENDER_PYTHON"
+#: Part of a lens that a flat picture still holds: cosine of the angle from its middle, and pixels a side.
+_LEAST_AHEAD, _MOST_SIDE = 0.1, 8192
 #: Shadows are smooth: they are traced at this share of the image's resolution.
 _GROUND_SCALE = 0.5
+_TOO_WIDE = "pathtrace: the hazard takes up too much of a wide lens for one flat picture"
 
 
 class PathTrace:
@@ -113,6 +116,9 @@ def _pinhole(camera: Camera, scale: float = 1.0) -> tuple[dict[str, Any], tuple[
     """A pinhole camera that sees all of ``camera``'s image, and where each pixel of that image is in its picture.
 
     Its picture has ``scale`` times the image's resolution; the map is two (H, W) float32, columns and rows.
+
+    Raises:
+        InpaintRefusedError: the image spans too much of a wide lens for a flat picture.
     """
     turn = rotation(camera)
     grid = np.stack(np.meshgrid(np.arange(camera.width), np.arange(camera.height)), -1).reshape(-1, 2)
@@ -121,14 +127,22 @@ def _pinhole(camera: Camera, scale: float = 1.0) -> tuple[dict[str, Any], tuple[
         flat = (grid - (camera.cx, camera.cy)).astype(float)
     else:
         rays, seen = unproject(camera, grid)
-        aim = _towards(rays[seen].mean(0))
-        local = np.where(seen[:, None], rays, rays[seen].mean(0)) @ aim.T
+        middle = rays[seen].mean(0) if seen.any() else np.zeros(3)
+        if np.linalg.norm(middle) < _LEAST_AHEAD:
+            raise InpaintRefusedError(_TOO_WIDE)
+        aim = _towards(middle)
+        local = np.where(seen[:, None], rays, middle / np.linalg.norm(middle)) @ aim.T
+        if local[:, 2].min() < _LEAST_AHEAD:
+            raise InpaintRefusedError(_TOO_WIDE)
         slopes = local[:, :2] / local[:, 2:]
-        focal = np.full(2, 1 / float(np.median(np.hypot(*np.diff(slopes[:, :2], axis=0).T))))
+        pitch = np.median(np.hypot(*np.diff(slopes, axis=0).T)) if len(slopes) > 1 else 1 / camera.width
+        focal = np.full(2, 1 / max(float(pitch), 1e-6))
         flat = focal * slopes
     flat, focal = flat * scale, focal * scale
     low = np.floor(flat.min(0)) - 1
     width, height = (np.ceil(flat.max(0)) + 2 - low).astype(int)
+    if max(width, height) > _MOST_SIDE:
+        raise InpaintRefusedError(_TOO_WIDE)
     columns, rows = (flat - low).T.astype(np.float32).reshape(2, camera.height, camera.width)
     lens = {
         "eye": centre(camera).tolist(),

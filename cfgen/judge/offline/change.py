@@ -7,7 +7,6 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
-from cfgen.judge.offline.shape import Shape, shape_of
 from cfgen.records import Camera
 
 #: Smallest difference that counts, of 255: where nothing else differs at all, and where compression leaves noise.
@@ -20,8 +19,21 @@ _MIN_SHARE = 6e-5
 _MAX_SHARE = 0.5
 #: Lowest part of a thing, as a share of its height in the picture, in which a shadow can lie beside it.
 _FOOT = 0.15
+#: Fewer pixels make an outline of noise.
+_FEWEST = 300
+#: OpenCV's hues, in 2 degrees: from yellow-green to teal.
+_GREEN = (30, 85)
+_COLOURED = 45
 #: Beyond this a pixel row spans too much road to place anything, m.
 _FARTHEST_M = 150.0
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``fill``: share of its convex outline that it fills, 0..1. ``green``: share of its pixels that are green."""
+
+    fill: float
+    green: float
 
 
 @dataclass(frozen=True)
@@ -167,3 +179,16 @@ def _measure(
     points = centre(camera) + per_ray[:, None] * rays
     width = float(np.hypot(*(points[0, :2] - points[1, :2])))
     return base, width, float(max(points[2, 2], 0.0))
+
+
+def shape_of(body: np.ndarray, pixels: np.ndarray) -> Shape | None:
+    """The shape of what is set in ``body`` (H, W) bool; ``pixels`` (H, W, 3) uint8 RGB. None when it is too small."""
+    if body.sum() < _FEWEST:
+        return None
+    outline, _ = cv2.findContours(body.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    filled = cv2.drawContours(np.zeros(body.shape, np.uint8), outline, -1, 1, cv2.FILLED)
+    hull = cv2.convexHull(np.concatenate(outline))
+    whole = cv2.fillConvexPoly(np.zeros(body.shape, np.uint8), hull, 1)
+    hue, saturation, _ = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV))
+    green = (hue[body] > _GREEN[0]) & (hue[body] < _GREEN[1]) & (saturation[body] > _COLOURED)
+    return Shape(float(filled.sum() / whole.sum()), float(green.mean()))

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from cfgen.core.hashing import hash_image, hash_json
-from cfgen.geometry.plans import path_of_plan
+from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.vocabulary import Class, class_of
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.change import Change, NoChangeError, find_change

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cfgen.geometry.plans import path_of_plan, travelled
+from cfgen.geometry.path import path_of_plan, travelled
 from cfgen.geometry.trajectory import speeds
 from cfgen.records import PLAN_DT, PLAN_STEPS, Plan
 

@@ -49,15 +49,19 @@ class Rubric(Protocol):
         ...
 
 
+def is_file(name_or_file: str) -> bool:
+    """Whether it names a file rather than an installed rubric."""
+    return Path(name_or_file).suffix.lower() in (".yaml", ".yml") or "/" in name_or_file
+
+
 def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
     """A rubric by its registered name, or the hazard rubric in the words of a YAML file.
 
     Raises:
         InputError: no such name or file, or a fault in the file: names file, field, expected and found.
     """
-    path = Path(name_or_file)
-    if path.suffix.lower() in (".yaml", ".yml") or "/" in name_or_file:
-        return read_rubric(path)
+    if is_file(name_or_file):
+        return read_rubric(Path(name_or_file).expanduser())
     if name_or_file not in RUBRICS.names():
         raise InputError(
             f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'. "

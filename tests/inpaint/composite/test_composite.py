@@ -14,7 +14,8 @@ from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.optics import measure
 from cfgen.inpaint.composite.reflect import reflection
-from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import to_linear
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size

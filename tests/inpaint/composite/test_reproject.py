@@ -11,7 +11,8 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.inpainter import MAX_TURN, Composite
 from cfgen.inpaint.composite.reproject import reproject
 from cfgen.inpaint.composite.sprites import View
-from cfgen.inpaint.edit import EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import EditJob
 from cfgen.records import Camera, Placement, Size
 from tests.inpaint.composite.test_composite import (
     FRONT,
@@ -150,3 +151,15 @@ def test_what_is_about_as_wide_as_long_is_turned_as_far_as_its_nearest_view():
         assert math.remainder(azimuth - sprite.seen_from(azimuth, 0.07), math.tau) == pytest.approx(
             0, abs=0.01
         )
+
+
+@pytest.mark.parametrize("distance", [9.0, 40.0])
+def test_of_what_is_just_out_of_view_nothing_is_drawn(distance):
+    """Its box reaches into the picture, none of its points does."""
+    camera = Camera(width=120, height=68, fx=175, fy=175, cx=60, cy=25, T_cam_ego=mounted(1.4))
+    half = distance * camera.width / 2 / camera.fx
+    for beside in np.linspace(half - 0.5, half + 2.5, 31):
+        placement = placed(distance).model_copy(update={"y": float(beside)})
+        drawn = reproject(made_view(), camera, placement)
+        assert np.isfinite(drawn).all()
+    assert not drawn.any()

@@ -9,7 +9,8 @@ import pytest
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.prompt import instruction, light_words
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit
-from cfgen.inpaint.edit import Edit, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import INPAINTERS
 from tests.inpaint.diffusion.asked import apart, guided, request
 from tests.inpaint.diffusion.tiny_editors import tiny_klein, tiny_qwen

@@ -204,7 +204,9 @@ def test_a_missing_package_names_the_extra(tiny, monkeypatch, package):
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=rf"inpainter 'sdxl' needs .*'{package}'.*cfgen\[sdxl\]"):
+    with pytest.raises(
+        MissingExtraError, match=rf"inpainter 'sdxl' needs .*'{package}'.*cfgen-bench\[sdxl\]"
+    ):
         sdxl(tiny)
 
 
@@ -218,5 +220,5 @@ def test_peft_is_needed_for_adapters_only(tiny, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     sdxl(tiny)
-    with pytest.raises(MissingExtraError, match=r"'peft'.*cfgen\[sdxl\]"):
+    with pytest.raises(MissingExtraError, match=r"'peft'.*cfgen-bench\[sdxl\]"):
         sdxl(tiny, lora="x")

@@ -10,7 +10,8 @@ import pytest
 
 from cfgen.core.errors import CfgenError, MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
-from cfgen.inpaint.edit import Edit, EditJob, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit, EditJob
 from cfgen.inpaint.pathtrace.inpainter import PathTrace, _pinhole
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene, Size
 
@@ -52,7 +53,7 @@ def test_the_pinhole_and_its_maps_put_points_where_the_camera_sees_them(camera, 
 @pytest.mark.skipif(find_spec("bpy") is not None, reason="bpy is installed in this environment")
 def test_without_bpy_the_error_names_the_install_command():
     tracer = PathTrace(python=sys.executable)
-    with pytest.raises(MissingExtraError, match=r"pip install \"cfgen\[pathtrace\]\""):
+    with pytest.raises(MissingExtraError, match=r"pip install \"cfgen-bench\[pathtrace\]\""):
         tracer.can_draw(_hazard(tracer=None))
 
 

@@ -1,0 +1,64 @@
+"""Child processes that do not run the caller's script again.
+
+Python's own "spawn" imports the caller's ``__main__`` in every child, so that work started at the top of a script
+without an ``if __name__ == "__main__":`` ends in children that start children. Nothing that cfgen sends to a child
+comes from there: work and planners are named by modules that can be imported. So a child is told nothing of it.
+"""
+
+import sys
+from multiprocessing import popen_spawn_posix, spawn
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+from cfgen.core.errors import InputError
+
+
+def context() -> SpawnContext:
+    """For ``Process``, ``Pipe`` and pools; from a script, a notebook or a thread alike."""
+    return _Context()
+
+
+def importable(thing: Any) -> str:
+    """``module:name`` by which a child finds a class or function.
+
+    Raises:
+        InputError: it was defined in a script, a notebook or another function, where no child can find it.
+    """
+    module, name = str(thing.__module__), str(thing.__qualname__)
+    if module == "__main__":  # that of ``python -m package.module`` has a name of its own
+        module = getattr(getattr(sys.modules["__main__"], "__spec__", None), "name", module)
+    if module == "__main__" or "<locals>" in name:
+        raise InputError(
+            f"class '{name}' is defined in the script, notebook or function that runs now, and a process of its own "
+            f"cannot import it from there: pass an instance, {thing.__name__}(), to run it in this process, or move "
+            "it to a module"
+        )
+    return f"{module}:{name}"
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    told = spawn.get_preparation_data(name)
+    return {key: value for key, value in told.items() if not key.startswith("init_main_from")}
+
+
+class _Popen(popen_spawn_posix.Popen):
+    # The standard launch, reading another ``get_preparation_data``: neither a copy of its code nor a patch that other
+    # users of multiprocessing in this process, or in another thread of it, would feel.
+    _launch = FunctionType(
+        popen_spawn_posix.Popen._launch.__code__,  # type: ignore[attr-defined]
+        {
+            **vars(popen_spawn_posix),
+            "spawn": SimpleNamespace(**{**vars(spawn), "get_preparation_data": _without_main}),
+        },
+    )
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        return _Popen(process_obj)
+
+
+class _Context(SpawnContext):
+    Process = _Process

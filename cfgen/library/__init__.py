@@ -1,0 +1,384 @@
+"""What a script or a notebook calls; the command line calls the same. Each function imports what it needs."""
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from cfgen.core.errors import InputError, ShortfallWarning
+from cfgen.core.plain import MAX_CHARS
+
+if TYPE_CHECKING:
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.library.comparison import Comparison
+    from cfgen.library.experiment import Outcome
+    from cfgen.library.runs import Run
+    from cfgen.planners.protocol import Planner, Requirements
+    from cfgen.records import Calibration, ProbeRun
+    from cfgen.report import Report
+    from cfgen.scenes.check import Fault
+    from cfgen.scenes.importing import ImportSummary
+    from cfgen.verify import Verification
+
+#: A path; what :func:`build` and :func:`open_benchmark` return stands for its folder.
+Place = str | os.PathLike[str]
+#: Names; one text may hold several, with commas between them.
+Names = str | Sequence[str]
+Control = Literal["null", "nuisance"]
+Options = Mapping[str, Any] | None
+
+
+def build(
+    out: Place = "bench",
+    *,
+    n: int = 66,
+    seed: int = 0,
+    scenes: Place | None = None,
+    taxonomy: Place | None = None,
+    taxonomy_only: bool = False,
+    hazards: Names = (),
+    inpainter: str = "composite",
+    inpainter_options: Options = None,
+    guide: str = "",
+    masks: str = "",
+    masks_options: Options = None,
+    detector: str = "",
+    detector_options: Options = None,
+    decel_band: tuple[float, float] = (1.5, 6.0),
+    controls: Names | Sequence[Control] = (),
+    distances: Sequence[float] = (),
+    attempts: int = 4,
+    budget: float = 0.0,
+    jobs: int = 0,
+    retry_faults: bool = False,
+    strict: bool = False,
+    quiet: bool = False,
+) -> "Benchmark":
+    """Make the benchmark in the folder ``out``, or go on with it: ``n`` accepted cases.
+
+    Args:
+        scenes: folder of scenes; None takes the demo scenes.
+        taxonomy: YAML file, or folder of them, with hazards of your own, added to those that ship; with
+            ``taxonomy_only`` in their place. A benchmark that is begun holds its own.
+        hazards: only these; empty for all.
+        guide: the inpainter whose insert a generative one starts from. masks, detector: their backends.
+        decel_band: m/s^2 that a hazard may require. controls: also these arms, "null" and "nuisance".
+        distances: also at these multiples of the distance, 0.2 to 5.
+        attempts: tries at a case before it is refused. budget: dollars over all builds of it; 0 is no limit.
+        jobs: worker processes; 0 is one a core.
+        retry_faults: try again what broke in an earlier build. strict: the first thing that breaks is raised.
+
+    Returns:
+        The benchmark, also where it fell short: then with a :class:`ShortfallWarning`, and ``shortfall`` tells.
+
+    Raises:
+        InputError: no usable scene, an unknown name, a value out of range.
+        StoreError: the folder holds something else, or a benchmark made with other settings.
+    """
+    from cfgen.build import BuildOptions
+    from cfgen.build import build as build_cases
+    from cfgen.library.benchmark import Benchmark
+
+    _check("n", n, n >= 1, "a whole number above 0")
+    _check("attempts", attempts, attempts >= 1, "a whole number above 0")
+    _check("budget", budget, 0 <= budget < float("inf"), "dollars, or 0 for no limit")
+    _check(
+        "decel_band", decel_band, len(decel_band) == 2 and 0 < decel_band[0] < decel_band[1], "0 < low < high"
+    )
+    arms = names(controls)
+    _check("controls", controls, set(arms) <= {"null", "nuisance"}, "null and/or nuisance")
+    _check("distances", distances, all(0.2 <= d <= 5 for d in distances), "factors from 0.2 to 5")
+    options = BuildOptions(
+        out=place(out),
+        n=n,
+        seed=seed,
+        scenes=_maybe(scenes),
+        taxonomy=_maybe(taxonomy),
+        taxonomy_only=taxonomy_only,
+        hazards=names(hazards),
+        inpainter=inpainter,
+        inpainter_options=_plain(inpainter_options),
+        guide=guide,
+        masks=masks,
+        masks_options=_plain(masks_options),
+        detector=detector,
+        detector_options=_plain(detector_options),
+        decel_band=(float(decel_band[0]), float(decel_band[1])),
+        controls=cast(tuple[Control, ...], arms),
+        distances=tuple(distances),
+        attempts=attempts,
+        budget=budget,
+        jobs=jobs,
+        retry_faults=retry_faults,
+        strict=strict,
+        quiet=quiet,
+    )
+    build_cases(options)
+    made = Benchmark(options.out)
+    if made.shortfall:
+        warnings.warn(f"{made.path}: {made.shortfall}", ShortfallWarning, stacklevel=2)
+    return made
+
+
+def open_benchmark(path: Place) -> "Benchmark":
+    """A benchmark that was built before.
+
+    Raises:
+        StoreError: the folder is none.
+    """
+    from cfgen.library.benchmark import Benchmark
+
+    return Benchmark(place(path))
+
+
+def score(
+    bench: Place,
+    planner: "str | Path | type | Planner",
+    *,
+    name: str | None = None,
+    planner_options: Options = None,
+    judge: str = "offline",
+    judge_options: Options = None,
+    votes: int | None = None,
+    rubric: str | Path = "hazard",
+    arms: Names = ("original", "hazard"),
+    repeats: int = 1,
+    timeout_s: float = 120.0,
+    intervene: bool = False,
+    retry_failed: bool = False,
+    retry_all: bool = False,
+    planner_retries: int = 3,
+    max_answer_chars: int = MAX_CHARS,
+    strict: bool = False,
+    quiet: bool = False,
+) -> "Run":
+    """Ask a planner what it has not been asked, and a judge what it has not judged.
+
+    Args:
+        planner: a name, ``package.module:Class``, a class, ``cmd:...``, a URL or a ``.jsonl`` file: each but the last
+            in a process of its own (the weightless built-in ones excepted). An object with a method ``plan`` runs in
+            this process: fast and easy to debug, but a crash or a hang of it is one of the caller; its run is
+            recorded with ``isolation: none``.
+        name: under which its answers are kept; None derives one.
+        votes: replies of each judge model to each item. rubric: what they are asked, an installed one or a YAML file.
+        arms: also "rerun", "null", "nuisance" and "hazard_d<factor>", where the benchmark has them.
+        timeout_s: for one answer; an object in this process is not stopped.
+        intervene: overwrite the planner's reasoning and see whether it follows.
+        retry_failed: ask again what another try could mend. retry_all: every failed answer.
+        planner_retries: further tries before a time-out or a lost connection counts.
+        max_answer_chars: a longer text is cut, and the cut recorded.
+        strict: the first fault is raised.
+
+    Raises:
+        InputError: unknown planner, judge, rubric or arm, or a judge without its key;
+            a scene lacks what the planner needs.
+        StoreError: not a benchmark, or the planner's name is taken by another one.
+        Shortfall: a budget is spent; what is answered is kept.
+    """
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.library.runs import Run
+    from cfgen.score import ScoreOptions
+    from cfgen.score import score as score_planner
+
+    _check("repeats", repeats, repeats >= 1, "a whole number above 0")
+    _check("timeout_s", timeout_s, timeout_s > 0, "seconds above 0")
+    summary = score_planner(
+        ScoreOptions(
+            bench=place(bench),
+            planner=str(planner) if isinstance(planner, Path) else planner,
+            name=name,
+            planner_options=_plain(planner_options),
+            judge=judge,
+            judge_options=_with_votes(judge_options, votes),
+            rubric=str(rubric),
+            arms=names(arms),
+            repeats=repeats,
+            timeout_s=timeout_s,
+            intervene=intervene,
+            retry_failed=retry_failed,
+            retry_all=retry_all,
+            planner_retries=planner_retries,
+            max_answer_chars=max_answer_chars,
+            strict=strict,
+            quiet=quiet,
+        )
+    )
+    if short := summary.short():
+        warnings.warn(f"{summary.planner}: {short}", ShortfallWarning, stacklevel=2)
+    return Run(Benchmark(place(bench)), summary.planner, summary.judge, summary)
+
+
+def report(
+    bench: Place,
+    out: Place | None = None,
+    *,
+    planners: Names | None = None,
+    panels: int | None = 4,
+    strict: bool = False,
+) -> "Report":
+    """Tables, plots and a page that stands on its own, in the folder ``out``; None: beside the benchmark.
+
+    Args:
+        planners: those to show; None shows all.
+        panels: case panels to draw for each planner; None draws all.
+        strict: what breaks is raised; else it is left out and named in ``left_out``.
+
+    Raises:
+        StoreError: not a benchmark, or a damaged record.
+        InputError: an unknown planner, or ``out`` holds something else.
+    """
+    from cfgen.report import report as write_report
+
+    return write_report(
+        place(bench), _maybe(out), None if planners is None else names(planners), panels, strict
+    )
+
+
+def verify(bench: Place) -> "Verification":
+    """Re-derive every hash of a benchmark directory: ``faults`` names what changed, is missing or is extra.
+
+    Raises:
+        StoreError: the folder is no benchmark.
+    """
+    from cfgen.verify import Verification
+
+    found = Verification(place(bench))
+    found.run()
+    return found
+
+
+def compare(a: "str | Run", b: "str | Run", *, arm: str = "hazard", judge: str | None = None) -> "Comparison":
+    """Pair two runs case by case: ``a`` is what was before, ``b`` what is new.
+
+    Args:
+        a, b: a run, or ``BENCH:PLANNER``; ``b`` may be another planner on the benchmark of ``a``, by its name.
+        judge: whose verdicts; None takes the one that judged most of both.
+
+    Raises:
+        InputError: the runs are of unlike things: other cases, another judge or wording.
+    """
+    from cfgen.library.comparison import compare_runs
+
+    return compare_runs(a, b, arm, judge)
+
+
+def run(file: Place, *, dry_run: bool = False, quiet: bool = False) -> "Outcome":
+    """Build, score, judge and report as ``experiment.yaml`` says; with ``dry_run`` only estimate what it takes.
+
+    Raises:
+        InputError: a field of the file is wrong or missing; names it.
+    """
+    from cfgen.library.experiment import carry_out
+
+    return carry_out(place(file), dry_run, quiet)
+
+
+# --- judges, exports and scenes -------------------------------------------------------------------------
+
+
+def probe(
+    bench: Place,
+    judge: str = "offline",
+    *,
+    judge_options: Options = None,
+    votes: int | None = None,
+    rubric: str | Path = "hazard",
+    kinds: Names = (),
+    cases: int | None = None,
+    quiet: bool = False,
+) -> "ProbeRun":
+    """Test a judge on scripted answers whose right scores are known; ``cases``: only so many of them."""
+    from cfgen.judge.probe import probe as probe_judge
+    from cfgen.judge.registry import check_judge, create_judge
+
+    root = place(bench)
+    made = create_judge(judge, root / "cache" / "replies", str(rubric), **_with_votes(judge_options, votes))
+    check_judge(judge, made)
+    return probe_judge(root, made, names(kinds), cases, quiet)
+
+
+def calibrate(bench: Place, judge: str = "offline", benchmarks: Sequence[Place] = ()) -> "Calibration":
+    """Compare a judge's verdicts with people's ratings.
+
+    Args:
+        bench: where people rated. benchmarks: those that the judge is to score; none may share a scene with it.
+    """
+    from cfgen.judge.calibrate import calibrate as calibrate_judge
+
+    return calibrate_judge(place(bench), judge, [place(one) for one in benchmarks])
+
+
+def export_inputs(
+    bench: Place,
+    out: Place,
+    *,
+    needs: "Requirements | None" = None,
+    arms: Names = ("original", "hazard"),
+    repeats: int = 1,
+    quiet: bool = False,
+) -> int:
+    """Write what a planner elsewhere is to be asked into ``out``; returns the number of questions."""
+    from cfgen.planners.protocol import Requirements
+    from cfgen.rollouts.export import export_inputs as export
+
+    return export(place(bench), place(out), needs or Requirements(), names(arms), repeats, quiet)
+
+
+def import_scenes(
+    reader: str,
+    source: Place,
+    out: Place,
+    *,
+    options: Options = None,
+    every_s: float = 3.0,
+    limit: int | None = None,
+    frame_times: Sequence[float] | None = None,
+    lossless: bool = False,
+    quiet: bool = False,
+) -> "ImportSummary":
+    """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0."""
+    from cfgen.scenes.drive import FRAME_TIMES
+    from cfgen.scenes.importing import import_scenes as cut
+    from cfgen.scenes.importing import open_reader
+
+    opened = open_reader(reader, place(source), _plain(options))
+    return cut(opened, place(out), every_s, limit, lossless, frame_times or FRAME_TIMES, quiet)
+
+
+def check_scenes(folder: Place) -> "dict[Path, list[Fault]]":
+    """Every scene folder at or below ``folder``, with what is wrong with it."""
+    from cfgen.scenes.check import check_folder
+
+    return check_folder(place(folder))
+
+
+# --- arguments ------------------------------------------------------------------------------------------
+
+
+def place(path: Place) -> Path:
+    return Path(path).expanduser()
+
+
+def names(given: Names) -> tuple[str, ...]:
+    """Words, from a list of them or from one text with commas."""
+    words = given.split(",") if isinstance(given, str) else given
+    return tuple(word.strip() for word in words if word.strip())
+
+
+def _maybe(path: Place | None) -> Path | None:
+    return None if path is None else place(path)
+
+
+def _plain(options: Options) -> dict[str, Any]:
+    """They are stored as JSON, which has no paths."""
+    return {key: str(v) if isinstance(v, os.PathLike) else v for key, v in (options or {}).items()}
+
+
+def _with_votes(options: Options, votes: int | None) -> dict[str, Any]:
+    return _plain(options) if votes is None else {**_plain(options), "votes": votes}
+
+
+def _check(name: str, value: object, fits: bool, expected: str) -> None:
+    if not fits:
+        raise InputError(f"{name}: expected {expected}, found {value}")

@@ -1,0 +1,162 @@
+"""One planner on one benchmark under one judge: its answers, their verdicts, and the figures of the leaderboard."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
+from cfgen.library import html
+from cfgen.metrics.success import SuccessRow, success_row
+from cfgen.records import DIMENSIONS, Fault, JudgeRun, PlannerRun, Rollout, Verdict, faults_in
+from cfgen.report_page.sections.success import leaderboard
+from cfgen.report_page.table import Table
+
+if TYPE_CHECKING:
+    from cfgen.library.benchmark import Benchmark, BenchmarkCase
+    from cfgen.score import ScoreSummary
+
+#: arm and repeat
+Asked = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """What became of one case: answers by (arm, repeat), and verdicts of every arm but the original."""
+
+    case: "BenchmarkCase"
+    rollouts: dict[Asked, Rollout]
+    verdicts: dict[Asked, Verdict]
+
+    def rollout(self, arm: str = "hazard", repeat: int = 0) -> Rollout | None:
+        return self.rollouts.get((arm, repeat))
+
+    def verdict(self, arm: str = "hazard", repeat: int = 0) -> Verdict | None:
+        return self.verdicts.get((arm, repeat))
+
+    def _repr_html_(self) -> str:
+        return html.run_case(self)
+
+
+class Run:
+    """Read once, when first asked for. Iterating gives a :class:`RunCase` for each case of the benchmark.
+
+    Attributes:
+        bench, planner, judge: whose answers on what, judged by whom; ``judge`` is "" before any verdict.
+        summary: what :func:`cfgen.score` counted; None where a run was opened.
+    """
+
+    def __init__(
+        self, bench: "Benchmark", planner: str, judge: str, summary: "ScoreSummary | None" = None
+    ) -> None:
+        self.bench, self.planner, self.judge, self.summary = bench, planner, judge, summary
+
+    @classmethod
+    def open(cls, bench: "Benchmark", planner: str, judge: str | None = None) -> "Run":
+        """See :meth:`cfgen.Benchmark.run`."""
+        store = bench.store
+        if planner not in bench.planners:
+            raise InputError(
+                f"planner '{planner}' was not scored in {bench.path}; expected one of: "
+                f"{', '.join(bench.planners) or 'none yet'}. Score it with: cfgen score {bench.path} "
+                f"--planner {planner}"
+            )
+        counts = {name: len(store.verdicts(name, planner)) for name in bench.judges}
+        found = {name: count for name, count in counts.items() if count}
+        if judge is not None and judge not in found:
+            raise InputError(
+                f"judge '{judge}' gave no verdict on '{planner}' in {bench.path}; expected one of: "
+                f"{', '.join(found) or 'none yet'}"
+            )
+        return cls(bench, planner, judge or max(found, key=lambda name: found[name], default=""))
+
+    @cached_property
+    def record(self) -> PlannerRun:
+        """What it was asked, its fingerprint, and where it ran (``isolation``)."""
+        return read_record(self.bench.store.planner_run_path(self.planner), PlannerRun)
+
+    @cached_property
+    def judge_record(self) -> JudgeRun | None:
+        """Rubric, wording and options of the judge."""
+        path = self.bench.store.judge_run_path(self.judge)
+        return read_record(path, JudgeRun) if self.judge and path.is_file() else None
+
+    @cached_property
+    def cases(self) -> "list[BenchmarkCase]":
+        return self.bench.cases
+
+    @cached_property
+    def rollouts(self) -> list[Rollout]:
+        """Every answer of every arm, failed ones too."""
+        known = {case.case_id for case in self.cases}
+        return [r for r in self.bench.store.rollouts(self.planner) if r.case_id in known]
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Of this judge, of every arm but the original."""
+        known = {case.case_id for case in self.cases}
+        found = self.bench.store.verdicts(self.judge, self.planner) if self.judge else []
+        return [v for v in found if v.case_id in known]
+
+    @property
+    def failures(self) -> list[Rollout]:
+        """Answers that are no plan, each with its reason."""
+        return [r for r in self.rollouts if r.status == "failed"]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Everything that broke, in answers and in verdicts."""
+        return faults_in([*self.rollouts, *self.verdicts])
+
+    def success(self, arm: str = "hazard") -> SuccessRow:
+        """Strict success of one arm with its denominator and everything that is not in it."""
+        ids = [case.case_id for case in self.cases]
+        return success_row(self.planner, self.judge, arm, [v for v in self.verdicts if v.arm == arm], ids)
+
+    def table(self) -> Table:
+        """The leaderboard's row of this run; prints as Markdown."""
+        return leaderboard([self.success()])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict for each answer, with its verdict where there is one, for ``pandas.DataFrame``."""
+        verdicts = {(v.case_id, v.arm, v.repeat): v for v in self.verdicts}
+        return [_row(self.judge, r, verdicts.get((r.case_id, r.arm, r.repeat))) for r in self.rollouts]
+
+    def __iter__(self) -> Iterator[RunCase]:
+        for case in self.cases:
+            yield RunCase(
+                case,
+                {(r.arm, r.repeat): r for r in self.rollouts if r.case_id == case.case_id},
+                {(v.arm, v.repeat): v for v in self.verdicts if v.case_id == case.case_id},
+            )
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __repr__(self) -> str:
+        overall = self.success().rates["overall"]
+        return (
+            f"Run({self.planner!r} on {str(self.bench.path)!r}, judge {self.judge!r}): overall {overall.percent()}% of "
+            f"{overall.n} cases (95% {overall.interval()}), {len(self.failures)} of {len(self.rollouts)} answers failed"
+        )
+
+    def _repr_html_(self) -> str:
+        return html.page(self.table().html())
+
+
+def _row(judge: str, rollout: Rollout, verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "planner": rollout.planner,
+        "judge": judge,
+        "case_id": rollout.case_id,
+        "arm": rollout.arm,
+        "repeat": rollout.repeat,
+        "status": rollout.status,
+        "reason": rollout.reason,
+        "latency_s": rollout.latency_s,
+        "text": rollout.text,
+        "verdict": verdict.status if verdict else None,
+        **{name: verdict.scores.get(name) if verdict else None for name in DIMENSIONS},
+        "explanation": (verdict.explanation or verdict.reason) if verdict else None,
+    }

@@ -1,0 +1,85 @@
+"""A planner object that the caller holds: it runs in the caller's process, with nothing between it and cfgen."""
+
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+from cfgen.core.errors import CfgenError
+from cfgen.core.faults import ends_the_run
+from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.process import _answers, _brief, _kind, _unpacked
+from cfgen.planners.protocol import Observation, Planner, Response
+
+
+def spec_of(planner: Planner) -> str:
+    """``module:Class()``: the brackets say that it was an object, which no command line can make again."""
+    kind = type(planner)
+    return f"{kind.__module__}:{kind.__qualname__}()"
+
+
+def identity_of(planner: Planner) -> str:
+    """The fingerprint of an object: its class, the source of that class, and its options.
+
+    Source: the file of its module; for a class of the running script or notebook the text of the class, or, where
+    there is none, its compiled code. Options: its attribute ``options`` if it has one, else its public attributes
+    that are JSON values. Not covered: weights, private attributes, other files that it imports.
+    """
+    return hash_json(
+        {"spec": spec_of(planner), "source": _source(type(planner)), "options": _options(planner)}
+    )
+
+
+def ask_instance(
+    planner: Planner, max_chars: int, observations: Sequence[Observation]
+) -> list[str | Response | PlanFaultError]:
+    """One answer or fault for each. A batch that fails is asked again one by one; exceptions are faults.
+
+    Raises:
+        CfgenError: the planner says that no question will be answered.
+    """
+    try:
+        return [_unpacked(one) for one in _answers(planner, list(observations), max_chars)]
+    except Exception as error:
+        if isinstance(error, CfgenError) and ends_the_run(error):
+            raise
+        if len(observations) > 1:
+            return [answer for one in observations for answer in ask_instance(planner, max_chars, [one])]
+        known = error if isinstance(error, PlanFaultError) else None
+        return [known or PlanFaultError(f"raised {_brief(error)}", _kind(error))]
+
+
+def _options(planner: Planner) -> dict[str, Any]:
+    options = getattr(planner, "options", None)
+    given = options if isinstance(options, Mapping) else getattr(planner, "__dict__", {})
+    return {str(key): value for key, value in given.items() if not str(key).startswith("_") and _plain(value)}
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _plain(one) for key, one in value.items())
+    return (
+        value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and value == value)
+    )
+
+
+def _source(kind: type) -> str:
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if kind.__module__ != "__main__" and file and Path(file).is_file():
+        return hash_bytes(Path(file).read_bytes())
+    try:
+        return hash_bytes(inspect.getsource(kind).encode())
+    except (OSError, TypeError):  # typed at a prompt, or run from stdin
+        functions = {name: f for name, f in vars(kind).items() if isinstance(f, FunctionType)}
+        return hash_json({name: _compiled(f.__code__) for name, f in sorted(functions.items())})
+
+
+def _compiled(code: CodeType) -> list[Any]:
+    """What it does, without the names of files and numbers of lines."""
+    constants = [_compiled(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return [code.co_code.hex(), list(code.co_names), constants]

@@ -1,0 +1,131 @@
+"""A whole experiment from one file: what it takes is said first, and it goes on where it was."""
+
+from pathlib import Path
+
+import pytest
+
+import cfgen
+from tests.benches import run
+
+SMALL = """
+bench: out/bench
+build: {n: 2, hazards: "cone_line,work_barrier", jobs: 1}
+planners:
+  - cruise
+  - {planner: scripted, name: careful, options: {kind: notices_and_brakes}}
+report: {out: out/page, panels: 1}
+"""
+
+LARGE = """
+bench: bench
+build:
+  n: 66
+  controls: [null, nuisance]
+  inpainter: nano-banana
+  inpainter_options: {usd_image: 0.04}
+planners:
+  - "my_package:MyPlanner"
+  - {planner: gemini, options: {model: g}}
+judges:
+  - offline
+  - {judge: openai, options: {model: gpt, usd_in: 2.0, usd_out: 8.0, rpm: 60}, votes: 3}
+score: {arms: [hazard, rerun, null, nuisance], repeats: 2}
+estimate: {answer_s: 0.5}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "experiment.yaml"
+    file.write_text(text)
+    return file
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of an experiment that ran."""
+    file = written(tmp_path_factory.mktemp("experiment"), SMALL)
+    code, text, err = run("run", file, "--dry-run")
+    assert (code, err) == (0, "")
+    assert "| careful | 4 | 0 | 0.00 |" in text  # two cases, original and hazard
+    assert list(file.parent.iterdir()) == [file]
+    code, text, err = run("run", file, "--quiet")
+    assert code == 0, err
+    assert text.index("What is left to do") < text.index("Strict success")
+    return file
+
+
+def test_it_builds_scores_and_reports(done: Path):
+    assert (done.parent / "out" / "page" / "index.html").is_file()
+    bench = cfgen.open_benchmark(done.parent / "out" / "bench")
+    assert len(bench) == 2
+    assert bench.run("careful").success().rates["overall"].hits == 2
+    assert bench.run("cruise").success().rates["overall"].hits == 0
+
+
+def test_a_second_time_nothing_is_done_again(done: Path):
+    folder = done.parent / "out" / "bench"
+    before = {p: p.stat().st_mtime_ns for p in folder.glob("[rc]*/*/*/*.json")}
+    assert len(before) == 2 + 8  # cases, and answers of two planners
+    again = cfgen.run(done, quiet=True)
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    assert [(s.done, s.calls) for s in again.estimate.steps if s.name == "careful"] == [(4, 0)]
+    assert [r.planner for r in again.runs] == ["cruise", "careful"]
+
+
+def test_a_planner_that_cannot_be_run_does_not_cost_the_others(done: Path):
+    text = SMALL.replace("planners:\n", 'planners:\n  - "tests.nowhere:X"\n')
+    code, out, err = run("run", written(done.parent, text), "--quiet")
+    assert code == 1
+    assert "fell short: tests.nowhere:X under offline: " in err
+    assert "Run('careful'" in out
+
+
+def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
+    code, _, err = run("run", written(tmp_path, LARGE), "--dry-run")
+    assert code == 0, err
+    steps = {step.name: step for step in cfgen.run(tmp_path / "experiment.yaml", dry_run=True).estimate.steps}
+    pictures = steps["build (nano-banana)"]
+    assert (pictures.calls, pictures.usd) == (66 * 3, pytest.approx(66 * 3 * 0.04))
+    assert pictures.seconds is None
+    answers = steps["my_package:MyPlanner"]
+    assert (answers.calls, answers.usd, answers.seconds) == (66 * 5 * 2, 0.0, 330.0)
+    assert steps["gemini"].usd is None  # paid for, and no price is given
+    replies = steps["my_package:MyPlanner under gpt"]
+    assert replies.calls == 66 * 4 * 2 * 3
+    assert replies.usd == pytest.approx(replies.calls * (5500 * 2 + 500 * 8) / 1e6)
+    assert replies.seconds == pytest.approx(replies.calls)  # one a second
+    assert steps["my_package:MyPlanner under offline"].calls == 0
+    assert sum(step.bytes for step in steps.values()) > 66 * 3 * 960 * 540
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "message"),
+    [
+        ("n: 2", "n: two", "field 'build.n': Input should be a valid integer"),
+        ("n: 2", 'n: "2"', "field 'build.n': Input should be a valid integer"),
+        ("jobs: 1", "job: 1", "field 'build.job': Extra inputs are not permitted"),
+        ("panels: 1", "panels: many", "field 'report.panels"),
+        ("name: careful", "nmae: careful", "field 'planners.1.nmae'"),
+        ("planners:", "planner:", "field 'planners': Field required"),
+        ("- cruise", "- cruize", "planners: 'cruize': expected a name (alpamayo"),
+        ("- cruise", "- answers.jsonl", "expected a file of outputs, found none at"),
+        ("jobs: 1", "inpainter: oils", "inpainter 'oils' is not known"),
+        ("jobs: 1", "scenes: nowhere", "nowhere"),
+        ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
+        ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
+        ("bench: out/bench", "bench: [", "expected YAML"),
+    ],
+)
+def test_a_mistake_in_the_file_is_one_line_that_names_it(tmp_path: Path, was: str, now: str, message: str):
+    assert was in SMALL
+    code, _, err = run("run", written(tmp_path, SMALL.replace(was, now)))
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_missing_file_is_named(tmp_path: Path):
+    code, _, err = run("run", tmp_path / "none.yaml")
+    assert code == 2
+    assert "none.yaml: cannot read" in err

@@ -1,0 +1,115 @@
+"""The examples of docs/ are found by name, as from an installed package, and do what their pages say."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.cli.main import main
+from cfgen.inpaint.edit import Edit, make_edits
+from cfgen.inpaint.registry import create_inpainter
+from cfgen.judge.registry import create_judge
+from cfgen.masks.protocol import Prompt
+from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.planners.answer import to_plan
+from cfgen.planners.protocol import Observation, TimedImage
+from cfgen.planners.registry import PLANNERS
+from cfgen.records import Motion
+from cfgen.scenes.folder import load_scene
+from tests.inpaint.test_inpaint import make_job
+from tests.judge.items import items, judged
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+ENTRY_POINT = re.compile(r'\[project\.entry-points\."(cfgen\.\w+)"\]\n([\w-]+) = "([\w.:]+)"')
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The examples as one installed package, under the entry points that their pages give."""
+    site = tmp_path / "site"
+    shutil.copytree(DOCS / "examples", site)
+    about = site / "examples-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: examples\nVersion: 1\n")
+    points = [m for page in sorted(DOCS.rglob("*.md")) for m in ENTRY_POINT.findall(page.read_text())]
+    groups = {group: [f"{n} = {to}" for g, n, to in points if g == group] for group, _, _ in points}
+    lines = (f"[{group}]\n" + "\n".join(ones) + "\n" for group, ones in groups.items())
+    (about / "entry_points.txt").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(site))
+    yield
+    for path in EXAMPLES:
+        sys.modules.pop(path.stem, None)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_an_example_is_short_and_shown_on_a_page(path: Path):
+    assert len(path.read_text().splitlines()) < 40
+    assert any(f"examples/{path.name}" in page.read_text() for page in DOCS.rglob("*.md"))
+
+
+def test_inpainter():
+    job = make_job()
+    edit = make_edits([job], create_inpainter("orange-board", {"red": 200}))[0]
+    assert isinstance(edit, Edit)
+    image, mask = edit.frames["front", 0.0]
+    middle = cv2.erode(mask, np.ones((31, 31))) > 0
+    assert middle.any()
+    assert (image[middle] == (200, 110, 20)).all()
+    assert np.array_equal(image[mask == 0], job.images["front", 0.0][mask == 0])
+
+
+def test_planner():
+    planner = PLANNERS.create("careful", {})
+    history = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(10.0,))
+    clear = np.full((64, 96, 3), 90, np.uint8)
+    blocked = clear.copy()
+    blocked[30:50, 44:52] = 250
+    asked = [Observation("a", 1, {"front": (TimedImage(0.0, i),)}, {}, history) for i in (clear, blocked)]
+    keeps, stops = [to_plan(answer)[1].waypoints for answer in planner.plan(asked)]
+    assert keeps[-1][0] == pytest.approx(60.0)
+    assert stops[-1][0] < 15.0
+
+
+def test_judge():
+    verdicts = judged(create_judge("slows-down"), items(1, speed=5.0))
+    assert verdicts[0].scores == {"reasoning": 2, "waypoints": 2, "overall": 2}
+    steady = judged(create_judge("slows-down", share=0.4), items(1, speed=5.0))
+    assert steady[0].scores == {"reasoning": 2, "waypoints": 0, "overall": 0}
+
+
+def test_reader(tmp_path: Path):
+    drive = tmp_path / "drive"
+    drive.mkdir()
+    for i in range(95):
+        cv2.imwrite(str(drive / f"{i:03d}.png"), np.full((54, 96, 3), i, np.uint8))
+    np.savetxt(drive / "speed.txt", np.full(95, 12.0))
+    out = tmp_path / "scenes"
+    command = ["scenes", "import", "numbered", str(drive), "--out", str(out), "--option", "height=1.5"]
+    assert main([*command, "--quiet"]) == 0
+    scene = load_scene(next(out.iterdir())).scene
+    assert scene.history.v[-1] == pytest.approx(12.0)
+    assert scene.future.poses[-1][0] == pytest.approx(72.0, abs=0.1)
+
+
+def _cone() -> np.ndarray:
+    image = np.full((80, 120, 3), 100, np.uint8)
+    image[30:60, 50:70] = (240, 110, 20)
+    return image
+
+
+def test_segmenter():
+    (found,) = create_segmenter("grabcut").segment(_cone(), [Prompt(box=(45, 25, 75, 65))])
+    truth = np.zeros((80, 120), bool)
+    truth[30:60, 50:70] = True
+    assert (found[0].mask & truth).sum() / (found[0].mask | truth).sum() > 0.9
+
+
+def test_detector():
+    (found,) = create_detector("by-colour").detect(_cone(), "traffic cone")
+    assert found.box == (50, 30, 70, 60)
+    assert create_detector("by-colour").detect(_cone(), "deer") == []

@@ -1,0 +1,251 @@
+"""Rates, agreement and comparisons against SciPy's distributions and sums written out another way."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, binomtest, norm
+
+from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
+from cfgen.metrics.floor import Difference, above_floor, d_prime, difference, judged_events
+from cfgen.metrics.rates import Rate
+from tests.test_success import verdict
+
+
+def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
+    return {f"c{i:03d}": float(start <= i < start + hits) for i in range(n)}
+
+
+# --- rates ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+def test_wilson_solves_its_own_equation(confidence):
+    """Its ends are where the observed share lies z standard errors from the true one."""
+    z = norm.ppf(0.5 + confidence / 2)
+    for hits, n in ((3, 17), (7.5, 20), (40, 41)):
+        rate = Rate.of(hits, n, confidence)
+        assert (rate.hits, rate.n, rate.value) == (hits, n, hits / n)
+        for end, sign in ((rate.low, 1), (rate.high, -1)):
+            assert rate.value - end == pytest.approx(sign * z * math.sqrt(end * (1 - end) / n))
+    assert Rate.of(3, 17) == Rate.of(3, 17, 0.95)
+
+
+def test_no_hit_and_all_hits_reach_the_very_end():
+    none, every = Rate.of(0, 9), Rate.of(9, 9)
+    assert (none.low, every.high) == (0.0, 1.0)
+    assert none.high == pytest.approx(1 - every.low)
+    for n in range(1, 200):
+        assert Rate.of(0, n).low == 0.0
+        assert Rate.of(n, n).high == 1.0
+    assert 0.5 < every.low < 1.0
+
+
+def test_a_rate_in_words():
+    rate = Rate(12, 66, 0.18181818, 0.10712345, 0.29098765)
+    assert (rate.percent(), rate.percent(0), rate.percent(3)) == ("18.2", "18", "18.182")
+    assert (rate.interval(), rate.interval(2)) == ("10.7-29.1", "10.71-29.10")
+    assert Rate.of(0, 0) == Rate(0, 0, None, None, None)
+    assert (Rate.of(0, 0).percent(), Rate.of(0, 0).interval()) == ("-", "-")
+
+
+# --- agreement ------------------------------------------------------------------------------------------
+
+
+def raters(n=80, seed=3):
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 3, n)
+    b = np.where(rng.random(n) < 0.6, a, rng.integers(0, 3, n))
+    return a.tolist(), b.tolist()
+
+
+def kappa_by_pairs(a, b, weight) -> float:
+    """1 - mean disagreement of the pairs as they are over that of all pairs of one rating each."""
+    seen = np.mean([weight(x, y) for x, y in zip(a, b, strict=True)])
+    chance = np.mean([weight(x, y) for x, y in itertools.product(a, b)])
+    return 1 - seen / chance
+
+
+def test_kappas_are_disagreement_over_that_of_strangers():
+    a, b = raters()
+    found = agreement(a, b)
+    assert found.kappa == pytest.approx(kappa_by_pairs(a, b, lambda x, y: x != y))
+    assert found.quadratic == pytest.approx(kappa_by_pairs(a, b, lambda x, y: (x - y) ** 2))
+    assert found.accuracy == pytest.approx(np.mean(np.array(a) == b))
+    for label, recall in enumerate(found.recall):
+        assert recall == pytest.approx(np.mean([y == label for x, y in zip(a, b, strict=True) if x == label]))
+    assert found.labels == (0, 1, 2)
+    assert sum(map(sum, found.confusion)) == found.n == 80
+    assert found.confusion[0][1] == sum((x, y) == (0, 1) for x, y in zip(a, b, strict=True))
+
+
+def test_quadratic_weights_go_by_the_labels_places():
+    a, b = raters()
+    words = ["low", "mid", "high"]
+    table = confusion([words[x] for x in a], [words[x] for x in b], words)
+    assert table.dtype.kind == "i"
+    assert kappa(table, quadratic=True) == agreement(a, b).quadratic
+    two = agreement([0, 1, 1, 0], [0, 1, 0, 0], labels=(0, 1))
+    assert two.kappa == two.quadratic == pytest.approx(0.5), "of two labels both are the same"
+    assert two.kappa_interval is not None
+
+
+def test_one_rating_says_nothing_about_chance():
+    assert kappa(np.array([[1, 0], [0, 0]])) is None
+    assert kappa(np.array([[0, 1], [0, 0]])) == 0.0
+    assert kappa(np.zeros((2, 2), int)) is None
+
+
+def test_accuracys_interval_is_the_binomials():
+    """Drawing cases anew makes the number of hits binomial."""
+    a, b = raters(n=60)
+    found = agreement(a, b, resamples=40_000)
+    p = found.accuracy
+    assert found.accuracy_interval == pytest.approx(
+        (binom.ppf(0.025, 60, p) / 60, binom.ppf(0.975, 60, p) / 60), abs=0.01
+    )
+    assert agreement(a, b) == agreement(a, b, seed=0, resamples=2000)
+    assert agreement(a, b) != agreement(a, b, seed=1)
+
+
+def test_a_recall_known_in_half_of_the_draws_has_an_interval():
+    """The only 2 of n ratings is drawn with 1 - (1 - 1/n)^n: in 75% of draws of two, 63% of many."""
+    assert agreement([0, 2], [0, 2]).recall_interval[2] == (1.0, 1.0)
+    assert agreement([0] * 30 + [2], [0] * 30 + [2]).recall_interval[2] == (1.0, 1.0)
+    assert agreement([0, 2], [0, 2]).recall_interval[1] is None
+    weighty = agreement([0] * 40 + [1], [0] * 40 + [1])
+    # kappa is 1 wherever the 1 is drawn, and undefined elsewhere
+    assert weighty.kappa_interval == (1.0, 1.0)
+    assert weighty.quadratic_interval == (1.0, 1.0)
+
+
+def test_nothing_rated_has_every_field_empty():
+    found = agreement([], [])
+    assert (found.n, found.labels, found.confusion) == (0, (0, 1, 2), ((0, 0, 0),) * 3)
+    assert found.recall == found.recall_interval == (None, None, None)
+    for name in ("accuracy", "kappa", "quadratic"):
+        assert getattr(found, name) is None
+        assert getattr(found, f"{name}_interval") is None
+
+
+def test_a_comparison_is_the_agreement_as_a_record():
+    a, b = raters()
+    record, found = comparison(a, b), agreement(a, b)
+    for name in type(record).model_fields:
+        assert getattr(record, name) == getattr(found, name), name
+    assert None not in record.model_dump().values()
+
+
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ((0, 0, 2), 0),
+        ((0, 2), None),
+        ((0, 1, 2), None),
+        ((2, None, None), 2),
+        ((1, 1, 2, 2), None),
+        ((None,), None),
+    ],
+)
+def test_consensus_is_the_mode_where_there_is_one(votes, said):
+    assert consensus([[v] for v in votes]) == [said]
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        consensus([[1], [1, 2]])
+
+
+def test_every_pair_of_raters_has_its_own_kappa():
+    a, b = raters()
+    c = raters(seed=9)[1]
+    found = pairwise([a, b, c], (0, 1, 2))
+    for i, j in itertools.product(range(3), repeat=2):
+        expected = (
+            None if i == j else pytest.approx(kappa_by_pairs((a, b, c)[i], (a, b, c)[j], lambda x, y: x != y))
+        )
+        assert found[i][j] == expected
+
+
+# --- above the floor ------------------------------------------------------------------------------------
+
+
+def test_a_difference_of_two_cases_has_three_outcomes():
+    """Drawn with return: both a, both b, or one of each with probability 1/4, 1/4, 1/2."""
+    found = difference({"a": 1.0, "b": 0.0}, [{"a": 0.0, "b": 0.0}])
+    assert (found.n, found.value, found.low, found.high) == (2, 0.5, 0.0, 1.0)
+
+
+def test_an_interval_is_that_of_the_paired_differences():
+    rng = np.random.default_rng(8)
+    a, b = rng.random((2, 200)).round(3)
+    cases = [f"c{i}" for i in range(200)]
+    found = difference(dict(zip(cases, a, strict=True)), [dict(zip(cases, b, strict=True))])
+    half = norm.ppf(0.975) * (a - b).std() / math.sqrt(200)
+    assert found.value == pytest.approx((a - b).mean())
+    assert found.low == pytest.approx(found.value - half, abs=0.06 * half)
+    assert found.high == pytest.approx(found.value + half, abs=0.06 * half)
+    same = difference(
+        dict(zip(cases, a, strict=True)), [dict(zip(cases, b, strict=True))], seed=0, resamples=4000
+    )
+    assert found == same
+
+
+def test_the_floor_is_found_anew_in_every_draw():
+    """Two controls as good as each other: the larger of the two is above either, so the interval lies lower."""
+    hazard, one, two = events(40, 80), events(20, 80), events(20, 80, start=30)
+    both, alone = difference(hazard, [one, two]), difference(hazard, [one])
+    assert both.value == alone.value == 0.25
+    assert (both.low + both.high) / 2 < (alone.low + alone.high) / 2 - 0.02
+
+
+@pytest.mark.parametrize(("hazard", "control"), [(1.0, 0.0), (0.0, 1.0), (0.5, 0.5), (1.0, 1.0)])
+def test_where_every_case_shows_the_same_the_interval_is_wilsons(hazard, control):
+    cases = [f"c{i}" for i in range(12)]
+    found = difference(dict.fromkeys(cases, hazard), [dict.fromkeys(cases, control)])
+    half = binomtest(0, 12).proportion_ci(method="wilson").high
+    value = hazard - control
+    assert (found.n, found.value) == (12, value)
+    assert (found.low, found.high) == pytest.approx((max(-1, value - half), min(1, value + half)))
+
+
+def test_nothing_to_compare():
+    nothing = Difference(0, None, None, None)
+    assert (
+        difference({}, [{}]) == difference({"a": 1.0}, []) == difference({"a": 1.0}, [{"b": 1.0}]) == nothing
+    )
+    apart = above_floor({"a": 1.0}, {"null": {"b": 1.0}})
+    assert (apart.worst, apart.headline, apart.above["null"]) == ("", nothing, nothing)
+    assert apart.d_prime["null"] == pytest.approx(norm.ppf(1.5 / 2) - norm.ppf(1.5 / 2))
+    empty = above_floor({}, {"null": {"b": 1.0}})
+    assert (empty.hazard.n, empty.d_prime) == (0, {})
+
+
+def test_the_worst_control_is_that_of_the_shared_cases():
+    """Over all its cases "rerun" is worst, but on those that all arms share "null" is."""
+    hazard = {"a": 1.0, "b": 1.0, "c": 0.0}
+    controls = {"rerun": {"a": 0.0, "b": 0.0, "x": 1.0, "y": 1.0}, "null": {"a": 1.0, "b": 0.0, "z": 0.0}}
+    found = above_floor(hazard, controls)
+    assert found.worst == "null"
+    assert (found.headline.n, found.headline.value) == (2, 0.5)
+    assert found.controls == {"rerun": Rate.of(2, 4), "null": Rate.of(1, 3)}
+    assert found.hazard == Rate.of(2, 3)
+    assert {arm: d.value for arm, d in found.above.items()} == {"rerun": 1.0, "null": 0.5}
+    for arm, d in found.above.items():
+        assert d == difference(hazard, [controls[arm]], 0, 4000)
+    assert found.headline == difference(hazard, [controls["rerun"], controls["null"]], 0, 4000)
+    assert above_floor(events(9, 20), {"null": events(2, 20)}, seed=5, resamples=100).headline == difference(
+        events(9, 20), [events(2, 20)], 5, 100
+    )
+
+
+@pytest.mark.parametrize(("hits", "alarms"), [((8, 10), (1, 12)), ((0, 10), (12, 12)), ((2.5, 5), (2, 4))])
+def test_d_prime_is_scipys_quantiles_with_half_an_event_on_each_side(hits, alarms):
+    (h, n), (f, m) = hits, alarms
+    expected = norm.ppf((h + 0.5) / (n + 1)) - norm.ppf((f + 0.5) / (m + 1))
+    assert d_prime(Rate.of(h, n), Rate.of(f, m)) == pytest.approx(expected)
+    assert above_floor({"a": 1.0}, {"null": {"a": 0.0}}).d_prime["null"] == pytest.approx(2 * norm.ppf(0.75))
+
+
+def test_judged_events_of_repeats():
+    found = [verdict(0), verdict(0, "unknown", repeat=1), verdict(1, "unknown"), verdict(2, scores=(2, 0, 1))]
+    assert judged_events(found, "waypoints", control=True) == {"c000": 1.0, "c001": 0.0, "c002": 0.0}
+    assert judged_events(iter(found), "reasoning", control=False) == {"c000": 1.0, "c002": 1.0}
