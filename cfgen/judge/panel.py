@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from cfgen.core import loop
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
 from cfgen.core.hashing import hash_json
@@ -44,8 +45,8 @@ class Panel:
 
     def use_rubric(self, rubric: Rubric, name: str) -> None:
         """Judge by ``rubric`` from now on, under ``name``."""
-        self.rubric = rubric
-        self.name = self.asking.name = name
+        self.rubric, self.name = rubric, name
+        self.asking = Asking(name, self.limits)
 
     def check(self) -> None:
         """Before anything is asked of anybody: whether the models can be reached for at all.
@@ -62,7 +63,7 @@ class Panel:
                     await model.open()
                     await model.close()
 
-        asyncio.run(opened())
+        loop.run(opened())
 
     @property
     def note(self) -> str:
