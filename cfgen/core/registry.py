@@ -73,7 +73,7 @@ class Registry:
     """
 
     def __init__(
-        self, kind: str, group: str, builtin: Mapping[str, str], extras: Mapping[str, Extra] | None = None
+        self, kind: str, group: str, builtin: Mapping[str, str], *, extras: Mapping[str, Extra] | None = None
     ) -> None:
         self.kind = kind
         self.group = group

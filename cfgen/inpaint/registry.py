@@ -19,7 +19,7 @@ INPAINTERS = Registry(
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
         "pathtrace": "cfgen.inpaint.pathtrace.inpainter:PathTrace",
     },
-    {
+    extras={
         "nano-banana": Extra("gemini", "google.genai"),
         "sdxl": Extra("sdxl", "diffusers"),
         "flux2-klein": Extra("sdxl", "diffusers"),

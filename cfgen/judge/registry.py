@@ -23,7 +23,7 @@ JUDGES = Registry(
         "panel": "cfgen.judge.panel:panel",
         "scripted": "cfgen.judge.providers:scripted",
     },
-    {
+    extras={
         "gemini": Extra("gemini", "google.genai"),
         "local": Extra("local", "transformers"),
         "openai": Extra("openai", "httpx"),

@@ -14,7 +14,7 @@ SEGMENTERS = Registry(
         "sam2": "cfgen.masks.sam2:Sam2",
         "sam3": "cfgen.masks.sam3:Sam3",
     },
-    {
+    extras={
         "segment-anything": Extra("sam", "segment_anything"),
         "sam2": Extra("sam", "transformers"),
         "sam3": Extra("sam", "transformers"),
@@ -27,7 +27,7 @@ DETECTORS = Registry(
         "grounding-dino": "cfgen.masks.grounding_dino:GroundingDino",
         "sam3": "cfgen.masks.sam3:Sam3Detector",
     },
-    {"grounding-dino": Extra("sam", "transformers"), "sam3": Extra("sam", "transformers")},
+    extras={"grounding-dino": Extra("sam", "transformers"), "sam3": Extra("sam", "transformers")},
 )
 
 

@@ -35,7 +35,7 @@ PLANNERS = Registry(
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
-    {
+    extras={
         "gemini": Extra("gemini", "google.genai"),
         "local": Extra("local", "transformers"),
         "openai": Extra("openai", "httpx"),

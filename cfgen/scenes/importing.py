@@ -42,7 +42,7 @@ _EXTRAS = {
     "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
 }
 
-READERS = Registry("scene reader", "cfgen.scenes", _READERS, _EXTRAS)
+READERS = Registry("scene reader", "cfgen.scenes", _READERS, extras=_EXTRAS)
 
 
 @dataclass
