@@ -15,6 +15,7 @@ from typing import Any, Literal
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
 from cfgen.cases.context import WorkerSettings
+from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
@@ -24,7 +25,7 @@ from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.hazards.sampling import plan_round
-from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
@@ -46,6 +47,7 @@ FIXED = (
     "masks_options",
     "detector",
     "detector_options",
+    "gates",
     "decel_band",
     "controls",
     "distances",
@@ -54,13 +56,16 @@ FIXED = (
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """``scenes`` and ``taxonomy``: None takes those that ship with cfgen. ``decel_band`` in m/s^2."""
+    """``scenes``: None takes those that ship with cfgen. ``taxonomy``: a file or folder of own hazards, added to those
+    that ship, or with ``taxonomy_only`` in their place. ``decel_band`` in m/s^2.
+    """
 
     out: Path
     n: int = 66
     seed: int = 0
     scenes: Path | None = None
     taxonomy: Path | None = None
+    taxonomy_only: bool = False
     hazards: tuple[str, ...] = ()
     inpainter: str = "composite"
     inpainter_options: dict[str, Any] = field(default_factory=dict)
@@ -92,11 +97,11 @@ def build(options: BuildOptions) -> BuildReport:
     """
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
     painters = _painters(options)
-    hazards, undrawable, taxonomy_hash = _drawable_hazards(options, painters)
-    store = _open_store(options, painters, hashes, taxonomy_hash)
+    taxonomy = _taxonomy(options)
+    hazards, undrawable = _drawable_hazards(options, painters, taxonomy)
+    store = _open_store(options, painters, hashes, taxonomy)
     settings = WorkerSettings(
         store.root,
-        options.taxonomy,
         tuple(sorted(folders.items())),
         options.attempts,
         canonical_json(painters.terms).decode(),
@@ -178,8 +183,17 @@ def _painters(options: BuildOptions) -> _Painters:
     )
 
 
-def _drawable_hazards(options: BuildOptions, painters: _Painters) -> tuple[list[str], tuple[str, ...], str]:
-    taxonomy = load_taxonomy(options.taxonomy)
+def _taxonomy(options: BuildOptions) -> Taxonomy:
+    """As asked for; a benchmark that is begun holds its own hazards."""
+    if options.taxonomy is None and not options.taxonomy_only and (options.out / MARKER).is_file():
+        begun = Store(options.out).benchmark
+        return merge_taxonomy(begun.own_hazards, begun.own_hazards_only)
+    return load_taxonomy(options.taxonomy, options.taxonomy_only)
+
+
+def _drawable_hazards(
+    options: BuildOptions, painters: _Painters, taxonomy: Taxonomy
+) -> tuple[list[str], tuple[str, ...]]:
     chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
     inpainter, guide = painters.inpainter, painters.guide
     drawable = [h.id for h in chosen if can_draw(h, inpainter, guide)]
@@ -189,17 +203,19 @@ def _drawable_hazards(options: BuildOptions, painters: _Painters) -> tuple[list[
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}; choose others or another inpainter"
         )
-    return drawable, tuple(h.id for h in chosen if h.id not in drawable), taxonomy.hash
+    return drawable, tuple(h.id for h in chosen if h.id not in drawable)
 
 
 def _open_store(
-    options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy_hash: str
+    options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy: Taxonomy
 ) -> Store:
     asked = Benchmark(
         cfgen_version=__version__,
         n=options.n,
         seed=options.seed,
-        taxonomy_hash=taxonomy_hash,
+        taxonomy_hash=taxonomy.hash,
+        own_hazards=taxonomy.own,
+        own_hazards_only=taxonomy.only,
         scenes=hashes,
         hazards=options.hazards,
         inpainter=options.inpainter,
@@ -209,6 +225,7 @@ def _open_store(
         masks_options=options.masks_options,
         detector=options.detector,
         detector_options=options.detector_options,
+        gates=extra_gates(),
         decel_band=options.decel_band,
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),

@@ -3,33 +3,29 @@
 import base64
 import html
 import json
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from cfgen import __version__
-from cfgen.core.errors import InputError
+from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.records import Fault
 from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
+from cfgen.report_page.registry import SECTIONS, TITLES
 from cfgen.report_page.section import WIDE, Section
 from cfgen.report_page.sections.broken import faults_section, left_out
-from cfgen.report_page.sections.floor import floor_sections
-from cfgen.report_page.sections.groups import groups_section
-from cfgen.report_page.sections.interventions import budget_section, swaps_section
-from cfgen.report_page.sections.motion import motion_section
-from cfgen.report_page.sections.paired import paired_section
-from cfgen.report_page.sections.people import people_section
-from cfgen.report_page.sections.success import success_section
-from cfgen.report_page.sections.traces import traces_section
 from cfgen.report_page.table import Table
 from cfgen.store import Store
 
 _MARKER = "report.json"
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 T = TypeVar("T")
 
 
@@ -90,7 +86,7 @@ def report(
     store = Store(bench)
     out = out or store.root.resolve().with_name(f"{store.root.resolve().name}-report")
     _check_target(out)
-    data = read_report_data(store, planners)
+    data = replace(read_report_data(store, planners), strict=strict)
     faults: list[Fault] = []
 
     def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:
@@ -102,12 +98,14 @@ def report(
 
     made = {
         name: attempt(
-            lambda make=make: _made(make(data)),  # type: ignore[misc]
+            partial(_make, name, data),
             f"section '{title}'",
             lambda fault, name=name, title=title: _made(left_out(name, title, fault)),  # type: ignore[misc]
         )
-        for name, (title, make) in SECTIONS.items()
+        for name in SECTIONS.ordered()
+        for title in [TITLES.get(name, name)]
     }
+    faults += [fault for one in made.values() for fault in one.section.faults]
     faults += attempt(lambda: write_cases(out, data, strict), "pages of the cases", lambda _: [])
     drawn, broken = attempt(lambda: write_panels(out, data, panels, strict), "panels", lambda _: (0, []))
     faults += broken
@@ -125,19 +123,36 @@ def report(
     )
 
 
-#: id -> title where it breaks, and what makes it
-SECTIONS: dict[str, tuple[str, Callable[[ReportData], Section]]] = {
-    "headline": ("Response to the hazard, above the floor", lambda data: floor_sections(data)[0]),
-    "leaderboard": ("Leaderboard", success_section),
-    "floor": ("The floor", lambda data: floor_sections(data)[1]),
-    "versus": ("Planner against planner", paired_section),
-    "breakdown": ("Breakdown", groups_section),
-    "motion": ("Motion", motion_section),
-    "faithfulness": ("Faithfulness of the reasoning", traces_section),
-    "swaps": ("Is the reasoning load-bearing?", swaps_section),
-    "budget": ("Budget", budget_section),
-    "agreement": ("How far the judges can be trusted", people_section),
-}
+def _make(name: str, data: ReportData) -> _Made:
+    """A section with its spellings. A third party's keeps to names of its own, on the page and in the files.
+
+    Raises:
+        InputError: it cannot be imported, or is no section.
+    """
+    try:
+        section = SECTIONS.get(name)(data)
+        if name not in SECTIONS.builtin:
+            section = _set_apart(name, section)
+    except CfgenError as error:
+        raise InputError(str(error)) from error
+    return _made(section)
+
+
+def _set_apart(name: str, section: Section) -> Section:
+    if not isinstance(section, Section):
+        raise InputError(f"expected a Section, found {type(section).__name__}")
+    files = [*(t.name for t in (*section.tables, *section.files)), *(p.name for p in section.plots)]
+    strange = [file for file in files if not _FILE.fullmatch(file)]
+    if strange:
+        raise InputError(f"expected names of letters, digits and _ . - for its files, found {strange[0]!r}")
+    return replace(
+        section,
+        id=name,
+        tables=tuple(replace(t, name=f"{name}-{t.name}") for t in section.tables),
+        files=tuple(replace(t, name=f"{name}-{t.name}") for t in section.files),
+        plots=tuple(replace(p, name=f"{name}-{p.name}") for p in section.plots),
+        figures={f"section {name}": section.figures},
+    )
 
 
 def _check_target(out: Path) -> None:
@@ -151,6 +166,7 @@ def _made(section: Section) -> _Made:
     """Everything that becomes of a section, so that what breaks on it breaks here."""
     json.dumps(section.figures, allow_nan=False)
     files = {f"tables/{t.name}.csv": t.csv().encode() for t in section.tables}
+    files |= {f"tables/{t.name}.csv": t.csv().encode() for t in section.files}
     files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
     for plot in section.plots:
         drawing = plot.draw(WIDE)

@@ -24,7 +24,8 @@ from cfgen.core.progress import Progress
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
-from cfgen.judge.registry import create_judge
+from cfgen.judge.registry import check_judge, create_judge
+from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.protocol import Planner
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
@@ -63,6 +64,8 @@ class ScoreOptions:
     planner_options: dict[str, Any] = field(default_factory=dict)
     judge: str = "offline"
     judge_options: dict[str, Any] = field(default_factory=dict)
+    #: what a judge made of models is asked: a registered name or a file
+    rubric: str = DEFAULT
     arms: tuple[str, ...] = ("original", "hazard")
     repeats: int = 1
     timeout_s: float = 120.0
@@ -83,14 +86,21 @@ class ScoreOptions:
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
+    A judge that cannot work is refused before the planner is asked anything.
+
     Raises:
-        InputError: unknown planner, judge or arm; no scene has what the planner needs.
+        InputError: unknown planner, judge, rubric or arm, a judge without its key; no scene has what the planner needs.
         StoreError: not a benchmark, or the planner's name is taken by another one.
         Shortfall: the planner cannot be reached any more.
     """
     store = Store(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     inputs = RolloutInputs(store, store.benchmark.seed)
+    judge = create_judge(
+        options.judge, store.root / "cache" / "replies", options.rubric, **options.judge_options
+    )
+    check_judge(options.judge, judge)
+    store.check_judge(judge.run_record())
     planner = open_planner(
         options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
     )
@@ -104,8 +114,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         )
     finally:
         planner.close()
-    judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
-    _warn_if_untested(store, judge)
+    _warn_if_untested(store, judge, options.rubric)
     calibrated = _calibrated(store, judge)
     _judge(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
@@ -158,7 +167,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
     write_record(path, run, store.work)
 
 
-def _warn_if_untested(store: Store, judge: Judge) -> None:
+def _warn_if_untested(store: Store, judge: Judge, rubric: str) -> None:
     path, run = store.probe_path(judge.name), judge.run_record()
     probe = read_record(path, ProbeRun) if path.is_file() else None
     if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
@@ -166,6 +175,7 @@ def _warn_if_untested(store: Store, judge: Judge) -> None:
         warnings.warn(
             f"judge '{judge.name}' has not been tested {how} here with this wording; run: "
             f"cfgen judge probe {store.root} --judge {(run.spec or judge.name).split()[0]}"
+            f"{'' if rubric == DEFAULT else f' --rubric {rubric}'}"
             f"{'' if run.spec == judge.name else ' with the same options'}",
             stacklevel=2,
         )

@@ -260,16 +260,15 @@ class Store:
     def judge_runs(self) -> list[JudgeRun]:
         return [read_record(p, JudgeRun) for p in sorted(self.root.glob("verdicts/*/judge.json"))]
 
-    def register_judge(self, run: JudgeRun) -> None:
-        """Say who judges under this name, once.
-
+    def check_judge(self, run: JudgeRun) -> None:
+        """
         Raises:
             StoreError: the name has verdicts of another wording, model or options; they must not be mixed.
         """
         path = self.judge_run_path(run.judge)
         if path.is_file():
             found = read_record(path, JudgeRun)
-            was, now = ({**r.options, "rubric": r.rubric_hash} for r in (found, run))
+            was, now = ({**r.options, "rubric": f"{r.rubric} {r.rubric_hash}"} for r in (found, run))
             if was != now:
                 other = next(k for k in {**was, **now} if was.get(k) != now.get(k))
                 raise StoreError(
@@ -277,7 +276,11 @@ class Store:
                     f"{str(now.get(other))[:80]}); judge under another name with --judge-option name=..., or delete "
                     f"{path.parent}"
                 )
-        write_record(path, run, self.work)
+
+    def register_judge(self, run: JudgeRun) -> None:
+        """Say who judges under this name, once. Raises as :meth:`check_judge`."""
+        self.check_judge(run)
+        write_record(self.judge_run_path(run.judge), run, self.work)
 
     def rollout_paths(self, planner: str, arm: str = "*") -> list[Path]:
         return sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))

@@ -16,6 +16,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from cfgen.cases.gates import own_gates, run_gates
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
@@ -23,7 +24,7 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.quality.gates import run_gates
+from cfgen.quality.gates import GateInput
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene
 from cfgen.scenes.folder import load_scene
 
@@ -129,7 +130,8 @@ def insert(hazard: Hazard, pool: list[Shot], inpainter: Inpainter, seed: int) ->
 
 def _failed(one: Shot, edit: Edit, place: Placement, hazard: Hazard) -> str:
     front = (one.scene.front.name, 0.0)
-    gates = run_gates(one.image, *edit.frames[front], one.scene.front, place, hazard)
+    shown = GateInput(one.image, *edit.frames[front], one.scene.front, place, hazard)
+    gates = run_gates(shown, own_gates())
     return "; ".join(gate.reason for gate in gates if not gate.passed)
 
 

@@ -18,7 +18,7 @@ from cfgen.app.reviews import identifier, person
 from cfgen.app.worker import Work
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
-from cfgen.inpaint.registry import INPAINTERS, missing_extra
+from cfgen.inpaint.registry import INPAINTERS
 from cfgen.store import Store
 
 Asked = Mapping[str, Any]
@@ -141,7 +141,7 @@ class Api:
         return {
             "scenes": lambda name, q: {
                 "scenes": place.scenes(self.store),
-                "inpainters": [{"id": n, "missing": missing_extra(n)} for n in INPAINTERS.names()],
+                "inpainters": [{"id": n, "missing": INPAINTERS.missing_extra(n)} for n in INPAINTERS.names()],
                 "inpainter": self.store.benchmark.inpainter,
                 "guide": self.store.benchmark.guide,
                 "instant": INSTANT,

@@ -54,9 +54,7 @@ def build_context(tool: Tool) -> BuildContext:
     store = Store(tool.root)
     inpainter = _inpainter(tool.root, tool.inpainter, tool.options)
     folders = tuple((scene_id, str(store.scene_dir(scene_id))) for scene_id in sorted(store.benchmark.scenes))
-    return BuildContext(
-        WorkerSettings(tool.root, None, folders), inpainter, create_guide(tool.guide, inpainter)
-    )
+    return BuildContext(WorkerSettings(tool.root, folders), inpainter, create_guide(tool.guide, inpainter))
 
 
 @lru_cache(maxsize=200)

@@ -8,16 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
-from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
+from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.quality.gates import run_gates
+from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
@@ -28,7 +29,6 @@ class WorkerSettings:
     """What a worker process needs to know; small and picklable."""
 
     store: Path
-    taxonomy: Path | None
     #: scene_id -> folder
     scenes: tuple[tuple[str, str], ...]
     attempts: int = 4
@@ -51,13 +51,14 @@ class BuildContext:
         self.settings, self.strict = settings, settings.strict
         self.store = Store(settings.store)
         self.benchmark: Benchmark = self.store.benchmark
-        self.taxonomy: Taxonomy = load_taxonomy(settings.taxonomy)
+        self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
             options = {**self.benchmark.inpainter_options, **json.loads(settings.terms)}
             inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
         self.mask_pipeline = MaskPipeline.of(self.benchmark)
+        self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
         self._folders = dict(settings.scenes)
         self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
 
@@ -92,9 +93,19 @@ class BuildContext:
         return find_placements(scene, front, hazard, rng, band, images, fault)
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
+        """Ours, the detector's, and then those of third parties that the benchmark was begun with."""
         front = first_frame(job)
-        gates = run_gates(job.images[front], *edit.frames[front], job.scene.front, job.placement, job.hazard)
-        return (*gates, *self.mask_pipeline.gates(job, edit))
+        original, (augmented, mask) = job.images[front], edit.frames[front]
+        shown = GateInput(
+            read_only(original),
+            read_only(augmented),
+            read_only(mask),
+            job.scene.front,
+            job.placement,
+            job.hazard,
+        )
+        ours = run_gates(shown, self._own_gates)
+        return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(shown, self._extra_gates))
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))

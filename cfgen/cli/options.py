@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
@@ -11,6 +12,18 @@ def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
     """``flag KEY=VALUE`` (repeatable); values are JSON where they parse as such, else text."""
     parser.add_argument(
         flag, metavar="KEY=VALUE", action="append", default=[], help=f"an option of the {what}; repeatable"
+    )
+
+
+def add_taxonomy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--taxonomy",
+        type=Path,
+        metavar="FILE",
+        help="YAML file, or folder of them, with hazards of your own: added to those that ship, by name",
+    )
+    parser.add_argument(
+        "--taxonomy-only", action="store_true", help="those of --taxonomy in place of those that ship"
     )
 
 
@@ -30,6 +43,15 @@ def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
         except ValueError:
             options[key.replace("-", "_")] = value
     return options
+
+
+def add_rubric(parser: argparse.ArgumentParser, otherwise: str = "hazard") -> None:
+    parser.add_argument(
+        "--rubric",
+        default=None if otherwise != "hazard" else otherwise,
+        metavar="NAME|FILE",
+        help=f"what a model judge is asked: an installed rubric, or a YAML file of own wording (default {otherwise})",
+    )
 
 
 def judge_options(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -4,13 +4,62 @@ A factory is imported only when it is asked for, so that heavy packages load in 
 """
 
 import importlib
+import importlib.util
 import inspect
+import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError, install_command
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What a built-in one needs beyond the base install.
+
+    Attributes:
+        name: the extra of cfgen that installs it. package: shows whether it is there.
+        elsewhere: an environment variable that may name another place of it.
+    """
+
+    name: str
+    package: str
+    elsewhere: str = ""
+
+    @property
+    def missing(self) -> bool:
+        if self.elsewhere and os.environ.get(self.elsewhere):
+            return False
+        try:
+            return importlib.util.find_spec(self.package) is None
+        except ModuleNotFoundError:  # the package around it
+            return True
+
+    @property
+    def command(self) -> str:
+        return install_command(self.name)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One name of a registry, for a list.
+
+    Attributes:
+        summary: first line of its docstring. source: "built-in", or the distribution and its version.
+        extra: what it needs beyond the base install. problem: why it cannot be used, or "".
+    """
+
+    name: str
+    summary: str
+    source: str
+    extra: Extra | None = None
+    problem: str = ""
 
 
 class Registry:
@@ -20,12 +69,25 @@ class Registry:
         kind: singular noun for messages, e.g. ``"inpainter"``.
         group: entry-point group for third parties, e.g. ``"cfgen.inpainters"``.
         builtin: name -> ``"package.module:attribute"``.
+        extras: what those of them need that the base install lacks.
     """
 
-    def __init__(self, kind: str, group: str, builtin: Mapping[str, str]) -> None:
+    def __init__(
+        self, kind: str, group: str, builtin: Mapping[str, str], *, extras: Mapping[str, Extra] | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
         self._builtin = dict(builtin)
+        self._extras = dict(extras or {})
+
+    @property
+    def builtin(self) -> tuple[str, ...]:
+        """Names of our own, in their order."""
+        return tuple(self._builtin)
+
+    def ordered(self) -> list[str]:
+        """Every name: ours in their order, then third parties', sorted."""
+        return [*self._builtin, *sorted(self._plugins())]
 
     def names(self) -> list[str]:
         """Every name that :meth:`get` accepts, sorted."""
@@ -49,7 +111,7 @@ class Registry:
             return plugin.load()
         except CfgenError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(
                 f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {error!r}; "
                 "fix or uninstall the package that provides it"
@@ -72,6 +134,47 @@ class Registry:
             ) from error
         return factory(**options)
 
+    def missing_extra(self, name: str) -> str:
+        """The command that installs what ``name`` lacks here; "" where it lacks nothing known."""
+        extra = self._extras.get(name)
+        return extra.command if extra and extra.missing else ""
+
+    def source(self, name: str) -> str:
+        """Where ``name`` comes from: "built-in", or a distribution and its version."""
+        if name in self._builtin:
+            return "built-in"
+        point = self._plugins()[name]
+        return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+    def load_each(self) -> tuple[dict[str, Callable[..., Any]], dict[str, CfgenError]]:
+        """All that are registered, built-in ones first in their order, then third parties' by name.
+
+        A plug-in that cannot be imported is warned of by its name and left out; the second dict says why.
+        """
+        found: dict[str, Callable[..., Any]] = {}
+        broken: dict[str, CfgenError] = {}
+        for name in self.ordered():
+            try:
+                found[name] = self.get(name)
+            except CfgenError as error:
+                if name in self._builtin:
+                    raise
+                broken[name] = error
+                warnings.warn(f"left out: {error}", stacklevel=2)
+        return found, broken
+
+    def entries(self) -> list[Entry]:
+        """Every name, ours first, with what a list says of it; one that cannot be imported says so."""
+        found = []
+        for name in self.ordered():
+            summary = problem = ""
+            try:
+                summary = first_line(self.get(name))
+            except CfgenError as error:
+                problem = str(error)
+            found.append(Entry(name, summary, self.source(name), self._extras.get(name), problem))
+        return found
+
     def _plugins(self) -> dict[str, EntryPoint]:
         found: dict[str, EntryPoint] = {}
         for point in entry_points(group=self.group):
@@ -80,9 +183,20 @@ class Registry:
                     f"{self.kind} plug-in '{point.name}' ({point.value}) has a built-in's name: ignored",
                     stacklevel=3,
                 )
+            elif not _NAME.fullmatch(point.name):
+                warnings.warn(
+                    f"{self.kind} plug-in '{point.name}' ({point.value}): expected a name of letters, digits and "
+                    "_ . -, as it goes into records and paths: ignored",
+                    stacklevel=3,
+                )
             else:
                 found[point.name] = point
         return found
+
+
+def first_line(thing: Callable[..., Any]) -> str:
+    """Of its docstring; "" without one."""
+    return next(iter((inspect.getdoc(thing) or "").splitlines()), "")
 
 
 def _import(path: str) -> Callable[..., Any]:

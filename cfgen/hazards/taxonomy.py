@@ -1,7 +1,7 @@
 """The taxonomy: hazards, harmless objects and the null edit, read from YAML and checked entry by entry."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,12 @@ Kind = Literal["hazard", "nuisance", "null"]
 
 #: Sections of a file, and the kind that each gives its entries.
 SECTIONS: dict[str, Kind] = {"hazards": "hazard", "nuisances": "nuisance", "null_edit": "null"}
+#: What an own entry need not say; nor the prompt, for which its name serves.
+DEFAULTS: dict[Kind, dict[str, Any]] = {
+    "hazard": {"cluster": "Own", "why": "A driver has to respond to it.", "zones": ["ego_lane"]},
+    "nuisance": {"cluster": "Own", "why": "It is harmless.", "zones": ["shoulder"], "responses": ["none"]},
+    "null": {"cluster": "Own", "why": "Nothing is added.", "zones": ["ego_lane"], "responses": ["none"]},
+}
 _INHERITED = ("cluster", "negative_prompt", "repaint")
 _FILE_KEYS = (*_INHERITED, *SECTIONS)
 
@@ -30,11 +36,14 @@ class Taxonomy:
 
     Attributes:
         hazards: what a driver must respond to. nuisances: harmless objects. null: the edit that adds nothing.
+        own: those of these that do not ship with cfgen. only: they took the place of all that do.
     """
 
     hazards: tuple[Hazard, ...]
     nuisances: tuple[Hazard, ...]
     null: Hazard
+    own: tuple[Hazard, ...] = ()
+    only: bool = False
 
     @cached_property
     def hash(self) -> str:
@@ -59,34 +68,71 @@ class Taxonomy:
         return by_id[hazard_id]
 
 
-def load_taxonomy(folder: Path | None = None) -> Taxonomy:
-    """Every ``*.yaml`` of ``folder``, by default the taxonomy that ships with cfgen.
+def load_taxonomy(own: Path | None = None, only: bool = False) -> Taxonomy:
+    """The taxonomy that ships with cfgen, and the entries of ``own`` added to it.
+
+    Args:
+        own: a YAML file, or a folder of ``*.yaml``. An entry of it takes the place of the shipped one of its name,
+            and its null edit that of the shipped one. What an entry leaves out is taken from :data:`DEFAULTS`.
+        only: its entries alone; the null edit stays the shipped one where it has none.
 
     Raises:
-        InputError: no folder, no entries, or a fault in a file: names file, entry, field, expected and found.
+        InputError: no file, no entries, or a fault in a file: names file, entry, field, expected and found.
     """
-    folder = folder or scenarios_dir() / "taxonomy"
-    files = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
+    if own is None:
+        if only:
+            raise InputError("--taxonomy-only: expected --taxonomy FILE with it, found none")
+        return merge_taxonomy(())
+    entries = _read(_files(own), own=True)
+    if not entries:
+        raise InputError(f"taxonomy '{own}': expected entries under 'hazards' or 'nuisances', found none")
+    return merge_taxonomy(tuple(entries), only)
+
+
+def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
+    """The shipped entries and ``own``, as :func:`load_taxonomy` does with a file.
+
+    Raises:
+        InputError: no hazard is left, or two null edits are given.
+    """
+    replaced = {entry.id for entry in own}
+    nulls = any(entry.kind == "null" for entry in own)
+    shipped = [
+        entry
+        for entry in _read(_files(scenarios_dir() / "taxonomy"), own=False)
+        if entry.id not in replaced and not (nulls if entry.kind == "null" else only)
+    ]
+    groups: dict[Kind, list[Hazard]] = {kind: [] for kind in SECTIONS.values()}
+    for entry in sorted([*shipped, *own], key=lambda e: e.id):
+        groups[entry.kind].append(entry)
+    if not groups["hazard"] or len(groups["null"]) != 1:
+        raise InputError(
+            "taxonomy: expected at least one entry under 'hazards' and at most one under 'null_edit', found "
+            f"{len(groups['hazard'])} and {len(groups['null'])}"
+        )
+    return Taxonomy(tuple(groups["hazard"]), tuple(groups["nuisance"]), groups["null"][0], own, only)
+
+
+def _files(source: Path) -> list[Path]:
+    if source.is_file():
+        return [source]
+    files = sorted(source.glob("*.yaml")) if source.is_dir() else []
     if not files:
-        raise InputError(f"taxonomy folder '{folder}': expected *.yaml files in it, found none")
+        raise InputError(f"taxonomy '{source}': expected a YAML file or a folder of *.yaml files, found none")
+    return files
+
+
+def _read(files: Sequence[Path], own: bool) -> list[Hazard]:
     entries: dict[str, Hazard] = {}
     homes: dict[str, str] = {}
     for path in files:
-        for entry in _read_file(path):
+        for entry in _read_file(path, own):
             if entry.id in entries:
                 raise InputError(
                     f"{path.name}: entry '{entry.id}' is already defined in {homes[entry.id]}; rename one"
                 )
             entries[entry.id], homes[entry.id] = entry, path.name
-    groups: dict[Kind, list[Hazard]] = {kind: [] for kind in SECTIONS.values()}
-    for name in sorted(entries):
-        groups[entries[name].kind].append(entries[name])
-    if not groups["hazard"] or len(groups["null"]) != 1:
-        raise InputError(
-            f"taxonomy folder '{folder}': expected at least one entry under 'hazards' and exactly one under "
-            f"'null_edit', found {len(groups['hazard'])} and {len(groups['null'])}"
-        )
-    return Taxonomy(tuple(groups["hazard"]), tuple(groups["nuisance"]), groups["null"][0])
+    return list(entries.values())
 
 
 # --- one file -------------------------------------------------------------------------------------------
@@ -105,7 +151,7 @@ class _OneKeyOnce(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _read_file(path: Path) -> list[Hazard]:
+def _read_file(path: Path, own: bool) -> list[Hazard]:
     try:
         data = yaml.load(path.read_text(encoding="utf-8"), _OneKeyOnce)
     except yaml.YAMLError as error:
@@ -113,7 +159,7 @@ def _read_file(path: Path) -> list[Hazard]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name}: cannot be read as UTF-8 text: {error}") from error
     if not isinstance(data, dict):
-        raise InputError(f"{path.name}: expected a mapping with 'cluster' and 'hazards', found {data!r}")
+        raise InputError(f"{path.name}: expected a mapping with 'hazards', found {str(data)[:80]!r}")
     for key in data:
         if key not in _FILE_KEYS:
             raise InputError(
@@ -128,18 +174,23 @@ def _read_file(path: Path) -> list[Hazard]:
             raise InputError(
                 f"{path.name}: {section}: expected a mapping from id to entry, found {entries!r}"
             )
-        found += [_entry(path.name, str(name), kind, inherited, fields) for name, fields in entries.items()]
+        found += [
+            _entry(path.name, str(name), kind, inherited, fields, own) for name, fields in entries.items()
+        ]
     return found
 
 
-def _entry(file: str, name: str, kind: Kind, inherited: dict[str, Any], fields: Any) -> Hazard:
+def _entry(file: str, name: str, kind: Kind, inherited: dict[str, Any], fields: Any, own: bool) -> Hazard:
     if not isinstance(fields, dict):
         raise InputError(f"{file}: {name}: expected a mapping of fields, found {fields!r}")
     for taken in ("id", "kind"):
         if taken in fields:
             raise InputError(f"{file}: {name}: {taken}: follows from where the entry stands; leave it out")
+    given = dict(DEFAULTS[kind]) if own else {}
+    if own and isinstance(fields.get("name"), str):
+        given["prompt"] = fields["name"]
     try:
-        entry = Hazard.model_validate({**inherited, **fields, "id": name, "kind": kind})
+        entry = Hazard.model_validate({**given, **inherited, **fields, "id": name, "kind": kind})
     except ValidationError as error:
         raise InputError(f"{file}: {name}: " + "; ".join(_explain(e) for e in error.errors())) from error
     _check_sense(file, entry)

@@ -1,13 +1,11 @@
 """Inpainters by name."""
 
-import importlib.util
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import InputError, install_command
-from cfgen.core.registry import Registry
+from cfgen.core.errors import InputError
+from cfgen.core.registry import Extra, Registry
 from cfgen.inpaint.protocol import Inpainter
 
 INPAINTERS = Registry(
@@ -21,30 +19,14 @@ INPAINTERS = Registry(
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
         "pathtrace": "cfgen.inpaint.pathtrace.inpainter:PathTrace",
     },
+    extras={
+        "nano-banana": Extra("gemini", "google.genai"),
+        "sdxl": Extra("sdxl", "diffusers"),
+        "flux2-klein": Extra("sdxl", "diffusers"),
+        "qwen-image-edit": Extra("sdxl", "diffusers"),
+        "pathtrace": Extra("pathtrace", "bpy", elsewhere="CFGEN_BLENDER_PYTHON"),
+    },
 )
-
-
-#: built-in inpainters that need more than the base install: the extra, and a package that shows whether it is there
-_EXTRAS = {
-    "pathtrace": ("pathtrace", "bpy"),
-    "sdxl": ("sdxl", "diffusers"),
-    "flux2-klein": ("sdxl", "diffusers"),
-    "qwen-image-edit": ("sdxl", "diffusers"),
-    "nano-banana": ("gemini", "google.genai"),
-}
-
-
-def missing_extra(name: str) -> str:
-    """The command that installs what inpainter ``name`` lacks here; empty where it lacks nothing known."""
-    extra, package = _EXTRAS.get(name, ("", ""))
-    elsewhere = name == "pathtrace" and os.environ.get("CFGEN_BLENDER_PYTHON")
-    if not extra or elsewhere:
-        return ""
-    try:
-        found = importlib.util.find_spec(package) is not None
-    except ModuleNotFoundError:  # the package around it
-        found = False
-    return "" if found else install_command(extra)
 
 
 def create_inpainter(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from cfgen.core import loop
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
 from cfgen.core.hashing import hash_json
@@ -13,8 +14,10 @@ from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
+from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
+from cfgen.models.local import Local
 from cfgen.models.quote import cut_notes
 from cfgen.records import JudgeRun, Verdict, Vote
 
@@ -37,8 +40,30 @@ class Panel:
         self.spec = spec
         self.models = tuple(models)
         self.limits = limits
-        self.rubric = HAZARD
+        self.rubric: Rubric = HAZARD
         self.asking = Asking(self.name, limits)
+
+    def use_rubric(self, rubric: Rubric, name: str) -> None:
+        """Judge by ``rubric`` from now on, under ``name``."""
+        self.rubric, self.name = rubric, name
+        self.asking = Asking(name, self.limits)
+
+    def check(self) -> None:
+        """Before anything is asked of anybody: whether the models can be reached for at all.
+
+        Weights on this machine are not loaded for it: a planner may need the memory first.
+
+        Raises:
+            CfgenError: a key or a package is missing.
+        """
+
+        async def opened() -> None:
+            for model in self.models:
+                if not isinstance(model, Local):
+                    await model.open()
+                    await model.close()
+
+        loop.run(opened())
 
     @property
     def note(self) -> str:

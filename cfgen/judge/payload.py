@@ -9,7 +9,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, write_bytes
 from cfgen.judge.protocol import JudgeItem, Shown
-from cfgen.judge.rubrics.hazard import HazardRubric
+from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Picture, Turn
 
 #: Larger frames are shrunk: models see no more than this, px.
@@ -27,7 +27,7 @@ class Pictures:
         # by content, so that a picture is also hashed and put into text once
         self._frame = lru_cache(maxsize=_AT_HAND)(self._load)
 
-    def ask(self, item: JudgeItem, rubric: HazardRubric, form: Form) -> Ask:
+    def ask(self, item: JudgeItem, rubric: Rubric, form: Form) -> Ask:
         """The rubric's question about one item. Pictures are JPEG without metadata, in the rubric's order."""
         parts = tuple(p if isinstance(p, str) else self.picture(p) for p in rubric.prompt(item))
         return Ask(rubric.system(form), (Turn("user", parts),), form, rubric.schema, item.key)

@@ -2,10 +2,15 @@
 
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
-from cfgen.core.registry import Registry
+from cfgen.core.errors import InputError, SetupError
+from cfgen.core.files import read_record
+from cfgen.core.registry import Extra, Registry
 from cfgen.judge.protocol import Judge
+from cfgen.judge.rubrics.registry import DEFAULT, RUBRICS, Rubric, create_rubric
+from cfgen.records import JudgeRun
+from cfgen.store import Store
 
 JUDGES = Registry(
     "judge",
@@ -18,20 +23,98 @@ JUDGES = Registry(
         "panel": "cfgen.judge.panel:panel",
         "scripted": "cfgen.judge.providers:scripted",
     },
+    extras={
+        "gemini": Extra("gemini", "google.genai"),
+        "local": Extra("local", "transformers"),
+        "openai": Extra("openai", "httpx"),
+    },
 )
 
 
-def create_judge(judge: str, /, cache_dir: Path | None = None, **options: Any) -> Judge:
+@runtime_checkable
+class TakesRubric(Protocol):
+    """A judge that can be asked to judge by another rubric than its own."""
+
+    def use_rubric(self, rubric: Rubric, name: str) -> None:
+        """Judge by ``rubric`` from now on, under ``name``."""
+
+
+def create_judge(
+    judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any
+) -> Judge:
     """A judge by its registered name; ``options`` go to its factory.
 
-    ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise.
+    ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise. ``rubric`` is a name
+    or a file; with another than the default, the judge's folder is called ``<judge>--<rubric>`` unless the options
+    name it, so that verdicts by two wordings never mix.
 
     Raises:
-        InputError: no such judge, or an option that it does not take.
+        InputError: no such judge or rubric, an option or a rubric that it does not take.
     """
     factory = JUDGES.get(judge)
     takes = inspect.signature(factory).parameters
     if cache_dir is not None and any(p.kind is p.VAR_KEYWORD for p in takes.values()):
         options.setdefault("cache", str(cache_dir))
+    wanted = create_rubric(rubric)
     made: Judge = JUDGES.create(judge, options)
+    if rubric != DEFAULT:
+        if not isinstance(made, TakesRubric):
+            raise InputError(
+                f"judge '{judge}' judges by a rubric of its own, found --rubric {rubric}; leave it out, or choose a "
+                "judge made of models"
+            )
+        made.use_rubric(wanted, made.name if options.get("name") else folder_name(made.name, wanted))
     return made
+
+
+def check_judge(judge: str, made: Judge) -> None:
+    """Refuse what cannot work before anything else is asked of anybody.
+
+    Raises:
+        CfgenError: a package or a key is missing, or what else the judge says it lacks.
+    """
+    command = JUDGES.missing_extra(judge)
+    if command:
+        raise SetupError(
+            f"judge '{judge}' needs packages that are not installed; install them with: {command}"
+        )
+    check = getattr(made, "check", None)
+    if check is not None:
+        check()
+
+
+def folder_name(judge: str, rubric: Rubric) -> str:
+    """Of the verdicts of ``judge`` by ``rubric``."""
+    return judge if rubric.id.name == DEFAULT else f"{judge}--{rubric.id.name}"
+
+
+def stored_judge(store: Store, judge: str, rubric: str | None = None) -> tuple[str, Rubric]:
+    """The folder under ``verdicts/`` of ``judge``, and the rubric by which it judged there.
+
+    Args:
+        judge: that folder, or what it was called before the rubric was added. rubric: name or file; None: that of its
+            verdicts, which has to be an installed one.
+
+    Raises:
+        InputError: the verdicts there are by another rubric, or by one that is not installed.
+    """
+    wanted = create_rubric(rubric) if rubric else None
+    folder = judge
+    if wanted and store.judge_run_path(folder_name(judge, wanted)).is_file():
+        folder = folder_name(judge, wanted)
+    path = store.judge_run_path(folder)
+    if not path.is_file():
+        return folder, wanted or create_rubric()
+    run = read_record(path, JudgeRun)
+    if wanted is None:
+        if run.rubric not in RUBRICS.names():
+            raise InputError(
+                f"{path}: '{folder}' judged by the rubric '{run.rubric}', which is not installed; give its file with "
+                "--rubric"
+            )
+        return folder, create_rubric(run.rubric)
+    if run.rubric != wanted.id.name:
+        raise InputError(
+            f"{path}: '{folder}' judged by the rubric '{run.rubric}', found --rubric '{wanted.id.name}'"
+        )
+    return folder, wanted

@@ -36,6 +36,7 @@ def build(
     seed: int = 0,
     scenes: Place | None = None,
     taxonomy: Place | None = None,
+    taxonomy_only: bool = False,
     hazards: Names = (),
     inpainter: str = "composite",
     inpainter_options: Options = None,
@@ -57,7 +58,9 @@ def build(
     """Make the benchmark in the folder ``out``, or go on with it: ``n`` accepted cases.
 
     Args:
-        scenes: folder of scenes; None takes the demo scenes. taxonomy: folder of YAML files; None the packaged ones.
+        scenes: folder of scenes; None takes the demo scenes.
+        taxonomy: YAML file, or folder of them, with hazards of your own, added to those that ship; with
+            ``taxonomy_only`` in their place. A benchmark that is begun holds its own.
         hazards: only these; empty for all.
         guide: the inpainter whose insert a generative one starts from. masks, detector: their backends.
         decel_band: m/s^2 that a hazard may require. controls: also these arms, "null" and "nuisance".
@@ -92,6 +95,7 @@ def build(
         seed=seed,
         scenes=_maybe(scenes),
         taxonomy=_maybe(taxonomy),
+        taxonomy_only=taxonomy_only,
         hazards=names(hazards),
         inpainter=inpainter,
         inpainter_options=_plain(inpainter_options),
@@ -137,6 +141,7 @@ def score(
     judge: str = "offline",
     judge_options: Options = None,
     votes: int | None = None,
+    rubric: str | Path = "hazard",
     arms: Names = ("original", "hazard"),
     repeats: int = 1,
     timeout_s: float = 120.0,
@@ -156,7 +161,7 @@ def score(
             this process: fast and easy to debug, but a crash or a hang of it is one of the caller; its run is
             recorded with ``isolation: none``.
         name: under which its answers are kept; None derives one.
-        votes: replies of each judge model to each item.
+        votes: replies of each judge model to each item. rubric: what they are asked, an installed one or a YAML file.
         arms: also "rerun", "null", "nuisance" and "hazard_d<factor>", where the benchmark has them.
         timeout_s: for one answer; an object in this process is not stopped.
         intervene: overwrite the planner's reasoning and see whether it follows.
@@ -166,7 +171,8 @@ def score(
         strict: the first fault is raised.
 
     Raises:
-        InputError: unknown planner, judge or arm; a scene lacks what the planner needs.
+        InputError: unknown planner, judge, rubric or arm, or a judge without its key;
+            a scene lacks what the planner needs.
         StoreError: not a benchmark, or the planner's name is taken by another one.
         Shortfall: a budget is spent; what is answered is kept.
     """
@@ -185,6 +191,7 @@ def score(
             planner_options=_plain(planner_options),
             judge=judge,
             judge_options=_with_votes(judge_options, votes),
+            rubric=str(rubric),
             arms=names(arms),
             repeats=repeats,
             timeout_s=timeout_s,
@@ -276,16 +283,18 @@ def probe(
     *,
     judge_options: Options = None,
     votes: int | None = None,
+    rubric: str | Path = "hazard",
     kinds: Names = (),
     cases: int | None = None,
     quiet: bool = False,
 ) -> "ProbeRun":
     """Test a judge on scripted answers whose right scores are known; ``cases``: only so many of them."""
     from cfgen.judge.probe import probe as probe_judge
-    from cfgen.judge.registry import create_judge
+    from cfgen.judge.registry import check_judge, create_judge
 
     root = place(bench)
-    made = create_judge(judge, root / "cache" / "replies", **_with_votes(judge_options, votes))
+    made = create_judge(judge, root / "cache" / "replies", str(rubric), **_with_votes(judge_options, votes))
+    check_judge(judge, made)
     return probe_judge(root, made, names(kinds), cases, quiet)
 
 

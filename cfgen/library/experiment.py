@@ -14,7 +14,8 @@ from cfgen import library
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.files import explain
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.judge.registry import create_judge
+from cfgen.judge.registry import check_judge, create_judge
+from cfgen.judge.rubrics.registry import DEFAULT, is_file
 from cfgen.library.benchmark import Benchmark
 from cfgen.library.estimate import Estimate, Guess, estimate
 from cfgen.library.runs import Run
@@ -36,7 +37,7 @@ def _part(function: Callable[..., Any], without: set[str]) -> Any:
     return create_model(function.__name__, __base__=_Part, **fields)
 
 
-_WHO = {"planner", "name", "planner_options", "judge", "judge_options", "votes"}
+_WHO = {"planner", "name", "planner_options", "judge", "judge_options", "votes", "rubric"}
 if TYPE_CHECKING:
     _Build: TypeAlias = Any
     _Score: TypeAlias = Any
@@ -61,13 +62,14 @@ class JudgePart(_Part):
     judge: str
     options: dict[str, Any] = Field(default_factory=dict)
     votes: int | None = Field(default=None, ge=1)
+    rubric: str = DEFAULT
 
 
 class Experiment(_Part):
     """``experiment.yaml``. The sections ``build``, ``score`` and ``report`` take what the functions of these names do.
 
-    Paths of ``bench``, ``build.scenes``, ``build.taxonomy``, ``report.out`` and ``.jsonl`` planners are relative to
-    the file; those within options are as they are given.
+    Paths of ``bench``, ``build.scenes``, ``build.taxonomy``, ``report.out``, rubrics' and ``.jsonl`` planners' are
+    relative to the file; those within options are as they are given.
     """
 
     bench: str = "bench"
@@ -107,8 +109,17 @@ class Experiment(_Part):
             p.model_copy(update={"planner": there(p.planner)}) if p.planner.endswith(".jsonl") else p
             for p in self.planners
         )
+        judges = tuple(
+            j.model_copy(update={"rubric": there(j.rubric)}) if is_file(j.rubric) else j for j in self.judges
+        )
         report = self.report.model_copy(update={"out": there(self.report.out)})
-        changed = {"bench": there(self.bench), "build": build, "planners": planners, "report": report}
+        changed = {
+            "bench": there(self.bench),
+            "build": build,
+            "planners": planners,
+            "judges": judges,
+            "report": report,
+        }
         return self.model_copy(update=changed)
 
     def check(self) -> None:
@@ -119,7 +130,7 @@ class Experiment(_Part):
         """
         create_inpainter(self.build.inpainter, self.build.inpainter_options)
         for judge in self.judges:
-            create_judge(judge.judge, None, **_options(judge))
+            create_judge(judge.judge, None, judge.rubric, **_options(judge))
         for planner in self.planners:
             name = planner.planner.removeprefix("verified:")
             if name.endswith(".jsonl") and not Path(name).is_file():
@@ -168,6 +179,8 @@ def carry_out(file: Path, dry_run: bool, quiet: bool) -> Outcome:
     expected = estimate(wanted)
     if dry_run:
         return Outcome(expected)
+    for judge in wanted.judges:
+        check_judge(judge.judge, create_judge(judge.judge, None, judge.rubric, **_options(judge)))
     bench = library.build(wanted.bench, quiet=quiet, **_arguments(wanted.build))
     shortfalls = [bench.shortfall] if bench.shortfall else []
     runs: list[Run] = []
@@ -190,6 +203,7 @@ def _score(bench: Benchmark, planner: PlannerPart, judge: JudgePart, wanted: Exp
         judge=judge.judge,
         judge_options=judge.options,
         votes=judge.votes,
+        rubric=judge.rubric,
         quiet=quiet,
         **_arguments(wanted.score),
     )

@@ -9,7 +9,7 @@ from cfgen.masks.torch_model import Pretrained
 
 
 class GroundingDino(Pretrained):
-    """Checkpoints such as ``IDEA-Research/grounding-dino-base``.
+    """Grounding DINO: checkpoints such as ``IDEA-Research/grounding-dino-base``.
 
     Args:
         model: a folder, or a name on the hub. revision: of the latter.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.masks.protocol import Detector, Segmenter
 
 SEGMENTERS = Registry(
@@ -14,6 +14,11 @@ SEGMENTERS = Registry(
         "sam2": "cfgen.masks.sam2:Sam2",
         "sam3": "cfgen.masks.sam3:Sam3",
     },
+    extras={
+        "segment-anything": Extra("sam", "segment_anything"),
+        "sam2": Extra("sam", "transformers"),
+        "sam3": Extra("sam", "transformers"),
+    },
 )
 DETECTORS = Registry(
     "detector",
@@ -22,6 +27,7 @@ DETECTORS = Registry(
         "grounding-dino": "cfgen.masks.grounding_dino:GroundingDino",
         "sam3": "cfgen.masks.sam3:Sam3Detector",
     },
+    extras={"grounding-dino": Extra("sam", "transformers"), "sam3": Extra("sam", "transformers")},
 )
 
 

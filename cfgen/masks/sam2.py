@@ -65,7 +65,7 @@ class PromptedModel(Pretrained):
 
 
 class Sam2(PromptedModel):
-    """Checkpoints such as ``facebook/sam2.1-hiera-large``."""
+    """SAM 2: checkpoints such as ``facebook/sam2.1-hiera-large``."""
 
     name = "sam2"
     classes = ("Sam2Model", "Sam2Processor")

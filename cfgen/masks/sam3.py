@@ -10,14 +10,14 @@ from cfgen.masks.torch_model import Pretrained
 
 
 class Sam3(PromptedModel):
-    """The promptable part of checkpoints such as ``facebook/sam3``."""
+    """SAM 3: the promptable part of checkpoints such as ``facebook/sam3``."""
 
     name = "sam3"
     classes = ("Sam3TrackerModel", "Sam3TrackerProcessor")
 
 
 class Sam3Detector(Pretrained):
-    """The part of the same checkpoints that finds every instance of what a text names, with its mask.
+    """SAM 3: the part of the same checkpoints that finds every instance of what a text names, with its mask.
 
     Args:
         model: a folder, or a name on the hub. revision: of the latter.

@@ -14,10 +14,12 @@ _WHAT = "segmenter 'segment-anything'"
 
 
 class SegmentAnything(TorchModel):
-    """Args:
-    checkpoint: file of weights, such as ``sam_vit_h_4b8939.pth``.
-    model_type: its architecture, a name in ``segment_anything.sam_model_registry``: vit_h, vit_l, vit_b.
-    min_score: segments of which it thinks less are no evidence.
+    """SAM, from a file of weights.
+
+    Args:
+        checkpoint: that file, such as ``sam_vit_h_4b8939.pth``.
+        model_type: its architecture, a name in ``segment_anything.sam_model_registry``: vit_h, vit_l, vit_b.
+        min_score: segments of which it thinks less are no evidence.
     """
 
     name = "segment-anything"

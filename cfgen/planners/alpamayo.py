@@ -29,7 +29,7 @@ INPUT_PIXELS = 196_608
 
 
 class Alpamayo:
-    """A planner from weights.
+    """Alpamayo, from weights and its public package.
 
     Args:
         variant: "r1" or "1.5".

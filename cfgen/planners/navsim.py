@@ -19,7 +19,9 @@ SLOTS = ("cam_f0", "cam_l0", "cam_l1", "cam_l2", "cam_r0", "cam_r1", "cam_r2", "
 
 
 class Navsim:
-    """``agent`` is ``package.module:factory``; the factory takes ``agent_options`` and returns the agent.
+    """An agent of the public package navsim.
+
+    ``agent`` is ``package.module:factory``; the factory takes ``agent_options`` and returns the agent.
 
     Args:
         cameras: NAVSIM camera slot -> camera name in the scenes; slots left out are empty, as in NAVSIM.

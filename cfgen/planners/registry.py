@@ -14,7 +14,7 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
@@ -34,6 +34,11 @@ PLANNERS = Registry(
         "openai": "cfgen.planners.vlm:openai",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
+    },
+    extras={
+        "gemini": Extra("gemini", "google.genai"),
+        "local": Extra("local", "transformers"),
+        "openai": Extra("openai", "httpx"),
     },
 )
 

@@ -140,7 +140,7 @@ KINDS: dict[str, Kind] = {
 
 
 class Responder:
-    """One kind of scripted responder.
+    """Told the truth, answers by script: one kind of scripted responder.
 
     Args:
         kind: a key of :data:`KINDS`.

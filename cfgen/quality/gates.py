@@ -1,5 +1,7 @@
 """What an edit must keep to become a case: one gate per function, each measures one value against one bound.
 
+They are run by :mod:`cfgen.cases.gates`. A gate returns None where it does not apply.
+
 Images are (H, W, 3) uint8 RGB of the front camera at t0, masks (H, W) uint8, nonzero where pixels may differ.
 """
 
@@ -29,12 +31,21 @@ MAX_TONE, RIM_PX = 3.0, 5
 
 
 @dataclass(frozen=True, eq=False)
-class _Edit:
-    """The two frames and what several gates need of them, worked out once within the mask's rectangle."""
+class GateInput:
+    """The two frames, what was put where, and what several gates need of them, worked out once within the mask's
+    rectangle.
+
+    Attributes:
+        original, augmented: (H, W, 3) uint8 RGB, not to be written to. mask: (H, W) uint8.
+        hazard: of kind "hazard", "nuisance" (a harmless object) or "null" (nothing was added).
+    """
 
     original: np.ndarray
     augmented: np.ndarray
     mask: np.ndarray
+    camera: Camera
+    placement: Placement
+    hazard: Hazard
 
     @cached_property
     def box(self) -> tuple[slice, slice]:
@@ -77,23 +88,7 @@ class _Edit:
         return _largest(np.abs(self.small_change)) > CHANGED
 
 
-def run_gates(
-    original: np.ndarray,
-    augmented: np.ndarray,
-    mask: np.ndarray,
-    camera: Camera,
-    placement: Placement,
-    hazard: Hazard,
-) -> tuple[GateResult, ...]:
-    """Every gate that applies: for the null edit those on where pixels change, for the rest also what is seen."""
-    edit = _Edit(original, augmented, mask)
-    where = (outside_mask(edit), seam(edit))
-    if hazard.kind == "null":
-        return where
-    return (*where, visibility(edit, placement), contrast(edit), base(edit, placement))
-
-
-def outside_mask(edit: _Edit) -> GateResult:
+def outside_mask(edit: GateInput) -> GateResult:
     """Not one value outside the mask differs."""
     count = int(np.count_nonzero(edit.moved[edit.mask[edit.box] == 0]))
     rows, cols = edit.box
@@ -110,9 +105,11 @@ def outside_mask(edit: _Edit) -> GateResult:
     return GateResult(gate="outside_mask", passed=count == 0, value=count, bound="= 0 pixels", reason=reason)
 
 
-def visibility(edit: _Edit, placement: Placement) -> GateResult:
+def visibility(edit: GateInput) -> GateResult | None:
     """Enough pixels changed to be seen, in the frame and after shrinking it to the planner's size."""
-    x0, y0, x1, y1 = placement.box_px
+    if edit.hazard.kind == "null":
+        return None
+    x0, y0, x1, y1 = edit.placement.box_px
     full = int(np.count_nonzero(edit.visible))
     small = int(np.count_nonzero(edit.small_visible))
     needed = max(MIN_PLANNER_PIXELS, MIN_SHARE * (x1 - x0) * (y1 - y0) * edit.shrink**2)
@@ -122,8 +119,10 @@ def visibility(edit: _Edit, placement: Placement) -> GateResult:
     return GateResult(gate="visibility", passed=passed, value=small, bound=bound, reason=reason)
 
 
-def contrast(edit: _Edit) -> GateResult:
+def contrast(edit: GateInput) -> GateResult | None:
     """The change stands out from what was there: mean colour distance over it at the planner's size."""
+    if edit.hazard.kind == "null":
+        return None
     seen = edit.small_change[edit.small_visible]
     value = float(np.sqrt((seen**2).sum(1)).mean()) if len(seen) else 0.0
     passed = value >= MIN_CONTRAST
@@ -133,12 +132,15 @@ def contrast(edit: _Edit) -> GateResult:
     )
 
 
-def base(edit: _Edit, placement: Placement) -> GateResult:
+def base(edit: GateInput) -> GateResult | None:
     """The change begins at the ground it was placed on: it does not float above it or reach below it.
 
     The value is how far the lowest change lies under the nearest edge of the footprint, pixels. A shadow may reach
     lower: pixels that only darkened count for floating, not for sinking.
     """
+    if edit.hazard.kind == "null":
+        return None
+    placement = edit.placement
     x0, y0, x1, y1 = placement.box_px
     rows, cols = edit.box
     left, right = round(x0) - cols.start, round(x1) - cols.start + 1
@@ -164,7 +166,7 @@ def base(edit: _Edit, placement: Placement) -> GateResult:
     return GateResult(gate="base", passed=not reason, value=value, bound=bound, reason=reason)
 
 
-def seam(edit: _Edit) -> GateResult:
+def seam(edit: GateInput) -> GateResult:
     """No step along the mask's border: what changed fades out before it.
 
     The value is the largest mean step over a stretch of the border; the frame's own border does not count.
@@ -195,14 +197,14 @@ def seam(edit: _Edit) -> GateResult:
     return GateResult(gate="seam", passed=not reason, value=round(worst, 2), bound=bound, reason=reason)
 
 
-def _tone(edit: _Edit, mask: np.ndarray) -> float:
+def _tone(edit: GateInput, mask: np.ndarray) -> float:
     """Median change of the channel that shifted most, along a line RIM_PX inside the mask's border."""
     inner = cv2.erode(mask, np.ones((2 * RIM_PX + 1,) * 2, np.uint8), borderValue=1)
     line = edit.change[(inner > 0) & (cv2.erode(inner, np.ones((3, 3), np.uint8), borderValue=1) == 0)]
     return max((float(m) for m in np.median(line, axis=0)), key=abs) if len(line) else 0.0
 
 
-def _only_darker(edit: _Edit, columns: slice) -> np.ndarray:
+def _only_darker(edit: GateInput, columns: slice) -> np.ndarray:
     """(h, w) bool: every channel lost about the same share of its light: what a shadow does to the ground."""
     before = edit.original[edit.box][:, columns].astype(np.float32) + 4
     lost = -edit.change[:, columns] / before

@@ -153,6 +153,9 @@ class Benchmark(Stored):
     n: int = Field(gt=0)
     seed: int
     taxonomy_hash: Sha256
+    #: hazards, harmless objects and a null edit besides those that ship, by their ids, or in place of all that do
+    own_hazards: tuple[Hazard, ...] = ()
+    own_hazards_only: bool = False
     #: scene_id -> hash of its folder; every scene the build may use
     scenes: dict[str, Sha256]
     #: the hazards chosen by name; empty: the whole taxonomy
@@ -166,6 +169,8 @@ class Benchmark(Stored):
     masks_options: dict[str, Any] = Field(default_factory=dict)
     detector: str = ""
     detector_options: dict[str, Any] = Field(default_factory=dict)
+    #: third parties' gates that every edit had to pass besides cfgen's own: name -> distribution and version
+    gates: dict[str, str] = Field(default_factory=dict)
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()

@@ -66,6 +66,8 @@ class ReportData:
     damaged: tuple[str, ...] = ()
     #: cases that are there but cannot be shown
     lost: tuple[str, ...] = ()
+    #: what breaks is let through
+    strict: bool = False
 
     @property
     def case_ids(self) -> list[str]:

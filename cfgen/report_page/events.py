@@ -25,13 +25,14 @@ def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
     for (case_id, repeat), plan in answers.items():
         original = originals.get((case_id, repeat), originals.get((case_id, 0)))
         if plan is not None and original is not None:
-            found[case_id].append(responds(original, plan, _place(cases[case_id], arm)))
+            found[case_id].append(responds(original, plan, place_of(cases[case_id], arm)))
         elif arm.startswith("hazard"):
             found[case_id].append(False)
     return {case_id: sum(hits) / len(hits) for case_id, hits in found.items()}
 
 
-def _place(case: Case, arm: str) -> Placement:
+def place_of(case: Case, arm: str) -> Placement:
+    """What the arm is measured against: its own object, else where the hazard is or would be."""
     if arm == "nuisance" and case.nuisance_placement:
         return case.nuisance_placement
     return case.distance_placements.get(arm, case.placement)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from cfgen.records import Fault
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing
 
@@ -34,9 +35,13 @@ class Section:
     lead: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
+    #: tables too long for the page: written as CSV only
+    files: tuple[Table, ...] = ()
     figures: dict[str, Any] = field(default_factory=dict)
     #: set large, above the lead: value, its unit, and a sentence
     headline: tuple[tuple[str, str, str], ...] = ()
+    #: what broke on the way and was left out
+    faults: tuple[Fault, ...] = ()
 
     @property
     def empty(self) -> bool:

@@ -17,7 +17,7 @@ from cfgen.core.faults import contained, ends_the_run
 from cfgen.core.files import decode_image, reading, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.records import Camera, Fault, Stored
 from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
@@ -37,7 +37,12 @@ _READERS = {
     "video": "cfgen.scenes.readers.video:VideoReader",
 }
 
-READERS = Registry("scene reader", "cfgen.scenes", _READERS)
+_EXTRAS = {
+    "argoverse2": Extra("argoverse2", "pyarrow"),
+    "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
+}
+
+READERS = Registry("scene reader", "cfgen.scenes", _READERS, extras=_EXTRAS)
 
 
 @dataclass

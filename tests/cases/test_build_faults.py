@@ -3,18 +3,19 @@
 import errno
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cfgen import build as building
 from cfgen.cases import builder
 from cfgen.cases import context as shopping
 from cfgen.core.errors import SetupError
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.records import BuildReport
+from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import run, tree
 
@@ -166,7 +167,7 @@ def breaks_on(work, when):
 def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monkeypatch, where):
     out = tmp_path / "b"
     if where == "gates":
-        broken = breaks_on(shopping.run_gates, lambda *given: given[-1].id == BAD)
+        broken = breaks_on(shopping.run_gates, lambda shown, _: shown.hazard.id == BAD)
         monkeypatch.setattr(shopping, "run_gates", broken)
     elif where == "placement":
         broken = breaks_on(shopping.find_placements, lambda *given: given[2].id == BAD)
@@ -219,7 +220,8 @@ def test_strict_ends_at_the_first(scenes, tmp_path, monkeypatch):
 
 def test_a_scene_that_breaks_when_it_is_read_is_left_out_and_counted(scenes, tmp_path, monkeypatch):
     bad = sorted(p.name for p in scenes.iterdir())[0]
-    monkeypatch.setattr(building, "load_scene", breaks_on(building.load_scene, lambda path: path.name == bad))
+    broken = breaks_on(load_scene, lambda path: path.name == bad)
+    monkeypatch.setattr(sys.modules["cfgen.build"], "load_scene", broken)
     out = tmp_path / "b"
     code, _, err = run(*arguments(scenes, out, n=1))
     assert code == 0, err

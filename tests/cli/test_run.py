@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import cfgen
+from cfgen.library.experiment import Experiment
 from tests.benches import run
 
 SMALL = """
@@ -129,3 +130,14 @@ def test_a_missing_file_is_named(tmp_path: Path):
     code, _, err = run("run", tmp_path / "none.yaml")
     assert code == 2
     assert "none.yaml: cannot read" in err
+
+
+def test_a_rubric_is_found_beside_the_file_and_refused_before_anything_is_built(tmp_path: Path):
+    judges = "judges: [{judge: scripted, rubric: words.yaml, options: {file: replies.json}}, offline]"
+    file = written(tmp_path, f"{judges}\nplanners: [cruise]\n")
+    found = Experiment.read(file).judges
+    assert [judge.rubric for judge in found] == [str(tmp_path / "words.yaml"), "hazard"]
+    code, _, err = run("run", file)
+    assert code == 2
+    assert f"rubric file '{tmp_path / 'words.yaml'}': cannot be read" in err
+    assert list(tmp_path.iterdir()) == [file]

@@ -18,6 +18,21 @@ def test_list_names_every_entry_with_size_and_zones(capsys):
         assert all(zone in line for zone in entry.zones)
 
 
+def test_list_shows_own_hazards_beside_the_shipped_ones(tmp_path, capsys):
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("hazards: {boar: {name: boars, size: {length: 1.5, width: 1, height: 1}}}")
+    assert main(["hazards", "list", "--taxonomy", str(mine)]) == 0
+    said = capsys.readouterr().out
+    assert "\nOwn\n  boar " in said
+    assert "\n  deer " in said
+    assert main(["hazards", "list", "--taxonomy", str(mine), "--taxonomy-only"]) == 0
+    assert "\n  deer " not in capsys.readouterr().out
+    mine.write_text("hazards: {boar: {name: boars, sise: 1}}")
+    assert main(["hazards", "list", "--taxonomy", str(mine)]) == 2
+    said = capsys.readouterr().err
+    assert "mine.yaml: boar: size: expected this field, found none; sise: unknown field (did you mean" in said
+
+
 def test_list_of_one_cluster_and_of_none(capsys):
     assert main(["hazards", "list", "--cluster", "Cyclists"]) == 0
     said = capsys.readouterr().out

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cfgen.core.errors import InputError
-from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.taxonomy import load_taxonomy, merge_taxonomy
 
 SHIPPED = load_taxonomy()
 CLUSTERS = {
@@ -107,10 +107,10 @@ def test_get_suggests_the_nearest_name():
             ("zones: [ego_lane]", "zones: [ego_lain]"),
             r"rock: zones\.0: .*'ego_lain' \(did you mean 'ego_lane'",
         ),
-        (("    prompt: a rock\n", ""), "rock: prompt: expected words"),
+        (("prompt: a rock", "prompt: ''"), "rock: prompt: expected words"),
         (("height: 1", "hight: 1"), r"size\.height: expected this.*size\.hight: unknown .* 'height'"),
         (("height: 1", "height: -1"), r"size\.height: input should be greater than 0, found -1"),
-        (("why:", "whi:"), r"why: expected this field, found none; whi: unknown field \(did you mean 'why'"),
+        (("why:", "whi:"), r"whi: unknown field \(did you mean 'why'"),
         (("hazards:", "hasards:"), r"rocks\.yaml: .* found 'hasards' \(did you mean 'hazards'"),
         (("  rock:\n", "  rock:\n    motion: {kind: crossing}\n"), "expected speed 0 for kind static"),
         (("  rock:\n", "  rock:\n    motion: {kind: cross, speed: [1, 2]}\n"), r"motion\.kind: .*'crossing'"),
@@ -129,9 +129,62 @@ def test_a_typo_is_named_with_its_place(folder: Path, change: tuple[str, str], s
         load_taxonomy(folder)
 
 
-def test_an_empty_or_missing_folder_and_a_missing_null_edit_are_named(folder: Path):
-    with pytest.raises(InputError, match=r"expected \*\.yaml files"):
+def test_what_holds_no_entry_is_named(folder: Path):
+    with pytest.raises(InputError, match=r"expected a YAML file or a folder of \*\.yaml files"):
         load_taxonomy(folder / "nowhere")
-    (folder / "null.yaml").unlink()
-    with pytest.raises(InputError, match="exactly one under 'null_edit', found 1 and 0"):
+    with pytest.raises(InputError, match=r"expected --taxonomy FILE with it"):
+        load_taxonomy(only=True)
+    (folder / "rocks.yaml").unlink()
+    with pytest.raises(
+        InputError, match=r"at least one entry under 'hazards' and at most one .* found 0 and 1"
+    ):
+        load_taxonomy(folder, only=True)
+    (folder / "null.yaml").write_text("cluster: Others")
+    with pytest.raises(InputError, match="expected entries under 'hazards' or 'nuisances', found none"):
         load_taxonomy(folder)
+
+
+OWN = """\
+hazards:
+  kangaroo:
+    name: kangaroos hopping across the lane
+    size: {length: 1.5, width: 0.9, height: 0.85}
+    zones: [crossing]
+    motion: {kind: crossing, speed: [1.0, 2.5]}
+  deer:
+    name: a deer made of bronze
+    size: {length: 1.6, width: 0.5, height: 1.5}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN)
+    return file
+
+
+def test_own_hazards_are_added_to_the_shipped_ones(own: Path):
+    found = load_taxonomy(own)
+    assert [h.id for h in found.own] == ["kangaroo", "deer"]
+    assert len(found.hazards) == len(SHIPPED.hazards) + 1
+    assert (found.nuisances, found.null) == (SHIPPED.nuisances, SHIPPED.null)
+    assert found.get("deer").name == "a deer made of bronze"
+    roo = found.get("kangaroo")
+    assert (roo.cluster, roo.prompt, roo.zones) == ("Own", roo.name, ("crossing",))
+    assert found.hash != SHIPPED.hash
+    own.write_text(OWN.replace("height: 0.85", "height: 0.9"))
+    assert load_taxonomy(own).hash != found.hash
+    assert merge_taxonomy(found.own) == found
+
+
+def test_own_hazards_alone_keep_only_the_null_edit(own: Path):
+    found = load_taxonomy(own, only=True)
+    assert [h.id for h in found] == ["deer", "kangaroo", SHIPPED.null.id]
+    own.write_text(OWN + NULL.replace("cluster: Control", ""))
+    assert load_taxonomy(own, only=True).null.id == load_taxonomy(own).null.id == "nothing"
+
+
+def test_the_shipped_files_leave_nothing_to_defaults():
+    assert "Own" not in {entry.cluster for entry in SHIPPED}
+    assert all(entry.prompt != entry.name for entry in SHIPPED)

@@ -1,12 +1,13 @@
 """Guided mode, with inpainters made up here: what the guide draws, what the other is asked, what is pasted."""
 
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cfgen import build as building
+from cfgen.build import BuildOptions, build
 from cfgen.core.errors import InputError
 from cfgen.core.parallel import Workers
 from cfgen.core.paths import scenarios_dir
@@ -157,14 +158,14 @@ def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
             used.append(jobs)
             super().__init__(1)
 
-    monkeypatch.setattr(building, "Workers", Here)
+    monkeypatch.setattr(sys.modules["cfgen.build"], "Workers", Here)
     for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
         shutil.copytree(scene, tmp_path / "scenes" / scene.name)
-    options = building.BuildOptions(
+    options = BuildOptions(
         out=tmp_path / "a", n=2, hazards=("work_barrier",), jobs=2, quiet=True, scenes=tmp_path / "scenes"
     )
-    building.build(options)
+    build(options)
     monkeypatch.setattr(Composite, "needs", replace(Composite.needs, processes=1))
-    building.build(replace(options, out=tmp_path / "b"))
+    build(replace(options, out=tmp_path / "b"))
     assert used == [2, 1]
     assert InpainterRequirements().processes == 0

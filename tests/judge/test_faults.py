@@ -13,6 +13,7 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
+from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.stored import judge_failures
 from cfgen.models.base import Ask, ModelError, Reply, Turn
 from cfgen.models.limits import Limits, Meter, with_retries
@@ -75,7 +76,7 @@ def test_a_lone_surrogate_in_a_reply_is_made_visible_and_the_verdict_stands(form
     assert first == again
     assert [v.status for v in first] == ["scored", "scored"]
     assert "\\ud83d" in first[0].explanation
-    assert rescored(first[0]) == first[0]
+    assert rescored(first[0], HAZARD) == first[0]
 
 
 def test_a_lone_surrogate_in_an_error_message_or_a_scripted_file_ends_nothing(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cfgen.judge.combine import SUPERSEDED, combine, inconsistency, overall_range
 from cfgen.judge.protocol import JudgeItem, VerdictKey
-from cfgen.judge.rubrics.hazard import FIELDS, HAZARD
+from cfgen.judge.rubrics.hazard import FIELDS, HAZARD, SCALES, STEPS, HazardRubric, Wording
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Camera, Plan, Vote
 
@@ -49,12 +49,28 @@ def test_the_seven_inputs_come_in_their_order():
     assert text.index("| first answer") < text.index("| second answer")
 
 
-def test_the_hash_follows_the_wording(monkeypatch):
-    import cfgen.judge.rubrics.hazard as module
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"opening": "You grade."},
+        {"steps": {**STEPS, "overall": "Judge all."}},
+        {"scales": {**SCALES, "waypoints": {**SCALES["waypoints"], 1: "late."}}},
+        {"again": "Again: {problem}"},
+    ],
+    ids=lambda c: next(iter(c)),
+)
+def test_the_hash_follows_the_wording(change):
+    assert HazardRubric(wording=Wording(**change)).id.hash != HAZARD.id.hash == HazardRubric().id.hash
 
-    before = module.HazardRubric().id.hash
-    monkeypatch.setattr(module, "SYSTEM", module.SYSTEM + " ")
-    assert module.HazardRubric().id.hash != before
+
+def test_every_step_and_score_stands_in_the_prompt_in_order():
+    said = " ".join(HAZARD.system("tags").split())
+    parts = ["Step 0, the change. " + STEPS["change"]]
+    for number, name in enumerate(SCALES, 1):
+        parts.append(f"Step {number}, {name}. {STEPS[name]}")
+        parts += [f"{score}: {SCALES[name][score]}" for score in (2, 1, 0)]
+    places = [said.index(" ".join(part.split())) for part in parts]
+    assert places == sorted(places)
 
 
 @pytest.mark.parametrize("scores", [("2", "2", "2"), ("0", "0", "0"), ("2", "1", "1"), (" 1 ", "0", "0")])

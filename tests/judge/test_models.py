@@ -8,6 +8,7 @@ from cfgen.cli.main import main
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
+from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.records import Verdict
 from tests.judge.fake_gemini import FakeServer, fault, openai, verdict
 from tests.judge.items import items, judged
@@ -152,20 +153,20 @@ def test_a_missing_package_names_its_extra(monkeypatch):
 
 def test_rescoring_gives_the_same_from_the_same_replies(script):
     for found in judged(create_judge("scripted", file=str(script), votes=3), items(3)):
-        assert rescored(found) == found
+        assert rescored(found, HAZARD) == found
 
 
 def test_rescoring_reads_the_raw_reply_and_not_the_stored_score(script):
     found = judged(create_judge("scripted", file=str(script)), items(1))[0]
     edited = found.votes[0].model_copy(update={"raw": reply("2", "2", "2")})
-    again = rescored(found.model_copy(update={"votes": (edited,)}))
+    again = rescored(found.model_copy(update={"votes": (edited,)}), HAZARD)
     assert again.scores == {"reasoning": 2, "waypoints": 2, "overall": 2}
     assert (again.rubric_hash, again.input_hash) == (found.rubric_hash, found.input_hash)
 
 
 def test_the_offline_judge_has_nothing_to_read_again():
     found = judged(create_judge("offline"), items(1))[0]
-    assert rescored(found) == found
+    assert rescored(found, HAZARD) == found
     assert isinstance(found, Verdict)
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, band, dollars, names, parse_options, positive
+from cfgen.cli.options import add_options, add_taxonomy, band, dollars, names, parse_options, positive
 from cfgen.core.errors import Shortfall
 from cfgen.models.ledger import in_words
 
@@ -20,9 +20,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
     parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
     parser.add_argument("--scenes", type=Path, help="folder of scenes (default: the demo scenes)")
-    parser.add_argument(
-        "--taxonomy", type=Path, help="folder of hazard YAML files (default: the packaged ones)"
-    )
+    add_taxonomy(parser)
     parser.add_argument("--hazards", type=names, default=(), metavar="A,B", help="only these hazards")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -113,6 +111,7 @@ def _build(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         scenes=arguments.scenes,
         taxonomy=arguments.taxonomy,
+        taxonomy_only=arguments.taxonomy_only,
         hazards=arguments.hazards,
         inpainter=arguments.inpainter,
         inpainter_options=parse_options(arguments.inpainter_option, "--inpainter-option"),

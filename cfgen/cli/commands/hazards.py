@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cfgen.cli.options import add_taxonomy
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -22,14 +24,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     listing = commands.add_parser(
         "list", help="every hazard and harmless object: size, zones, who can draw it"
     )
-    listing.add_argument("--taxonomy", type=Path, help="folder of YAML files (default: the packaged ones)")
+    add_taxonomy(listing)
     listing.add_argument("--cluster", help="only this cluster")
     listing.add_argument("--sheet", type=Path, metavar="FILE.png", help="also write a sheet of thumbnails")
     listing.set_defaults(func=_list)
 
     show = commands.add_parser("show", help="one entry in full, with its thumbnail")
     show.add_argument("hazard")
-    show.add_argument("--taxonomy", type=Path, help="folder of YAML files (default: the packaged ones)")
+    add_taxonomy(show)
     show.add_argument("--png", type=Path, metavar="FILE.png", help="write the thumbnail to a file")
     show.set_defaults(func=_show)
 
@@ -38,7 +40,7 @@ def _list(arguments: argparse.Namespace) -> int:
     from cfgen.core.errors import InputError
     from cfgen.hazards.taxonomy import load_taxonomy
 
-    taxonomy = load_taxonomy(arguments.taxonomy)
+    taxonomy = load_taxonomy(arguments.taxonomy, arguments.taxonomy_only)
     clusters = sorted({entry.cluster for entry in taxonomy})
     if arguments.cluster and arguments.cluster not in clusters:
         raise InputError(
@@ -72,7 +74,7 @@ def _show(arguments: argparse.Namespace) -> int:
     from cfgen.core.errors import InputError
     from cfgen.hazards.taxonomy import load_taxonomy
 
-    entry = load_taxonomy(arguments.taxonomy).get(arguments.hazard)
+    entry = load_taxonomy(arguments.taxonomy, arguments.taxonomy_only).get(arguments.hazard)
     rows = {
         "name": entry.name,
         "kind": entry.kind,

@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.cli.options import add_options, judge_options, names, positive
+from cfgen.cli.commands.lists import print_list
+from cfgen.cli.options import add_options, add_rubric, judge_options, names, positive
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
@@ -19,6 +20,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     commands.add_parser("list", help="the judges that can be used here").set_defaults(func=_list)
 
     prompt = commands.add_parser("prompt", help="print what a judge is asked, word for word")
+    add_rubric(prompt)
     prompt.add_argument("--form", choices=("tags", "json"), default="tags", help="shape of the answer")
     prompt.set_defaults(func=_prompt)
 
@@ -34,12 +36,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     again = commands.add_parser("rescore", help="read stored replies again, without a call")
     _bench(again)
     again.add_argument("--judge", required=True, help="the judge's folder under verdicts/")
+    add_rubric(again, "that of its verdicts")
     _strict(again)
     again.set_defaults(func=_rescore)
 
     calibrate = commands.add_parser("calibrate", help="compare a judge with people's ratings")
     _bench(calibrate)
     calibrate.add_argument("--judge", default="offline", help="the judge's folder under verdicts/")
+    add_rubric(calibrate, "that of its verdicts")
     calibrate.add_argument(
         "--import-csv", type=Path, metavar="FILE", help="first add the ratings in this file"
     )
@@ -69,41 +73,35 @@ def _strict(parser: argparse.ArgumentParser) -> None:
 def _judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", default="offline", help="which judge (default offline)")
     add_options(parser, "--judge-option", "judge")
+    add_rubric(parser)
     parser.add_argument("--votes", type=positive, metavar="K", help="replies of each model to each item")
 
 
 def _create(arguments: argparse.Namespace) -> "Judge":
-    from cfgen.judge.registry import create_judge
+    from cfgen.judge.registry import check_judge, create_judge
 
-    return create_judge(
-        arguments.judge,
-        arguments.bench / "cache" / "replies",
-        **judge_options(arguments),
+    made = create_judge(
+        arguments.judge, arguments.bench / "cache" / "replies", arguments.rubric, **judge_options(arguments)
     )
+    check_judge(arguments.judge, made)
+    return made
 
 
 def _list(_: argparse.Namespace) -> int:
-    import inspect
-
-    from cfgen.core.errors import CfgenError
     from cfgen.judge.registry import JUDGES
 
-    for name in JUDGES.names():
-        try:
-            words = (inspect.getdoc(JUDGES.get(name)) or "").splitlines()
-        except CfgenError as error:
-            words = [str(error)]
-        print(f"{name:<10} {words[0] if words else ''}".rstrip())
+    print_list(JUDGES)
     return 0
 
 
 def _prompt(arguments: argparse.Namespace) -> int:
-    from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
+    from cfgen.judge.rubrics.registry import create_rubric
 
-    print(f"rubric {HAZARD.id.name}, version {HAZARD.id.version}, {HAZARD.id.hash}\n")
-    print(HAZARD.system(arguments.form))
+    rubric = create_rubric(arguments.rubric)
+    print(f"rubric {rubric.id.name}, version {rubric.id.version}, {rubric.id.hash}\n")
+    print(rubric.system(arguments.form))
     print("Then, in this order:\n")
-    print("\n".join(HEADINGS))
+    print("\n".join(rubric.headings))
     return 0
 
 
@@ -127,17 +125,19 @@ def _rescore(arguments: argparse.Namespace) -> int:
     from cfgen.core.errors import InputError, StoreError
     from cfgen.core.faults import contained
     from cfgen.core.files import read_each
+    from cfgen.judge.registry import stored_judge
     from cfgen.judge.rescore import rescored
     from cfgen.records import Fault, Verdict
     from cfgen.store import Store
 
     store = Store(arguments.bench)
-    paths = store.verdict_paths(arguments.judge, "*")
+    judge, rubric = stored_judge(store, arguments.judge, arguments.rubric)
+    paths = store.verdict_paths(judge, "*")
     if not paths:
-        raise InputError(f"{arguments.bench}: judge '{arguments.judge}' has no verdicts here")
+        raise InputError(f"{arguments.bench}: judge '{judge}' has no verdicts here")
 
     def reread(old: Verdict) -> Verdict:
-        new = rescored(old)
+        new = rescored(old, rubric)
         if new != old:
             store.write_verdict(new)
         return new
@@ -166,10 +166,15 @@ def _rescore(arguments: argparse.Namespace) -> int:
 
 def _calibrate(arguments: argparse.Namespace) -> int:
     from cfgen.judge.calibrate import calibrate, import_csv
+    from cfgen.judge.registry import stored_judge
+    from cfgen.store import Store
 
     if arguments.import_csv:
         print(f"{import_csv(arguments.bench, arguments.import_csv)} ratings added")
-    found = calibrate(arguments.bench, arguments.judge, arguments.benchmark)
+    judge = arguments.judge
+    if arguments.rubric:
+        judge, _ = stored_judge(Store(arguments.bench), judge, arguments.rubric)
+    found = calibrate(arguments.bench, judge, arguments.benchmark)
     print(calibration_table(found))
     if not arguments.benchmark:
         print("Not checked against a benchmark: these scenes must not be in one that this judge scores.")

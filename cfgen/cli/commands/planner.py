@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from cfgen.cli.commands.lists import print_list
+
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser("planner", help="list planners, or start a package for your own")
@@ -17,8 +19,15 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _list(arguments: argparse.Namespace) -> int:
     from cfgen.planners.registry import PLANNERS
 
-    print("\n".join(PLANNERS.names()))
-    print("package.module:Class\ncmd:PROGRAM ARGUMENTS\nhttp://HOST:PORT\noutputs.jsonl")
+    print_list(
+        PLANNERS,
+        {
+            "package.module:Class": "a Python class",
+            "cmd:PROGRAM ARGUMENTS": "a program that speaks JSON lines",
+            "http://HOST:PORT": "a server",
+            "outputs.jsonl": "answers made elsewhere",
+        },
+    )
     return 0
 
 

@@ -7,6 +7,7 @@ import re
 import textwrap
 from pathlib import Path
 
+from cfgen.cli.commands.lists import needs
 from cfgen.cli.options import add_options, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
@@ -187,8 +188,11 @@ def _cause(name: str, reason: str) -> str:
 def _readers(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.importing import READERS
 
-    for name in READERS.names():
-        print(f"{name}\n{textwrap.indent(inspect.getdoc(READERS.get(name)) or '', '    ')}\n")
+    for entry in READERS.entries():
+        words = entry.problem or inspect.getdoc(READERS.get(entry.name)) or ""
+        print(
+            f"{entry.name}  (from: {entry.source}; needs: {needs(entry)})\n{textwrap.indent(words, '    ')}\n"
+        )
     return 0
 
 

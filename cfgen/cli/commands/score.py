@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, names, parse_options, positive, seconds
+from cfgen.cli.options import add_options, add_rubric, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
 
@@ -31,6 +31,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_options(parser, "--planner-option", "planner")
     parser.add_argument("--judge", default="offline", help="who judges (default offline)")
     add_options(parser, "--judge-option", "judge")
+    add_rubric(parser)
     parser.add_argument(
         "--votes", type=positive, metavar="K", help="replies of each judge model to each item"
     )
@@ -104,6 +105,7 @@ def _score(arguments: argparse.Namespace) -> int:
         judge=arguments.judge,
         judge_options=parse_options(arguments.judge_option, "--judge-option"),
         votes=arguments.votes,
+        rubric=arguments.rubric,
         arms=arguments.arms,
         repeats=arguments.repeats,
         timeout_s=arguments.timeout,
@@ -135,6 +137,7 @@ def _again(arguments: argparse.Namespace) -> str:
     words += [w for option in arguments.planner_option for w in ("--planner-option", option)]
     words += ["--judge", arguments.judge]
     words += [w for option in arguments.judge_option for w in ("--judge-option", option)]
+    words += ["--rubric", arguments.rubric] if arguments.rubric != "hazard" else []
     words += ["--votes", str(arguments.votes)] if arguments.votes else []
     words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
     words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []

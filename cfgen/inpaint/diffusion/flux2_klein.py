@@ -16,7 +16,9 @@ class Flux2KleinOptions(Options):
 
 
 class Flux2Klein(Editor):
-    """The crop is also the model's reference picture. Each text is encoded once."""
+    """FLUX.2 klein on this machine.
+
+    The crop is also the model's reference picture. Each text is encoded once."""
 
     name = "flux2-klein"
     Options = Flux2KleinOptions

@@ -18,7 +18,9 @@ class QwenImageEditOptions(Options):
 
 
 class QwenImageEdit(Editor):
-    """Text and picture are encoded together, so no encoding serves twice."""
+    """Qwen-Image-Edit on this machine.
+
+    Text and picture are encoded together, so no encoding serves twice."""
 
     name = "qwen-image-edit"
     Options = QwenImageEditOptions

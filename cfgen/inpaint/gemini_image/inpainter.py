@@ -42,7 +42,9 @@ _OWNER = "inpainter 'nano-banana'"
 
 
 class NanoBanana:
-    """Options that decide the picture, stored with the benchmark:
+    """Google's image models through the API: each crop goes out, what comes back is aligned and pasted.
+
+    Options that decide the picture, stored with the benchmark:
 
         model: the image model. image_size: "1K", "2K", "4K", or "" to leave it to the model.
         rewordings: further wordings after a refusal or an answer without the edit.

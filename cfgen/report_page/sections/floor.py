@@ -27,6 +27,16 @@ _NAMES: dict[Event, str] = {
 }
 
 
+def headline_section(data: ReportData) -> Section:
+    """How much of the response is due to the hazard."""
+    return floor_sections(data)[0]
+
+
+def floor_section(data: ReportData) -> Section:
+    """The same event in every arm, with and without a hazard."""
+    return floor_sections(data)[1]
+
+
 def floor_sections(data: ReportData) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
     floors: Floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}

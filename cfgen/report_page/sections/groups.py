@@ -21,6 +21,7 @@ _LEAST_CASES, _MOST_ROWS = 3, 24
 
 
 def groups_section(data: ReportData) -> Section:
+    """Success by hazard, place, distance and so on."""
     speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
     plots, tables, figures = [], [], {}
     for axis in AXES:

@@ -13,6 +13,7 @@ from cfgen.report_page.table import Table
 
 
 def motion_section(data: ReportData) -> Section:
+    """Plans measured against the hazard's place."""
     rows, figures = [], []
     for planner in data.planners:
         errors = _errors(data, planner)

@@ -14,6 +14,7 @@ _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 
 
 def paired_section(data: ReportData) -> Section:
+    """Planner against planner on shared cases, and how many it takes to see a difference."""
     if len(data.planners) < 2:
         return Section("versus", "Planner against planner")
     pairs: dict[str, list[Pair]] = {

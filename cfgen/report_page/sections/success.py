@@ -12,6 +12,7 @@ from cfgen.report_page.table import Table
 
 
 def success_section(data: ReportData) -> Section:
+    """Strict success by planner and judge."""
     rows = success_rows(data)
     ranked = _ranked(rows)
     names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]

@@ -11,6 +11,7 @@ from cfgen.report_page.table import Table
 
 
 def traces_section(data: ReportData) -> Section:
+    """Whether the parts of the answers fit together, edge by edge."""
     edges, edge_figures = _edges(data)
     claims, claim_figures = _claims(data)
     return Section(

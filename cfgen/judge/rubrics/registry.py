@@ -1,0 +1,168 @@
+"""Rubrics by name, and a user's own wording of the hazard rubric from a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cfgen.core.errors import InputError
+from cfgen.core.registry import Registry
+from cfgen.judge.protocol import JudgeItem, RubricId, Shown
+from cfgen.judge.rubrics.hazard import SCALES, STEPS, Form, HazardRubric, Wording
+from cfgen.records import Identifier, Vote
+
+RUBRICS = Registry("rubric", "cfgen.rubrics", {"hazard": "cfgen.judge.rubrics.hazard:HazardRubric"})
+DEFAULT = "hazard"
+
+
+class Rubric(Protocol):
+    """What a model judge is asked, and how its answer is read; knows nothing of transport.
+
+    ``id`` hashes every word and the schema. ``headings`` name the inputs in the order of ``prompt``.
+    """
+
+    @property
+    def id(self) -> RubricId: ...
+
+    @property
+    def headings(self) -> tuple[str, ...]: ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """JSON schema of an answer."""
+        ...
+
+    def system(self, form: Form) -> str: ...
+
+    def again(self, problem: str) -> str:
+        """What is said after a reply that cannot be used."""
+        ...
+
+    def prompt(self, item: JudgeItem) -> list[str | Shown]:
+        """The inputs in order: strings and images. Planner text must be quoted (:func:`cfgen.models.quote.quote`)."""
+        ...
+
+    def parse(self, raw: str, model: str) -> Vote:
+        """One vote; ``status`` "failed" with a reason where the reply cannot be used, never a guess."""
+        ...
+
+
+def is_file(name_or_file: str) -> bool:
+    """Whether it names a file rather than an installed rubric."""
+    return Path(name_or_file).suffix.lower() in (".yaml", ".yml") or "/" in name_or_file
+
+
+def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
+    """A rubric by its registered name, or the hazard rubric in the words of a YAML file.
+
+    Raises:
+        InputError: no such name or file, or a fault in the file: names file, field, expected and found.
+    """
+    if is_file(name_or_file):
+        return read_rubric(Path(name_or_file).expanduser())
+    if name_or_file not in RUBRICS.names():
+        raise InputError(
+            f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'. "
+            f"Third parties register theirs under the entry-point group '{RUBRICS.group}'."
+        )
+    made: Rubric = RUBRICS.create(name_or_file, {})
+    return made
+
+
+# --- a wording of one's own -----------------------------------------------------------------------------------
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class _Steps(_Part):
+    change: str | None = Field(default=None, min_length=1)
+    reasoning: str | None = Field(default=None, min_length=1)
+    waypoints: str | None = Field(default=None, min_length=1)
+    overall: str | None = Field(default=None, min_length=1)
+
+
+class _Scale(_Part):
+    two: str | None = Field(default=None, min_length=1, alias="2")
+    one: str | None = Field(default=None, min_length=1, alias="1")
+    nought: str | None = Field(default=None, min_length=1, alias="0")
+
+    @property
+    def given(self) -> dict[int, str]:
+        return {score: text for score, text in ((2, self.two), (1, self.one), (0, self.nought)) if text}
+
+
+class _Scales(_Part):
+    reasoning: _Scale = _Scale()
+    waypoints: _Scale = _Scale()
+    overall: _Scale = _Scale()
+
+
+class _File(_Part):
+    """What is not given stays as cfgen has it."""
+
+    name: Identifier
+    version: str = Field(default="1", min_length=1)
+    #: what comes before the steps
+    opening: str | None = Field(default=None, min_length=1)
+    steps: _Steps = _Steps()
+    #: dimension -> score -> when it is given
+    scales: _Scales = _Scales()
+    #: said after a reply that cannot be used; holds ``{problem}``
+    again: str | None = Field(default=None, min_length=1)
+
+
+def read_rubric(path: Path) -> HazardRubric:
+    """The hazard rubric in a user's own words; the shape of the answer and its parser stay.
+
+    Raises:
+        InputError: the file cannot be read, or a field is not as expected.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"rubric file '{path}': cannot be read as UTF-8 text: {error}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: expected a mapping with 'name' and own wording, found {str(data)[:60]!r}")
+    try:
+        file = _File.model_validate(_text_keys(data))
+    except ValidationError as error:
+        raise InputError(f"{path}: " + "; ".join(_explain(e) for e in error.errors())) from error
+    if file.name in RUBRICS.names():
+        raise InputError(f"{path}: name: '{file.name}' is that of an installed rubric; choose another")
+    if file.again is not None and "{problem}" not in file.again:
+        raise InputError(f"{path}: again: expected '{{problem}}' where the reason goes, found none")
+    shipped, steps = Wording(), file.steps.model_dump(exclude_none=True)
+    wording = Wording(
+        opening=file.opening or shipped.opening,
+        steps={step: steps.get(step, text) for step, text in STEPS.items()},
+        scales={name: {**scale, **getattr(file.scales, name).given} for name, scale in SCALES.items()},
+        again=file.again or shipped.again,
+    )
+    if wording == shipped:
+        raise InputError(
+            f"{path}: expected own wording under opening, steps, scales or again, found none that differs"
+        )
+    return HazardRubric(file.name, file.version, wording)
+
+
+def _text_keys(data: Any) -> Any:
+    """YAML reads the key 2 as a number."""
+    return {str(key): _text_keys(value) for key, value in data.items()} if isinstance(data, dict) else data
+
+
+def _explain(error: Any) -> str:
+    field = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"{field}: expected this field, found none"
+    if error["type"] == "extra_forbidden":
+        within: dict[str, type[_Part]] = {"": _File, "steps": _Steps, "scales": _Scales}
+        model = within.get(".".join(map(str, error["loc"][:-1])), _Scale)
+        names = ", ".join(info.alias or name for name, info in model.model_fields.items())
+        return f"{field}: unknown field; expected one of {names}"
+    return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}, found {str(error['input'])[:60]!r}"

@@ -1,0 +1,14 @@
+"""A metric: how soon the plan reacts."""
+
+import numpy as np
+
+from cfgen.records import PLAN_DT, Case, Placement
+
+APART_M = 0.5
+
+
+def reaction_s(original: np.ndarray, modified: np.ndarray, placement: Placement, case: Case) -> float | None:
+    """Seconds until the modified plan is half a metre from the original; none where it never is."""
+    apart = np.linalg.norm(modified[:, :2] - original[:, :2], axis=1)  # m at 0.25, 0.5 ... 6 s
+    late = np.flatnonzero(apart >= APART_M)
+    return float((late[0] + 1) * PLAN_DT) if len(late) else None
