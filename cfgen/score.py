@@ -90,7 +90,12 @@ def score(options: ScoreOptions) -> ScoreSummary:
     questions = arm_inputs(store, options.arms, options.repeats)
     inputs = RolloutInputs(store, store.benchmark.seed)
     planner = open_planner(
-        options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
+        options.planner,
+        options.planner_options,
+        options.name,
+        options.timeout_s,
+        options.max_answer_chars,
+        store.reply_cache,
     )
     try:
         _register(store, planner, options)
@@ -102,7 +107,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         )
     finally:
         planner.close()
-    judge = create_judge(options.judge, store.root / "cache" / "replies", **options.judge_options)
+    judge = create_judge(options.judge, store.reply_cache, **options.judge_options)
     _warn_if_untested(store, judge)
     calibrated = _calibrated(store, judge)
     _judge(store, inputs, judge, planner.name, questions, options)

@@ -20,16 +20,31 @@ class Registry:
         kind: singular noun for messages, e.g. ``"inpainter"``.
         group: entry-point group for third parties, e.g. ``"cfgen.inpainters"``.
         builtin: name -> ``"package.module:attribute"``.
+        source: whose names count here as well; ``adapt``, also ``"package.module:attribute"``, makes the factory
+            of a name there. A name that is registered here comes first.
     """
 
-    def __init__(self, kind: str, group: str, builtin: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        builtin: Mapping[str, str],
+        source: "Registry | None" = None,
+        adapt: str = "",
+    ) -> None:
         self.kind = kind
         self.group = group
         self._builtin = dict(builtin)
+        self._source, self._adapt = source, adapt
 
     def names(self) -> list[str]:
         """Every name that :meth:`get` accepts, sorted."""
-        return sorted({*self._builtin, *self._plugins()})
+        return sorted({*self._builtin, *self._plugins(), *(self._source.names() if self._source else ())})
+
+    def adapts(self, name: str) -> bool:
+        """Whether ``name`` comes from ``source``."""
+        here = name in self._builtin or name in self._plugins()
+        return not here and self._source is not None and name in self._source.names()
 
     def get(self, name: str) -> Callable[..., Any]:
         """The factory registered as ``name``.
@@ -39,6 +54,9 @@ class Registry:
         """
         if name in self._builtin:
             return _import(self._builtin[name])
+        if self.adapts(name):
+            adapted: Callable[..., Any] = _import(self._adapt)(name)
+            return adapted
         plugin = self._plugins().get(name)
         if plugin is None:
             raise InputError(

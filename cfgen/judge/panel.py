@@ -15,6 +15,7 @@ from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
+from cfgen.models.registry import MODELS, create_model
 from cfgen.models.quote import cut_notes
 from cfgen.records import JudgeRun, Verdict, Vote
 
@@ -42,7 +43,15 @@ class Panel:
 
     @property
     def note(self) -> str:
-        return self.asking.meter.note
+        return self.asking.client.meter.note
+
+    def check(self) -> None:
+        """Whether its models could be asked, without a call.
+
+        Raises:
+            CfgenError: a key, a package or the model is missing, or its host may not be reached.
+        """
+        self.asking.client.check(self.models)
 
     def run_record(self) -> JudgeRun:
         rubric = self.rubric.id
@@ -137,6 +146,17 @@ def read(reply: Reply, vote: Vote) -> Vote:
 
 def _superseded(vote: Vote) -> Vote:
     return vote.model_copy(update={"flags": (*vote.flags, SUPERSEDED)})
+
+
+def model_judge(provider: str) -> Callable[..., Panel]:
+    """What makes a judge of one model of a registered provider."""
+
+    def make(name: str = "", **options: Any) -> Panel:
+        model, limits = create_model(provider, options, "judge")
+        return Panel(name or model.id, f"{provider} {model.id}", [model], limits)
+
+    make.__doc__ = MODELS.get(provider).__doc__
+    return make
 
 
 def panel(members: list[dict[str, Any]], name: str = "panel", **options: Any) -> Panel:

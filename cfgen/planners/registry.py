@@ -13,6 +13,8 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.registry import Registry
+from cfgen.models.limits import TERMS
+from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
@@ -24,14 +26,13 @@ PLANNERS = Registry(
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
         "cruise": "cfgen.planners.builtin:Cruise",
-        "gemini": "cfgen.planners.vlm:gemini",
-        "local": "cfgen.planners.vlm:local",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
-        "openai": "cfgen.planners.vlm:openai",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
+    MODELS,
+    "cfgen.planners.vlm:model_planner",
 )
 
 #: modules of planners that are quick and cannot hang: they run in this process
@@ -67,10 +68,12 @@ def open_planner(
     name: str | None = None,
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
+    cache: Path | None = None,
 ) -> OpenPlanner:
-    """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
+    """``spec``: a registered name, that of a model provider, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
     ``.jsonl`` file of outputs; or ``verified:`` before any of these. ``timeout_s``: for one answer. ``max_chars``:
-    of an answer's text; the rest is cut, with a note.
+    of an answer's text; the rest is cut, with a note. ``cache``: where planners and verifiers made of models keep
+    replies and what they spent, unless their option ``cache`` says otherwise.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -84,7 +87,7 @@ def open_planner(
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
     limits = timeout_s, max_chars
     if spec.startswith("verified:"):
-        return _verified(spec, options, name, limits)
+        return _verified(spec, options, name, limits, cache)
     if spec.endswith(".jsonl"):
         return _in_process(
             spec, _make_outputs, (spec, max_chars), name or Path(spec).stem, hash_bytes(_read(spec))
@@ -100,15 +103,24 @@ def open_planner(
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
         return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
-    identity = hash_json({"spec": spec, "options": options})
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
             "or a .jsonl file of outputs"
         )
+    decisive = options
+    if PLANNERS.adapts(spec):
+        decisive = _decisive(options)
+        options = {"cache": str(cache or ""), **options}
+    identity = hash_json({"spec": spec, "options": decisive})
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
     return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits)
+
+
+def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the terms on which a model is asked: a budget may be raised half-way."""
+    return {name: value for name, value in options.items() if name not in TERMS}
 
 
 def _in_process(
@@ -179,15 +191,17 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> Open
 _SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
-def _verified(spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int]) -> OpenPlanner:
+def _verified(
+    spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int], cache: Path | None
+) -> OpenPlanner:
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in _SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = open_planner(spec.removeprefix("verified:"), options, None, *limits)
+    base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache)
     try:
-        planner = Verified(base.ask, verifier=create_verifier(*by), **selection)
+        planner = Verified(base.ask, verifier=create_verifier(*by, str(cache or "")), **selection)
     except (CfgenError, TypeError) as error:
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error
@@ -196,7 +210,7 @@ def _verified(spec: str, options: dict[str, Any], name: str | None, limits: tupl
         base,
         name=_identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
-        hash=hash_json({"base": base.hash, "selection": selection, "verifier": by}),
+        hash=hash_json({"base": base.hash, "selection": selection, "verifier": [by[0], _decisive(by[1])]}),
         needs=replace(base.needs, truth=base.needs.truth or oracle),
         ask=planner.plan,
         replays_log=base.replays_log or oracle,

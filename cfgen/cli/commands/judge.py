@@ -74,10 +74,11 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 
 def _create(arguments: argparse.Namespace) -> "Judge":
     from cfgen.judge.registry import create_judge
+    from cfgen.store import Store
 
     return create_judge(
         arguments.judge,
-        arguments.bench / "cache" / "replies",
+        Store(arguments.bench).reply_cache,
         **judge_options(arguments),
     )
 

@@ -39,6 +39,7 @@ def _traces(arguments: argparse.Namespace) -> int:
     from cfgen.judge.claims import ConsistencyChecker, GroundingChecker
     from cfgen.judge.edges import ModelChecker
     from cfgen.judge.traces import check_traces
+    from cfgen.store import Store
 
     options = parse_options(arguments.judge_option, "--judge-option")
     kinds = {"faithfulness": ModelChecker, "consistency": ConsistencyChecker, "grounding": GroundingChecker}
@@ -50,7 +51,7 @@ def _traces(arguments: argparse.Namespace) -> int:
             )
         checker = CriticChecker(arguments.critic)
     else:
-        checker = kinds[arguments.rubric](arguments.judge, options)
+        checker = kinds[arguments.rubric](arguments.judge, options, Store(arguments.bench).reply_cache)
     found, damaged = check_traces(
         arguments.bench,
         arguments.planner,
