@@ -19,6 +19,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import hash_json
+from cfgen.core.network import within_its_network
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.core.progress import Progress
 from cfgen.judge.combine import faulted
@@ -75,9 +76,13 @@ class ScoreOptions:
     max_answer_chars: int = MAX_CHARS
     #: end at the first fault, with its traceback
     strict: bool = False
+    #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
+    offline: bool = False
+    allow_hosts: tuple[str, ...] = ()
     quiet: bool = False
 
 
+@within_its_network
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
@@ -139,6 +144,7 @@ def _warn_of_small_hazards(
 def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None:
     path = store.planner_run_path(planner.name)
     arms, repeats = dict.fromkeys(("original", *options.arms)), options.repeats
+    network = [planner.network]
     if path.is_file():
         found = read_record(path, PlannerRun)
         if found.planner_hash != planner.hash:
@@ -148,6 +154,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
             )
         arms = dict.fromkeys((*found.arms, *arms))
         repeats = max(repeats, found.repeats)
+        network = [*found.network, *network]
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,
@@ -156,6 +163,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
         repeats=repeats,
         seed=store.benchmark.seed,
         needs=asdict(planner.needs),
+        network=tuple(dict.fromkeys(network)),
     )
     write_record(path, run, store.work)
 

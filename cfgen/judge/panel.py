@@ -15,8 +15,8 @@ from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
-from cfgen.models.registry import MODELS, create_model
 from cfgen.models.quote import cut_notes
+from cfgen.models.registry import MODELS, create_model
 from cfgen.records import JudgeRun, Verdict, Vote
 
 Item = tuple[VerdictKey, Callable[[], JudgeItem]]

@@ -168,10 +168,13 @@ class Model(Protocol):
 
     def check(self) -> None:
         """Whether it could be asked: quick, without a call. Raises CfgenError as ``open`` does."""
+        return
 
     async def open(self) -> None:
         """Connect or load. Raises CfgenError when a key, a package or the model is missing."""
+        return
 
     async def ask(self, ask: Ask) -> Reply: ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        return None

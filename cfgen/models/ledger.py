@@ -20,7 +20,7 @@ class Ledger:
         self._account = account
 
     def add(self, model: str, what: str, good: bool, usage: Mapping[str, float], failed: str = "") -> None:
-        """Note one call. ``what`` it was for; ``good``: whether the answer was of use; ``failed``: why there is none."""
+        """Note one call. ``what`` it was for; ``good``: was the answer of use; ``failed``: why there was none."""
         if self.path is None:
             return
         content: dict[str, Any] = {"model": model, "for": what, "good": good, "usage": dict(usage)}

@@ -5,9 +5,12 @@ It first gets ``{"ask": "needs"}`` and answers ``{"needs": {...}}``; then one ob
 """
 
 import contextlib
+import errno
 import json
+import os
 import queue
 import shlex
+import shutil
 import subprocess
 import threading
 import time
@@ -16,6 +19,8 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.isolate import available, isolated
+from cfgen.core.network import current
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Observation, Requirements, Response
@@ -31,6 +36,8 @@ STARTUP_TIMEOUT_S = 900.0
 class Command:
     """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
 
+    Offline it runs in a network of its own where the system permits that (``isolated``).
+
     Raises:
         InputError: it cannot be started, or does not answer the first question.
     """
@@ -40,6 +47,7 @@ class Command:
             self._words = shlex.split(command)
         except ValueError as error:
             raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
+        self.isolated = current().limits and not current().allow_hosts and available()
         self._timeout_s, self._max_chars = timeout_s, max_chars
         self._longest = _BESIDES + 6 * max_chars
         self._process: subprocess.Popen[bytes] | None = None
@@ -90,9 +98,14 @@ class Command:
     def _start(self) -> Requirements:
         self._errors.clear()
         self._lines = _Lines()
+        command = self._words
         try:
+            if self.isolated:
+                if shutil.which(command[0]) is None:
+                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+                command = isolated(command)
             process = subprocess.Popen(
-                self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
         except OSError as error:
             raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error

@@ -33,7 +33,7 @@ _SCORES = {"YES": 1.0, "NO": 0.0, "UNKNOWN": 0.5}
 
 
 def create_verifier(name: str, options: Mapping[str, Any] | None = None, cache: str = "") -> Verifier:
-    """``name``: "offline" (measures, no model), or a model provider with its options. ``cache``: where it keeps replies.
+    """``name``: "offline" (measures, no model), or a model provider with its options. ``cache``: for its replies.
 
     Raises:
         InputError: unknown name or option. CfgenError: the model cannot be asked.

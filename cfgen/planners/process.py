@@ -15,6 +15,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
+from cfgen.core.network import obey
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
@@ -144,6 +145,7 @@ class PlannerProcess:
 
 def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[Any, ...], limit: int) -> None:
     """Make the planner, say what it needs, answer until told to end. What it prints goes to stderr."""
+    obey()
     sys.stdout = sys.stderr
     sys.path.insert(0, str(Path.cwd()))
     try:

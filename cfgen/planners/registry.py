@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.network import current
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.registry import Registry
 from cfgen.models.limits import TERMS
@@ -60,6 +61,8 @@ class OpenPlanner:
     #: sees the recorded future (the ``logged`` planner)
     replays_log: bool = False
     close: Callable[[], None] = field(default=lambda: None)
+    #: what it could reach and how that was held, for the record; "": everything
+    network: str = ""
 
 
 def open_planner(
@@ -70,10 +73,14 @@ def open_planner(
     max_chars: int = MAX_CHARS,
     cache: Path | None = None,
 ) -> OpenPlanner:
-    """``spec``: a registered name, that of a model provider, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
-    ``.jsonl`` file of outputs; or ``verified:`` before any of these. ``timeout_s``: for one answer. ``max_chars``:
-    of an answer's text; the rest is cut, with a note. ``cache``: where planners and verifiers made of models keep
-    replies and what they spent, unless their option ``cache`` says otherwise.
+    """A planner, started and ready.
+
+    Args:
+        spec: a registered name, that of a model provider, ``package.module:Class``, ``cmd:program arguments``,
+            ``http://host:port``, or a ``.jsonl`` file of outputs; or ``verified:`` before any of these.
+        timeout_s: for one answer. max_chars: of an answer's text; the rest is cut, with a note.
+        cache: where planners and verifiers made of models keep replies and what they spent, unless their option
+            ``cache`` says otherwise.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -95,11 +102,15 @@ def open_planner(
     if spec.startswith("cmd:"):
         from cfgen.planners.command import Command
 
-        return _elsewhere(spec, Command(spec.removeprefix("cmd:"), *limits), name)
+        program = Command(spec.removeprefix("cmd:"), *limits)
+        held = "the program has a network of its own with nothing in it"
+        return _elsewhere(spec, program, name, held if program.isolated else "the program was NOT held to it")
     if spec.startswith(("http://", "https://")):
         from cfgen.planners.http import Server
 
-        return _elsewhere(spec, Server(spec, *limits), name)
+        return _elsewhere(
+            spec, Server(spec, *limits), name, "its server was allowed; what that reaches is its own"
+        )
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
         return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
@@ -142,7 +153,8 @@ def _in_process(
         return [_guarded(planner, one) for one in observations]
 
     own_name = str(getattr(planner, "name", spec))
-    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, replays)
+    network = current().words("Python's sockets refused in this process")
+    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, replays, network=network)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -177,13 +189,26 @@ def _isolated(
         raise InputError(
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
         )
-    return OpenPlanner(_identifier(name), spec, identity, planner.needs, planner.plan, close=planner.close)
-
-
-def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> OpenPlanner:
-    identity = hash_json({"spec": spec})
     return OpenPlanner(
-        _identifier(name or spec), spec, identity, planner.needs, planner.plan, close=planner.close
+        _identifier(name),
+        spec,
+        identity,
+        planner.needs,
+        planner.plan,
+        close=planner.close,
+        network=current().words("Python's sockets refused in the planner's process"),
+    )
+
+
+def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: str) -> OpenPlanner:
+    return OpenPlanner(
+        _identifier(name or spec),
+        spec,
+        hash_json({"spec": spec}),
+        planner.needs,
+        planner.plan,
+        close=planner.close,
+        network=current().words(held),
     )
 
 

@@ -92,6 +92,8 @@ class PlannerRun(Stored):
     repeats: int = Field(gt=0)
     seed: int
     needs: dict[str, Any] = Field(default_factory=dict)
+    #: what could be reached and how that was held, once for every way in which it was run; "": everything
+    network: tuple[str, ...] = ()
 
 
 class Vote(Record):

@@ -7,7 +7,6 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import CfgenError, InputError, StoreError
-from cfgen.models.cache import Replies
 from cfgen.judge.combine import combine
 from cfgen.judge.each import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
@@ -15,6 +14,7 @@ from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
 from cfgen.judge.stored import judge_failures
 from cfgen.models.base import Ask, ModelError, Reply, Turn
+from cfgen.models.cache import Replies
 from cfgen.models.limits import Limits, Meter, with_retries
 from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict

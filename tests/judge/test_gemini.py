@@ -27,8 +27,7 @@ def _key(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.models import client
-    from cfgen.models import batcher, limits
+    from cfgen.models import batcher, client, limits
 
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)

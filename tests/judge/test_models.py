@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from cfgen.cli.main import main
 
+from cfgen.cli.main import main
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored

@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.cli.options import add_options, judge_options, names, positive
+from cfgen.cli.options import add_network, add_options, judge_options, names, network, positive
+from cfgen.core.network import limited
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
@@ -28,6 +29,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _strict(probe)
     probe.add_argument("--kinds", type=names, default=(), metavar="A,B", help="only these kinds of answers")
     probe.add_argument("--cases", type=positive, metavar="N", help="only N cases (default: all)")
+    add_network(probe)
     probe.add_argument("--quiet", action="store_true", help="no progress")
     probe.set_defaults(func=_probe)
 
@@ -112,8 +114,11 @@ def _probe(arguments: argparse.Namespace) -> int:
     from cfgen.judge.probe import probe
     from cfgen.records.trust import ENOUGH_KINDS
 
-    judge = _create(arguments)
-    found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict)
+    with limited(network(arguments)):
+        judge = _create(arguments)
+        found = probe(
+            arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict
+        )
     print(probe_table(found))
     if found.faults:
         print(f"{len(found.faults)} faults, the first: {found.faults[0]}")

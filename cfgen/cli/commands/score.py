@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, judge_options, names, parse_options, positive, seconds
+from cfgen.cli.options import add_network, add_options, judge_options, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
 
@@ -73,6 +73,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="overwrite the planner's reasoning and see whether it follows",
     )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
+    add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
 
@@ -114,6 +115,8 @@ def _score(arguments: argparse.Namespace) -> int:
             timeout_s=arguments.timeout,
             intervene=arguments.intervene,
             strict=arguments.strict,
+            offline=arguments.offline,
+            allow_hosts=arguments.allow_hosts,
             quiet=arguments.quiet,
         )
     )
@@ -138,6 +141,8 @@ def _again(arguments: argparse.Namespace) -> str:
     words += ["--votes", str(arguments.votes)] if arguments.votes else []
     words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
     words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
+    words += ["--offline"] if arguments.offline else []
+    words += ["--allow-hosts", ",".join(arguments.allow_hosts)] if arguments.allow_hosts else []
     return shlex.join([*words, "--retry-failed"])
 
 
