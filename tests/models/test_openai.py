@@ -60,7 +60,7 @@ def test_another_bad_request_is_not_asked_again():
 def test_an_account_without_money_ends_the_run():
     with (
         FakeServer(lambda r, n: error(429, "You exceeded your quota", code="insufficient_quota")) as server,
-        pytest.raises(SetupError, match="judge 'm': .* answered 429 .*exceeded your quota"),
+        pytest.raises(SetupError, match=r"judge 'm': .* answered 429 .*exceeded your quota"),
     ):
         judged(chat(server), items(2))
     assert len(server.requests) <= 2

@@ -1,4 +1,4 @@
-"""A provider that a third party has installed judges, plans and verifies; one budget over all runs, told alike by all."""
+"""A provider of a third party judges, plans and verifies; one budget over all runs, told alike by all."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
     bench = make_bench(tmp_path / "b", 1, {}, arms=("hazard",)).root
     with server(says) as found:
         options = ["model=m", f"url={found.url}"]
-        planner = [word for o in options for word in ("--planner-option", o)]
+        planner = [word for o in (*options, 'look={"frame_times": [0]}') for word in ("--planner-option", o)]
         judge = [word for o in options for word in ("--judge-option", o)]
         code, said, err = run(
             "score", bench, "--planner", "house", *planner, "--judge", "house", *judge, "--quiet"
@@ -71,7 +71,11 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
         words = [word for o in verifier for word in ("--planner-option", o)]
         code, _, err = run("score", bench, "--planner", "verified:cruise", *words, "--quiet")
         assert code == 0, err
-    accounts = [json.loads(line)["for"] for line in (bench / "cache/replies/spent.jsonl").read_text().split()]
+    accounts = [
+        json.loads(line)["for"]
+        for line in (bench / "cache/replies/spent.jsonl").read_text().splitlines()
+        if line
+    ]
     assert {*accounts} == {"planner m", "judge m", "verifier m"}
 
 
