@@ -5,8 +5,10 @@ Usage: python isolate.py PROGRAM ARGUMENTS...   (run by path, so that it needs n
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import os
+import shutil
 import socket
 import struct
 import subprocess
@@ -31,7 +33,13 @@ def available() -> bool:
 
 
 def isolated(command: Sequence[str]) -> list[str]:
-    """The command that runs ``command`` in a network of its own."""
+    """The command that runs ``command`` in a network of its own.
+
+    Raises:
+        FileNotFoundError: there is no such program.
+    """
+    if shutil.which(command[0]) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), *command]
 
 

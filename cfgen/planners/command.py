@@ -5,12 +5,9 @@ It first gets ``{"ask": "needs"}`` and answers ``{"needs": {...}}``; then one ob
 """
 
 import contextlib
-import errno
 import json
-import os
 import queue
 import shlex
-import shutil
 import subprocess
 import threading
 import time
@@ -98,12 +95,8 @@ class Command:
     def _start(self) -> Requirements:
         self._errors.clear()
         self._lines = _Lines()
-        command = self._words
         try:
-            if self.isolated:
-                if shutil.which(command[0]) is None:
-                    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
-                command = isolated(command)
+            command = isolated(self._words) if self.isolated else self._words
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )

@@ -105,12 +105,14 @@ class Vlm:
     async def _all(self, observations: Sequence[Observation]) -> list[Response | PlanFaultError]:
         """All are waited for, so that nothing under way is paid for in vain."""
         found = await asyncio.gather(*map(self._one, observations), return_exceptions=True)
-        errors = [one for one in found if isinstance(one, BaseException)]
-        if any(isinstance(error, BudgetSpentError) for error in errors):
+        answers: list[Response | PlanFaultError] = []
+        if any(isinstance(one, BudgetSpentError) for one in found):
             raise Shortfall(self._client.broke())
-        if errors:
-            raise errors[0]
-        return [one for one in found if not isinstance(one, BaseException)]
+        for one in found:
+            if isinstance(one, BaseException) and not isinstance(one, PlanFaultError):
+                raise one
+            answers.append(one)
+        return answers
 
     async def _one(self, observation: Observation) -> Response | PlanFaultError:
         ask = question(observation, self._model.form)

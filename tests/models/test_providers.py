@@ -80,7 +80,7 @@ def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
 
 
 def test_its_names_and_options_are_known():
-    for command in ("judge", "planner"):
+    for command in ("judge", "planner", "models"):
         assert "house" in run(command, "list")[1]
     with pytest.raises(
         InputError, match="judge option 'wheels' is not known; expected one of: model, url, timeout_s, votes"
