@@ -101,7 +101,8 @@ class Client:
             ModelError: there is none. SetupError: nor will there be one. BudgetSpentError: no budget to ask.
         """
         key = Replies.key(model.identity, ask, vote)
-        kept = self.replies.get(key)
+        cacheable = getattr(model, "cacheable", True)
+        kept = self.replies.get(key) if cacheable else None
         if kept is not None:
             self.meter.cached += 1
             if calls is not None:
@@ -117,7 +118,7 @@ class Client:
             if error.kind == "fatal":
                 raise SetupError(f"{self.owner}: {error}") from None
             raise
-        if reply.finish == "complete" and fits(reply.text):
+        if cacheable and reply.finish == "complete" and fits(reply.text):
             self.replies.put(key, reply, told)
         return reply
 

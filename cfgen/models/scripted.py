@@ -32,6 +32,8 @@ class Scripted:
 
     at_once: int | None = 1
     host = ""
+    #: a reply goes by the item's key, which is no part of the question
+    cacheable = False
 
     def __init__(self, replies: dict[str, Any], default: str | None, form: Form = "tags") -> None:
         self.id = "scripted"
