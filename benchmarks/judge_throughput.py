@@ -94,7 +94,9 @@ def ours(folder: Path, url: str, n: int, cache: Path, four_frames: bool = False)
         return item
 
     items = [(VerdictKey("p", f"r{i}", "hazard", i), lambda i=i: build(i)) for i in range(n)]
-    judge.asking.replies.folder = None  # every request is sent: the cache of replies is not what is measured
+    judge.asking.client.replies.folder = (
+        None  # every request is sent: the cache of replies is not what is measured
+    )
     start, busy = time.perf_counter(), time.process_time()
     judge.judge(items, lambda v: write_record(folder / "verdicts" / f"{v.case_id}.json", v))
     return n / (time.perf_counter() - start), 1000 * (time.process_time() - busy) / n

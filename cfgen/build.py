@@ -21,6 +21,7 @@ from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.hashing import canonical_json, derive_case_id
+from cfgen.core.network import within_its_network
 from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
@@ -85,9 +86,13 @@ class BuildOptions:
     retry_faults: bool = False
     #: the first thing that breaks ends the build with its traceback
     strict: bool = False
+    #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
+    offline: bool = False
+    allow_hosts: tuple[str, ...] = ()
     quiet: bool = False
 
 
+@within_its_network
 def build(options: BuildOptions) -> BuildReport:
     """Make or continue the benchmark in ``options.out``.
 

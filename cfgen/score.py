@@ -19,12 +19,13 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import hash_json
+from cfgen.core.network import within_its_network
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.core.progress import Progress
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
-from cfgen.judge.registry import check_judge, create_judge
+from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.protocol import Planner
 from cfgen.planners.registry import OpenPlanner, open_planner
@@ -80,9 +81,13 @@ class ScoreOptions:
     max_answer_chars: int = MAX_CHARS
     #: end at the first fault, with its traceback
     strict: bool = False
+    #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
+    offline: bool = False
+    allow_hosts: tuple[str, ...] = ()
     quiet: bool = False
 
 
+@within_its_network
 def score(options: ScoreOptions) -> ScoreSummary:
     """Ask the planner what it has not been asked, judge what has not been judged.
 
@@ -96,13 +101,15 @@ def score(options: ScoreOptions) -> ScoreSummary:
     store = Store(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     inputs = RolloutInputs(store, store.benchmark.seed)
-    judge = create_judge(
-        options.judge, store.root / "cache" / "replies", options.rubric, **options.judge_options
-    )
-    check_judge(options.judge, judge)
+    judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
     store.check_judge(judge.run_record())
     planner = open_planner(
-        options.planner, options.planner_options, options.name, options.timeout_s, options.max_answer_chars
+        options.planner,
+        options.planner_options,
+        options.name,
+        options.timeout_s,
+        options.max_answer_chars,
+        store.reply_cache,
     )
     try:
         _register(store, planner, options)
@@ -145,6 +152,7 @@ def _warn_of_small_hazards(
 def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None:
     path = store.planner_run_path(planner.name)
     arms, repeats = dict.fromkeys(("original", *options.arms)), options.repeats
+    network = [planner.network]
     if path.is_file():
         found = read_record(path, PlannerRun)
         if found.planner_hash != planner.hash:
@@ -154,6 +162,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
             )
         arms = dict.fromkeys((*found.arms, *arms))
         repeats = max(repeats, found.repeats)
+        network = [*found.network, *network]
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,
@@ -163,6 +172,7 @@ def _register(store: Store, planner: OpenPlanner, options: ScoreOptions) -> None
         seed=store.benchmark.seed,
         needs=asdict(planner.needs),
         isolation=planner.isolation,
+        network=tuple(dict.fromkeys(network)),
     )
     write_record(path, run, store.work)
 

@@ -98,6 +98,11 @@ class Store:
         """What inpainters that cost money keep: answers, batch jobs under way, and what was spent."""
         return self.root / "cache" / "inpaint"
 
+    @property
+    def reply_cache(self) -> Path:
+        """What judges, planners and verifiers made of models keep: replies, batch jobs, and what was spent."""
+        return self.root / "cache" / "replies"
+
     def scene_dir(self, scene_id: str) -> Path:
         return self.root / "scenes" / scene_id
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from cfgen.core.network import current
 from cfgen.models.ledger import Ledger
 from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
 from cfgen.store import Store
@@ -46,6 +47,7 @@ def tally(
         lost=sum(bool(r.fault) for r in rejections),
         stopped=stopped,
         spent=spent_so_far(store),
+        network=current().words("Python's sockets refused in this process and its workers"),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.network import Network
 
 
 def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
@@ -58,6 +59,27 @@ def judge_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """``--judge-option`` and, where given, ``--votes``."""
     options = parse_options(arguments.judge_option, "--judge-option")
     return options if arguments.votes is None else {**options, "votes": arguments.votes}
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """``--offline`` and ``--allow-hosts``."""
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="send nothing off this machine: models elsewhere are refused, and sockets of planners and workers; "
+        "servers on this machine stay within reach, but not of cmd: programs where the system can cut them off",
+    )
+    parser.add_argument(
+        "--allow-hosts",
+        type=names,
+        default=(),
+        metavar="A,B",
+        help="reach these hosts only (this machine too only where localhost is named); what held is recorded",
+    )
+
+
+def network(arguments: argparse.Namespace) -> Network:
+    return Network(arguments.offline, arguments.allow_hosts)
 
 
 def names(text: str) -> tuple[str, ...]:

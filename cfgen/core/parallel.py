@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from cfgen.core import processes
 from cfgen.core.errors import CfgenError
+from cfgen.core.network import obey
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -72,7 +73,7 @@ class Workers:
     def _until_a_death(self, work: Callable[[T], R], queue: Iterator[T]) -> Generator[R, None, list[T]]:
         """Returns the items that were in hand when a worker died; none when all is done."""
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self.jobs, _SPAWN, _leave_interrupts_to_parent)
+            self._pool = ProcessPoolExecutor(self.jobs, _SPAWN, _begin)
         pending: dict[Future[R], T] = {}
         suspects: list[T] = []
         while True:
@@ -129,7 +130,7 @@ def _alone(work: Callable[[T], R], item: T) -> R:
 
 
 def _serve(pipe: Connection, work: Callable[[Any], Any], item: Any) -> None:
-    _leave_interrupts_to_parent()
+    _begin()
     pipe.send(None)
     told: tuple[Any, BaseException | None]
     try:
@@ -159,5 +160,7 @@ def _how(code: int | None) -> str:
     return f"signal {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"signal {-code}"
 
 
-def _leave_interrupts_to_parent() -> None:
+def _begin() -> None:
+    """In a worker: interrupts are the parent's, and so are limits of the network."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    obey()

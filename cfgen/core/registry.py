@@ -69,15 +69,25 @@ class Registry:
         kind: singular noun for messages, e.g. ``"inpainter"``.
         group: entry-point group for third parties, e.g. ``"cfgen.inpainters"``.
         builtin: name -> ``"package.module:attribute"``.
+        source: whose names count here as well; ``adapt``, also ``"package.module:attribute"``, makes the factory
+            of a name there. A name that is registered here comes first.
         extras: what those of them need that the base install lacks.
     """
 
     def __init__(
-        self, kind: str, group: str, builtin: Mapping[str, str], *, extras: Mapping[str, Extra] | None = None
+        self,
+        kind: str,
+        group: str,
+        builtin: Mapping[str, str],
+        source: "Registry | None" = None,
+        adapt: str = "",
+        *,
+        extras: Mapping[str, Extra] | None = None,
     ) -> None:
         self.kind = kind
         self.group = group
         self._builtin = dict(builtin)
+        self._source, self._adapt = source, adapt
         self._extras = dict(extras or {})
 
     @property
@@ -87,11 +97,17 @@ class Registry:
 
     def ordered(self) -> list[str]:
         """Every name: ours in their order, then third parties', sorted."""
-        return [*self._builtin, *sorted(self._plugins())]
+        adapted = self._source.ordered() if self._source else []
+        return list(dict.fromkeys([*self._builtin, *adapted, *sorted(self._plugins())]))
 
     def names(self) -> list[str]:
         """Every name that :meth:`get` accepts, sorted."""
-        return sorted({*self._builtin, *self._plugins()})
+        return sorted(self.ordered())
+
+    def adapts(self, name: str) -> bool:
+        """Whether ``name`` comes from ``source``."""
+        here = name in self._builtin or name in self._plugins()
+        return not here and self._source is not None and name in self._source.names()
 
     def get(self, name: str) -> Callable[..., Any]:
         """The factory registered as ``name``.
@@ -101,6 +117,9 @@ class Registry:
         """
         if name in self._builtin:
             return _import(self._builtin[name])
+        if self.adapts(name):
+            adapted: Callable[..., Any] = _import(self._adapt)(name)
+            return adapted
         plugin = self._plugins().get(name)
         if plugin is None:
             raise InputError(
@@ -136,13 +155,19 @@ class Registry:
 
     def missing_extra(self, name: str) -> str:
         """The command that installs what ``name`` lacks here; "" where it lacks nothing known."""
-        extra = self._extras.get(name)
+        extra = self.extra(name)
         return extra.command if extra and extra.missing else ""
+
+    def extra(self, name: str) -> Extra | None:
+        """What ``name`` needs beyond the base install."""
+        return self._source.extra(name) if self._source and self.adapts(name) else self._extras.get(name)
 
     def source(self, name: str) -> str:
         """Where ``name`` comes from: "built-in", or a distribution and its version."""
         if name in self._builtin:
             return "built-in"
+        if self._source and self.adapts(name):
+            return self._source.source(name)
         point = self._plugins()[name]
         return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
 
@@ -172,7 +197,7 @@ class Registry:
                 summary = first_line(self.get(name))
             except CfgenError as error:
                 problem = str(error)
-            found.append(Entry(name, summary, self.source(name), self._extras.get(name), problem))
+            found.append(Entry(name, summary, self.source(name), self.extra(name), problem))
         return found
 
     def _plugins(self) -> dict[str, EntryPoint]:

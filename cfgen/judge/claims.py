@@ -1,6 +1,7 @@
 """Faithful GRPO's two judges on planners' traces: does the action follow, and is each sentence true to the frame?"""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from cfgen.judge.edges import ModelChecker
@@ -19,8 +20,8 @@ class ConsistencyChecker(ModelChecker):
 
     rubric = CONSISTENCY.id
 
-    def __init__(self, judge: str, options: dict[str, Any]) -> None:
-        super().__init__(judge, options)
+    def __init__(self, judge: str, options: dict[str, Any], cache_dir: Path | None = None) -> None:
+        super().__init__(judge, options, cache_dir)
         self.name += "-consistency"
 
     async def reply(self, key: str, item: TraceItem) -> TraceReply:
@@ -37,8 +38,8 @@ class GroundingChecker(ModelChecker):
 
     rubric = GROUNDING.id
 
-    def __init__(self, judge: str, options: dict[str, Any]) -> None:
-        super().__init__(judge, options)
+    def __init__(self, judge: str, options: dict[str, Any], cache_dir: Path | None = None) -> None:
+        super().__init__(judge, options, cache_dir)
         self.name += "-grounding"
 
     async def reply(self, key: str, item: TraceItem) -> TraceReply:

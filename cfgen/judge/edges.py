@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
 from cfgen.models.base import Ask, ModelError, Picture, Turn
 from cfgen.models.quote import cut_notes
+from cfgen.models.registry import MODELS
 
 
 class ModelChecker:
@@ -27,11 +29,11 @@ class ModelChecker:
 
     rubric: RubricId = FAITHFULNESS.id
 
-    def __init__(self, judge: str, options: dict[str, Any]) -> None:
-        panel = create_judge(judge, **options)
+    def __init__(self, judge: str, options: dict[str, Any], cache_dir: Path | None = None) -> None:
+        panel = create_judge(judge, cache_dir, **options)
         if not isinstance(panel, Panel):
             raise InputError(
-                f"judge '{judge}' has no model to ask about traces; use gemini, openai, local or scripted"
+                f"judge '{judge}' has no model to ask about traces; use one of: {', '.join(MODELS.names())}"
             )
         self.name = panel.name
         self.asking, self.model = panel.asking, panel.models[0]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from cfgen.core import loop
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
 from cfgen.core.hashing import hash_json
@@ -17,8 +16,8 @@ from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
-from cfgen.models.local import Local
 from cfgen.models.quote import cut_notes
+from cfgen.models.registry import MODELS, create_model
 from cfgen.records import JudgeRun, Verdict, Vote
 
 Item = tuple[VerdictKey, Callable[[], JudgeItem]]
@@ -48,26 +47,17 @@ class Panel:
         self.rubric, self.name = rubric, name
         self.asking = Asking(name, self.limits)
 
-    def check(self) -> None:
-        """Before anything is asked of anybody: whether the models can be reached for at all.
-
-        Weights on this machine are not loaded for it: a planner may need the memory first.
-
-        Raises:
-            CfgenError: a key or a package is missing.
-        """
-
-        async def opened() -> None:
-            for model in self.models:
-                if not isinstance(model, Local):
-                    await model.open()
-                    await model.close()
-
-        loop.run(opened())
-
     @property
     def note(self) -> str:
-        return self.asking.meter.note
+        return self.asking.client.meter.note
+
+    def check(self) -> None:
+        """Whether its models could be asked, without a call.
+
+        Raises:
+            CfgenError: a key, a package or the model is missing, or its host may not be reached.
+        """
+        self.asking.client.check(self.models)
 
     def run_record(self) -> JudgeRun:
         rubric = self.rubric.id
@@ -162,6 +152,17 @@ def read(reply: Reply, vote: Vote) -> Vote:
 
 def _superseded(vote: Vote) -> Vote:
     return vote.model_copy(update={"flags": (*vote.flags, SUPERSEDED)})
+
+
+def model_judge(provider: str) -> Callable[..., Panel]:
+    """What makes a judge of one model of a registered provider."""
+
+    def make(name: str = "", **options: Any) -> Panel:
+        model, limits = create_model(provider, options, "judge")
+        return Panel(name or model.id, f"{provider} {model.id}", [model], limits)
+
+    make.__doc__ = MODELS.get(provider).__doc__
+    return make
 
 
 def panel(members: list[dict[str, Any]], name: str = "panel", **options: Any) -> Panel:

@@ -103,7 +103,8 @@ class Judge(Protocol):
 
     ``name`` is the folder of its verdicts. ``run_record`` says who judges with which wording and options, and
     never holds a key. ``note`` is a word on cost so far for the progress line, or "". ``blind_to`` names kinds of
-    known answers that it cannot tell, and why.
+    known answers that it cannot tell, and why. It may have a method ``check()``, called before anything is asked, that
+    raises a CfgenError when it cannot work: no key, a missing package.
     """
 
     name: str

@@ -4,11 +4,12 @@ import inspect
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cfgen.core.errors import InputError, SetupError
+from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
-from cfgen.core.registry import Extra, Registry
+from cfgen.core.registry import Registry
 from cfgen.judge.protocol import Judge
 from cfgen.judge.rubrics.registry import DEFAULT, RUBRICS, Rubric, create_rubric
+from cfgen.models.registry import MODELS
 from cfgen.records import JudgeRun
 from cfgen.store import Store
 
@@ -16,18 +17,11 @@ JUDGES = Registry(
     "judge",
     "cfgen.judges",
     {
-        "gemini": "cfgen.judge.providers:gemini",
-        "local": "cfgen.judge.providers:local",
         "offline": "cfgen.judge.offline.judge:OfflineJudge",
-        "openai": "cfgen.judge.providers:openai",
         "panel": "cfgen.judge.panel:panel",
-        "scripted": "cfgen.judge.providers:scripted",
     },
-    extras={
-        "gemini": Extra("gemini", "google.genai"),
-        "local": Extra("local", "transformers"),
-        "openai": Extra("openai", "httpx"),
-    },
+    MODELS,
+    "cfgen.judge.panel:model_judge",
 )
 
 
@@ -42,7 +36,7 @@ class TakesRubric(Protocol):
 def create_judge(
     judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any
 ) -> Judge:
-    """A judge by its registered name; ``options`` go to its factory.
+    """A judge by its registered name, or by that of a model provider; ``options`` go to its factory.
 
     ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise. ``rubric`` is a name
     or a file; with another than the default, the judge's folder is called ``<judge>--<rubric>`` unless the options
@@ -50,6 +44,7 @@ def create_judge(
 
     Raises:
         InputError: no such judge or rubric, an option or a rubric that it does not take.
+        CfgenError: its models cannot be asked: no key, a package that is missing, a host that may not be reached.
     """
     factory = JUDGES.get(judge)
     takes = inspect.signature(factory).parameters
@@ -64,23 +59,9 @@ def create_judge(
                 "judge made of models"
             )
         made.use_rubric(wanted, made.name if options.get("name") else folder_name(made.name, wanted))
-    return made
-
-
-def check_judge(judge: str, made: Judge) -> None:
-    """Refuse what cannot work before anything else is asked of anybody.
-
-    Raises:
-        CfgenError: a package or a key is missing, or what else the judge says it lacks.
-    """
-    command = JUDGES.missing_extra(judge)
-    if command:
-        raise SetupError(
-            f"judge '{judge}' needs packages that are not installed; install them with: {command}"
-        )
-    check = getattr(made, "check", None)
-    if check is not None:
+    if check := getattr(made, "check", None):
         check()
+    return made
 
 
 def folder_name(judge: str, rubric: Rubric) -> str:

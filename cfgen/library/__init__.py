@@ -53,6 +53,8 @@ def build(
     jobs: int = 0,
     retry_faults: bool = False,
     strict: bool = False,
+    offline: bool = False,
+    allow_hosts: Names = (),
     quiet: bool = False,
 ) -> "Benchmark":
     """Make the benchmark in the folder ``out``, or go on with it: ``n`` accepted cases.
@@ -68,6 +70,7 @@ def build(
         attempts: tries at a case before it is refused. budget: dollars over all builds of it; 0 is no limit.
         jobs: worker processes; 0 is one a core.
         retry_faults: try again what broke in an earlier build. strict: the first thing that breaks is raised.
+        offline: send nothing off this machine. allow_hosts: reach only these; both hold while the call lasts.
 
     Returns:
         The benchmark, also where it fell short: then with a :class:`ShortfallWarning`, and ``shortfall`` tells.
@@ -112,6 +115,8 @@ def build(
         jobs=jobs,
         retry_faults=retry_faults,
         strict=strict,
+        offline=offline,
+        allow_hosts=names(allow_hosts),
         quiet=quiet,
     )
     build_cases(options)
@@ -151,6 +156,8 @@ def score(
     planner_retries: int = 3,
     max_answer_chars: int = MAX_CHARS,
     strict: bool = False,
+    offline: bool = False,
+    allow_hosts: Names = (),
     quiet: bool = False,
 ) -> "Run":
     """Ask a planner what it has not been asked, and a judge what it has not judged.
@@ -169,6 +176,7 @@ def score(
         planner_retries: further tries before a time-out or a lost connection counts.
         max_answer_chars: a longer text is cut, and the cut recorded.
         strict: the first fault is raised.
+        offline: send nothing off this machine. allow_hosts: reach only these; both hold while the call lasts.
 
     Raises:
         InputError: unknown planner, judge, rubric or arm, or a judge without its key;
@@ -201,6 +209,8 @@ def score(
             planner_retries=planner_retries,
             max_answer_chars=max_answer_chars,
             strict=strict,
+            offline=offline,
+            allow_hosts=names(allow_hosts),
             quiet=quiet,
         )
     )
@@ -290,11 +300,11 @@ def probe(
 ) -> "ProbeRun":
     """Test a judge on scripted answers whose right scores are known; ``cases``: only so many of them."""
     from cfgen.judge.probe import probe as probe_judge
-    from cfgen.judge.registry import check_judge, create_judge
+    from cfgen.judge.registry import create_judge
+    from cfgen.store import Store
 
     root = place(bench)
-    made = create_judge(judge, root / "cache" / "replies", str(rubric), **_with_votes(judge_options, votes))
-    check_judge(judge, made)
+    made = create_judge(judge, Store(root).reply_cache, str(rubric), **_with_votes(judge_options, votes))
     return probe_judge(root, made, names(kinds), cases, quiet)
 
 

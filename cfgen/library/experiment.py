@@ -14,7 +14,7 @@ from cfgen import library
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.files import explain
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.judge.registry import check_judge, create_judge
+from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT, is_file
 from cfgen.library.benchmark import Benchmark
 from cfgen.library.estimate import Estimate, Guess, estimate
@@ -180,7 +180,7 @@ def carry_out(file: Path, dry_run: bool, quiet: bool) -> Outcome:
     if dry_run:
         return Outcome(expected)
     for judge in wanted.judges:
-        check_judge(judge.judge, create_judge(judge.judge, None, judge.rubric, **_options(judge)))
+        create_judge(judge.judge, None, judge.rubric, **_options(judge))
     bench = library.build(wanted.bench, quiet=quiet, **_arguments(wanted.build))
     shortfalls = [bench.shortfall] if bench.shortfall else []
     runs: list[Run] = []

@@ -1,4 +1,4 @@
-"""What a judge model is asked and what it may answer."""
+"""What a model is asked and what it may answer."""
 
 import base64
 import math
@@ -161,12 +161,20 @@ class Model(Protocol):
     id: str
     identity: Mapping[str, Any]
     form: Form
-    #: requests that may be under way at once; None leaves it to the judge
+    #: requests that may be under way at once; None leaves it to who asks
     at_once: int | None
+    #: that it talks to, for --offline and --allow-hosts; "" when it runs here
+    host: str
+
+    def check(self) -> None:
+        """Whether it could be asked: quick, without a call. Raises CfgenError as ``open`` does."""
+        return
 
     async def open(self) -> None:
         """Connect or load. Raises CfgenError when a key, a package or the model is missing."""
+        return
 
     async def ask(self, ask: Ask) -> Reply: ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        return None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import sys
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Reply
 LULL_S = 2.0
 #: Polls in a row that may fail before a job is left for a later run.
 POLL_FAULTS = 20
+#: s between lines on a batch job that is waited for
+_SAY_S = 30.0
 
 Answer = asyncio.Future[Reply]
 
@@ -56,6 +59,7 @@ class Batcher:
         self.id, self.form = model.id, model.form
         self.identity: Mapping[str, Any] = model.identity
         self.at_once: int | None = size
+        self.host = model.host
         self._model, self._size, self._poll_s = model, size, poll_s
         self._say = say or (lambda _: None)
         self._folder = Path(folder) / "jobs" if folder else None
@@ -63,6 +67,9 @@ class Batcher:
         self._work: set[asyncio.Task[None]] = set()
         self._ours: set[str] = set()
         self._lull: asyncio.TimerHandle | None = None
+
+    def check(self) -> None:
+        self._model.check()
 
     async def open(self) -> None:
         await self._model.open()
@@ -206,6 +213,20 @@ class Batcher:
     def _path(self, name: str) -> Path | None:
         digest = hash_json(name).removeprefix("sha256:")
         return None if self._folder is None else self._folder / f"{digest}.json"
+
+
+def sayer(quiet: bool) -> Callable[[str], None] | None:
+    """Prints a line now and then on stderr; None when quiet."""
+    shown = -_SAY_S
+
+    def say(text: str) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if now - shown >= _SAY_S:
+            shown = now
+            print(text, file=sys.stderr, flush=True)
+
+    return None if quiet else say
 
 
 def _fail(answers: Mapping[int, Answer], error: Exception) -> None:

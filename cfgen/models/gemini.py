@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import MissingExtraError, SetupError
+from cfgen.core.errors import InputError, MissingExtraError, SetupError
+from cfgen.core.network import host_of
 from cfgen.models.base import (
     Ask,
     Form,
@@ -21,6 +22,7 @@ from cfgen.models.base import (
 )
 
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+HOST = "generativelanguage.googleapis.com"
 LEVELS = ("minimal", "low", "medium", "high", "xhigh")
 #: What goes along with a batch job; more goes as a file (the service takes 20 MB a request).
 INLINE_BYTES = 19_000_000
@@ -32,31 +34,44 @@ _REPLACED = "-"
 
 
 class Gemini:
-    """One model, held to the rubric's JSON schema.
+    """Google's Gemini, held to a JSON schema: model=NAME [thinking=low] [batch=true].
 
     Sampling parameters are left alone: current models ignore them, so votes differ and are worth taking.
+
+    Raises:
+        InputError: an unknown thinking level.
     """
 
     form: Form = "json"
     at_once: int | None = None
     #: what needs no key, for the message when there is none
-    otherwise = "--judge offline"
+    otherwise = "what needs none, such as --judge offline"
 
-    def __init__(self, model: str, thinking: str, base_url: str, timeout_s: float) -> None:
+    def __init__(self, model: str, thinking: str = "", base_url: str = "", timeout_s: float = 180.0) -> None:
+        if thinking and thinking not in LEVELS:
+            raise InputError(
+                f"model 'gemini': option thinking: expected one of {', '.join(LEVELS)}, found '{thinking}'"
+            )
         self.id = model
+        self.host = host_of(base_url) if base_url else HOST
         self.identity: Mapping[str, Any] = {"provider": "gemini", "model": model, "thinking": thinking}
         self._thinking, self._base_url, self._timeout_s = thinking, base_url, timeout_s
         self._client: Any = None
         self._key = ""
 
-    async def open(self) -> None:
+    def check(self) -> None:
         try:
-            from google import genai
+            from google import genai  # noqa: F401
         except ImportError as error:
             raise MissingExtraError("model 'gemini'", "gemini", error) from error
         self._key = next((os.environ[k] for k in KEYS if os.environ.get(k)), "")
         if not self._key:
             raise SetupError(f"model 'gemini': no key in ${KEYS[0]}; set it, or use {self.otherwise}")
+
+    async def open(self) -> None:
+        self.check()
+        from google import genai
+
         # the SDK knows fewer states than the service reports
         warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(

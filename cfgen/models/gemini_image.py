@@ -18,7 +18,7 @@ class GeminiImage(Gemini):
     otherwise = "--inpainter composite"
 
     def __init__(self, model: str, base_url: str, timeout_s: float) -> None:
-        super().__init__(model, "", base_url, timeout_s)
+        super().__init__(model, base_url=base_url, timeout_s=timeout_s)
         self.identity: Mapping[str, Any] = {"provider": "gemini", "model": model}
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""What was paid for: one line a call in a file, so that a budget holds over builds that stop and go on."""
+"""What was paid for: one line a call in a file, so that a budget holds over commands that stop and go on."""
 
 import json
 import os
@@ -13,17 +13,21 @@ FILE = "spent.jsonl"
 
 
 class Ledger:
-    """``folder``: None keeps nothing and has spent nothing."""
+    """``folder``: None keeps nothing and has spent nothing. ``account``: only lines for this are summed; "": all."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, account: str = "") -> None:
         self.path = None if folder is None else folder / FILE
+        self._account = account
 
-    def add(self, model: str, what: str, good: bool, usage: Mapping[str, float]) -> None:
-        """Note one answered call. ``what`` it was for; ``good``: whether the answer was of use."""
+    def add(self, model: str, what: str, good: bool, usage: Mapping[str, float], failed: str = "") -> None:
+        """Note one call. ``what`` it was for; ``good``: was the answer of use; ``failed``: why there was none."""
         if self.path is None:
             return
+        content: dict[str, Any] = {"model": model, "for": what, "good": good, "usage": dict(usage)}
+        if failed:
+            content["failed"] = failed
         # on a line of its own, even if a kill cut the one before it short
-        line = "\n" + json.dumps({"model": model, "for": what, "good": good, "usage": dict(usage)})
+        line = "\n" + json.dumps(content)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         # one write to the end of the file: lines of several processes do not mix
         handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -43,12 +47,12 @@ class Ledger:
                 sums[name] = sums.get(name, 0.0) + float(value)
         return Spent(
             requests=len(lines),
-            declined=sum(not line["good"] for line in lines),
+            declined=sum(not line["good"] and "failed" not in line for line in lines),
             images=round(sums.get("images", 0)),
             tokens_in=round(sums.get("input_tokens", 0)),
             tokens_out=round(sums.get("output_tokens", 0) + sums.get("thinking_tokens", 0)),
             usd=round(sums["usd"], 6) if "usd" in sums else None,
-            unpriced=sum("usd" not in line["usage"] for line in lines),
+            unpriced=sum("usd" not in line["usage"] and "failed" not in line for line in lines),
         )
 
     def usd(self, prices: Limits) -> float:
@@ -61,9 +65,11 @@ class Ledger:
         found = []
         for line in self.path.read_text().splitlines():
             try:
-                found.append(json.loads(line))
+                content = json.loads(line)
             except ValueError:  # empty, or cut short
                 continue
+            if self._account in ("", content["for"]):
+                found.append(content)
         return found
 
 

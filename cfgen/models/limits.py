@@ -1,14 +1,15 @@
-"""How fast and how much a judge may ask: requests and tokens a minute, retries, money."""
+"""How fast and how much a model may be asked: requests and tokens a minute, retries, money."""
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from cfgen.core.errors import InputError
 from cfgen.models.base import ModelError, Reply
+from cfgen.records import Spent
 
 #: What a question with four pictures takes, until the first reply tells.
 _TYPICAL = {"input_tokens": 5500.0, "output_tokens": 500.0}
@@ -18,15 +19,15 @@ PRICES = ("usd_in", "usd_out", "usd_image")
 
 @dataclass(frozen=True)
 class Limits:
-    """Options that every model judge takes. 0 means no limit.
+    """Options that whatever asks a model takes. 0 means no limit.
 
     Attributes:
         votes: replies of each model to each item. concurrency: requests under way at once.
         rpm, tpm: requests and tokens a minute. retries: further tries after a failed call.
-        max_requests, max_usd: stop cleanly when this run has spent so much.
+        max_requests, max_usd: stop cleanly when so much is spent, over all runs that share ``cache``.
         usd_in, usd_out: price of a million input and output tokens. usd_image: of one picture made.
         cache: folder of replies that need not be asked for again; "" for none.
-        batch: ask everything as batch jobs, where the model can.
+        batch: ask everything as batch jobs of up to batch_size questions, where the model can; poll_s between looks.
     """
 
     votes: int = 1
@@ -41,10 +42,12 @@ class Limits:
     usd_image: float = 0.0
     cache: str = ""
     batch: bool = False
+    batch_size: int = 500
+    poll_s: float = 30.0
 
     @classmethod
-    def of(cls, options: dict[str, Any], of: str = "judge") -> Self:
-        """``of``: whose options these are, for messages.
+    def of(cls, options: dict[str, Any], of: str = "judge", others: Iterable[str] = ()) -> Self:
+        """``of``: whose options these are, ``others``: more that it takes, for messages.
 
         Raises:
             InputError: an unknown option, one of another type, or one out of range.
@@ -52,13 +55,14 @@ class Limits:
         known = [f.name for f in fields(cls)]
         for name, value in options.items():
             if name not in known:
-                raise InputError(f"{of} option '{name}' is not known; expected one of: {', '.join(known)}")
+                names = ", ".join([*others, *known])
+                raise InputError(f"{of} option '{name}' is not known; expected one of: {names}")
             kind = type(getattr(cls, name))
             if kind is float and isinstance(value, int) and not isinstance(value, bool):
                 options[name] = value = float(value)
             if type(value) is not kind:
                 raise InputError(f"{of} option '{name}': expected {kind.__name__}, found {value!r}")
-            least = 1 if name in ("votes", "concurrency") else 0
+            least = 1 if name in ("votes", "concurrency", "batch_size") else 0
             if kind in (int, float) and value < least:
                 raise InputError(f"{of} option '{name}': expected at least {least}, found {value}")
         if options.get("max_usd") and not any(options.get(p) for p in PRICES):
@@ -74,8 +78,12 @@ class Limits:
         return tokens / 1e6 + usage.get("images", 0) * self.usd_image
 
 
+#: options that change cost, speed or patience but no answer
+TERMS = (*(f.name for f in fields(Limits) if f.name != "votes"), "timeout_s")
+
+
 class BudgetSpentError(Exception):
-    """The run's budget is used up; what is answered is kept."""
+    """The budget is used up; what is answered is kept."""
 
 
 class Meter:
@@ -94,9 +102,15 @@ class Meter:
         self._next_tokens = 0.0
         self._not_before = 0.0
 
+    def resume(self, before: Spent, usd: float) -> None:
+        """Earlier runs count as well. ``usd``: what they cost."""
+        self.requests, self.usd = before.requests, usd
+        self.tokens_in, self.tokens_out = before.tokens_in, before.tokens_out
+        self._priced = usd > 0
+
     @property
     def note(self) -> str:
-        """What was spent so far, for a progress line."""
+        """What was spent so far, over all runs, for a progress line."""
         words = [f"{self.requests} requests"]
         if self.cached:
             words.append(f"{self.cached} from cache")

@@ -1,6 +1,7 @@
 """An image-text-to-text model of transformers on this machine: Qwen3-VL and its like."""
 
 import asyncio
+import importlib.util
 import io
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,9 @@ from cfgen.models.base import Ask, Form, Picture, Reply, Turn
 
 
 class Local:
-    """One model on one device; one question at a time, decoded greedily so that an answer can be repeated.
+    """A vision-language model on this machine: model=/path/to/Qwen3-VL-8B-Instruct.
+
+    One device; one question at a time, decoded greedily so that an answer can be repeated.
 
     Args:
         model: a folder, or a name that transformers can resolve. revision: of the latter.
@@ -20,8 +23,11 @@ class Local:
 
     form: Form = "tags"
     at_once: int | None = 1
+    host = ""
 
-    def __init__(self, model: str, revision: str, device: str, max_new_tokens: int) -> None:
+    def __init__(
+        self, model: str, revision: str = "", device: str = "auto", max_new_tokens: int = 2048
+    ) -> None:
         self.id = model.rstrip("/").rsplit("/", 1)[-1]
         self.identity: Mapping[str, Any] = {
             "provider": "local",
@@ -34,6 +40,13 @@ class Local:
         self._thread = ThreadPoolExecutor(1, "local-judge")
         self._processor: Any = None
         self._model: Any = None
+
+    def check(self) -> None:
+        """Packages only: whether weights load takes loading them."""
+        for package in ("torch", "transformers"):
+            if importlib.util.find_spec(package) is None:
+                missing = ImportError(f"No module named '{package}'", name=package)
+                raise MissingExtraError("model 'local'", "local", missing)
 
     async def open(self) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, self._load)

@@ -1,80 +1,153 @@
-"""Any server that speaks OpenAI's chat completions: hosted models, vLLM, llama.cpp, Ollama, ..."""
+"""Any server that speaks OpenAI's chat completions: hosted models, Azure, vLLM, llama.cpp, Ollama, ..."""
 
+import importlib.util
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from cfgen.core.errors import MissingExtraError, SetupError
+from cfgen.core.errors import InputError, MissingExtraError, SetupError
+from cfgen.core.network import host_of
 from cfgen.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
+#: What bounds an answer: servers know one of these names or both, newer models of OpenAI's only the latter.
+_CAPS = ("max_tokens", "max_completion_tokens")
+_OPENAIS = ("api.openai.com", ".openai.azure.com")
 
 
 class OpenAI:
-    """Plain HTTP: the SDK would add retries of its own under ours.
+    """Any server that speaks OpenAI's chat completions: model=NAME [base_url=http://host:8000/v1].
+
+    The SDK's own retries are off: the client around it decides.
 
     Args:
         base_url: up to and including ``/v1``. The key comes from ``$OPENAI_API_KEY``; servers of one's own need none.
         form: "json" holds the model to the rubric's schema where the server can; "tags" works everywhere.
+        reasoning_effort: "low", "high", ... for models that take it.
+
+    Raises:
+        InputError: another form, or an address without a host.
     """
 
     at_once: int | None = None
 
-    def __init__(self, model: str, base_url: str, form: Form, max_tokens: int, timeout_s: float) -> None:
+    def __init__(
+        self,
+        model: str,
+        base_url: str = DEFAULT_URL,
+        form: Form = "tags",
+        max_tokens: int = 4096,
+        timeout_s: float = 180.0,
+        reasoning_effort: str = "",
+    ) -> None:
+        if form not in ("tags", "json"):
+            raise InputError(f"model 'openai': option form: expected tags or json, found '{form}'")
         self.id, self.form = model, form
         self.base_url, self.timeout_s, self.max_tokens = base_url.rstrip("/"), timeout_s, max_tokens
+        self.host = host_of(self.base_url)
+        if not self.host:
+            raise InputError(
+                f"model 'openai': option base_url: expected one like http://host:8000/v1, found '{base_url}'"
+            )
         # The same name can mean another model elsewhere, so the address is part of who answers.
         self.identity: Mapping[str, Any] = {
             "provider": "openai",
             "model": model,
             "base_url": self.base_url,
             "max_tokens": max_tokens,
+            **({"reasoning_effort": reasoning_effort} if reasoning_effort else {}),
         }
+        self._effort = reasoning_effort
+        self._cap = _CAPS[self.host.endswith(_OPENAIS)]
         self._client: Any = None
+        self._headers: dict[str, Any] = {}
+        self._key = ""
 
-    async def open(self) -> None:
-        try:
-            import httpx
-        except ImportError as error:
-            raise MissingExtraError("model 'openai'", "openai", error) from error
-        key = os.environ.get(KEY, "")
-        if not key and self.base_url == DEFAULT_URL:
+    def check(self) -> None:
+        if importlib.util.find_spec("openai") is None:
+            missing = ImportError("No module named 'openai'", name="openai")
+            raise MissingExtraError("model 'openai'", "openai", missing)
+        self._key = os.environ.get(KEY, "")
+        if not self._key and self.base_url == DEFAULT_URL:
             raise SetupError(
                 f"model 'openai': no key in ${KEY}; set it, or give base_url of a server of your own"
             )
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=256)
-        self._client = httpx.AsyncClient(headers=headers, timeout=self.timeout_s, limits=limits)
+
+    async def open(self) -> None:
+        self.check()
+        import openai
+
+        # a server of one's own gets no header rather than a made-up key
+        self._headers = {} if self._key else {"extra_headers": {"Authorization": openai.Omit()}}
+        self._client = openai.AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self.base_url,
+            timeout=self.timeout_s,
+            max_retries=0,
+        )
 
     async def ask(self, ask: Ask) -> Reply:
-        import httpx
-
         try:
-            response = await self._client.post(f"{self.base_url}/chat/completions", json=self._body(ask))
-        except httpx.HTTPError as error:
-            raise ModelError("transient", f"{self.base_url}: {type(error).__name__}") from error
-        if response.status_code != 200:
-            message = (
-                f"{self.base_url} answered {response.status_code} for model '{self.id}': {_why(response)}"
-            )
-            raise ModelError(kind_of_status(response.status_code), message, retry_after(response.headers))
+            found = await self._completion(ask)
+        except Exception as error:
+            raise self._fault(error) from None
         try:
-            return _reply(response.json())
+            return _reply(found)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ModelError("transient", f"{self.base_url}: the answer is no chat completion") from error
 
+    async def _completion(self, ask: Ask) -> Any:
+        """Asked again, once, where the server knows the bound of an answer by its other name."""
+        import openai
+
+        create, cap = self._client.chat.completions.create, self._cap
+        try:
+            return await create(**self._body(ask, cap))
+        except openai.BadRequestError as error:
+            other = _CAPS[cap == _CAPS[0]]
+            if error.param != cap or other not in str(error):
+                raise
+            self._cap = other
+        return await create(**self._body(ask, other))
+
     async def close(self) -> None:
         if self._client is not None:
-            await self._client.aclose()
+            await self._client.close()
 
-    def _body(self, ask: Ask) -> dict[str, Any]:
+    def _body(self, ask: Ask, cap: str) -> dict[str, Any]:
         messages = [{"role": "system", "content": ask.system}, *map(_message, ask.turns)]
-        body: dict[str, Any] = {"model": self.id, "messages": messages, "max_tokens": self.max_tokens}
+        body = {"model": self.id, "messages": messages, cap: self.max_tokens, **self._headers}
+        if self._effort:
+            body["reasoning_effort"] = self._effort
         if ask.form == "json":
-            schema = {"name": "verdict", "strict": True, "schema": ask.schema}
+            schema = {"name": "answer", "strict": True, "schema": ask.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         return body
+
+    def _fault(self, error: Exception) -> ModelError:
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            why = self._why(error)
+            message = f"{self.base_url} answered {error.status_code} for model '{self.id}': {why}"
+            # no waiting brings back money that an account has not got
+            broke = getattr(error, "code", None) == "insufficient_quota"
+            kind = "fatal" if broke else kind_of_status(error.status_code)
+            return ModelError(kind, message, retry_after(error.response.headers))
+        if isinstance(error, openai.APIConnectionError):
+            cause = type(error.__cause__ or error).__name__
+            return ModelError("transient", f"{self.base_url}: {cause}")
+        if isinstance(error, ValueError | openai.APIError):  # a body that is no JSON
+            return ModelError("transient", f"{self.base_url}: the answer is no chat completion")
+        return ModelError("bad", f"{self.base_url}: {type(error).__name__}: {str(error)[:200]}")
+
+    def _why(self, error: Any) -> str:
+        """The server's own words, shortened and without the key."""
+        body = error.body
+        said = body.get("message") if isinstance(body, dict) else None
+        text = str(said if said else error.response.text)
+        return (text.replace(self._key, "[key]") if self._key else text)[:200]
 
 
 def _message(turn: Turn) -> dict[str, Any]:
@@ -90,23 +163,15 @@ def _message(turn: Turn) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
-def _reply(found: dict[str, Any]) -> Reply:
-    choice = found["choices"][0]
-    message, why = choice["message"], choice.get("finish_reason") or ""
-    counts = found.get("usage") or {}
+def _reply(found: Any) -> Reply:
+    choice = found.choices[0]
+    message, why = choice.message, choice.finish_reason or ""
+    counts = found.usage
     usage = {
-        "input_tokens": float(counts.get("prompt_tokens") or 0),
-        "output_tokens": float(counts.get("completion_tokens") or 0),
+        "input_tokens": float(getattr(counts, "prompt_tokens", None) or 0),
+        "output_tokens": float(getattr(counts, "completion_tokens", None) or 0),
     }
-    if message.get("refusal") or why == "content_filter":
-        return Reply("", "refused", str(message.get("refusal") or why), usage)
-    text = message["content"] or ""
-    return Reply(text, "cut" if why == "length" else "complete", why, usage)
-
-
-def _why(response: Any) -> str:
-    """The server's own words, shortened; keys are sent in headers and never come back in them."""
-    try:
-        return str(response.json()["error"]["message"])[:200]
-    except (ValueError, KeyError, TypeError):
-        return str(response.text)[:200]
+    refusal = getattr(message, "refusal", None)
+    if refusal or why == "content_filter":
+        return Reply("", "refused", str(refusal or why), usage)
+    return Reply(message.content or "", "cut" if why == "length" else "complete", why, usage)

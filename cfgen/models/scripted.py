@@ -1,11 +1,27 @@
 """Replies from a file, for tests and demos: no model, no network."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_json
 from cfgen.core.hashing import hash_json
 from cfgen.core.plain import plain_text
 from cfgen.models.base import Ask, Form, ModelError, Reply
+
+
+def scripted(file: str, form: Form = "tags") -> "Scripted":
+    """Replies from a file, for tests and demos: file=replies.json.
+
+    Raises:
+        InputError: the file lacks both ``replies`` and ``default``, or holds something else.
+    """
+    content = read_json(Path(file))
+    replies, default = content.get("replies", {}), content.get("default")
+    if not isinstance(replies, dict) or (not replies and not isinstance(default, str)):
+        raise InputError(f"{file}: expected an object 'replies' and/or a text 'default', found neither")
+    return Scripted(replies, default, form)
 
 
 class Scripted:
@@ -15,6 +31,9 @@ class Scripted:
     """
 
     at_once: int | None = 1
+    host = ""
+    #: a reply goes by the item's key, which is no part of the question
+    cacheable = False
 
     def __init__(self, replies: dict[str, Any], default: str | None, form: Form = "tags") -> None:
         self.id = "scripted"
@@ -24,6 +43,9 @@ class Scripted:
         self.identity: Mapping[str, Any] = {"provider": "scripted", "replies": hash_json([replies, default])}
         self._replies, self._default = replies, default
         self._asked: dict[str, int] = {}
+
+    def check(self) -> None:
+        """Nothing can be missing."""
 
     async def open(self) -> None:
         self._asked.clear()

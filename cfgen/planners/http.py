@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.network import current, host_of
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
@@ -30,10 +31,11 @@ class Server:
     """A planner behind a URL. ``max_chars``: of a text, the rest is cut.
 
     Raises:
-        InputError: the server does not answer ``GET /needs``.
+        InputError: its host may not be reached, or the server does not answer ``GET /needs``.
     """
 
     def __init__(self, url: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
+        current().require(host_of(url), f"planner '{url}'")
         self._url = url.rstrip("/")
         self._timeout_s, self._max_chars = timeout_s, max_chars
         try:

@@ -4,19 +4,20 @@ import asyncio
 import re
 import threading
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.geometry.trajectory import speeds
 from cfgen.models.base import Ask, Model, ModelError, Picture, Turn
-from cfgen.models.limits import Limits, Meter, with_retries
+from cfgen.models.client import Client
+from cfgen.models.limits import BudgetSpentError, Limits
 from cfgen.models.quote import quote
+from cfgen.models.registry import MODELS, create_model
 from cfgen.planners.protocol import Observation
 from cfgen.planners.verified import Verifier, offline_verifier
-from cfgen.planners.vlm import jpeg, transport
+from cfgen.planners.vlm import jpeg
 from cfgen.records import PLAN_DT, Plan
 
 SYSTEM = """You check one plan of a self-driving car. You get the front camera picture, what the planner wrote, and the
@@ -31,17 +32,22 @@ _VERDICT = re.compile(r"<verdict>\s*(YES|NO|UNKNOWN)\s*</verdict>", re.IGNORECAS
 _SCORES = {"YES": 1.0, "NO": 0.0, "UNKNOWN": 0.5}
 
 
-def create_verifier(name: str, options: Mapping[str, Any] | None = None) -> Verifier:
-    """``name``: "offline" (measures, no model), or "gemini", "openai", "local" with that planner's options.
+def create_verifier(name: str, options: Mapping[str, Any] | None = None, cache: str = "") -> Verifier:
+    """``name``: "offline" (measures, no model), or a model provider with its options. ``cache``: for its replies.
 
     Raises:
-        InputError: unknown name; or what the transport needs is missing.
+        InputError: unknown name or option. CfgenError: the model cannot be asked.
     """
     if name == "offline":
         return offline_verifier
-    if name not in ("gemini", "openai", "local"):
-        raise InputError(f"verifier '{name}' is not known; expected one of: offline, gemini, openai, local")
-    model, limits = transport(name, dict(options or {}))
+    if name not in MODELS.names():
+        known = ", ".join(["offline", *MODELS.names()])
+        raise InputError(f"verifier '{name}' is not known; expected one of: {known}")
+    model, limits = create_model(name, dict(options or {}), "verifier", cache)
+    if limits.batch:
+        raise InputError(
+            "verifier option 'batch': a verifier is asked at once, not by batch jobs; leave it out"
+        )
     return ModelVerifier(model, limits).score
 
 
@@ -49,20 +55,27 @@ class ModelVerifier:
     """Asks ``model`` from any thread; an answer that cannot be had or read scores 0."""
 
     def __init__(self, model: Model, limits: Limits) -> None:
-        self._model, self._meter = model, Meter(limits)
+        self._model = model
+        self._client = Client(f"verifier '{model.id}'", limits, f"verifier {model.id}")
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
-        self._wait(model.open())
+        self._wait(self._client.open(model))
 
     def score(self, observation: Observation, text: str, plan: Plan, seed: int) -> float:
-        """1 YES, 0 NO, 0.5 UNKNOWN. ``seed`` tells repeated checks of one candidate apart."""
+        """1 YES, 0 NO, 0.5 UNKNOWN. ``seed`` tells repeated checks of one candidate apart.
+
+        Raises:
+            Shortfall: the budget is spent. SetupError: a refused key or model.
+        """
+        ask = check_question(observation, text, plan)
         try:
-            call = partial(self._model.ask, check_question(observation, text, plan))
-            reply = self._wait(with_retries(call, self._meter))
-        except ModelError as error:
-            if error.kind == "fatal":
-                raise CfgenError(str(error)) from error
+            reply = self._wait(
+                self._client.reply(self._model, ask, seed, lambda said: bool(_VERDICT.search(said)))
+            )
+        except ModelError:
             return 0.0
+        except BudgetSpentError:
+            raise Shortfall(self._client.broke()) from None
         found = _VERDICT.findall(reply.text)
         return _SCORES[found[-1].upper()] if found else 0.0
 

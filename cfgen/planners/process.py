@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from cfgen.core import processes
-from cfgen.core.errors import CfgenError
+from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
+from cfgen.core.network import obey
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
@@ -61,7 +62,8 @@ class PlannerProcess:
         """One answer or fault per observation, in order. A batch that fails is asked again one by one.
 
         Raises:
-            CfgenError: the planner says that no question will be answered: a wrong key, a budget that is spent.
+            CfgenError: the planner says that no question will be answered, for a wrong key. Shortfall: nor is one any
+                more, for a budget that is spent.
         """
         answers = self._ask(observations)
         if isinstance(answers, PlanFaultError):
@@ -101,8 +103,8 @@ class PlannerProcess:
         except ValueError as error:
             self._stop()
             return PlanFaultError(f"answer: expected JSON from the planner's process ({error})")
-        if status == "ends":
-            raise CfgenError(content)
+        if status in ("ends", "short"):
+            raise (CfgenError if status == "ends" else Shortfall)(content)
         return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
 
     def _start(self) -> Requirements:
@@ -143,6 +145,7 @@ class PlannerProcess:
 
 def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[Any, ...], limit: int) -> None:
     """Make the planner, say what it needs, answer until told to end. What it prints goes to stderr."""
+    obey()
     sys.stdout = sys.stderr
     sys.path.insert(0, str(Path.cwd()))
     try:
@@ -158,8 +161,8 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
         except PlanFaultError as fault:
             _say(pipe, "failed", _packed_fault(fault))
         except Exception as error:
-            if isinstance(error, CfgenError) and ends_the_run(error):
-                _say(pipe, "ends", plain_text(str(error))[0])
+            if isinstance(error, CfgenError | Shortfall) and ends_the_run(error):
+                _say(pipe, "short" if isinstance(error, Shortfall) else "ends", plain_text(str(error))[0])
             else:
                 _say(pipe, "failed", _packed_fault(PlanFaultError(f"raised {_brief(error)}", _kind(error))))
 

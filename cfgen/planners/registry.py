@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.network import current
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
-from cfgen.core.registry import Extra, Registry
+from cfgen.core.registry import Registry
+from cfgen.models.limits import TERMS
+from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
@@ -27,19 +30,13 @@ PLANNERS = Registry(
     {
         "alpamayo": "cfgen.planners.alpamayo:Alpamayo",
         "cruise": "cfgen.planners.builtin:Cruise",
-        "gemini": "cfgen.planners.vlm:gemini",
-        "local": "cfgen.planners.vlm:local",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
-        "openai": "cfgen.planners.vlm:openai",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
-    extras={
-        "gemini": Extra("gemini", "google.genai"),
-        "local": Extra("local", "transformers"),
-        "openai": Extra("openai", "httpx"),
-    },
+    MODELS,
+    "cfgen.planners.vlm:model_planner",
 )
 
 #: modules of planners that are quick and cannot hang: they run in this process
@@ -68,6 +65,8 @@ class OpenPlanner:
     #: sees the recorded future (the ``logged`` planner)
     replays_log: bool = False
     close: Callable[[], None] = field(default=lambda: None)
+    #: what it could reach and how that was held, for the record; "": everything
+    network: str = ""
 
 
 def open_planner(
@@ -76,11 +75,17 @@ def open_planner(
     name: str | None = None,
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
+    cache: Path | None = None,
 ) -> OpenPlanner:
-    """``spec``: a registered name, ``package.module:Class``, ``cmd:program arguments``, ``http://host:port``, or a
-    ``.jsonl`` file of outputs; or ``verified:`` before any of these. A class is as its ``package.module:Class``; an
-    object runs in this process. ``timeout_s``: for one answer. ``max_chars``: of an answer's text; the rest is cut,
-    with a note.
+    """A planner, started and ready.
+
+    Args:
+        spec: a registered name, that of a model provider, ``package.module:Class``, ``cmd:program arguments``,
+            ``http://host:port``, or a ``.jsonl`` file of outputs; or ``verified:`` before any of these. A class is as
+            its ``package.module:Class``; an object runs in this process.
+        timeout_s: for one answer. max_chars: of an answer's text; the rest is cut, with a note.
+        cache: where planners and verifiers made of models keep replies and what they spent, unless their option
+            ``cache`` says otherwise.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -98,7 +103,7 @@ def open_planner(
     if not isinstance(spec, str):
         return _instance(spec, options, name, max_chars)
     if spec.startswith("verified:"):
-        return _verified(spec, options, name, limits)
+        return _verified(spec, options, name, limits, cache)
     if spec.endswith(".jsonl"):
         return _in_process(
             spec, _make_outputs, (spec, max_chars), name or Path(spec).stem, hash_bytes(_read(spec))
@@ -106,23 +111,36 @@ def open_planner(
     if spec.startswith("cmd:"):
         from cfgen.planners.command import Command
 
-        return _elsewhere(spec, Command(spec.removeprefix("cmd:"), *limits), name)
+        program = Command(spec.removeprefix("cmd:"), *limits)
+        held = "the program has a network of its own with nothing in it"
+        return _elsewhere(spec, program, name, held if program.isolated else "the program was NOT held to it")
     if spec.startswith(("http://", "https://")):
         from cfgen.planners.http import Server
 
-        return _elsewhere(spec, Server(spec, *limits), name)
+        return _elsewhere(
+            spec, Server(spec, *limits), name, "its server was allowed; what that reaches is its own"
+        )
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
         return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
-    identity = hash_json({"spec": spec, "options": options})
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
             "or a .jsonl file of outputs"
         )
+    decisive = options
+    if PLANNERS.adapts(spec):
+        decisive = _decisive(options)
+        options = {"cache": str(cache or ""), **options}
+    identity = hash_json({"spec": spec, "options": decisive})
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
     return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits)
+
+
+def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the terms on which a model is asked: a budget may be raised half-way."""
+    return {name: value for name, value in options.items() if name not in TERMS}
 
 
 def _in_process(
@@ -144,7 +162,10 @@ def _in_process(
         return [_guarded(planner, one) for one in observations]
 
     own_name = str(getattr(planner, "name", spec))
-    return OpenPlanner(_identifier(name or own_name), spec, identity, needs, ask, "none", replays)
+    network = current().words("Python's sockets refused in this process")
+    return OpenPlanner(
+        _identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
+    )
 
 
 def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
@@ -156,7 +177,8 @@ def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_c
     needs = _untold(_sound(spec, needs_of(planner)), spec)
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
-    return OpenPlanner(_identifier(own_name), spec, identity_of(planner), needs, ask, "none")
+    network = current().words("Python's sockets refused in this process")
+    return OpenPlanner(_identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -191,7 +213,10 @@ def _isolated(
     except InputError:
         planner.close()
         raise
-    return OpenPlanner(_identifier(name), spec, identity, needs, planner.plan, close=planner.close)
+    network = current().words("Python's sockets refused in the planner's process")
+    return OpenPlanner(
+        _identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
+    )
 
 
 def _untold(needs: Requirements, spec: str) -> Requirements:
@@ -202,16 +227,16 @@ def _untold(needs: Requirements, spec: str) -> Requirements:
     return needs
 
 
-def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> OpenPlanner:
-    identity = hash_json({"spec": spec})
+def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: str) -> OpenPlanner:
     return OpenPlanner(
         _identifier(name or spec),
         spec,
-        identity,
+        hash_json({"spec": spec}),
         planner.needs,
         planner.plan,
         "server" if spec.startswith("http") else "process",
         close=planner.close,
+        network=current().words(held),
     )
 
 
@@ -219,15 +244,17 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None) -> Open
 _SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
-def _verified(spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int]) -> OpenPlanner:
+def _verified(
+    spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int], cache: Path | None
+) -> OpenPlanner:
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in _SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = open_planner(spec.removeprefix("verified:"), options, None, *limits)
+    base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache)
     try:
-        planner = Verified(base.ask, verifier=create_verifier(*by), **selection)
+        planner = Verified(base.ask, verifier=create_verifier(*by, str(cache or "")), **selection)
     except (CfgenError, TypeError) as error:
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error
@@ -236,7 +263,7 @@ def _verified(spec: str, options: dict[str, Any], name: str | None, limits: tupl
         base,
         name=_identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
-        hash=hash_json({"base": base.hash, "selection": selection, "verifier": by}),
+        hash=hash_json({"base": base.hash, "selection": selection, "verifier": [by[0], _decisive(by[1])]}),
         needs=replace(base.needs, truth=base.needs.truth or oracle),
         ask=planner.plan,
         replays_log=base.replays_log or oracle,

@@ -1,21 +1,22 @@
 """A vision-language model as a planner: prompted to drive in the papers' format, so that anyone with a key (or a
-local model) has a planner that explains itself. The transports are those of the judges.
+local model) has a planner that explains itself. Any registered model provider will do.
 """
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import cv2
 import numpy as np
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
-from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
-from cfgen.planners.answer import PlanFaultError
+from cfgen.models.client import Client
+from cfgen.models.limits import BudgetSpentError, Limits
+from cfgen.models.registry import MODELS, create_model
+from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import write_text
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS, Failure
@@ -70,10 +71,19 @@ class Look:
 
 
 class Vlm:
-    """A planner that asks ``model``; a batch is asked at once, within ``limits``."""
+    """A planner that asks ``model``; a batch is asked at once, within ``limits``.
+
+    Raises:
+        InputError: ``limits`` ask for batch jobs. CfgenError: the model cannot be asked.
+    """
 
     def __init__(self, model: Model, limits: Limits, look: Look) -> None:
-        self._model, self._meter = model, Meter(limits)
+        if limits.batch:
+            raise InputError(
+                "planner option 'batch': a planner is asked at once, not by batch jobs; leave it out"
+            )
+        self._model = model
+        self._client = Client(f"planner '{model.id}'", limits, f"planner {model.id}")
         self._at_once = model.at_once or limits.concurrency
         self.needs = Requirements(
             frame_times=look.frame_times,
@@ -83,30 +93,44 @@ class Vlm:
             accepts_trace=True,
         )
         self._runner = asyncio.Runner()
-        self._runner.run(model.open())
+        self._runner.run(self._client.open(model))
 
     def plan(self, observations: Sequence[Observation]) -> list[Response | PlanFaultError]:
+        """
+        Raises:
+            Shortfall: the budget is spent; replies so far are in the cache. SetupError: a refused key or model.
+        """
         return self._runner.run(self._all(observations))
 
     async def _all(self, observations: Sequence[Observation]) -> list[Response | PlanFaultError]:
-        gate = asyncio.Semaphore(self._at_once)
-        return list(await asyncio.gather(*(self._one(o, gate) for o in observations)))
+        """All are waited for, so that nothing under way is paid for in vain."""
+        found = await asyncio.gather(*map(self._one, observations), return_exceptions=True)
+        answers: list[Response | PlanFaultError] = []
+        if any(isinstance(one, BudgetSpentError) for one in found):
+            raise Shortfall(self._client.broke())
+        for one in found:
+            if isinstance(one, BaseException) and not isinstance(one, PlanFaultError):
+                raise one
+            answers.append(one)
+        return answers
 
-    async def _one(self, observation: Observation, gate: asyncio.Semaphore) -> Response | PlanFaultError:
+    async def _one(self, observation: Observation) -> Response | PlanFaultError:
         ask = question(observation, self._model.form)
         try:
-            async with gate:
-                reply = await with_retries(partial(self._model.ask, ask), self._meter)
+            reply = await self._client.reply(self._model, ask, observation.seed, self._fits)
         except ModelError as error:
-            if error.kind == "fatal":
-                raise CfgenError(str(error)) from error
-            kind: Failure = "unavailable" if error.kind in ("rate", "transient") else "error"
+            kind: Failure = "unavailable" if error.transient else "error"
             return PlanFaultError(f"the model gave no answer: {error}", kind)
-        except BudgetSpentError as spent:
-            raise CfgenError(f"the budget is spent ({spent}); raise it and run again to go on") from spent
         if reply.finish != "complete":
             return PlanFaultError(f"the model's answer is {reply.finish} ({reply.reason})")
         return answer(reply, self._model.form)
+
+    def _fits(self, text: str) -> bool:
+        found = answer(Reply(text), self._model.form)
+        try:
+            return not isinstance(found, PlanFaultError) and bool(to_plan(found))
+        except PlanFaultError:
+            return False
 
 
 def question(observation: Observation, form: str) -> Ask:
@@ -140,48 +164,15 @@ def answer(reply: Reply, form: str) -> Response | PlanFaultError:
     return Response(text, points, report=report)
 
 
-def gemini(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
-    """Options: model (required), thinking, base_url, timeout_s, and those of :class:`Limits`."""
-    return Vlm(*transport("gemini", options), _look(look))
+def model_planner(provider: str) -> Callable[..., Vlm]:
+    """What makes a planner of one model of a registered provider."""
 
+    def make(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
+        model, limits = create_model(provider, options, "planner")
+        return Vlm(model, limits, _look(look))
 
-def openai(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
-    """Options: model (required), base_url, form ("tags" or "json"), max_tokens, timeout_s, and :class:`Limits`."""
-    return Vlm(*transport("openai", options), _look(look))
-
-
-def local(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
-    """Options: model (a folder or name, required), revision, device, max_new_tokens, and :class:`Limits`."""
-    return Vlm(*transport("local", options), _look(look))
-
-
-def transport(provider: str, options: dict[str, Any]) -> tuple[Model, Limits]:
-    """The model and the limits that ``options`` describe; see :func:`gemini`, :func:`openai`, :func:`local`.
-
-    Raises:
-        InputError: no model named, or an option that is not known.
-    """
-    options = dict(options)
-    name = str(options.pop("model", ""))
-    if not name:
-        raise InputError(f"'{provider}': expected an option model=NAME, found none")
-    timeout_s = float(options.pop("timeout_s", 180.0))
-    made: Model
-    if provider == "gemini":
-        from cfgen.models.gemini import Gemini
-
-        made = Gemini(name, str(options.pop("thinking", "")), str(options.pop("base_url", "")), timeout_s)
-    elif provider == "openai":
-        from cfgen.models.openai import DEFAULT_URL, OpenAI
-
-        url, form = str(options.pop("base_url", DEFAULT_URL)), options.pop("form", "tags")
-        made = OpenAI(name, url, form, int(options.pop("max_tokens", 4096)), timeout_s)
-    else:
-        from cfgen.models.local import Local
-
-        revision, device = str(options.pop("revision", "")), str(options.pop("device", "auto"))
-        made = Local(name, revision, device, int(options.pop("max_new_tokens", 1600)))
-    return made, Limits.of(options)
+    make.__doc__ = MODELS.get(provider).__doc__
+    return make
 
 
 def _look(options: dict[str, Any] | None) -> Look:

@@ -131,6 +131,8 @@ class BuildReport(Stored):
     #: why the build ended before its end; planned cases are still open
     stopped: str = ""
     spent: Spent | None = None
+    #: what could be reached and how that was held; "": everything
+    network: str = ""
 
 
 class Planned(Record):

@@ -96,6 +96,8 @@ class PlannerRun(Stored):
     seed: int
     needs: dict[str, Any] = Field(default_factory=dict)
     isolation: Isolation = ""
+    #: what could be reached and how that was held, once for every way in which it was run; "": everything
+    network: tuple[str, ...] = ()
 
 
 class Vote(Record):

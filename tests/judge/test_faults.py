@@ -7,7 +7,6 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import CfgenError, InputError, StoreError
-from cfgen.judge.cache import Replies
 from cfgen.judge.combine import combine
 from cfgen.judge.each import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
@@ -16,6 +15,7 @@ from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.stored import judge_failures
 from cfgen.models.base import Ask, ModelError, Reply, Turn
+from cfgen.models.cache import Replies
 from cfgen.models.limits import Limits, Meter, with_retries
 from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict
@@ -28,12 +28,12 @@ LONE = "\ud83d"
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.judge import asking
+    from cfgen.models import client
 
     async def quick(call, meter):
         return await with_retries(call, meter, first_wait=0.001)
 
-    monkeypatch.setattr(asking, "with_retries", quick)
+    monkeypatch.setattr(client, "with_retries", quick)
 
 
 def each(judge, todo, strict=False, done=None):
@@ -50,7 +50,7 @@ def each(judge, todo, strict=False, done=None):
 
 
 def chat(server, **options):
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     return create_judge("openai", model="m", base_url=f"{server.url}/v1", **options)
 
 
@@ -92,7 +92,7 @@ def test_a_poisoned_cache_is_asked_again(tmp_path):
     replies.put(key, Reply("fine"))
     path = next(tmp_path.rglob("*.json"))
     path.write_text(json.dumps({"text": f"a {LONE}", "usage": {"input_tokens": "many"}}))
-    assert replies.get(key) == Reply("a \\ud83d")
+    assert replies.get(key).reply == Reply("a \\ud83d")
     for content in ({"text": ["no"]}, {"text": None}, {}):
         path.write_text(json.dumps(content))
         assert replies.get(key) is None
@@ -249,7 +249,7 @@ def test_a_batch_job_that_breaks_leaves_nobody_waiting(tmp_path, monkeypatch):
     monkeypatch.setattr(batcher, "LULL_S", 0.01)
 
     class Jobs:
-        id, form, identity, at_once = "m", "tags", {}, None
+        id, form, identity, at_once, host = "m", "tags", {}, None, ""
 
         async def open(self): ...
 

@@ -27,13 +27,12 @@ def _key(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
-    from cfgen.judge import asking
-    from cfgen.models import batcher, limits
+    from cfgen.models import batcher, client, limits
 
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
-    monkeypatch.setattr(asking, "with_retries", quick)
+    monkeypatch.setattr(client, "with_retries", quick)
     monkeypatch.setattr(batcher, "LULL_S", 1.0)
 
 
@@ -239,7 +238,7 @@ def test_a_money_budget_needs_prices_and_counts_tokens():
 def test_a_money_budget_holds_with_many_at_once():
     with FakeServer(latency=0.05) as server:
         judge = make(server, max_usd=0.05, usd_in=2.0, usd_out=10.0)
-        with pytest.raises(Shortfall, match="run the same command again"):
+        with pytest.raises(Shortfall, match="run the same command with a larger max_usd"):
             judge.judge(items(60), lambda v: None)
     # 5000 tokens in and 100 out cost $0.011: the fifth goes over, and nothing follows it
     assert len(server.requests) == 5

@@ -28,7 +28,7 @@ def chat(server, **options):
 
 
 def test_a_chat_completion_is_a_vote():
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     with FakeServer(lambda r, n: openai(reply("2", "2", "2"))) as server:
         found = judged(chat(server), items(3))
     assert [v.scores["overall"] for v in found] == [2, 2, 2]
@@ -41,14 +41,14 @@ def test_a_chat_completion_is_a_vote():
 
 
 def test_json_form_holds_the_model_to_the_schema():
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     with FakeServer(lambda r, n: openai(verdict())) as server:
         assert judged(chat(server, form="json"), items(1))[0].status == "scored"
     assert server.requests[0].json["response_format"]["json_schema"]["strict"]
 
 
 def test_the_key_goes_in_the_header_and_nowhere_else(monkeypatch):
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-the-test")
     with FakeServer(lambda r, n: fault(400, "bad request")) as server:
         judge = chat(server)
@@ -67,7 +67,7 @@ def test_the_key_goes_in_the_header_and_nowhere_else(monkeypatch):
     ],
 )
 def test_no_usable_reply_is_a_failed_row(answer, reason):
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     with FakeServer(lambda r, n: answer) as server:
         found = judged(chat(server), items(1))[0]
     assert found.status == "failed"
@@ -75,7 +75,7 @@ def test_no_usable_reply_is_a_failed_row(answer, reason):
 
 
 def test_an_unknown_model_stops_everything():
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     with (
         FakeServer(lambda r, n: fault(404, "no such model")) as server,
         pytest.raises(CfgenError, match="qwen3-vl"),
@@ -84,7 +84,7 @@ def test_an_unknown_model_stops_everything():
 
 
 def test_the_hosted_service_needs_a_key():
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
     with pytest.raises(InputError, match="OPENAI_API_KEY"):
         judged(create_judge("openai", model="m"), items(1))
 
@@ -143,7 +143,7 @@ def test_a_wrong_option_is_named(name, options, named):
 def test_a_missing_package_names_its_extra(monkeypatch):
     import sys
 
-    monkeypatch.setitem(sys.modules, "httpx", None)
+    monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtraError, match=r"cfgen-bench\[openai\]"):
         judged(create_judge("openai", model="m", base_url="http://127.0.0.1:1/v1"), items(1))
 

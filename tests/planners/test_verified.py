@@ -135,7 +135,7 @@ def test_bad_options_are_named(options):
 
 
 def test_a_model_verifies_candidates_and_bad_replies_score_nothing():
-    pytest.importorskip("httpx")
+    pytest.importorskip("openai")
 
     def judge(request, number):
         words = request.json["messages"][-1]["content"]

@@ -10,13 +10,13 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
-from cfgen.planners.vlm import SCHEMA, openai, question
+from cfgen.planners.vlm import SCHEMA, model_planner, question
 from cfgen.records import Camera, Motion, Trace
 from tests.judge.fake_gemini import FakeServer, fault
 from tests.judge.fake_gemini import gemini as gemini_reply
 from tests.judge.fake_gemini import openai as openai_reply
 
-pytest.importorskip("httpx")
+pytest.importorskip("openai")
 HISTORY = Motion(t=(-0.5, 0.0), poses=((-4.0, 0.0, 0.0), (0.0, 0.0, 0.0)), v=(8.0, 8.0))
 EYE = ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, 0), (0, 0, 0, 1))
 PATH = constant_turn(8.0, 0.0)
@@ -103,7 +103,7 @@ def test_gemini_is_held_to_the_schema(monkeypatch):
 )
 def test_what_is_no_plan_is_a_fault_of_that_question(reply, reason: str):
     with FakeServer(lambda r, n: reply) as server:
-        planner = openai(model="m", base_url=f"{server.url}/v1", retries=0)
+        planner = model_planner("openai")(model="m", base_url=f"{server.url}/v1", retries=0)
         answer = planner.plan([asked()])[0]
     with pytest.raises(PlanFaultError, match=reason):
         raise answer if isinstance(answer, PlanFaultError) else _fault(answer)
@@ -117,7 +117,7 @@ def _fault(answer) -> PlanFaultError:
 
 def test_a_json_answer_that_does_not_fit_is_a_fault():
     with FakeServer(lambda r, n: openai_reply('{"waypoints": 3}')) as server:
-        planner = openai(model="m", base_url=f"{server.url}/v1", form="json")
+        planner = model_planner("openai")(model="m", base_url=f"{server.url}/v1", form="json")
         answer = planner.plan([asked()])[0]
     assert "expected JSON that fits the schema" in str(answer)
 
@@ -125,7 +125,7 @@ def test_a_json_answer_that_does_not_fit_is_a_fault():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("openai", {}, "expected an option model=NAME"),
+        ("openai", {}, "missing a required argument: 'model'"),
         ("openai", {"model": "m", "wheels": 4}, "option 'wheels' is not known"),
         ("openai", {"model": "m", "look": {"size": 3}}, "expected frame_times and/or max_pixels"),
         ("gemini", {"model": "m"}, "no key in"),

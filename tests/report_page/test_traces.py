@@ -105,7 +105,7 @@ def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
 
 
 def test_mistakes_name_the_remedy(bench: Path):
-    with pytest.raises(InputError, match="no model to ask about traces; use gemini"):
+    with pytest.raises(InputError, match="no model to ask about traces; use one of: gemini"):
         ModelChecker("offline", {})
     with pytest.raises(InputError, match="score it first"):
         check_traces(bench, "nobody", CriticChecker("/nowhere"))

@@ -5,7 +5,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, add_taxonomy, band, dollars, names, parse_options, positive
+from cfgen.cli.options import (
+    add_network,
+    add_options,
+    add_taxonomy,
+    band,
+    dollars,
+    names,
+    parse_options,
+    positive,
+)
 from cfgen.core.errors import Shortfall
 from cfgen.models.ledger import in_words
 
@@ -77,6 +86,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--strict", action="store_true", help="end with the whole traceback at the first thing that breaks"
     )
+    add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_build)
 
@@ -128,6 +138,8 @@ def _build(arguments: argparse.Namespace) -> int:
         jobs=arguments.jobs,
         retry_faults=arguments.retry_faults,
         strict=arguments.strict,
+        offline=arguments.offline,
+        allow_hosts=arguments.allow_hosts,
         quiet=arguments.quiet,
     )
     if made.built:

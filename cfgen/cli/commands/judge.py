@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen.cli.commands.lists import print_list
-from cfgen.cli.options import add_options, add_rubric, judge_options, names, positive
+from cfgen.cli.options import add_network, add_options, add_rubric, judge_options, names, network, positive
+from cfgen.core.network import limited
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
@@ -30,6 +31,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _strict(probe)
     probe.add_argument("--kinds", type=names, default=(), metavar="A,B", help="only these kinds of answers")
     probe.add_argument("--cases", type=positive, metavar="N", help="only N cases (default: all)")
+    add_network(probe)
     probe.add_argument("--quiet", action="store_true", help="no progress")
     probe.set_defaults(func=_probe)
 
@@ -78,13 +80,12 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(arguments: argparse.Namespace) -> "Judge":
-    from cfgen.judge.registry import check_judge, create_judge
+    from cfgen.judge.registry import create_judge
+    from cfgen.store import Store
 
-    made = create_judge(
-        arguments.judge, arguments.bench / "cache" / "replies", arguments.rubric, **judge_options(arguments)
+    return create_judge(
+        arguments.judge, Store(arguments.bench).reply_cache, arguments.rubric, **judge_options(arguments)
     )
-    check_judge(arguments.judge, made)
-    return made
 
 
 def _list(_: argparse.Namespace) -> int:
@@ -109,8 +110,11 @@ def _probe(arguments: argparse.Namespace) -> int:
     from cfgen.judge.probe import probe
     from cfgen.records.trust import ENOUGH_KINDS
 
-    judge = _create(arguments)
-    found = probe(arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict)
+    with limited(network(arguments)):
+        judge = _create(arguments)
+        found = probe(
+            arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict
+        )
     print(probe_table(found))
     if found.faults:
         print(f"{len(found.faults)} faults, the first: {found.faults[0]}")

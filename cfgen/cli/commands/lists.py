@@ -13,6 +13,7 @@ _LISTS = {
     "inpainter": ("draw hazards: cfgen build --inpainter NAME", "cfgen.inpaint.registry:INPAINTERS"),
     "masks": ("cut things out of frames: cfgen build --masks NAME", "cfgen.masks.registry:SEGMENTERS"),
     "detector": ("find what was added: cfgen build --detector NAME", "cfgen.masks.registry:DETECTORS"),
+    "models": ("can judge, plan and verify: --judge NAME, --planner NAME", "cfgen.models.registry:MODELS"),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
     "rubric": (
         "say what a judge is asked: cfgen score --rubric NAME",

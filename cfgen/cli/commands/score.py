@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_options, add_rubric, names, parse_options, positive, seconds
+from cfgen.cli.options import add_network, add_options, add_rubric, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS
 
@@ -74,6 +74,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="overwrite the planner's reasoning and see whether it follows",
     )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
+    add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
 
@@ -115,6 +116,8 @@ def _score(arguments: argparse.Namespace) -> int:
         planner_retries=arguments.planner_retries,
         max_answer_chars=arguments.max_answer_chars,
         strict=arguments.strict,
+        offline=arguments.offline,
+        allow_hosts=arguments.allow_hosts,
         quiet=arguments.quiet,
     )
     summary = run.summary
@@ -141,6 +144,8 @@ def _again(arguments: argparse.Namespace) -> str:
     words += ["--votes", str(arguments.votes)] if arguments.votes else []
     words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
     words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
+    words += ["--offline"] if arguments.offline else []
+    words += ["--allow-hosts", ",".join(arguments.allow_hosts)] if arguments.allow_hosts else []
     return shlex.join([*words, "--retry-failed"])
 
 

@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from cfgen.cli.options import add_options, names, parse_options
+from cfgen.cli.options import add_network, add_options, names, network, parse_options
 from cfgen.core.errors import InputError
+from cfgen.core.network import limited
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -30,15 +31,22 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--retry-failed", action="store_true", help="ask again where there was no usable reply"
     )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
+    add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_traces)
 
 
 def _traces(arguments: argparse.Namespace) -> int:
+    with limited(network(arguments)):
+        return _check(arguments)
+
+
+def _check(arguments: argparse.Namespace) -> int:
     from cfgen.judge.checker import Checker, CriticChecker
     from cfgen.judge.claims import ConsistencyChecker, GroundingChecker
     from cfgen.judge.edges import ModelChecker
     from cfgen.judge.traces import check_traces
+    from cfgen.store import Store
 
     options = parse_options(arguments.judge_option, "--judge-option")
     kinds = {"faithfulness": ModelChecker, "consistency": ConsistencyChecker, "grounding": GroundingChecker}
@@ -50,7 +58,7 @@ def _traces(arguments: argparse.Namespace) -> int:
             )
         checker = CriticChecker(arguments.critic)
     else:
-        checker = kinds[arguments.rubric](arguments.judge, options)
+        checker = kinds[arguments.rubric](arguments.judge, options, Store(arguments.bench).reply_cache)
     found, damaged = check_traces(
         arguments.bench,
         arguments.planner,

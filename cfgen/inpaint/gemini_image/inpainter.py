@@ -4,26 +4,26 @@ hazard, its place and its size in words; what comes back is laid over the crop a
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from cfgen.core import loop
-from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError, SetupError
+from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.files import png_bytes
 from cfgen.inpaint.gemini_image import critic
 from cfgen.inpaint.gemini_image.letterbox import Letterbox, fit
 from cfgen.inpaint.gemini_image.postprocess import Laid, lay
 from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
-from cfgen.inpaint.gemini_image.service import Asker, Calls, Service, Till, sayer
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.models.base import Ask, JobEndedError, Model, ModelError, Picture, Turn
-from cfgen.models.batcher import Batcher
+from cfgen.models.batcher import Batcher, sayer
+from cfgen.models.client import Calls, Client
 from cfgen.models.gemini import Gemini
 from cfgen.models.gemini_image import GeminiImage
 from cfgen.models.limits import PRICES, BudgetSpentError, Limits
+from cfgen.models.limits import TERMS as LIMITS
 from cfgen.records import Hazard, Size
 
 #: The service renames its models often: ``--inpainter-option model=NAME`` takes another.
@@ -31,10 +31,7 @@ DEFAULT_MODEL = "gemini-nano-banana-2.1"
 #: Longer side of what is sent, by the size of the answer, pixels; "" asks for none, for models that know no sizes.
 SIDES = {"": 1024, "1K": 1024, "2K": 2048, "4K": 4096}
 #: Options that change cost, speed or patience but no pixel.
-TERMS = (
-    *(f.name for f in fields(Limits) if f.name != "votes"),
-    *("base_url", "timeout_s", "batch_size", "poll_s", "quiet", "critic_usd_in", "critic_usd_out"),
-)
+TERMS = (*LIMITS, "base_url", "quiet", "critic_usd_in", "critic_usd_out")
 #: So many failures without a success point at the model or the key, not at the edits.
 _TELLING = 4
 _OURS = (InpaintRefusedError, InpaintPutOffError)
@@ -91,14 +88,14 @@ class NanoBanana:
         self._side, self._rewordings, self._max_drift = SIDES[image_size], rewordings, float(max_drift)
         size = batch_size or (256 if self._limits.batch else 2 * self._limits.concurrency)
         self.needs = InpainterRequirements(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
-        self._till: Till | None = None
+        self._opened: Client | None = None
         self._batching = (size, poll_s, sayer(quiet))
-        self._edits = self._service(GeminiImage(model, base_url, timeout_s), "edit", self._limits)
-        self._critic = None
+        self._edits = self._asked(GeminiImage(model, base_url, timeout_s))
+        self._critic: Model | None = None
         if critic_model:
             judge = Gemini(critic_model, "", base_url, timeout_s)
             judge.otherwise = GeminiImage.otherwise
-            self._critic = self._service(judge, "critic", self._critic_prices)
+            self._critic = self._asked(judge)
 
     def can_draw(self, hazard: Hazard) -> bool:
         return hazard.kind == "null" or bool(hazard.prompt or hazard.name)
@@ -114,43 +111,38 @@ class NanoBanana:
         """
         return loop.run(self._all(requests)) if requests else []
 
-    def _service(self, model: Gemini, what: str, prices: Limits) -> Service:
-        asked: Model = model
-        if self._limits.batch:
-            size, poll_s, say = self._batching
-            asked = Batcher(model, size, poll_s, self._limits.cache, say)
-        return Service(asked, what, prices)
+    def _asked(self, model: Gemini) -> Model:
+        if not self._limits.batch:
+            return model
+        size, poll_s, say = self._batching
+        return Batcher(model, size, poll_s, self._limits.cache, say)
 
     @property
-    def till(self) -> Till:
-        """Opened late: an inpainter may be made only to be asked what it can draw."""
-        if self._till is None:
-            batch = self._limits.batch
-            self._till = Till(replace(self._limits, rpm=0.0, tpm=0.0) if batch else self._limits)
-        return self._till
+    def client(self) -> Client:
+        """Made late: an inpainter may be made only to be asked what it can draw."""
+        if self._opened is None:
+            self._opened = Client(_OWNER, self._limits, raised_by="--budget or max_requests")
+        return self._opened
 
     # --- one batch ----------------------------------------------------------------------------------------
 
     async def _all(self, requests: Sequence[InpaintRequest]) -> list[Answer]:
         """All at once; one that fails does not end the others, so that nothing under way is paid for in vain."""
-        before = self.till.meter.requests
-        async with Asker(self.till) as asker:
-            found = await asyncio.gather(*(self._one(asker, r) for r in requests), return_exceptions=True)
+        client = self.client
+        before = client.meter.requests
+        async with client:
+            found = await asyncio.gather(*(self._one(client, r) for r in requests), return_exceptions=True)
         answers: list[Answer] = []
         for one in found:
             if isinstance(one, BaseException) and not isinstance(one, _OURS):
                 raise one
             answers.append(one)
-        spent = self.till.meter
-        broke = InpaintPutOffError(
-            f"the budget is spent (${spent.usd:.2f}, {spent.requests} requests); run the same command with a larger "
-            "--budget or max_requests to go on"
-        )
+        broke = InpaintPutOffError(client.broke())
         answers = [broke if isinstance(a, _NoMoneyError) else a for a in answers]
-        fault = _common_fault(answers, first=not before, drawn=self.till.pictures > 0)
+        fault = _common_fault(answers, first=not before, drawn=client.pictures > 0)
         return [InpaintPutOffError(fault)] * len(answers) if fault else answers
 
-    async def _one(self, asker: Asker, request: InpaintRequest) -> InpaintResult:
+    async def _one(self, client: Client, request: InpaintRequest) -> InpaintResult:
         """
         Raises:
             InpaintRefusedError, InpaintPutOffError: no usable answer. SetupError: there will be none for anyone.
@@ -158,7 +150,7 @@ class NanoBanana:
         calls: Calls = []
         report: dict[str, Any] = {"model": self.options["model"], "calls": calls}
         try:
-            return await self._edited(asker, request, report, calls)
+            return await self._edited(client, request, report, calls)
         except BudgetSpentError:
             raise _NoMoneyError from None
         except JobEndedError as error:
@@ -167,23 +159,24 @@ class NanoBanana:
             raise _as_ours(error, report) from None
 
     async def _edited(
-        self, asker: Asker, request: InpaintRequest, report: dict[str, Any], calls: Calls
+        self, client: Client, request: InpaintRequest, report: dict[str, Any], calls: Calls
     ) -> InpaintResult:
         height, width = request.mask.shape
         box = fit(height, width, self._side)
         asks = await asyncio.to_thread(self._asks, request, box)
-        kept = [asker.kept(self._edits, ask, request.seed) for ask in asks]
+        kept = [client.kept(self._edits, ask, request.seed) for ask in asks]
         report["letterbox"], problem = box.report, "no wording was tried"
         for wording, ask in enumerate(asks):
             if not kept[wording] and any(kept[wording:]):
                 continue  # declined in an earlier run, which went on to the wording whose answer is here
-            reply = await asker.ask(self._edits, ask, request.seed, calls, wording=wording)
+            note = {"for": "edit", "wording": wording}
+            reply = await client.reply(self._edits, ask, request.seed, calls=calls, note=note)
             laid: Laid | str = reply.reason or "no picture"
             if reply.finish == "complete":
                 laid = await asyncio.to_thread(lay, reply.pictures[0].data, request, box, self._max_drift)
             if isinstance(laid, Laid):
                 report |= {"prompt": ask.turns[0].parts[0], "sent": _hashes(ask), **laid.report}
-                await self._criticised(asker, request, laid, report, calls)
+                await self._criticised(client, request, laid, report, calls)
                 return InpaintResult(laid.image, laid.alpha, report | _sum(calls), guessed=True)
             problem = laid
             if reply.finish == "complete":
@@ -200,7 +193,7 @@ class NanoBanana:
         return [Ask("", (Turn("user", (prompt, *pictures)),), "json", shape) for prompt in prompts]
 
     async def _criticised(
-        self, asker: Asker, request: InpaintRequest, laid: Laid, report: dict[str, Any], calls: Calls
+        self, client: Client, request: InpaintRequest, laid: Laid, report: dict[str, Any], calls: Calls
     ) -> None:
         """
         Raises:
@@ -211,7 +204,12 @@ class NanoBanana:
         after = blend(request.image, laid.image, weights(request.mask, laid.alpha))
         ask = critic.question(*await asyncio.to_thread(lambda: tuple(map(png_bytes, (request.image, after)))))
         told: Calls = []
-        reply = await asker.ask(self._critic, ask, request.seed, told)
+
+        def fits(text: str) -> bool:
+            return critic.read_finding(text) is not None
+
+        prices, note = self._critic_prices, {"for": "critic"}
+        reply = await client.reply(self._critic, ask, request.seed, fits, told, prices, note)
         calls += told
         finding = critic.read_finding(reply.text) if reply.finish == "complete" else None
         if finding is None:
@@ -250,8 +248,6 @@ def _common_fault(answers: Sequence[Answer], first: bool, drawn: bool) -> str:
 
 
 def _as_ours(error: ModelError, report: Mapping[str, Any]) -> CfgenError:
-    if error.kind == "fatal":
-        return SetupError(f"{_OWNER}: {error}")
     if error.kind == "rate":
         return InpaintPutOffError(f"{error}; run the same command later, or with a lower rpm, to go on")
     kind = _UnreachedError if error.kind == "transient" else InpaintRefusedError

@@ -16,6 +16,8 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintRefusedError, MissingExtraError
+from cfgen.core.isolate import available, isolated
+from cfgen.core.network import current
 from cfgen.core.paths import models_dir
 from cfgen.geometry.camera import centre, cropped, project, rotation, unproject
 from cfgen.inpaint.composite.draw import Drawing
@@ -223,9 +225,10 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
+            command = [self.python, str(_WORKER), str(models_dir()), str(self.threads)]
             try:
                 self._process = subprocess.Popen(
-                    [self.python, str(_WORKER), str(models_dir()), str(self.threads)],
+                    isolated(command) if current().limits and available() else command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,

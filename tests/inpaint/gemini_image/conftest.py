@@ -2,8 +2,8 @@
 
 import pytest
 
-from cfgen.inpaint.gemini_image import inpainter, service
-from cfgen.models import batcher, limits
+from cfgen.inpaint.gemini_image import inpainter
+from cfgen.models import batcher, client, limits
 
 KEY = "AIzaSECRET-of-the-test-0123456789"
 
@@ -19,7 +19,7 @@ def _quick(monkeypatch):
     async def quick(call, meter):
         return await limits.with_retries(call, meter, first_wait=0.01)
 
-    monkeypatch.setattr(service, "with_retries", quick)
+    monkeypatch.setattr(client, "with_retries", quick)
     monkeypatch.setattr(batcher, "LULL_S", 0.4)
 
 

@@ -104,7 +104,10 @@ def test_a_budget_stops_cleanly_and_a_larger_one_goes_on(scenes, tmp_path):
     with ImageServer() as server:
         code, said, err = run(*arguments(server, scenes, out, *priced("--budget", "0.25", "--quiet")))
         assert code == 1
-        assert "2 of 3 cases, the rest is open: the budget is spent ($0.20, 2 requests)" in err
+        assert (
+            "2 of 3 cases, the rest is open: inpainter 'nano-banana': the budget is spent (2 requests, "
+            in err
+        )
         assert "larger --budget" in err
         assert "$0.20" in said
         assert len(Store(out).cases()) == 2

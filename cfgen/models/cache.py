@@ -1,4 +1,4 @@
-"""Answers that were paid for: kept on disk under a hash of everything that decides them."""
+"""Replies that need not be paid for twice: one JSON file each, named by the hash of everything that decides it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.models.base import Ask, ModelError, Picture, Reply
 
+#: What was told of each call, in order: what for, how it ended, what it cost.
+Calls = list[dict[str, Any]]
 _ENDING = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 
 
@@ -18,38 +20,39 @@ class Kept:
     """A reply and the calls it took, those before it that were declined among them."""
 
     reply: Reply
-    calls: list[dict[str, Any]]
+    calls: Calls
 
 
-class Answers:
-    """``folder``: None keeps nothing. Only complete replies belong in here."""
+class Replies:
+    """``folder``: None keeps nothing. Only complete replies that could be read belong in here."""
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
 
     @staticmethod
-    def key(identity: Mapping[str, Any], ask: Ask, seed: int) -> str:
-        """Of the model, all that is sent, and the seed: another try at the same edit is another answer."""
-        return hash_json({"model": dict(identity), "ask": ask.hash, "seed": seed})
+    def key(identity: Mapping[str, Any], ask: Ask, vote: int) -> str:
+        """Everything that changes the answer: model, wording, pictures in their order, and which vote or seed."""
+        return hash_json({"model": dict(identity), "ask": ask.hash, "vote": vote})
 
     def has(self, key: str) -> bool:
         path = self._path(key)
         return path is not None and path.is_file()
 
     def get(self, key: str) -> Kept | None:
+        """None when there is none, or none that can be read."""
         path = self._path(key)
         if path is None or not path.is_file():
             return None
         try:
             found = read_json(path)
-            pictures = tuple(
-                Picture((path.parent / name).read_bytes(), mime) for name, mime in found["pictures"]
-            )
-            return Kept(Reply(found["text"], usage=found["usage"], pictures=pictures), found["calls"])
-        except (StoreError, KeyError, OSError, ModelError):
+            named = found.get("pictures", [])
+            pictures = tuple(Picture((path.parent / name).read_bytes(), mime) for name, mime in named)
+            reply = Reply(found["text"], usage=found.get("usage", {}), pictures=pictures)
+            return Kept(reply, [dict(call) for call in found.get("calls", [])])
+        except (StoreError, KeyError, OSError, ModelError, TypeError, ValueError):
             return None
 
-    def put(self, key: str, reply: Reply, calls: Sequence[Mapping[str, Any]]) -> None:
+    def put(self, key: str, reply: Reply, calls: Sequence[Mapping[str, Any]] = ()) -> None:
         """Pictures first, then the JSON file whose existence makes it count."""
         path = self._path(key)
         if path is None:

@@ -1,0 +1,221 @@
+"""``--offline`` and ``--allow-hosts``: what is refused, where, and what the record says of it. Nothing here leaves."""
+
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from cfgen.core import isolate, network
+from cfgen.core.errors import InputError, SetupError
+from cfgen.core.files import read_record
+from cfgen.core.network import Network, current, limited
+from cfgen.judge.registry import create_judge
+from cfgen.planners import command as commands
+from cfgen.planners.registry import open_planner
+from cfgen.records import PlannerRun
+from tests.benches import run
+from tests.judge.test_hazard_rubric import reply
+from tests.models.providers import install, server
+from tests.report_page.bench import make_bench
+
+NOSY = "tests.models.nosy_planners:Nosy"
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return make_bench(tmp_path / "b", 1, {}, arms=("hazard",)).root
+
+
+@pytest.fixture
+def listener(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        monkeypatch.setenv("NOSY_PORT", str(found.getsockname()[1]))
+        yield found
+
+
+def score(bench, planner, *more):
+    code, _, err = run("score", bench, "--planner", planner, "--name", "nosy", "--quiet", *more)
+    assert code == 0, err
+    rollout = next(bench.glob("runs/nosy/hazard/*.json")).read_text()
+    ran = read_record(bench / "runs/nosy/planner.json", PlannerRun)
+    text = json.loads(rollout)["text"]
+    scene = (
+        text if text.startswith("{") else json.loads(text.split("<think>")[1].split("</think>")[0])["scene"]
+    )
+    return json.loads(scene.replace("'", '"')), ran.network
+
+
+# --- what may be reached --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limit", "yes", "no"),
+    [
+        (Network(), ["example.com", "localhost"], []),
+        (Network(offline=True), ["localhost", "127.0.0.1", "127.9.9.9", "::1"], ["example.com", "10.0.0.1"]),
+        (Network(allow_hosts=("A.example",)), ["a.example"], ["localhost", "b.a.example", "example"]),
+        (Network(allow_hosts=("a.example", "localhost")), ["a.example", "127.0.0.1"], ["b.example"]),
+        (Network(True, ("localhost",)), ["127.0.0.1"], ["a.example"]),
+    ],
+)
+def test_what_each_limit_allows(limit, yes, no):
+    assert [limit.allows(host) for host in (*yes, *no)] == [True] * len(yes) + [False] * len(no)
+
+
+@pytest.mark.parametrize(
+    "given", [(False, ("http://a.example",)), (False, ("a.example:80",)), (True, ("a.example",))]
+)
+def test_hosts_that_cannot_be_are_named(given):
+    with pytest.raises(InputError, match="--allow-hosts"):
+        Network(*given)
+
+
+def test_a_limit_ends_with_its_block_and_inner_ones_count(monkeypatch):
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:3128")
+    import os
+
+    with limited(Network(offline=True)):
+        assert "https_proxy" not in os.environ, "a proxy on this machine would be a way out"
+        with limited(Network(allow_hosts=("a.example",))):
+            assert current().allows("a.example")
+        assert current().offline
+        with pytest.raises(PermissionError, match=r"refused a connection to example.invalid: --offline"):
+            socket.getaddrinfo("example.invalid", 80)
+    assert not current().limits
+    assert os.environ["https_proxy"]
+    assert network.VARIABLE not in os.environ
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_elsewhere_is_refused_in_one_line_before_anything_is_asked(bench, monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", "no-key-of-anyones")
+    for flags, mend in (
+        (["--offline"], "leave --offline out"),
+        (["--allow-hosts", "a.example"], "add generativelanguage"),
+    ):
+        code, _, err = run(
+            "score", bench, "--planner", "verified:cruise", "--planner-option", "verifier=gemini",
+            "--planner-option", 'verifier_options={"model": "m"}', "--quiet", *flags,
+        )  # fmt: skip
+        assert code == 2
+        assert err.count("\n") == 1
+        assert "talks to generativelanguage.googleapis.com" in err
+        assert mend in err
+        assert not list(bench.glob("runs/*/*/*.json"))
+        with (
+            limited(Network("--offline" in flags, tuple(flags[1:]))),
+            pytest.raises(SetupError, match="talks to"),
+        ):
+            create_judge("gemini", model="m")
+
+
+def test_a_model_on_this_machine_is_asked_unless_hosts_say_otherwise(bench, tmp_path, monkeypatch):
+    install(tmp_path / "site", monkeypatch)
+    with server(lambda sent: reply()) as found:
+        words = ["--planner", "cruise", "--judge", "house", "--judge-option", "model=m", "--quiet"]
+        words += ["--judge-option", f"url={found.url}"]
+        code, _, err = run("score", bench, *words, "--allow-hosts", "a.example")
+        assert code == 2
+        assert "judge 'm': talks to 127.0.0.1, which --allow-hosts a.example does not allow" in err
+        assert not found.requests
+        assert run("score", bench, *words, "--offline")[0] == 0
+        assert len(found.requests) == 1
+
+
+def test_a_model_that_does_not_say_where_it_is_is_refused_under_a_limit(tmp_path, monkeypatch):
+    install(tmp_path / "site", monkeypatch)
+    judge = create_judge("house", model="m", url="http://127.0.0.1:9")
+    del judge.models[0].host
+    judge.check()
+    with (
+        limited(Network(offline=True)),
+        pytest.raises(SetupError, match="does not declare which host it talks to"),
+    ):
+        judge.check()
+
+
+# --- children -------------------------------------------------------------------------------------------------------
+
+
+def test_sockets_of_a_planners_process_are_refused_and_the_record_says_so(bench, listener):
+    found, recorded = score(bench, NOSY, "--offline")
+    for way in ("connect", "datagram", "lookup"):
+        assert found[way].startswith("PermissionError: cfgen refused a connection to"), found
+    assert found["loopback"] == "went out", "servers on this machine stay within reach"
+    assert found["hub"] == "1"
+    assert recorded == ("offline (Python's sockets refused in the planner's process)",)
+    run("score", bench, "--planner", NOSY, "--name", "nosy", "--quiet", "--repeats", "2")
+    ran = read_record(bench / "runs/nosy/planner.json", PlannerRun)
+    assert ran.network == (*recorded, ""), "both ways in which it was run"
+
+
+def test_allowed_hosts_leave_this_machine_out_unless_it_is_named(bench, listener):
+    found, recorded = score(bench, NOSY, "--allow-hosts", "a.example")
+    assert found["loopback"].startswith("PermissionError: cfgen refused a connection to 127.0.0.1")
+    assert recorded == ("only a.example (Python's sockets refused in the planner's process)",)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="network namespaces are Linux's")
+def test_a_program_gets_a_network_of_its_own_where_the_system_permits_it(bench, listener):
+    if not isolate.available():
+        pytest.xfail("this system permits no network of one's own")
+    found, recorded = score(bench, f"cmd:{sys.executable} -m tests.models.nosy_planners", "--offline")
+    assert "unreachable" in found["connect"]
+    assert "unreachable" in found["datagram"]
+    assert "refused" in found["loopback"], "not even this machine's servers"
+    assert recorded == ("offline (the program has a network of its own with nothing in it)",)
+
+
+def test_where_the_system_does_not_permit_it_the_record_says_so(listener, monkeypatch):
+    monkeypatch.setattr(commands, "available", lambda: False)
+    with limited(Network(offline=True)):
+        planner = open_planner(f"cmd:{sys.executable} -m tests.models.nosy_planners")
+        planner.close()
+    assert planner.network == "offline (the program was NOT held to it)"
+
+
+def test_a_program_that_is_not_there_is_named_also_when_isolated():
+    with (
+        limited(Network(offline=True)),
+        pytest.raises(InputError, match=r"cannot be started .*no-such-program"),
+    ):
+        open_planner("cmd:no-such-program --flag")
+
+
+def test_a_server_elsewhere_is_refused_before_it_is_asked():
+    with limited(Network(offline=True)), pytest.raises(SetupError, match=r"talks to 192\.0\.2\.1"):
+        open_planner("http://192.0.2.1:8000")
+
+
+CHILD = """
+from cfgen.core.network import Network, limited
+from cfgen.core.parallel import Workers
+from tests.models.nosy_planners import tries
+
+def work(_):
+    return tries()
+
+if __name__ == "__main__":
+    with limited(Network(offline=True)), Workers(2) as workers:
+        print(list(workers.run(work, [1], lambda item, error: error))[0])
+"""
+
+
+def test_workers_are_held_to_it_as_well(tmp_path, listener):
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.count("PermissionError: cfgen refused") == 3, done.stderr
+
+
+def test_a_build_records_it(tmp_path, real):
+    from tests.benches import build_arguments
+
+    code, _, err = run(*build_arguments(real, tmp_path / "b", 1), "--offline", "--allow-hosts", "localhost")
+    assert code == 0, err
+    told = json.loads((tmp_path / "b" / "build.json").read_text())["network"]
+    assert told == "offline, only localhost (Python's sockets refused in this process and its workers)"

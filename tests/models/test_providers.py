@@ -1,0 +1,193 @@
+"""A provider of a third party judges, plans and verifies; one budget over all runs, told alike by all."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cfgen.core.errors import InputError, SetupError, Shortfall
+from cfgen.judge.registry import create_judge
+from cfgen.models.ledger import Ledger
+from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.builtin import constant_turn, write_text
+from cfgen.planners.model_verifier import create_verifier
+from cfgen.planners.protocol import Observation, TimedImage
+from cfgen.planners.registry import open_planner
+from cfgen.records import Motion
+from tests.benches import run
+from tests.judge.fake_gemini import Response
+from tests.judge.items import items, judged
+from tests.judge.test_hazard_rubric import reply
+from tests.models.providers import install, server
+from tests.report_page.bench import make_bench
+
+STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(10.0,))
+PLAN = write_text(
+    "A road.", "It keeps its speed.", "set speed tracking", "lane keeping", constant_turn(10, 0)
+)
+PRICE = {"usd_in": 100.0}  # 100 tokens cost a cent
+
+
+@pytest.fixture(autouse=True)
+def _installed(tmp_path, monkeypatch):
+    install(tmp_path / "site", monkeypatch)
+
+
+def says(sent):
+    """A verdict to the judge's question, a plan to the planner's, YES to the verifier's."""
+    if sent["system"].startswith("You drive a car"):
+        return PLAN
+    return "<verdict>YES</verdict>" if sent["system"].startswith("You check one plan") else reply()
+
+
+def house(found, **options):
+    return {"model": "m", "url": found.url, **options}
+
+
+def question(seed=1) -> Observation:
+    shown = TimedImage(0.0, np.zeros((48, 64, 3), np.uint8))
+    return Observation("q", seed, {"front": (shown,)}, {}, STILL)
+
+
+def plan_of(planner, *seeds):
+    return [to_plan(answer)[1] for answer in planner.ask([question(seed) for seed in seeds])]
+
+
+# --- one file, one registration -------------------------------------------------------------------------------------
+
+
+def test_it_plans_judges_and_verifies_from_the_command_line(tmp_path):
+    bench = make_bench(tmp_path / "b", 1, {}, arms=("hazard",)).root
+    with server(says) as found:
+        options = ["model=m", f"url={found.url}"]
+        planner = [word for o in (*options, 'look={"frame_times": [0]}') for word in ("--planner-option", o)]
+        judge = [word for o in options for word in ("--judge-option", o)]
+        code, said, err = run(
+            "score", bench, "--planner", "house", *planner, "--judge", "house", *judge, "--quiet"
+        )
+        assert code == 0, err
+        assert "m: 1 scored" in said
+        verifier = ["verifier=house", f"verifier_options={json.dumps(house(found))}", "n=2"]
+        words = [word for o in verifier for word in ("--planner-option", o)]
+        code, _, err = run("score", bench, "--planner", "verified:cruise", *words, "--quiet")
+        assert code == 0, err
+    accounts = [
+        json.loads(line)["for"]
+        for line in (bench / "cache/replies/spent.jsonl").read_text().splitlines()
+        if line
+    ]
+    assert {*accounts} == {"planner m", "judge m", "verifier m"}
+
+
+def test_its_names_and_options_are_known():
+    for command in ("judge", "planner", "models"):
+        assert "house" in run(command, "list")[1]
+    with pytest.raises(
+        InputError, match="judge option 'wheels' is not known; expected one of: model, url, timeout_s, votes"
+    ):
+        create_judge("house", model="m", url="http://localhost", wheels=4)
+    with pytest.raises(InputError, match="'house': missing a required argument: 'url'"):
+        create_verifier("house", {"model": "m"})
+    with pytest.raises(InputError, match="takes no batch jobs"):
+        create_judge("house", model="m", url="http://localhost", batch=True)
+    with pytest.raises(InputError, match="not by batch jobs"):
+        create_verifier("gemini", {"model": "m", "batch": True})
+
+
+# --- one meaning of budget, cache and failure -----------------------------------------------------------------------
+
+
+def test_a_judges_budget_counts_over_all_its_runs(tmp_path):
+    options = {"cache": str(tmp_path / "c"), "concurrency": 1, **PRICE}
+    with server(says) as found:
+        for limit, done in ((0.02, 2), (0.02, 2), (0.03, 3)):
+            judge = create_judge("house", **house(found, max_usd=limit, **options))
+            verdicts = []
+            with pytest.raises(
+                Shortfall, match=rf"judge 'm': the budget is spent \({done} requests.* larger max_usd"
+            ):
+                judge.judge(items(5), verdicts.append)
+            assert len(verdicts) == done, "those of earlier runs come from the cache and cost nothing"
+            assert len(found.requests) == done
+        judged(create_judge("house", name="other", **house(found, max_usd=0.05, **options)), items(5))
+        assert len(found.requests) == 5, "another judge has a budget of its own, and the replies are there"
+
+
+def test_a_planners_budget_counts_over_all_its_runs_and_may_be_raised(tmp_path):
+    hashes = set()
+    with server(says) as found:
+        for limit, seeds in ((0.02, (1, 2, 3)), (0.02, (1, 2, 3)), (0.05, (1, 2, 3))):
+            planner = open_planner(
+                "house", house(found, max_usd=limit, concurrency=1, **PRICE), cache=tmp_path / "c"
+            )
+            hashes.add(planner.hash)
+            try:
+                if limit == 0.02:
+                    with pytest.raises(Shortfall, match=r"planner 'm': the budget is spent \(2 requests"):
+                        planner.ask([question(seed) for seed in seeds])
+                    assert len(plan_of(planner, 1, 2)) == 2, "what was paid for is kept"
+                else:
+                    assert len(plan_of(planner, *seeds)) == 3
+            finally:
+                planner.close()
+        assert len(found.requests) == 3
+    assert len(hashes) == 1, "it is the same planner on other terms"
+
+
+def test_a_verifiers_budget_ends_the_run(tmp_path):
+    with server(says) as found:
+        for asked in (2, 2):
+            verifier = create_verifier("house", house(found, max_requests=2), str(tmp_path / "c"))
+            for seed in (1, 2):
+                assert verifier(question(), "It brakes.", to_plan(PLAN)[1], seed) == 1.0
+            with pytest.raises(Shortfall, match=r"verifier 'm': the budget is spent \(2 requests"):
+                verifier(question(), "It brakes.", to_plan(PLAN)[1], 3)
+            assert len(found.requests) == asked
+
+
+def test_only_what_can_be_used_is_kept(tmp_path):
+    said = ["I would rather not.", PLAN]
+    with server(lambda sent: said[min(len(found.requests) - 1, 1)]) as found:
+        planner = open_planner("house", house(found), cache=tmp_path / "c")
+        try:
+            with pytest.raises(PlanFaultError):
+                plan_of(planner, 1)
+            assert plan_of(planner, 1) == plan_of(planner, 1)
+            assert len(found.requests) == 2
+            plan_of(planner, 2)
+            assert len(found.requests) == 3, "another seed is another answer"
+        finally:
+            planner.close()
+
+
+def test_tries_that_failed_count_and_old_ledgers_too(tmp_path):
+    ledger = Ledger(tmp_path)
+    ledger.add(
+        "m", "edit", True, {"images": 1.0, "usd": 0.5}
+    )  # as written before accounts and failures were kept
+    ledger.add("m", "judge m", False, {}, failed="transient")
+    ledger.add("m", "judge m", True, {"input_tokens": 100.0})
+    assert (ledger.total().requests, ledger.total().declined, ledger.total().unpriced) == (3, 0, 1)
+    assert Ledger(tmp_path, "judge m").total().requests == 2
+    with server(says) as found, pytest.raises(Shortfall, match=r"\(3 requests"):
+        judged(
+            create_judge("house", **house(found, max_requests=3, concurrency=1, cache=str(tmp_path))),
+            items(2),
+        )
+    assert len(found.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_what_will_never_work_ends_the_run_in_the_same_words(status, tmp_path):
+    with server(lambda sent: Response(b"{}", status)) as found:
+        words = f"'m': {found.url} answered {status}"
+        with pytest.raises(SetupError, match=f"^judge {words}"):
+            judged(create_judge("house", **house(found)), items(3))
+        with pytest.raises(SetupError, match=f"^verifier {words}"):
+            create_verifier("house", house(found))(question(), "", to_plan(PLAN)[1], 1)
+        planner = open_planner("house", house(found))
+        try:
+            with pytest.raises(Exception, match=f"^planner {words}"):
+                planner.ask([question()])
+        finally:
+            planner.close()
