@@ -36,6 +36,18 @@ class TakesRubric(Protocol):
 def create_judge(
     judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any
 ) -> Judge:
+    """As :func:`make_judge`, and ready to be asked.
+
+    Raises:
+        CfgenError: its models cannot be asked: no key, a package that is missing, a host that may not be reached.
+    """
+    made = make_judge(judge, cache_dir, rubric, **options)
+    if check := getattr(made, "check", None):
+        check()
+    return made
+
+
+def make_judge(judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any) -> Judge:
     """A judge by its registered name, or by that of a model provider; ``options`` go to its factory.
 
     ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise. ``rubric`` is a name
@@ -44,7 +56,6 @@ def create_judge(
 
     Raises:
         InputError: no such judge or rubric, an option or a rubric that it does not take.
-        CfgenError: its models cannot be asked: no key, a package that is missing, a host that may not be reached.
     """
     factory = JUDGES.get(judge)
     takes = inspect.signature(factory).parameters
@@ -59,8 +70,6 @@ def create_judge(
                 "judge made of models"
             )
         made.use_rubric(wanted, made.name if options.get("name") else folder_name(made.name, wanted))
-    if check := getattr(made, "check", None):
-        check()
     return made
 
 

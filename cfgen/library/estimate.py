@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cfgen.core.parallel import default_jobs
 from cfgen.core.paths import scenarios_dir
-from cfgen.judge.registry import create_judge
+from cfgen.judge.registry import make_judge
 from cfgen.library import names
 from cfgen.models.limits import _TYPICAL, PRICES, Limits
 from cfgen.report_page.table import Table
@@ -170,7 +170,7 @@ def _verdicts(
     wanted: "Experiment", planner: "PlannerPart", judge: "JudgePart", arms: int, store: Store | None
 ) -> Step:
     options = judge.options if judge.votes is None else {**judge.options, "votes": judge.votes}
-    made = create_judge(judge.judge, None, **options)
+    made = make_judge(judge.judge, None, **options)
     label = f"{planner.name or planner.planner} under {made.name}"
     every = wanted.build.n * arms * wanted.score.repeats
     kept = _run_of(planner, store)

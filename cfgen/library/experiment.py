@@ -14,7 +14,7 @@ from cfgen import library
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.files import explain
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.judge.registry import create_judge
+from cfgen.judge.registry import create_judge, make_judge
 from cfgen.judge.rubrics.registry import DEFAULT, is_file
 from cfgen.library.benchmark import Benchmark
 from cfgen.library.estimate import Estimate, Guess, estimate
@@ -130,7 +130,7 @@ class Experiment(_Part):
         """
         create_inpainter(self.build.inpainter, self.build.inpainter_options)
         for judge in self.judges:
-            create_judge(judge.judge, None, judge.rubric, **_options(judge))
+            make_judge(judge.judge, None, judge.rubric, **_options(judge))
         for planner in self.planners:
             name = planner.planner.removeprefix("verified:")
             if name.endswith(".jsonl") and not Path(name).is_file():
