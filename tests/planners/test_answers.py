@@ -124,6 +124,15 @@ def test_needs_over_the_wire_name_the_field(content: dict):
         decode_needs(content)
 
 
+def test_needs_over_the_wire_hold_only_what_can_be_stored():
+    needs = decode_needs(json.loads('{"cameras": ["fr\\ud83d"]}'))
+    assert needs.cameras == ("fr\\ud83d",)
+    canonical_json(needs.cameras)
+    with pytest.raises(PlanFaultError, match="unknown fields") as found:
+        decode_needs(json.loads('{"\\ud83d": 1}'))
+    str(found.value).encode()
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_timeout_that_cannot_be_is_named(seconds: float):
     with pytest.raises(InputError, match="timeout: expected more than 0"):
