@@ -160,6 +160,7 @@ def test_a_planners_own_failure_is_asked_again_only_with_retry_all(out: Path, tm
     assert (
         "10  gave an answer that is not a plan, for example: answers.jsonl: no line for this question" in text
     )
+    assert "10 of these are the planner's own and count against it; --retry-all asks them again" in text
     assert (
         "every answer of planner 'p' failed: 10 times it gave an answer that is not a plan (answers.jsonl"
         in err

@@ -1,6 +1,5 @@
 """``http://`` planners: a server that answers ``GET /needs`` and ``POST /plan``; see ``openapi.yaml``."""
 
-import errno
 import http.client
 import json
 import socket
@@ -14,6 +13,7 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.network import OUT_OF_SERVICE, no_route
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.records import Failure
@@ -22,8 +22,6 @@ from cfgen.records import Failure
 _BESIDES = 16 * 2**20
 #: bytes read at once
 _PIECE = 2**16
-#: what a server, or one before it, says while it is out of service
-_OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
 
 
 class Server:
@@ -111,7 +109,7 @@ def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
         words = error.read(300).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
         words = "(its words were lost)"
-    kind: Failure = "unavailable" if error.code in _OUT_OF_SERVICE else "error"
+    kind: Failure = "unavailable" if error.code in OUT_OF_SERVICE else "error"
     return PlanFaultError(f"HTTP {error.code}: {words}", kind)
 
 
@@ -121,18 +119,10 @@ def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFau
     if isinstance(cause, TimeoutError):
         return PlanFaultError(f"hung: no reply within {limit_s:g} s", "timeout")
     kind: Failure = "answer"
-    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or _no_route(cause):
+    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or no_route(cause):
         kind = "unreachable"
     elif isinstance(cause, ssl.SSLError):
         kind = "error"
     elif isinstance(cause, OSError | http.client.IncompleteRead):  # RemoteDisconnected is one as well
         kind = "unavailable"
     return PlanFaultError(f"connection failed ({cause or type(cause).__name__})", kind)
-
-
-def _no_route(cause: object) -> bool:
-    return isinstance(cause, OSError) and cause.errno in (
-        errno.ENETUNREACH,
-        errno.EHOSTUNREACH,
-        errno.ENETDOWN,
-    )

@@ -2,9 +2,10 @@
 
 import contextlib
 import json
+import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,9 +18,9 @@ from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
+from cfgen.planners.network import transient_kind
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
-from cfgen.records import Failure
 
 #: Loading weights may take long.
 STARTUP_TIMEOUT_S = 900.0
@@ -148,20 +149,30 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
     try:
         planner = factory(*arguments)
         _say(pipe, "needs", needs_content(needs_of(planner)))
-    except Exception as error:
+    except BaseException as error:
         known = isinstance(error, CfgenError)
         _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")
         return
+    # Nobody is left to ask, or the user interrupts: not worth a traceback.
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        _answer_all(pipe, planner, limit)
+
+
+def _answer_all(pipe: Connection, planner: Planner, limit: int) -> None:
+    own = os.getpid()
     while (observations := pipe.recv()) is not None:
         try:
-            _say(pipe, "answers", _answers(planner, observations, limit))
-        except PlanFaultError as fault:
-            _say(pipe, "failed", _packed_fault(fault))
-        except Exception as error:
-            if isinstance(error, CfgenError) and ends_the_run(error):
-                _say(pipe, "ends", plain_text(str(error))[0])
+            status, content = "answers", json.dumps(_answers(planner, observations, limit))
+        except BaseException as error:
+            if answers_nothing(error):
+                status, content = "ends", json.dumps(plain_text(str(error))[0])
             else:
-                _say(pipe, "failed", _packed_fault(PlanFaultError(f"raised {_brief(error)}", _kind(error))))
+                status, content = "failed", json.dumps(_packed_fault(fault_in(error)))
+        if (
+            os.getpid() != own
+        ):  # a fork that the planner made came back as well: the question was not put to it
+            os._exit(0)
+        pipe.send_bytes(f'["{status}", {content}]'.encode())
 
 
 def _say(pipe: Connection, status: str, content: Any) -> None:
@@ -169,7 +180,11 @@ def _say(pipe: Connection, status: str, content: Any) -> None:
 
 
 def _answers(planner: Planner, observations: list[Observation], limit: int) -> list[dict[str, Any]]:
-    answers = list(islice(planner.plan(observations), len(observations) + 1))
+    given = planner.plan(observations)
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        kind = "None" if given is None else type(given).__name__
+        raise PlanFaultError(f"plan() returned {kind}, expected a list of {len(observations)} answers")
+    answers = list(islice(given, len(observations) + 1))
     if len(answers) != len(observations):
         found = len(answers) if len(answers) < len(observations) else "more"
         raise PlanFaultError(f"expected {len(observations)} answers, found {found}")
@@ -194,11 +209,16 @@ def _packed_fault(fault: PlanFaultError) -> dict[str, Any]:
     return {"fault": str(fault), "kind": fault.kind}
 
 
-def _kind(error: Exception) -> Failure:
-    """Memory that ran out (the machine's, or a GPU's that others use too) may be there another time."""
-    return (
-        "machine" if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" else "error"
-    )
+def answers_nothing(error: BaseException) -> bool:
+    """Whether the planner says that no question will be answered: a wrong key, a budget that is spent."""
+    return isinstance(error, CfgenError) and not isinstance(error, PlanFaultError) and ends_the_run(error)
+
+
+def fault_in(error: BaseException) -> PlanFaultError:
+    """What is kept of an exception of the planner's: its own failure, unless it tells of network or machine."""
+    if isinstance(error, PlanFaultError):
+        return error
+    return PlanFaultError(f"raised {_brief(error)}", transient_kind(error) or "error")
 
 
 def _brief(error: BaseException) -> str:

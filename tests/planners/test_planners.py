@@ -147,3 +147,22 @@ def test_another_rate_and_horizon_is_resampled():
     t = np.arange(1, 65) * 0.1
     _, plan = to_plan(Response("", np.column_stack([10 * t, 0 * t]), t))
     np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], np.arange(1, 25) * 2.5, atol=1e-6)
+
+
+def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
+    planner = open_planner("tests.planners.nasty_planners:Ending")
+    tokens = ("interrupt", "exit", "halt", "memory", "fork", "none", "text", "one", "good")
+    try:
+        found = {token: planner.ask([question(token)])[0] for token in tokens}
+    finally:
+        planner.close()
+    assert to_plan(found["fork"])
+    assert to_plan(found["good"])
+    assert str(found["interrupt"]).startswith("raised KeyboardInterrupt")
+    assert str(found["exit"]).startswith("raised SystemExit: 0 (nasty_planners.py:")
+    assert str(found["halt"]).startswith("raised Halted: no more (nasty_planners.py:")
+    assert [found[t].kind for t in ("interrupt", "halt", "memory")] == ["error", "error", "machine"]
+    assert str(found["none"]) == "plan() returned None, expected a list of 1 answers"
+    assert str(found["text"]) == "plan() returned str, expected a list of 1 answers"
+    assert str(found["one"]) == "plan() returned Response, expected a list of 1 answers"
+    assert "Traceback" not in capfd.readouterr().err

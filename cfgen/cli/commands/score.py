@@ -150,6 +150,10 @@ def _print(summary: "ScoreSummary") -> None:
     mendable = sum(f.count for f in summary.failures if f.mendable)
     if mendable:
         print(f"{mendable} of these may be mended by asking again: the same command with --retry-failed")
+    if failed > mendable:
+        print(
+            f"{failed - mendable} of these are the planner's own and count against it; --retry-all asks them again"
+        )
     for fault in summary.faults[:5]:
         print(f"fault: {fault}")
     if len(summary.faults) > 5:
