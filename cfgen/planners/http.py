@@ -12,10 +12,12 @@ from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
+from cfgen.models.base import retry_after
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.network import OUT_OF_SERVICE, no_route
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.serialization import decode, decode_needs, encode
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Failure
 
 #: bytes of a reply beside its texts, for each answer in it
@@ -31,11 +33,17 @@ class Server:
         InputError: the server does not answer ``GET /needs``.
     """
 
-    def __init__(self, url: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+        startup_s: float = STARTUP_TIMEOUT_S,
+    ) -> None:
         self._url = url.rstrip("/")
         self._timeout_s, self._max_chars = timeout_s, max_chars
         try:
-            self.needs = decode_needs(self._call("/needs", None, 1))
+            self.needs = decode_needs(self._call("/needs", None, min(timeout_s, startup_s), 1))
         except PlanFaultError as fault:
             raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
 
@@ -43,7 +51,7 @@ class Server:
         """One request for the batch; a batch that fails as a whole is asked again one by one."""
         body = {"observations": [encode(o) for o in observations]}
         try:
-            content = self._call("/plan", body, len(observations))
+            content = self._call("/plan", body, self._timeout_s * len(observations), len(observations))
             return self._matched(content, observations)
         except PlanFaultError as fault:
             if len(observations) == 1 or fault.kind == "unreachable":
@@ -70,10 +78,9 @@ class Server:
                 found.append(fault)
         return found
 
-    def _call(self, path: str, body: dict[str, Any] | None, answers: int) -> Any:
+    def _call(self, path: str, body: dict[str, Any] | None, limit: float, answers: int) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._url + path, data, {"Content-Type": "application/json"})
-        limit = self._timeout_s * answers
         try:
             with urllib.request.urlopen(request, timeout=limit) as reply:
                 raw = _within(reply, limit, answers * (_BESIDES + 6 * self._max_chars))
@@ -110,7 +117,11 @@ def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
     except (OSError, http.client.HTTPException):
         words = "(its words were lost)"
     kind: Failure = "unavailable" if error.code in OUT_OF_SERVICE else "error"
-    return PlanFaultError(f"HTTP {error.code}: {words}", kind)
+    return PlanFaultError(
+        f"HTTP {error.code}: {words}",
+        kind,
+        retry_after({name.lower(): said for name, said in error.headers.items()}),
+    )
 
 
 def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:

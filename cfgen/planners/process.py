@@ -16,14 +16,13 @@ import numpy as np
 from cfgen.core import processes
 from cfgen.core.errors import CfgenError
 from cfgen.core.faults import ends_the_run
-from cfgen.core.plain import MAX_CHARS, plain_text
+from cfgen.core.plain import MAX_CHARS, plain_text, visible
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
 from cfgen.planners.network import transient_kind
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
-#: Loading weights may take long.
-STARTUP_TIMEOUT_S = 900.0
 #: bytes of an answer beside its text
 _BESIDES = 32 * 2**20
 
@@ -40,6 +39,7 @@ class PlannerProcess:
         arguments: picklable.
         timeout_s: for one ``plan`` call per observation in it.
         max_chars: of a text; the child cuts the rest.
+        startup_s: for the child to make the planner.
 
     Raises:
         PlannerStartError: the child did not come up; with the planner's own error.
@@ -51,9 +51,10 @@ class PlannerProcess:
         arguments: tuple[Any, ...],
         timeout_s: float,
         max_chars: int = MAX_CHARS,
+        startup_s: float = STARTUP_TIMEOUT_S,
     ) -> None:
         self._make = (factory, arguments, max_chars)
-        self._timeout_s = timeout_s
+        self._timeout_s, self._startup_s = timeout_s, startup_s
         self._largest = _BESIDES + 6 * max_chars
         self._process: Any = None
         self.needs: Requirements = self._start()
@@ -113,8 +114,10 @@ class PlannerProcess:
         self._process.start()
         theirs.close()
         try:
-            if not self._pipe.poll(STARTUP_TIMEOUT_S):
-                raise PlannerStartError(f"planner did not start within {STARTUP_TIMEOUT_S:g} s")
+            if not self._pipe.poll(self._startup_s):
+                raise PlannerStartError(
+                    f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
+                )
             status, content = json.loads(self._pipe.recv_bytes(self._largest))
             if status != "needs":
                 raise PlannerStartError(content)
@@ -225,7 +228,7 @@ def _brief(error: BaseException) -> str:
     """Type, message and the innermost line: enough to find it, one line long."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}"
+    return visible(f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}")
 
 
 # --- and back -------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -153,3 +154,8 @@ ENDS = {
     "memory": MemoryError(),
 }
 RETURNS = {"none": None, "text": "hello", "one": Response("ok", POINTS)}
+
+
+class Slow(Nasty):
+    def __init__(self):
+        time.sleep(60)
