@@ -30,6 +30,7 @@ from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.protocol import Planner
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S, waiting
 from cfgen.records import (
     Calibration,
     Fault,
@@ -70,6 +71,8 @@ class ScoreOptions:
     arms: tuple[str, ...] = ("original", "hazard")
     repeats: int = 1
     timeout_s: float = 120.0
+    #: for the planner to start, and to start again
+    startup_timeout_s: float = STARTUP_TIMEOUT_S
     intervene: bool = False
     #: ask again what a retry could mend: answers that network or machine lost, faults, judges without a usable reply
     retry_failed: bool = False
@@ -103,14 +106,16 @@ def score(options: ScoreOptions) -> ScoreSummary:
     inputs = RolloutInputs(store, store.benchmark.seed)
     judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
     store.check_judge(judge.run_record())
-    planner = open_planner(
-        options.planner,
-        options.planner_options,
-        options.name,
-        options.timeout_s,
-        options.max_answer_chars,
-        store.reply_cache,
-    )
+    with waiting("the planner to start", options.quiet):
+        planner = open_planner(
+            options.planner,
+            options.planner_options,
+            options.name,
+            options.timeout_s,
+            options.max_answer_chars,
+            options.startup_timeout_s,
+            store.reply_cache,
+        )
     try:
         _register(store, planner, options)
         _warn_of_small_hazards(inputs, planner, questions)

@@ -134,7 +134,14 @@ def test_defaults_and_flags_do_not_drift_apart(function, options, renamed):
             assert parameters[field.name].default == field.default, field.name
     command = {"build": ["build"], "score": ["score", "b", "--planner", "p"]}[function.__name__]
     flags = vars(build_parser().parse_args(command))
-    ours = {"decel": "decel_band", "timeout": "timeout_s", "func": "", "command": "", "max_pixels": ""}
+    ours = {
+        "decel": "decel_band",
+        "timeout": "timeout_s",
+        "startup_timeout": "startup_timeout_s",
+        "func": "",
+        "command": "",
+        "max_pixels": "",
+    }
     ours |= {flag: f"{flag}s" for flag in flags if flag.endswith("_option")}
     export_only = {"cameras", "frame_times", "max_pixels", *(["out"] if command[0] == "score" else [])}
     for flag in set(flags) - export_only:

@@ -16,6 +16,7 @@ from cfgen.planners.answer import to_plan
 from cfgen.planners.example_server import Handler
 from cfgen.records import Rollout
 from cfgen.rollouts.inputs import token_of
+from cfgen.rollouts.summary import Failures, ScoreSummary
 from cfgen.store import Store
 from tests.benches import copy, run, tree
 
@@ -130,13 +131,14 @@ def test_what_a_busy_server_lost_is_asked_again_with_retry_failed_and_judged_aga
         busy = frozenset({token_of(case, "original", 0)})
 
     with serving(Busy) as port:
-        code, text, _ = score(out, f"http://127.0.0.1:{port}", "--planner-retries", "1")
-        assert code == 0
+        code, text, err = score(out, f"http://127.0.0.1:{port}", "--planner-retries", "1")
+        assert code == 1
+        assert "fell short: 1 of 10 answers of planner 'p' were lost, for example to: HTTP 503: " in err
         assert "1  had a server that was out of service, for example: HTTP 503: " in text
         assert "1 of these may be mended by asking again: the same command with --retry-failed" in text
         assert [v.case_id for v in store.verdicts("offline", "p") if v.status == "planner_failed"] == [case]
         before = tree(out, "runs/p/*/*.json", "verdicts/offline/p/*/*.json")
-        assert score(out, f"http://127.0.0.1:{port}", "--planner-retries", "0")[0] == 0
+        assert score(out, f"http://127.0.0.1:{port}", "--planner-retries", "0")[0] == 1
         assert tree(out, "runs/p/*/*.json", "verdicts/offline/p/*/*.json") == before
 
         Busy.busy = frozenset()
@@ -160,6 +162,7 @@ def test_a_planners_own_failure_is_asked_again_only_with_retry_all(out: Path, tm
     assert (
         "10  gave an answer that is not a plan, for example: answers.jsonl: no line for this question" in text
     )
+    assert "10 of these are the planner's own and count against it; --retry-all asks them again" in text
     assert (
         "every answer of planner 'p' failed: 10 times it gave an answer that is not a plan (answers.jsonl"
         in err
@@ -220,6 +223,29 @@ def test_a_frame_that_cannot_be_read_costs_its_answer(out: Path):
     code, _, err = score(out, "reactive", "--retry-failed", "--strict")
     assert code == 2
     assert "augmented.png: expected an image" in err
+
+
+def test_answers_that_were_cut_are_counted_and_no_reason_moves_the_terminal(out: Path, tmp_path: Path):
+    path, rows = tmp_path / "answers.jsonl", []
+    for number, case in enumerate(Store(out).cases()):
+        points = [[k, 0] for k in range(24 - (number == 0))]
+        for arm in ("original", "hazard"):
+            rows.append({"case_id": case.case_id, "arm": arm, "text": "deer " * 9, "waypoints": points})
+    rows[0]["waypoints"] = "\x1b[2J"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    code, text, err = score(out, path, "--max-answer-chars", "30")
+    assert code == 0, err
+    assert "9 answers were cut, as their words were longer than --max-answer-chars" in text
+    assert "\x1b" not in text + err
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "short"),
+    [({"failed": 2, "scored": 1}, "2 of 3 verdicts of judge 'j' failed"), ({"scored": 3}, "")],
+)
+def test_missing_verdicts_fall_short_and_some_failures_of_the_planner_do_not(verdicts: dict, short: str):
+    its_own = Failures("gave an answer that is not a plan", 1, "no waypoints", mendable=False)
+    assert ScoreSummary("p", "j", 4, (its_own,), verdicts).short()[: len(short) or 1] == short
 
 
 def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):

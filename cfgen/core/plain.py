@@ -5,12 +5,17 @@ Nothing here raises for a value that it is given but :func:`plain_numbers`; what
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+_CUT = "only the first"
+#: control characters, and those that turn the direction of what follows
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 #: of text, characters
 MAX_CHARS = 1_000_000
@@ -41,13 +46,23 @@ def plain_text(text: str | bytes, limit: int = MAX_CHARS) -> tuple[str, Notes]:
     else:
         kept = str.__str__(kept)
     if length > limit:
-        notes.append(f"{length} characters, only the first {limit} are kept")
+        notes.append(f"{length} characters, {_CUT} {limit} are kept")
     if not _encodable(kept):
         joined = kept.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         alone = sum("\ud800" <= c <= "\udfff" for c in joined)
         kept = joined.encode("utf-8", "backslashreplace").decode()
         notes.append(f"{alone} lone surrogates, made visible" if alone else "surrogate pairs, joined")
     return kept, tuple(notes)
+
+
+def was_cut(notes: Iterable[str]) -> bool:
+    """Whether one of an answer's notes tells that its text was too long."""
+    return any(note.startswith("text: ") and _CUT in note for note in notes)
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters other than tabs and ends of lines written out: a terminal obeys none."""
+    return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), text)
 
 
 def plain_json(value: Any, limit: int = MAX_CHARS) -> tuple[Any, Notes]:
@@ -61,11 +76,13 @@ def plain_json(value: Any, limit: int = MAX_CHARS) -> tuple[Any, Notes]:
 
 
 def plain_numbers(value: Any) -> np.ndarray:
-    """``value`` as a new float64 array; nested sequences, arrays and tensors will do, None becomes NaN.
+    """``value`` as a new float64 array; nested sequences, arrays, tensors will do; None and what is masked become NaN.
 
     Raises:
         TypeError, ValueError, OverflowError: it holds something else than numbers, is ragged, or too large.
     """
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fiu":
+        value = np.ma.filled(value.astype(float), np.nan)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":
         value = _nested(value, 0)
     if np.size(value) > _MOST_NUMBERS:

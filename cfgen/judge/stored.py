@@ -15,6 +15,8 @@ from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import Verdict
 from cfgen.store import Store
 
+#: but the status of a reply, which tells one cause from another
+_NUMBER = re.compile(r"(?i)(?<!answered )(?<!http )(?<![\d.])\d+(?:\.\d+)?")
 _NO_RUBRIC = RubricId("", "", hash_json(None))
 
 
@@ -38,7 +40,8 @@ class JudgeFailures:
 
     Attributes:
         asked: verdicts that the judge was asked for: all but those on a planner's failure.
-        reasons: why it gave no usable reply, numbers left out -> how many. faults: the same of what broke.
+        reasons: why it gave no usable reply, one reason for all that differ in numbers -> how many. faults: the same of
+            what broke.
         transient: failures, not faults, that asking again could mend.
     """
 
@@ -53,8 +56,8 @@ class JudgeFailures:
 
     @property
     def short(self) -> bool:
-        """Whether the job fell short: something broke, or nothing was judged."""
-        return bool(self.faults) or 0 < self.asked == self.failed
+        """Whether the job fell short: verdicts are missing."""
+        return self.failed > 0
 
     def lines(self, command: str) -> list[str]:
         """For a terminal; ``command`` asks again."""
@@ -76,15 +79,19 @@ def judge_failures(verdicts: Iterable[Verdict]) -> JudgeFailures:
     replies = [v for v in failed if v.fault is None]
     return JudgeFailures(
         asked=len(asked),
-        reasons=dict(Counter(_kind(v.reason) for v in replies)),
+        reasons=_examples([v.reason for v in replies]),
         faults=dict(Counter(v.fault.kind for v in failed if v.fault)),
         transient=sum(v.transient for v in replies),
     )
 
 
-def _kind(reason: str) -> str:
-    """One line without numbers, so that equal causes are counted together."""
-    return re.sub(r"\d+(?:\.\d+)?", "#", " ".join(reason.split()))[:160]
+def _examples(reasons: Iterable[str]) -> dict[str, int]:
+    """Reasons that differ in numbers alone are counted together, under the first of them as it was given."""
+    kinds: dict[str, Counter[str]] = {}
+    for reason in reasons:
+        line = " ".join(reason.split())
+        kinds.setdefault(_NUMBER.sub("#", line)[:160], Counter())[line] += 1
+    return {max(lines, key=lines.__getitem__)[:300]: lines.total() for lines in kinds.values()}
 
 
 def _most(counts: dict[str, int]) -> list[tuple[str, int]]:

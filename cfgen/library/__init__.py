@@ -150,6 +150,7 @@ def score(
     arms: Names = ("original", "hazard"),
     repeats: int = 1,
     timeout_s: float = 120.0,
+    startup_timeout_s: float = 900.0,
     intervene: bool = False,
     retry_failed: bool = False,
     retry_all: bool = False,
@@ -171,6 +172,7 @@ def score(
         votes: replies of each judge model to each item. rubric: what they are asked, an installed one or a YAML file.
         arms: also "rerun", "null", "nuisance" and "hazard_d<factor>", where the benchmark has them.
         timeout_s: for one answer; an object in this process is not stopped.
+        startup_timeout_s: for the planner to start, loading weights included.
         intervene: overwrite the planner's reasoning and see whether it follows.
         retry_failed: ask again what another try could mend. retry_all: every failed answer.
         planner_retries: further tries before a time-out or a lost connection counts.
@@ -203,6 +205,7 @@ def score(
             arms=names(arms),
             repeats=repeats,
             timeout_s=timeout_s,
+            startup_timeout_s=startup_timeout_s,
             intervene=intervene,
             retry_failed=retry_failed,
             retry_all=retry_all,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cfgen.core.errors import CfgenError
-from cfgen.core.plain import MAX_CHARS, plain_json, plain_numbers, plain_text
+from cfgen.core.plain import MAX_CHARS, plain_json, plain_numbers, plain_text, visible
 from cfgen.geometry.trajectory import resample
 from cfgen.planners.parser import parse
 from cfgen.planners.protocol import Response
@@ -24,13 +24,15 @@ _LONGEST = 1000
 class PlanFaultError(CfgenError):
     """The planner's answer is not a plan. Counts against the planner, unless ``kind`` is a transient one.
 
-    ``kind``: a key of :data:`cfgen.records.FAILURES`; anything else is read as "answer".
+    ``kind``: a key of :data:`cfgen.records.FAILURES`; anything else is read as "answer". ``retry_after_s``: how long
+    the planner asked to be left alone.
     """
 
-    def __init__(self, reason: object, kind: Failure = "answer") -> None:
+    def __init__(self, reason: object, kind: Failure = "answer", retry_after_s: float | None = None) -> None:
         words = reason if isinstance(reason, str) else words_of(reason)
-        super().__init__(" ".join(plain_text(words, _LONGEST)[0].split()))
+        super().__init__(visible(" ".join(plain_text(words, _LONGEST)[0].split())))
         self.kind: Failure = kind if isinstance(kind, str) and kind in FAILURES else "answer"
+        self.retry_after_s = retry_after_s
 
 
 def end_of(code: int | None) -> tuple[str, Failure]:

@@ -22,12 +22,12 @@ from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.serialization import decode, decode_needs, encode
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
 #: bytes of an answer's line beside its text; a longer line ends the program
 _BESIDES = 16 * 2**20
 #: lines that wait to be read; a program that floods has to wait
 _WAITING = 16
-STARTUP_TIMEOUT_S = 900.0
 
 
 class Command:
@@ -39,13 +39,19 @@ class Command:
         InputError: it cannot be started, or does not answer the first question.
     """
 
-    def __init__(self, command: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
+    def __init__(
+        self,
+        command: str,
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+        startup_s: float = STARTUP_TIMEOUT_S,
+    ) -> None:
         try:
             self._words = shlex.split(command)
         except ValueError as error:
             raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
         self.isolated = current().limits and not current().allow_hosts and available()
-        self._timeout_s, self._max_chars = timeout_s, max_chars
+        self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
         self._longest = _BESIDES + 6 * max_chars
         self._process: subprocess.Popen[bytes] | None = None
         self._lines = _Lines()
@@ -105,8 +111,8 @@ class Command:
         self._process = process
         threading.Thread(target=_read, args=(process.stdout, self._lines, self._longest), daemon=True).start()
         threading.Thread(target=_keep, args=(process.stderr, self._errors), daemon=True).start()
-        self._send({"ask": "needs"}, STARTUP_TIMEOUT_S)
-        content = self._receive(STARTUP_TIMEOUT_S)
+        self._send({"ask": "needs"}, self._startup_s)
+        content = self._receive(self._startup_s)
         if not isinstance(content, dict) or "needs" not in content:
             raise PlanFaultError('expected {"needs": {...}} as its first line')
         return decode_needs(content["needs"])

@@ -1,6 +1,5 @@
 """``http://`` planners: a server that answers ``GET /needs`` and ``POST /plan``; see ``openapi.yaml``."""
 
-import errno
 import http.client
 import json
 import socket
@@ -14,17 +13,18 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.network import current, host_of
 from cfgen.core.plain import MAX_CHARS
+from cfgen.models.base import retry_after
 from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.network import OUT_OF_SERVICE, no_route
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.serialization import decode, decode_needs, encode
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Failure
 
 #: bytes of a reply beside its texts, for each answer in it
 _BESIDES = 16 * 2**20
 #: bytes read at once
 _PIECE = 2**16
-#: what a server, or one before it, says while it is out of service
-_OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
 
 
 class Server:
@@ -34,12 +34,18 @@ class Server:
         InputError: its host may not be reached, or the server does not answer ``GET /needs``.
     """
 
-    def __init__(self, url: str, timeout_s: float, max_chars: int = MAX_CHARS) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout_s: float,
+        max_chars: int = MAX_CHARS,
+        startup_s: float = STARTUP_TIMEOUT_S,
+    ) -> None:
         current().require(host_of(url), f"planner '{url}'")
         self._url = url.rstrip("/")
         self._timeout_s, self._max_chars = timeout_s, max_chars
         try:
-            self.needs = decode_needs(self._call("/needs", None, 1))
+            self.needs = decode_needs(self._call("/needs", None, min(timeout_s, startup_s), 1))
         except PlanFaultError as fault:
             raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
 
@@ -47,7 +53,7 @@ class Server:
         """One request for the batch; a batch that fails as a whole is asked again one by one."""
         body = {"observations": [encode(o) for o in observations]}
         try:
-            content = self._call("/plan", body, len(observations))
+            content = self._call("/plan", body, self._timeout_s * len(observations), len(observations))
             return self._matched(content, observations)
         except PlanFaultError as fault:
             if len(observations) == 1 or fault.kind == "unreachable":
@@ -74,10 +80,9 @@ class Server:
                 found.append(fault)
         return found
 
-    def _call(self, path: str, body: dict[str, Any] | None, answers: int) -> Any:
+    def _call(self, path: str, body: dict[str, Any] | None, limit: float, answers: int) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._url + path, data, {"Content-Type": "application/json"})
-        limit = self._timeout_s * answers
         try:
             with urllib.request.urlopen(request, timeout=limit) as reply:
                 raw = _within(reply, limit, answers * (_BESIDES + 6 * self._max_chars))
@@ -113,8 +118,12 @@ def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
         words = error.read(300).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
         words = "(its words were lost)"
-    kind: Failure = "unavailable" if error.code in _OUT_OF_SERVICE else "error"
-    return PlanFaultError(f"HTTP {error.code}: {words}", kind)
+    kind: Failure = "unavailable" if error.code in OUT_OF_SERVICE else "error"
+    return PlanFaultError(
+        f"HTTP {error.code}: {words}",
+        kind,
+        retry_after({name.lower(): said for name, said in error.headers.items()}),
+    )
 
 
 def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:
@@ -123,18 +132,10 @@ def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFau
     if isinstance(cause, TimeoutError):
         return PlanFaultError(f"hung: no reply within {limit_s:g} s", "timeout")
     kind: Failure = "answer"
-    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or _no_route(cause):
+    if isinstance(cause, ConnectionRefusedError | socket.gaierror) or no_route(cause):
         kind = "unreachable"
     elif isinstance(cause, ssl.SSLError):
         kind = "error"
     elif isinstance(cause, OSError | http.client.IncompleteRead):  # RemoteDisconnected is one as well
         kind = "unavailable"
     return PlanFaultError(f"connection failed ({cause or type(cause).__name__})", kind)
-
-
-def _no_route(cause: object) -> bool:
-    return isinstance(cause, OSError) and cause.errno in (
-        errno.ENETUNREACH,
-        errno.EHOSTUNREACH,
-        errno.ENETDOWN,
-    )

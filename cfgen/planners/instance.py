@@ -7,11 +7,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from cfgen.core.errors import CfgenError
-from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.process import _answers, _brief, _kind, _unpacked
+from cfgen.planners.process import _answers, _unpacked, answers_nothing, fault_in
 from cfgen.planners.protocol import Observation, Planner, Response
 
 
@@ -44,12 +42,11 @@ def ask_instance(
     try:
         return [_unpacked(one) for one in _answers(planner, list(observations), max_chars)]
     except Exception as error:
-        if isinstance(error, CfgenError) and ends_the_run(error):
+        if answers_nothing(error):
             raise
         if len(observations) > 1:
             return [answer for one in observations for answer in ask_instance(planner, max_chars, [one])]
-        known = error if isinstance(error, PlanFaultError) else None
-        return [known or PlanFaultError(f"raised {_brief(error)}", _kind(error))]
+        return [fault_in(error)]
 
 
 def _options(planner: Planner) -> dict[str, Any]:

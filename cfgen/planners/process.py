@@ -2,9 +2,10 @@
 
 import contextlib
 import json
+import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -16,14 +17,13 @@ from cfgen.core import processes
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.faults import ends_the_run
 from cfgen.core.network import obey
-from cfgen.core.plain import MAX_CHARS, plain_text
+from cfgen.core.plain import MAX_CHARS, plain_text, visible
 from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
+from cfgen.planners.network import transient_kind
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
-from cfgen.records import Failure
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
-#: Loading weights may take long.
-STARTUP_TIMEOUT_S = 900.0
 #: bytes of an answer beside its text
 _BESIDES = 32 * 2**20
 
@@ -40,6 +40,7 @@ class PlannerProcess:
         arguments: picklable.
         timeout_s: for one ``plan`` call per observation in it.
         max_chars: of a text; the child cuts the rest.
+        startup_s: for the child to make the planner.
 
     Raises:
         PlannerStartError: the child did not come up; with the planner's own error.
@@ -51,9 +52,10 @@ class PlannerProcess:
         arguments: tuple[Any, ...],
         timeout_s: float,
         max_chars: int = MAX_CHARS,
+        startup_s: float = STARTUP_TIMEOUT_S,
     ) -> None:
         self._make = (factory, arguments, max_chars)
-        self._timeout_s = timeout_s
+        self._timeout_s, self._startup_s = timeout_s, startup_s
         self._largest = _BESIDES + 6 * max_chars
         self._process: Any = None
         self.needs: Requirements = self._start()
@@ -114,8 +116,10 @@ class PlannerProcess:
         self._process.start()
         theirs.close()
         try:
-            if not self._pipe.poll(STARTUP_TIMEOUT_S):
-                raise PlannerStartError(f"planner did not start within {STARTUP_TIMEOUT_S:g} s")
+            if not self._pipe.poll(self._startup_s):
+                raise PlannerStartError(
+                    f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
+                )
             status, content = json.loads(self._pipe.recv_bytes(self._largest))
             if status != "needs":
                 raise PlannerStartError(content)
@@ -151,20 +155,29 @@ def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[A
     try:
         planner = factory(*arguments)
         _say(pipe, "needs", needs_content(needs_of(planner)))
-    except Exception as error:
+    except BaseException as error:
         known = isinstance(error, CfgenError)
         _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")
         return
+    # Nobody is left to ask, or the user interrupts: not worth a traceback.
+    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
+        _answer_all(pipe, planner, limit)
+
+
+def _answer_all(pipe: Connection, planner: Planner, limit: int) -> None:
+    own = os.getpid()
     while (observations := pipe.recv()) is not None:
         try:
-            _say(pipe, "answers", _answers(planner, observations, limit))
-        except PlanFaultError as fault:
-            _say(pipe, "failed", _packed_fault(fault))
-        except Exception as error:
-            if isinstance(error, CfgenError | Shortfall) and ends_the_run(error):
-                _say(pipe, "short" if isinstance(error, Shortfall) else "ends", plain_text(str(error))[0])
+            status, content = "answers", json.dumps(_answers(planner, observations, limit))
+        except BaseException as error:
+            if answers_nothing(error):
+                status = "short" if isinstance(error, Shortfall) else "ends"
+                content = json.dumps(plain_text(str(error))[0])
             else:
-                _say(pipe, "failed", _packed_fault(PlanFaultError(f"raised {_brief(error)}", _kind(error))))
+                status, content = "failed", json.dumps(_packed_fault(fault_in(error)))
+        if os.getpid() != own:  # a fork of the planner's came back as well: the question was not put to it
+            os._exit(0)
+        pipe.send_bytes(f'["{status}", {content}]'.encode())
 
 
 def _say(pipe: Connection, status: str, content: Any) -> None:
@@ -172,7 +185,11 @@ def _say(pipe: Connection, status: str, content: Any) -> None:
 
 
 def _answers(planner: Planner, observations: list[Observation], limit: int) -> list[dict[str, Any]]:
-    answers = list(islice(planner.plan(observations), len(observations) + 1))
+    given = planner.plan(observations)
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        kind = "None" if given is None else type(given).__name__
+        raise PlanFaultError(f"plan() returned {kind}, expected a list of {len(observations)} answers")
+    answers = list(islice(given, len(observations) + 1))
     if len(answers) != len(observations):
         found = len(answers) if len(answers) < len(observations) else "more"
         raise PlanFaultError(f"expected {len(observations)} answers, found {found}")
@@ -197,18 +214,24 @@ def _packed_fault(fault: PlanFaultError) -> dict[str, Any]:
     return {"fault": str(fault), "kind": fault.kind}
 
 
-def _kind(error: Exception) -> Failure:
-    """Memory that ran out (the machine's, or a GPU's that others use too) may be there another time."""
-    return (
-        "machine" if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" else "error"
-    )
+def answers_nothing(error: BaseException) -> bool:
+    """Whether the planner says that no question will be answered: a wrong key, a budget that is spent."""
+    ours = isinstance(error, CfgenError | Shortfall) and not isinstance(error, PlanFaultError)
+    return ours and ends_the_run(error)
+
+
+def fault_in(error: BaseException) -> PlanFaultError:
+    """What is kept of an exception of the planner's: its own failure, unless it tells of network or machine."""
+    if isinstance(error, PlanFaultError):
+        return error
+    return PlanFaultError(f"raised {_brief(error)}", transient_kind(error) or "error")
 
 
 def _brief(error: BaseException) -> str:
     """Type, message and the innermost line: enough to find it, one line long."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}"
+    return visible(f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}")
 
 
 # --- and back -------------------------------------------------------------------------------------------

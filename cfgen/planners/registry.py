@@ -22,6 +22,7 @@ from cfgen.planners.answer import PlanFaultError, received
 from cfgen.planners.process import PlannerProcess, PlannerStartError
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
 from cfgen.planners.serialization import decode_needs, needs_content
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Isolation
 
 PLANNERS = Registry(
@@ -75,6 +76,7 @@ def open_planner(
     name: str | None = None,
     timeout_s: float = 120.0,
     max_chars: int = MAX_CHARS,
+    startup_s: float = STARTUP_TIMEOUT_S,
     cache: Path | None = None,
 ) -> OpenPlanner:
     """A planner, started and ready.
@@ -84,6 +86,7 @@ def open_planner(
             ``http://host:port``, or a ``.jsonl`` file of outputs; or ``verified:`` before any of these. A class is as
             its ``package.module:Class``; an object runs in this process.
         timeout_s: for one answer. max_chars: of an answer's text; the rest is cut, with a note.
+        startup_s: for it to start, each time.
         cache: where planners and verifiers made of models keep replies and what they spent, unless their option
             ``cache`` says otherwise.
 
@@ -91,13 +94,14 @@ def open_planner(
         InputError: the spec fits none of these, or the planner cannot be imported or made.
     """
     options = dict(options or {})
-    if not 0 < timeout_s <= MAX_TIMEOUT_S:
-        raise InputError(
-            f"timeout: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {timeout_s:g}"
-        )
+    for which, given in (("timeout", timeout_s), ("startup timeout", startup_s)):
+        if not 0 < given <= MAX_TIMEOUT_S:
+            raise InputError(
+                f"{which}: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {given:g}"
+            )
     if max_chars < 1:
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
-    limits = timeout_s, max_chars
+    limits = timeout_s, max_chars, startup_s
     if isinstance(spec, type):
         spec = importable(spec)
     if not isinstance(spec, str):
@@ -202,7 +206,7 @@ def _isolated(
     arguments: tuple[Any, ...],
     name: str,
     identity: str,
-    limits: tuple[float, int],
+    limits: tuple[float, int, float],
 ) -> OpenPlanner:
     try:
         planner = PlannerProcess(factory, arguments, *limits)
@@ -245,7 +249,7 @@ _SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
 def _verified(
-    spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int], cache: Path | None
+    spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int, float], cache: Path | None
 ) -> OpenPlanner:
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified

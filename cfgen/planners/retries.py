@@ -8,10 +8,13 @@ from cfgen.core.faults import contained
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import OpenPlanner
+from cfgen.planners.waiting import waiting
 from cfgen.records import TRANSIENT, Fault
 
 #: s before the first retry; each one after it waits this many times longer, up to the longest
 FIRST_PAUSE_S, GROWTH, LONGEST_PAUSE_S = 2.0, 4.0, 32.0
+#: s; a planner that asks to be left alone for longer is asked again by then
+LONGEST_ASKED_S = 60.0
 #: rounds of retries after which a planner that cannot be reached is given up
 ROUNDS = 5
 #: questions in a row that retries did not mend, after which a question is asked once, until one is answered
@@ -86,7 +89,9 @@ class Retrying:
                 )
             if not gone and not tries:
                 break
-            self._wait((waits if gone else tries).pop(0), str(answers[(gone or again)[0]]))
+            asked = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
+            pause = max((waits if gone else tries).pop(0), min(asked, LONGEST_ASKED_S))
+            self._wait(pause, str(answers[(gone or again)[0]]))
             for i, answer in zip(again, self._once([observations[i] for i in again]), strict=True):
                 answers[i] = answer
         if any(_kind(answer) not in TRANSIENT for answer in answers):
@@ -97,7 +102,8 @@ class Retrying:
 
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
-        found = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
+        with waiting(f"{self._planner.name} to answer", self._quiet):
+            found = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
         self.latency_s = (time.perf_counter() - start) / len(observations)
         if not isinstance(found, Fault):
             return found

@@ -63,6 +63,7 @@ def decode_needs(content: Any, own: bool = False) -> Requirements:
     """
     if not isinstance(content, Mapping):
         raise PlanFaultError(f"needs: expected a JSON object, found {type(content).__name__}")
+    content = plain_json(content)[0]
     checks = _NEEDS | {"truth": _flag} if own else _NEEDS
     unknown = sorted(set(content) - set(checks))
     if unknown:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cfgen.core.files import read_record
+from cfgen.core.plain import was_cut
 from cfgen.metrics.rates import Rate
 from cfgen.records import FAILURES, MENDABLE, Failure, Rollout
 from cfgen.rollouts.inputs import RolloutInput
@@ -30,13 +31,16 @@ class ScoreSummary:
     verdicts: dict[str, int]
     #: what cfgen broke on, in words; such answers are not the planner's failures
     faults: tuple[str, ...] = ()
+    #: answers whose words were longer than is kept
+    cut: int = 0
     #: share of interventions that the trajectory followed, by stage
     followed: dict[str, Rate] = field(default_factory=dict)
     #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
     calibrated: int = 0
 
     def short(self) -> str:
-        """Why the run fell short, or "": faults left answers missing, or nothing at all came of it."""
+        """Why the run fell short, or "": faults, the network or the machine left answers or verdicts missing, or
+        nothing at all came of it. Some failures of the planner's own are a result."""
         if self.faults:
             return (
                 f"cfgen broke on {len(self.faults)} answers, for example {self.faults[0]}; please report "
@@ -49,6 +53,17 @@ class ScoreSummary:
         if self.verdicts and not self.verdicts.keys() - {"failed", "planner_failed"}:
             words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(self.verdicts.items()))
             return f"no answer of planner '{self.planner}' could be judged by '{self.judge}': {words}"
+        lost = [f for f in self.failures if f.mendable]
+        if lost:
+            return (
+                f"{sum(f.count for f in lost)} of {self.rollouts} answers of planner '{self.planner}' were lost, for "
+                f"example to: {lost[0].example}; run the same command with --retry-failed"
+            )
+        if "failed" in self.verdicts:
+            count = f"{self.verdicts['failed']} of {sum(self.verdicts.values())}"
+            return (
+                f"{count} verdicts of judge '{self.judge}' failed; run the same command with --retry-failed"
+            )
         return ""
 
 
@@ -74,6 +89,7 @@ def summary(
         failures=_failures(rollouts),
         verdicts=dict(Counter(v.status for v in verdicts)),
         faults=tuple(f"case {case_id}, arm {arm}: {fault}" for case_id, arm, fault in broken if fault),
+        cut=sum(was_cut(r.notes) for r in rollouts),
         followed=followed,
         calibrated=calibrated,
     )

@@ -226,9 +226,22 @@ def test_failures_are_told_apart_and_name_the_command():
     missing = judge_failures([*out_of_reach, *unreadable])
     assert (missing.asked, missing.failed, missing.transient, missing.short) == (4, 4, 3, True)
     lines = "\n".join(missing.lines("cfgen score BENCH --retry-failed"))
-    assert "     3  no usable reply: http" in lines
+    assert "     3  no usable reply: " in lines
+    assert "503 for model 'm'" in lines
+    assert "busy " in lines
     assert "Nothing was judged: all 4 verdicts failed" in lines
     assert "3 of 4 could be mended by asking again: cfgen score BENCH --retry-failed" in lines
+
+
+def test_one_real_reason_stands_for_those_that_differ_in_numbers():
+    def failed(reason):
+        return each(OfflineJudge(), items(1))[0].model_copy(update={"status": "failed", "reason": reason})
+
+    reasons = ["server answered 429 for model 'm_1': try 3", "server answered 429 for model 'm_1': try 4"]
+    reasons += ["server answered 500 for model 'm_1'"]
+    missing = judge_failures([*map(failed, reasons), each(OfflineJudge(), items(1))[0]])
+    assert missing.reasons == {reasons[0]: 2, reasons[2]: 1}
+    assert (missing.failed, missing.short) == (3, True)
 
 
 def test_records_from_before_still_load():

@@ -1,6 +1,8 @@
 """Planners whose answers hold what JSON, UTF-8 or a pipe cannot; ``Nasty`` picks one by the question's token."""
 
 import dataclasses
+import os
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -118,3 +120,42 @@ class Killed(Nasty):
 
 class OddNeeds(Nasty):
     needs = Requirements(cameras=(), frame_times=(float("nan"),))
+
+
+class AskingPlanner(Nasty):
+    """Asks a model server that is away."""
+
+    def plan(self, observations):
+        raise ConnectionRefusedError("model server away")
+
+
+class Halted(BaseException):
+    pass
+
+
+class Ending(Nasty):
+    """Leaves ``plan`` in other ways than by answering."""
+
+    needs = Requirements(cameras=(), frame_times=())
+
+    def plan(self, observations):
+        token = observations[0].token
+        if token in ENDS:
+            raise ENDS[token]
+        if token == "fork":
+            os.fork()
+        return RETURNS.get(token, [Response("ok", POINTS)])
+
+
+ENDS = {
+    "interrupt": KeyboardInterrupt(),
+    "exit": SystemExit(0),
+    "halt": Halted("no more"),
+    "memory": MemoryError(),
+}
+RETURNS = {"none": None, "text": "hello", "one": Response("ok", POINTS)}
+
+
+class Slow(Nasty):
+    def __init__(self):
+        time.sleep(60)

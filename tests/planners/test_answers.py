@@ -9,9 +9,9 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import canonical_json
-from cfgen.core.plain import plain_json, plain_numbers, plain_text
+from cfgen.core.plain import plain_json, plain_numbers, plain_text, visible
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.protocol import Observation
+from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
 from cfgen.planners.serialization import decode, decode_needs
 from cfgen.records import Motion
@@ -122,6 +122,33 @@ def test_needs_that_cannot_be_are_named_before_the_first_question(name: str, mes
 def test_needs_over_the_wire_name_the_field(content: dict):
     with pytest.raises(PlanFaultError, match=f"'{next(iter(content))}': expected"):
         decode_needs(content)
+
+
+def test_masked_points_are_no_points():
+    points = np.ma.masked_array(np.zeros((24, 2)), mask=np.zeros((24, 2), bool))
+    assert plain_numbers(points).tolist() == points.tolist()
+    points.mask[3, 1] = True
+    assert np.isnan(plain_numbers(points)[3, 1])
+    for mask in (points.mask, np.ones((24, 2), bool)):
+        with pytest.raises(PlanFaultError, match="expected finite x and y"):
+            to_plan(Response("", np.ma.masked_array(np.zeros((24, 2)), mask=mask)))
+    assert np.isnan(plain_numbers([1.0, np.ma.masked])[1])
+
+
+def test_no_reason_moves_a_terminal():
+    fault = PlanFaultError("a\x00b\x1b[2J\x9b c\u202e \ud83d \n é")
+    assert str(fault) == "a\\x00b\\x1b[2J\\x9b c\\u202e \\ud83d é"
+    assert visible(str(fault)) == str(fault)
+    assert visible("tab\tand\nline") == "tab\tand\nline"
+
+
+def test_needs_over_the_wire_hold_only_what_can_be_stored():
+    needs = decode_needs(json.loads('{"cameras": ["fr\\ud83d"]}'))
+    assert needs.cameras == ("fr\\ud83d",)
+    canonical_json(needs.cameras)
+    with pytest.raises(PlanFaultError, match="unknown fields") as found:
+        decode_needs(json.loads('{"\\ud83d": 1}'))
+    str(found.value).encode()
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])

@@ -1,14 +1,17 @@
 import json
+import time
 
 import numpy as np
 import pytest
 
+import cfgen.planners.waiting
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Response
 from cfgen.planners.registry import open_planner
+from cfgen.planners.waiting import waiting
 from cfgen.records import Motion
 
 STILL = Motion(t=(-0.5, 0.0), poses=((-5.0, 0.0, -0.1), (0.0, 0.0, 0.0)), v=(10.0, 10.0))
@@ -147,3 +150,35 @@ def test_another_rate_and_horizon_is_resampled():
     t = np.arange(1, 65) * 0.1
     _, plan = to_plan(Response("", np.column_stack([10 * t, 0 * t]), t))
     np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], np.arange(1, 25) * 2.5, atol=1e-6)
+
+
+def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
+    planner = open_planner("tests.planners.nasty_planners:Ending")
+    tokens = ("interrupt", "exit", "halt", "memory", "fork", "none", "text", "one", "good")
+    try:
+        found = {token: planner.ask([question(token)])[0] for token in tokens}
+    finally:
+        planner.close()
+    assert to_plan(found["fork"])
+    assert to_plan(found["good"])
+    assert str(found["interrupt"]).startswith("raised KeyboardInterrupt")
+    assert str(found["exit"]).startswith("raised SystemExit: 0 (nasty_planners.py:")
+    assert str(found["halt"]).startswith("raised Halted: no more (nasty_planners.py:")
+    assert [found[t].kind for t in ("interrupt", "halt", "memory")] == ["error", "error", "machine"]
+    assert str(found["none"]) == "plan() returned None, expected a list of 1 answers"
+    assert str(found["text"]) == "plan() returned str, expected a list of 1 answers"
+    assert str(found["one"]) == "plan() returned Response, expected a list of 1 answers"
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_planner_that_does_not_start_is_given_up_in_time_and_waited_for_aloud(capsys, monkeypatch):
+    monkeypatch.setattr(cfgen.planners.waiting, "EVERY_S", 0.2)
+    message = r"did not start within 0.5 s; --startup-timeout gives it more"
+    with waiting("the planner to start"), pytest.raises(InputError, match=message):
+        open_planner("tests.planners.nasty_planners:Slow", startup_s=0.5)
+    assert "cfgen: waiting for the planner to start, 0 s\n" in capsys.readouterr().err
+    with pytest.raises(InputError, match="startup timeout: expected more than 0"):
+        open_planner("cruise", startup_s=0)
+    with waiting("nothing", quiet=True):
+        time.sleep(0.3)
+    assert capsys.readouterr().err == ""

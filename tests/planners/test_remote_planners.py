@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cfgen.core.errors import InputError
-from cfgen.planners import serialization
+from cfgen.planners import retries, serialization
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.example_server import Handler
 from cfgen.planners.protocol import Observation, Requirements, TimedImage
@@ -126,6 +126,25 @@ def test_a_bad_answer_costs_only_its_question():
         assert to_plan(good)
         assert "'waypoints': expected numbers" in str(bad)
         assert "HTTP 500" in str(planner.ask([question("500")])[0])
+
+
+@pytest.mark.parametrize(("said", "pause"), [("7", 7.0), ("99999", 60.0), ("soon", 2.0), ("0", 2.0)])
+def test_a_server_that_asks_to_be_left_alone_is_within_bounds(monkeypatch, said: str, pause: float):
+    class Busy(Quiet):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(429)
+            self.send_header("Retry-After", said)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    pauses: list[float] = []
+    monkeypatch.setattr(retries.time, "sleep", pauses.append)
+    with serving(Busy) as url:
+        answer = retries.Retrying(open_planner(url), 1, quiet=True).ask([question()])[0]
+    assert isinstance(answer, PlanFaultError)
+    assert answer.kind == "unavailable"
+    assert pauses == [pause]
 
 
 def test_what_is_sent_is_what_openapi_says():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from cfgen.cli.options import add_network, add_options, add_rubric, names, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.plain import MAX_CHARS, visible
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
 if TYPE_CHECKING:
     from cfgen.rollouts.summary import ScoreSummary
@@ -69,6 +70,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
     parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     parser.add_argument(
+        "--startup-timeout",
+        type=seconds,
+        default=STARTUP_TIMEOUT_S,
+        metavar="S",
+        help=f"seconds for the planner to start, loading weights included (default {STARTUP_TIMEOUT_S:g})",
+    )
+    parser.add_argument(
         "--intervene",
         action="store_true",
         help="overwrite the planner's reasoning and see whether it follows",
@@ -110,6 +118,7 @@ def _score(arguments: argparse.Namespace) -> int:
         arms=arguments.arms,
         repeats=arguments.repeats,
         timeout_s=arguments.timeout,
+        startup_timeout_s=arguments.startup_timeout,
         intervene=arguments.intervene,
         retry_failed=arguments.retry_failed,
         retry_all=arguments.retry_all,
@@ -125,10 +134,10 @@ def _score(arguments: argparse.Namespace) -> int:
     _print(summary)
     missing = judge_failures(stored_verdicts(run.bench.store, summary.judge, summary.planner))
     for line in missing.lines(_again(arguments)):
-        print(line)
+        print(visible(line))
     short = summary.short()
     if short:
-        raise Shortfall(short)
+        raise Shortfall(visible(short))
     print(f"Next: cfgen report {arguments.bench[0]}")
     return 1 if missing.short else 0
 
@@ -154,12 +163,18 @@ def _print(summary: "ScoreSummary") -> None:
     faults = f", {len(summary.faults)} faults" if summary.faults else ""
     print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed{faults}")
     for found in summary.failures:
-        print(f"{found.count:>6}  {found.words}, for example: {found.example}")
+        print(visible(f"{found.count:>6}  {found.words}, for example: {found.example}"))
     mendable = sum(f.count for f in summary.failures if f.mendable)
     if mendable:
         print(f"{mendable} of these may be mended by asking again: the same command with --retry-failed")
+    if failed > mendable:
+        print(
+            f"{failed - mendable} of these are the planner's own and count against it; --retry-all asks them again"
+        )
+    if summary.cut:
+        print(f"{summary.cut} answers were cut, as their words were longer than --max-answer-chars")
     for fault in summary.faults[:5]:
-        print(f"fault: {fault}")
+        print(visible(f"fault: {fault}"))
     if len(summary.faults) > 5:
         print(f"fault: and {len(summary.faults) - 5} more")
     verdicts = ", ".join(

@@ -1,0 +1,99 @@
+"""Which exceptions of a planner's own code tell of the network, of a server that it asks, or of the machine."""
+
+import errno
+import http.client
+import socket
+import ssl
+import urllib.error
+from collections.abc import Iterator
+
+from cfgen.core.faults import ends_the_run
+from cfgen.records import Failure
+
+#: what a server, or one before it, says while it is out of service
+OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
+#: what a service says beside these when it broke, or has too much to do
+_BROKEN_SERVICE = (500, 529)
+#: packages of clients, by whose words for it a lost connection is known
+_CLIENTS = (
+    "aiohttp", "anthropic", "botocore", "google", "grpc", "httpcore", "httpx", "huggingface_hub", "mistralai", "ollama",
+    "openai", "requests", "tritonclient", "urllib3", "websockets", "zmq",
+)  # fmt: skip
+_LATE = ("timeout", "deadlineexceeded")
+_LOST = (
+    "connect", "network", "chunkedencoding", "clientpayload", "closeerror", "incompleteread", "maxretry",
+    "protocolerror", "readerror", "serverdisconnected", "unavailable", "writeerror",
+)  # fmt: skip
+
+
+def transient_kind(error: BaseException) -> Failure | None:
+    """How ``error`` counts where it, or what it was raised from, could go well another time; None where not.
+
+    A lost connection or a service out of order is "unavailable", one that is too slow a "timeout", memory or a disk
+    that ran out the "machine". Clients of other packages are known by status and name: none need be installed.
+    """
+    chain = list(_chain(error))
+    if any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+        return None
+    return next((kind for one in chain if (kind := _own_kind(one))), None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """``error``, what it was raised from or while handling, and the members of groups, each once."""
+    waiting, seen = [error], set[int]()
+    while waiting:
+        one = waiting.pop(0)
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        reason = getattr(one, "reason", None) if isinstance(one, urllib.error.URLError) else None
+        waiting += [e for e in (before, reason, *members) if isinstance(e, BaseException)]
+
+
+def _own_kind(error: BaseException) -> Failure | None:
+    names = [c.__name__.lower() for c in type(error).__mro__ if c.__module__.partition(".")[0] in _CLIENTS]
+    status = _status(error) if names or isinstance(error, urllib.error.HTTPError) else None
+    if status is not None:
+        return "unavailable" if status in (*OUT_OF_SERVICE, *_BROKEN_SERVICE) else None
+    if isinstance(error, TimeoutError) or any(word in name for name in names for word in _LATE):
+        return "timeout"
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return "machine"
+    if isinstance(error, OSError) and ends_the_run(error):
+        return "machine"
+    if isinstance(error, http.client.InvalidURL):
+        return None
+    lost = ConnectionError | socket.gaierror | socket.herror | ssl.SSLError | http.client.HTTPException
+    if isinstance(error, lost) or no_route(error) or any(word in name for name in names for word in _LOST):
+        return "unavailable"
+    return None
+
+
+def no_route(error: object) -> bool:
+    """Whether the network, not the server, is away."""
+    return isinstance(error, OSError) and error.errno in (
+        errno.ENETUNREACH,
+        errno.EHOSTUNREACH,
+        errno.EHOSTDOWN,
+        errno.ENETDOWN,
+    )
+
+
+def _status(error: BaseException) -> int | None:
+    """The HTTP status that a client's exception holds, wherever its package keeps it; that of gRPC by its name."""
+    try:
+        response = getattr(error, "response", None)
+        holders = [(error, "status_code"), (error, "code"), (error, "status"), (response, "status_code")]
+        for holder, name in holders:
+            found = getattr(holder, name, None)
+            found = found() if callable(found) else found
+            if isinstance(found, int):
+                return int(found)
+            if getattr(found, "name", "") in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"):
+                return 503
+    except Exception:  # properties of somebody else's exception
+        return None
+    return None

@@ -1,0 +1,116 @@
+"""Which exceptions of a planner's own code are asked again before they count."""
+
+import http.client
+import ssl
+import urllib.error
+from types import SimpleNamespace
+
+import httpx
+import pytest
+import requests
+
+from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.instance import ask_instance
+from cfgen.planners.network import transient_kind
+from cfgen.planners.registry import open_planner
+from tests.planners.nasty_planners import AskingPlanner
+from tests.planners.test_answers import question
+
+ASKED = httpx.Request("POST", "http://127.0.0.1:9/v1")
+
+
+def raised_from(cause: Exception, error: Exception) -> Exception:
+    try:
+        try:
+            raise cause
+        except type(cause) as found:
+            raise error from found
+    except Exception as found:
+        return found
+
+
+def while_handling(cause: Exception, error: Exception) -> Exception:
+    try:
+        try:
+            raise cause
+        except type(cause):
+            raise error  # noqa: B904 - the point of it
+    except Exception as found:
+        return found
+
+
+def of_package(module: str, name: str, **attributes: object) -> Exception:
+    """As a client raises it that is not installed here."""
+    return type(name, (Exception,), {"__module__": module, **attributes})("away")
+
+
+UNAVAILABLE = {
+    "refused": ConnectionRefusedError("away"),
+    "reset": ConnectionResetError(),
+    "urllib": urllib.error.URLError(ConnectionRefusedError("away")),
+    "urllib busy": urllib.error.HTTPError("http://127.0.0.1:9", 503, "busy", http.client.HTTPMessage(), None),
+    "cut off": http.client.IncompleteRead(b""),
+    "httpx": httpx.ConnectError("away"),
+    "httpx busy": httpx.HTTPStatusError("busy", request=ASKED, response=httpx.Response(503, request=ASKED)),
+    "requests": requests.exceptions.ConnectionError("away"),
+    "google": of_package("google.genai.errors", "ServerError", code=503),
+    "openai": of_package("openai", "APIConnectionError"),
+    "openai broke": of_package("openai", "InternalServerError", status_code=500),
+    "grpc": of_package(
+        "grpc._channel", "_InactiveRpcError", code=lambda _: SimpleNamespace(name="UNAVAILABLE")
+    ),
+    "told otherwise": raised_from(ConnectionRefusedError("away"), RuntimeError("no model")),
+    "while handling": while_handling(httpx.ReadError("cut"), KeyError("text")),
+    "group": ExceptionGroup("both", [ValueError("a"), ConnectionAbortedError()]),
+}
+LATE = {
+    "builtin": TimeoutError("slow"),
+    "httpx": httpx.ReadTimeout("slow"),
+    "requests": requests.exceptions.Timeout("slow"),
+    "openai": of_package("openai", "APITimeoutError"),
+}
+ITS_OWN = {
+    "value": ValueError("timeout"),
+    "file": FileNotFoundError("weights"),
+    "own class": of_package("my_planner", "ConnectionLost", status_code=503),
+    "wrong key": of_package("openai", "AuthenticationError", status_code=401),
+    "httpx refused": httpx.HTTPStatusError("no", request=ASKED, response=httpx.Response(400, request=ASKED)),
+    "address": http.client.InvalidURL("x"),
+    "certificate": raised_from(ssl.SSLCertVerificationError("self-signed"), httpx.ConnectError("no")),
+}
+
+
+KINDS = {"unavailable": UNAVAILABLE, "timeout": LATE, None: ITS_OWN}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, errors in KINDS.items() for name in errors]
+)
+def test_what_the_network_did_is_told_from_the_planners_own_failure(kind: str | None, name: str):
+    assert transient_kind(KINDS[kind][name]) == kind
+
+
+def test_a_full_disk_and_memory_that_ran_out_are_the_machines():
+    assert transient_kind(OSError(28, "No space left on device")) == "machine"
+    assert transient_kind(MemoryError()) == "machine"
+
+
+def test_a_model_server_that_is_away_is_known_through_the_process_and_in_it():
+    planner = open_planner("tests.planners.nasty_planners:AskingPlanner")
+    try:
+        fault = planner.ask([question("a")])[0]
+    finally:
+        planner.close()
+    assert isinstance(fault, PlanFaultError)
+    assert fault.kind == "unavailable"
+    assert str(fault).startswith("raised ConnectionRefusedError: model server away (nasty_planners.py:")
+    same = ask_instance(AskingPlanner(), 1000, [question("a")])[0]
+    assert (same.kind, str(same)) == (fault.kind, str(fault))
+
+
+def test_a_fault_that_an_object_raises_is_its_failure_and_ends_nothing():
+    class Refuses(AskingPlanner):
+        def plan(self, observations):
+            raise PlanFaultError("nothing to say")
+
+    assert str(ask_instance(Refuses(), 1000, [question("a")])[0]) == "nothing to say"
