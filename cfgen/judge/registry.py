@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, SetupError
 from cfgen.core.files import read_record
 from cfgen.core.registry import Registry
 from cfgen.judge.protocol import Judge
@@ -42,6 +42,8 @@ def create_judge(
         CfgenError: its models cannot be asked: no key, a package that is missing, a host that may not be reached.
     """
     made = make_judge(judge, cache_dir, rubric, **options)
+    if command := JUDGES.missing_extra(judge):
+        raise SetupError(f"judge '{judge}' needs packages that are not here; install them with: {command}")
     if check := getattr(made, "check", None):
         check()
     return made

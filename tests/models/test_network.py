@@ -194,14 +194,10 @@ def test_a_server_elsewhere_is_refused_before_it_is_asked():
 CHILD = """
 from cfgen.core.network import Network, limited
 from cfgen.core.parallel import Workers
-from tests.models.nosy_planners import tries
+from tests.models.nosy_planners import work
 
-def work(_):
-    return tries()
-
-if __name__ == "__main__":
-    with limited(Network(offline=True)), Workers(2) as workers:
-        print(list(workers.run(work, [1], lambda item, error: error))[0])
+with limited(Network(offline=True)), Workers(2) as workers:
+    print(list(workers.run(work, [1], lambda item, error: error))[0])
 """
 
 
