@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.faults import ends_the_run, words
 
 
 class Registry:
@@ -47,11 +48,11 @@ class Registry:
             )
         try:
             return plugin.load()
-        except CfgenError:
-            raise
-        except Exception as error:
+        except BaseException as error:
+            if isinstance(error, CfgenError) or ends_the_run(error):
+                raise
             raise InputError(
-                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {error!r}; "
+                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {_told(error)}; "
                 "fix or uninstall the package that provides it"
             ) from error
 
@@ -70,7 +71,17 @@ class Registry:
             raise InputError(
                 f"{self.kind} '{name}': {error}; options: {', '.join(known) or 'none'}"
             ) from error
-        return factory(**options)
+        if name in self._builtin:
+            return factory(**options)
+        try:
+            return factory(**options)
+        except BaseException as error:
+            if isinstance(error, CfgenError) or ends_the_run(error):
+                raise
+            raise InputError(
+                f"{self.kind} plug-in '{name}' failed to start: {_told(error)}; check its options, or report it "
+                "to those who provide it"
+            ) from error
 
     def _plugins(self) -> dict[str, EntryPoint]:
         found: dict[str, EntryPoint] = {}
@@ -83,6 +94,10 @@ class Registry:
             else:
                 found[point.name] = point
         return found
+
+
+def _told(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {words(error)}".split())[:500]
 
 
 def _import(path: str) -> Callable[..., Any]:
