@@ -5,6 +5,7 @@ and works it off; refused pairs are replaced in the next round. What a round pla
 what the rounds before it left on disk, so that an interrupted build goes on to the same end.
 """
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings
+from cfgen.cases.context import WorkerSettings, asked_of
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
@@ -25,7 +26,6 @@ from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.models.ledger import in_words
@@ -33,6 +33,8 @@ from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
+#: s between looks at what another build has in hand
+_POLL_S = 0.5
 #: what may not change once a benchmark is begun
 FIXED = (
     "seed",
@@ -92,7 +94,7 @@ def build(options: BuildOptions) -> BuildReport:
     """
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
     painters = _painters(options)
-    hazards, undrawable, taxonomy_hash = _drawable_hazards(options, painters)
+    hazards, undrawable, unasked, taxonomy_hash = _drawable_hazards(options, painters)
     store = _open_store(options, painters, hashes, taxonomy_hash)
     settings = WorkerSettings(
         store.root,
@@ -104,11 +106,16 @@ def build(options: BuildOptions) -> BuildReport:
     )
     plan = _Plan(store, sorted(folders), hazards, _broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet, plan.accepted())
+    note = _Note()
     stopped = ""
     with Workers(_jobs(options, painters.inpainter.needs)) as workers:
         while not stopped and (todo := plan.next_round()):
-            stopped = _work_off(settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress)
-    report = tally(store, options.n, unusable, undrawable, stopped)
+            progress.done = plan.accepted()
+            note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
+            stopped = _work_off(
+                settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress, note
+            )
+    report = tally(store, options.n, unusable, unasked, undrawable, stopped)
     store.write_build_report(report)
     return report
 
@@ -178,18 +185,27 @@ def _painters(options: BuildOptions) -> _Painters:
     )
 
 
-def _drawable_hazards(options: BuildOptions, painters: _Painters) -> tuple[list[str], tuple[str, ...], str]:
+def _drawable_hazards(
+    options: BuildOptions, painters: _Painters
+) -> tuple[list[str], tuple[str, ...], dict[str, Fault], str]:
+    """Hazards to plan with, those left out for want of a model and those on which the inpainter broke; the taxonomy's
+    hash."""
     taxonomy = load_taxonomy(options.taxonomy)
     chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
     inpainter, guide = painters.inpainter, painters.guide
-    drawable = [h.id for h in chosen if can_draw(h, inpainter, guide)]
+    nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
+    asked = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
+    unasked = {name: answer for name, answer in asked.items() if isinstance(answer, Fault)}
+    drawable = [h.id for h in chosen if asked[h.id] is True]
     if not drawable:
         names = ", ".join(h.id for h in chosen)
         by = f" guided by '{guide.name}'" if guide else ""
+        why = f" ({next(iter(unasked.values()))})" if unasked else ""
         raise InputError(
-            f"inpainter '{options.inpainter}'{by} can draw none of: {names}; choose others or another inpainter"
+            f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    return drawable, tuple(h.id for h in chosen if h.id not in drawable), taxonomy.hash
+    undrawable = tuple(h.id for h in chosen if asked[h.id] is False)
+    return drawable, undrawable, unasked, taxonomy.hash
 
 
 def _open_store(
@@ -311,25 +327,39 @@ def _work_off(
     size: int,
     workers: Workers,
     progress: Progress,
+    note: "_Note",
 ) -> str:
     """Returns why it ended before its end, or ""."""
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
-    note = _Note(plan.untried() + len(todo), replacing=todo[0].round > 0)
     if todo[0].round == 1:  # those pairs come easier that were planned first
         progress.forget()
+    elsewhere: list[Planned] = []
     for results in workers.run(partial(make_cases, settings), batches, partial(_lost, settings)):
         spent = spent_so_far(plan.store)
         for outcome in results:
-            note.outcomes[outcome.status] += 1
-            progress.step(note.words(spent), by=outcome.status == "accepted")
+            if outcome.status == "elsewhere":
+                elsewhere.append(outcome.planned)
+                continue
+            accepted = outcome.status == "accepted"
+            note.count(outcome)
+            progress.step(note.words(spent, progress.done + accepted >= progress.total), by=accepted)
         if put_off := next((o.reason for o in results if o.status == "open"), ""):
             return put_off
-    if elsewhere := note.outcomes["elsewhere"]:
-        raise StoreError(
-            f"{settings.store}: {elsewhere} cases are in hand in another build; "
-            "run the same command again when it has ended"
-        )
+    _wait_for_others(plan.store, elsewhere, progress)
     return ""
+
+
+def _wait_for_others(store: Store, planned: Sequence[Planned], progress: Progress) -> None:
+    """Until one of these pairs, in hand in another build, is finished there or free for this one to take up."""
+    waiting = f"({len(planned)} in hand in another build of this folder: waiting for it)"
+    while planned and all(_in_hand(store, p.case_id) for p in planned):
+        progress.wait(waiting)
+        time.sleep(_POLL_S)
+
+
+def _in_hand(store: Store, case_id: str) -> bool:
+    with store.claim(case_id) as free:
+        return not free and not store.is_finished(case_id)
 
 
 def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
@@ -344,15 +374,24 @@ def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError
 
 @dataclass
 class _Note:
-    """What the line of progress says besides the count: ``untried`` pairs when this round began."""
+    """What the line of progress says besides the count: the outcomes of this build, and pairs without one."""
 
-    untried: int
-    replacing: bool
+    untried: int = 0
+    replacing: bool = False
     outcomes: Counter[str] = field(default_factory=Counter)
 
-    def words(self, spent: Spent | None) -> str:
-        left = self.untried - self.outcomes.total()
-        words = [f"trying replacements, {left} (scene, hazard) pairs left to try"] if self.replacing else []
+    def begin(self, untried: int, replacing: bool) -> None:
+        """A round begins."""
+        self.untried, self.replacing = untried, replacing
+
+    def count(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.status] += 1
+        self.untried -= 1
+
+    def words(self, spent: Spent | None, done: bool = False) -> str:
+        words = []
+        if self.replacing and not done:
+            words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
         words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
         words += [in_words(spent)] if spent else []
         return f"({', '.join(words)})" if words else ""
