@@ -1,4 +1,7 @@
-"""The command line. Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted, 143 told to end."""
+"""The command line.
+
+Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted, 143 told to end (SIGTERM).
+"""
 
 import argparse
 import importlib

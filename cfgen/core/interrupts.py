@@ -12,7 +12,7 @@ from typing import NoReturn
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Interrupted(KeyboardInterrupt):  # noqa: N818 - as its base: no mistake of anybody's
+class Interrupted(KeyboardInterrupt):
     """The signal ``number`` arrived: Ctrl-C or a wish to end."""
 
     def __init__(self, number: int = signal.SIGINT) -> None:
