@@ -58,5 +58,8 @@ def by_the_user(error: KeyboardInterrupt) -> bool:
 
 def _end_now(number: int) -> NoReturn:
     with contextlib.suppress(OSError):
-        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"\ncfgen: ended at once\n")
+        os.write(
+            sys.__stderr__.fileno() if sys.__stderr__ else 2,
+            b"\ncfgen: ended at once; what is done is kept\n",
+        )
     os._exit(128 + number)
