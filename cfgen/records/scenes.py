@@ -47,6 +47,12 @@ class Camera(Record):
                     raise ValueError(
                         f"T_cam_ego: rows {i} and {j} of the rotation are not orthonormal ({dot:.4f})"
                     )
+        (a, b, c), (d, e, f), (g, h, i) = (row[:3] for row in value[:3])
+        if a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0:
+            raise ValueError(
+                "T_cam_ego: expected a rotation, found a mirrored one (determinant -1); a camera looks along z with x "
+                "to the right and y down: turn the sign of one row of the rotation"
+            )
         return value
 
     @model_validator(mode="after")
