@@ -390,3 +390,15 @@ def test_strict_brings_the_traceback_out_of_a_worker(scenes, tmp_path, killer):
     with pytest.raises(ZeroDivisionError) as caught:
         run(*with_killer(scenes, tmp_path / "b", "breaks", "--strict"))
     assert "killer.py" in str(caught.value.__cause__)
+
+
+def test_verify_says_of_a_build_that_was_cut_short(clean, tmp_path):
+    out = tmp_path / "b"
+    shutil.copytree(clean, out)
+    assert "did not end" not in run("verify", out)[1]
+    (out / "build.json").unlink()
+    assert "did not end" not in run("verify", out)[1], "all that was asked for is there"
+    Store(out).change_benchmark(lambda b: b.model_copy(update={"n": 5}))
+    code, said, _ = run("verify", out)
+    assert code == 0
+    assert f"{out}: 2 of 5 cases; the build did not end: run it again" in said
