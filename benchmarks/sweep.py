@@ -38,6 +38,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_S = 600
 #: Width of most frames, pixels.
 SMALL = 360
+#: Pixels along a side that a scene's camera has at least.
+_FEWEST = 8
 Rng = np.random.Generator
 #: What is drawn of a scene: the record and its frames (H, W, 3) uint8 by path.
 Drive = tuple[Scene, dict[str, np.ndarray]]
@@ -235,12 +237,18 @@ def a_part(drive: Drive, rng: Rng) -> Drive:
     low, high = rng.uniform(0, 0.6, 2), rng.uniform(0.05, 1, 2)
 
     def change(camera: Camera) -> tuple[Camera, Callable[[np.ndarray], np.ndarray]]:
-        x, y = int(low[0] * camera.width), int(low[1] * camera.height)
-        w = max(1, int(high[0] * (camera.width - x)))
-        h = max(1, int(high[1] * (camera.height - y)))
+        (x, w), (y, h) = (
+            _span(side, float(low[i]), float(high[i])) for i, side in enumerate((camera.width, camera.height))
+        )
         return cropped(camera, x, y, w, h), lambda image: np.ascontiguousarray(image[y : y + h, x : x + w])
 
     return _cameras(drive, change)
+
+
+def _span(side: int, low: float, high: float) -> tuple[int, int]:
+    """Where a part begins, and how long it is: no camera has fewer pixels than that."""
+    length = min(side, max(_FEWEST, int(high * (1 - low) * side)))
+    return min(int(low * side), side - length), length
 
 
 def another_height(drive: Drive, rng: Rng) -> Drive:

@@ -5,6 +5,7 @@ and works it off; refused pairs are replaced in the next round. What a round pla
 what the rounds before it left on disk, so that an interrupted build goes on to the same end.
 """
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,20 +15,19 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings
+from cfgen.cases.context import WorkerSettings, asked_of
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
+from cfgen.cases.plan import Plan, broken
 from cfgen.cases.tally import spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
-from cfgen.core.hashing import canonical_json, derive_case_id
+from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
 from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
-from cfgen.hazards.sampling import plan_round
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
-from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.models.ledger import in_words
@@ -35,6 +35,8 @@ from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
+#: s between looks at what another build has in hand
+_POLL_S = 0.5
 #: what may not change once a benchmark is begun
 FIXED = (
     "seed",
@@ -103,7 +105,7 @@ def build(options: BuildOptions) -> BuildReport:
     folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
     painters = _painters(options)
     taxonomy = _taxonomy(options)
-    hazards, undrawable = _drawable_hazards(options, painters, taxonomy)
+    hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
     store = _open_store(options, painters, hashes, taxonomy)
     settings = WorkerSettings(
         store.root,
@@ -112,13 +114,18 @@ def build(options: BuildOptions) -> BuildReport:
         canonical_json(painters.terms).decode(),
         options.strict,
     )
-    plan = _Plan(store, sorted(folders), hazards, _broken(store) if options.retry_faults else [])
+    plan = Plan(store, sorted(folders), hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet, plan.accepted())
+    note = _Note()
     stopped = ""
     with Workers(_jobs(options, painters.inpainter.needs)) as workers:
         while not stopped and (todo := plan.next_round()):
-            stopped = _work_off(settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress)
-    report = tally(store, options.n, unusable, undrawable, stopped)
+            progress.done = plan.accepted()
+            note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
+            stopped = _work_off(
+                settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress, note
+            )
+    report = tally(store, options.n, unusable, unasked, undrawable, stopped)
     store.write_build_report(report)
     return report
 
@@ -198,17 +205,22 @@ def _taxonomy(options: BuildOptions) -> Taxonomy:
 
 def _drawable_hazards(
     options: BuildOptions, painters: _Painters, taxonomy: Taxonomy
-) -> tuple[list[str], tuple[str, ...]]:
+) -> tuple[list[str], tuple[str, ...], dict[str, Fault]]:
+    """Hazards to plan with, those left out for want of a model, and those on which the inpainter broke."""
     chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
     inpainter, guide = painters.inpainter, painters.guide
-    drawable = [h.id for h in chosen if can_draw(h, inpainter, guide)]
+    nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
+    asked = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
+    unasked = {name: answer for name, answer in asked.items() if isinstance(answer, Fault)}
+    drawable = [h.id for h in chosen if asked[h.id] is True]
     if not drawable:
         names = ", ".join(h.id for h in chosen)
         by = f" guided by '{guide.name}'" if guide else ""
+        why = f" ({next(iter(unasked.values()))})" if unasked else ""
         raise InputError(
-            f"inpainter '{options.inpainter}'{by} can draw none of: {names}; choose others or another inpainter"
+            f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    return drawable, tuple(h.id for h in chosen if h.id not in drawable)
+    return drawable, tuple(h.id for h in chosen if asked[h.id] is False), unasked
 
 
 def _open_store(
@@ -258,67 +270,6 @@ def _short(value: object) -> str:
     return text if len(text) < 80 else text[:77] + "..."
 
 
-@dataclass
-class _Plan:
-    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs."""
-
-    store: Store
-    scene_ids: Sequence[str]
-    hazard_ids: Sequence[str]
-    again: list[str]
-
-    def next_round(self) -> list[Planned]:
-        """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
-        with self.store.planning():
-            return self._next_round()
-
-    def _next_round(self) -> list[Planned]:
-        store, benchmark = self.store, self.store.benchmark
-        unfinished = [p for p in benchmark.planned if not store.is_finished(p.case_id)]
-        if unfinished:
-            return unfinished
-        accepted = [p for p in benchmark.planned if store.has_case(p.case_id)]
-        missing = benchmark.n - len(accepted)
-        if missing <= 0:
-            return []
-        if self.again:
-            taken, self.again = self.again[:missing], self.again[missing:]
-            for case_id in taken:
-                store.discard_rejection(case_id)
-            return [p for p in benchmark.planned if p.case_id in taken]
-        refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
-        pairs = plan_round(
-            self.scene_ids,
-            self.hazard_ids,
-            [(p.scene_id, p.hazard_id) for p in accepted],
-            refused,
-            missing,
-            benchmark.seed,
-        )
-        number = 1 + max((p.round for p in benchmark.planned), default=-1)
-        planned = [
-            Planned(case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
-            for s, h in pairs
-        ]
-        if planned:
-            store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
-        return planned
-
-    def accepted(self) -> int:
-        return sum(self.store.has_case(p.case_id) for p in self.store.benchmark.planned)
-
-    def untried(self) -> int:
-        """Pairs without an outcome yet."""
-        pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned}
-        return len(self.scene_ids) * len(self.hazard_ids) - len(pairs)
-
-
-def _broken(store: Store) -> list[str]:
-    """Planned cases that are none because something broke."""
-    faults = {r.case_id for r in store.rejections() if r.fault}
-    return [p.case_id for p in store.benchmark.planned if p.case_id in faults]
-
-
 def _jobs(options: BuildOptions, needs: InpainterRequirements) -> int:
     jobs = options.jobs or default_jobs()
     if (options.masks or options.detector) and not options.jobs:
@@ -328,30 +279,44 @@ def _jobs(options: BuildOptions, needs: InpainterRequirements) -> int:
 
 def _work_off(
     settings: WorkerSettings,
-    plan: _Plan,
+    plan: Plan,
     todo: list[Planned],
     size: int,
     workers: Workers,
     progress: Progress,
+    note: "_Note",
 ) -> str:
     """Returns why it ended before its end, or ""."""
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
-    note = _Note(plan.untried() + len(todo), replacing=todo[0].round > 0)
     if todo[0].round == 1:  # those pairs come easier that were planned first
         progress.forget()
+    elsewhere: list[Planned] = []
     for results in workers.run(partial(make_cases, settings), batches, partial(_lost, settings)):
         spent = spent_so_far(plan.store)
         for outcome in results:
-            note.outcomes[outcome.status] += 1
-            progress.step(note.words(spent), by=outcome.status == "accepted")
+            if outcome.status == "elsewhere":
+                elsewhere.append(outcome.planned)
+                continue
+            accepted = outcome.status == "accepted"
+            note.count(outcome)
+            progress.step(note.words(spent, progress.done + accepted >= progress.total), by=accepted)
         if put_off := next((o.reason for o in results if o.status == "open"), ""):
             return put_off
-    if elsewhere := note.outcomes["elsewhere"]:
-        raise StoreError(
-            f"{settings.store}: {elsewhere} cases are in hand in another build; "
-            "run the same command again when it has ended"
-        )
+    _wait_for_others(plan.store, elsewhere, progress)
     return ""
+
+
+def _wait_for_others(store: Store, planned: Sequence[Planned], progress: Progress) -> None:
+    """Until one of these pairs, in hand in another build, is finished there or free for this one to take up."""
+    waiting = f"({len(planned)} in hand in another build of this folder: waiting for it)"
+    while planned and all(_in_hand(store, p.case_id) for p in planned):
+        progress.wait(waiting)
+        time.sleep(_POLL_S)
+
+
+def _in_hand(store: Store, case_id: str) -> bool:
+    with store.claim(case_id) as free:
+        return not free and not store.is_finished(case_id)
 
 
 def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
@@ -366,15 +331,24 @@ def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError
 
 @dataclass
 class _Note:
-    """What the line of progress says besides the count: ``untried`` pairs when this round began."""
+    """What the line of progress says besides the count: the outcomes of this build, and pairs without one."""
 
-    untried: int
-    replacing: bool
+    untried: int = 0
+    replacing: bool = False
     outcomes: Counter[str] = field(default_factory=Counter)
 
-    def words(self, spent: Spent | None) -> str:
-        left = self.untried - self.outcomes.total()
-        words = [f"trying replacements, {left} (scene, hazard) pairs left to try"] if self.replacing else []
+    def begin(self, untried: int, replacing: bool) -> None:
+        """A round begins."""
+        self.untried, self.replacing = untried, replacing
+
+    def count(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.status] += 1
+        self.untried -= 1
+
+    def words(self, spent: Spent | None, done: bool = False) -> str:
+        words = []
+        if self.replacing and not done:
+            words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
         words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
         words += [in_words(spent)] if spent else []
         return f"({', '.join(words)})" if words else ""

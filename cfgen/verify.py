@@ -41,6 +41,8 @@ class Verification:
         self.store = Store(root)
         self.root = self.store.root
         self.faults: list[str] = []
+        #: what is missing of a build that was cut short, or ""; no fault
+        self.unfinished = ""
         self.files_checked = 0
         self._known: set[Path] = set()
 
@@ -49,10 +51,13 @@ class Verification:
         benchmark = self._record(self.root / MARKER, Benchmark)
         if benchmark is None:
             return self.faults
+        report = None
         if (self.root / "build.json").is_file():
-            self._record(self.root / "build.json", BuildReport)
+            report = self._record(self.root / "build.json", BuildReport)
         self._scenes(benchmark)
         cases = self._cases(benchmark)
+        if len(cases) < benchmark.n and (report is None or report.wanted < benchmark.n or report.stopped):
+            self.unfinished = f"{len(cases)} of {benchmark.n} cases; the build did not end: run it again"
         self._rejections()
         planners = self._planners(set(cases), cases)
         self._verdicts(planners)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
+from cfgen.core.faults import contained
 from cfgen.core.hashing import derive_seed
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
@@ -19,7 +20,7 @@ from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.quality.gates import GateInput
-from cfgen.records import Benchmark, GateResult, Hazard, Placement, Scene, Size
+from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
 
@@ -60,7 +61,9 @@ class BuildContext:
         self.mask_pipeline = MaskPipeline.of(self.benchmark)
         self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
         self._folders = dict(settings.scenes)
-        self.nuisances = [h for h in self.taxonomy.nuisances if can_draw(h, self.inpainter, self.guide)]
+        self.nuisances = [
+            h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
+        ]
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
         """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
@@ -109,6 +112,18 @@ class BuildContext:
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
+
+
+def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool) -> bool | Fault:
+    """Whether they can draw the hazard, or what broke when they were asked; its sizes are asked for as well."""
+
+    def ask() -> bool:
+        if drawable := bool(can_draw(hazard, inpainter, guide)):
+            list((guide or inpainter).sizes(hazard))
+        return drawable
+
+    where = f"asking inpainter '{inpainter.name}' about '{hazard.id}'"
+    return contained(ask, where, {"hazard_id": hazard.id}, strict)
 
 
 @lru_cache(maxsize=1)

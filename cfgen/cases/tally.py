@@ -22,12 +22,14 @@ def tally(
     store: Store,
     wanted: int,
     unusable: Mapping[str, str | Fault],
+    unasked: Mapping[str, Fault],
     undrawable: tuple[str, ...],
     stopped: str,
 ) -> BuildReport:
     """
     Args:
         wanted: cases asked for. unusable: scene folder -> why it was left out. undrawable: hazards left out.
+        unasked: hazards left out, for what the inpainter broke on when asked about them.
         stopped: why the build ended before its end, or "".
     """
     planned = store.benchmark.planned
@@ -36,6 +38,7 @@ def tally(
     rejections = store.rejections()
     reasons = Counter(_kind(r.reason) for r in rejections if not r.fault)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
+    hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
         accepted=sum(accepted.values()),
         wanted=wanted,
@@ -43,7 +46,7 @@ def tally(
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),
-        faults=_by_kind([*scenes, *_recorded(store, rejections)]),
+        faults=_by_kind([*scenes, *hazards, *_recorded(store, rejections)]),
         lost=sum(bool(r.fault) for r in rejections),
         stopped=stopped,
         spent=spent_so_far(store),

@@ -1,4 +1,7 @@
-"""The command line. Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted."""
+"""The command line.
+
+Exit codes: 0 done, 1 the job ran but fell short, 2 bad usage or input, 130 interrupted, 143 told to end (SIGTERM).
+"""
 
 import argparse
 import importlib
@@ -12,6 +15,7 @@ import cfgen.cli.commands
 from cfgen import __version__
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.faults import ends_the_run
+from cfgen.core.interrupts import Interrupted, heard
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -34,16 +38,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # file names need not be UTF-8, terminals neither
     arguments = build_parser().parse_args(argv)
     try:
-        return arguments.func(arguments) or 0
+        with heard():
+            return arguments.func(arguments) or 0
     except Shortfall as shortfall:
         print(f"cfgen: fell short: {shortfall}", file=sys.stderr)
         return 1
     except CfgenError as error:
         print(f"cfgen: error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except Interrupted as interrupt:
         print("\ncfgen: interrupted; what is done is kept, run the same command to go on", file=sys.stderr)
-        return 130
+        return 128 + interrupt.number
+    except (SystemExit, KeyboardInterrupt) as error:  # nobody's wish: an exit code of 0 would hide it
+        raise RuntimeError(f"something that cfgen called raised {error!r}") from error
     except BrokenPipeError:
         sys.stderr.close()
         return 0

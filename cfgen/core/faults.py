@@ -7,11 +7,13 @@ report. :func:`contained` runs one; what comes back is its result or a :class:`~
 import errno
 import json
 import traceback
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
+from cfgen.core.interrupts import by_the_user
 from cfgen.records.faults import Fault
 
 T = TypeVar("T")
@@ -34,28 +36,31 @@ def contained(
         strict: let every exception through, with its traceback.
 
     Raises:
-        Exception: ``strict``, or an error after which no further work makes sense (:func:`ends_the_run`).
+        BaseException: ``strict``, or one after which no further work makes sense (:func:`ends_the_run`).
     """
     try:
         return work()
-    except Exception as error:
+    except BaseException as error:
         if strict or ends_the_run(error):
             raise
         return fault_of(error, where, inputs)
 
 
 def ends_the_run(error: BaseException) -> bool:
-    """Whether all further work would meet the same: an interrupt, a full disk, a missing package, a wrong key,
-    a spent budget.
+    """Whether all further work would meet the same: the user's interrupt, a full disk, a missing package, a wrong
+    key, a spent budget.
 
-    Of our own errors an :class:`~cfgen.core.errors.InputError` speaks of one thing among many, unless it is a
+    ``sys.exit`` or a ``KeyboardInterrupt`` within a piece of work that no signal raised is that piece's fault. Of our
+    own errors an :class:`~cfgen.core.errors.InputError` speaks of one thing among many, unless it is a
     :class:`~cfgen.core.errors.SetupError`, and a refusal of one edit.
     """
     if isinstance(error, OSError):
         return error.errno in _MACHINE
     if isinstance(error, CfgenError):
         return isinstance(error, SetupError) or not isinstance(error, (InputError, InpaintRefusedError))
-    return isinstance(error, Shortfall) or not isinstance(error, Exception)
+    if isinstance(error, KeyboardInterrupt):
+        return by_the_user(error)
+    return isinstance(error, (Shortfall, GeneratorExit, CancelledError))
 
 
 def fault_of(error: BaseException, where: str, inputs: Mapping[str, Any] | None = None) -> Fault:
@@ -65,7 +70,7 @@ def fault_of(error: BaseException, where: str, inputs: Mapping[str, Any] | None 
     return Fault(
         where=where,
         exception=f"{module}{kind.__qualname__}",
-        message=_text(str(error))[:_LONGEST],
+        message=_text(words(error))[:_LONGEST],
         frames=_own_frames(error),
         inputs={name: _plain(value) for name, value in (inputs or {}).items()},
     )
@@ -89,6 +94,14 @@ def _plain(value: Any) -> Any:
         return json.loads(json.dumps(value, allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError, RecursionError):
         return _text(repr(value))[:_LONGEST]
+
+
+def words(error: BaseException) -> str:
+    """``str(error)`` of an exception of anybody."""
+    try:
+        return str(error)
+    except Exception:  # it breaks while saying what broke
+        return ""
 
 
 def _text(text: str) -> str:

@@ -125,8 +125,26 @@ def read_image(path: Path, mode: str = "RGB") -> np.ndarray:
         InputError: missing, or not a whole image.
     """
     with reading(path, "a readable file", "check the path and restore the file"):
-        data = path.read_bytes()
+        data = file_bytes(path)
     return decode_image(data, path, mode)
+
+
+def file_bytes(path: Path) -> bytes:
+    """
+    Raises:
+        OSError: missing or unreadable. InputError: a pipe or a device, whose reading might never end.
+    """
+    check_no_pipe(path)
+    return path.read_bytes()
+
+
+def check_no_pipe(path: Path) -> None:
+    """
+    Raises:
+        InputError: ``path`` is a pipe, a socket or a device.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(f"{path}: expected a file, found a pipe, a socket or a device; put the file there")
 
 
 def decode_image(data: bytes, path: Path, mode: str = "RGB") -> np.ndarray:
@@ -170,9 +188,10 @@ def stand_in(path: Path) -> str:
             return f"a link to {target}, which is not here" + (
                 "; run: git annex get" if "annex" in target.parts else ""
             )
+        check_no_pipe(path)
         with path.open("rb") as file:
             head = file.read(64)
-    except OSError:
+    except (OSError, InputError):
         return ""
     if head.startswith(b"version https://git-lfs"):
         return "a Git LFS pointer; run: git lfs pull"

@@ -5,8 +5,11 @@ without an ``if __name__ == "__main__":`` ends in children that start children. 
 comes from there: work and planners are named by modules that can be imported. So a child is told nothing of it.
 """
 
+import os
+import signal
 import sys
-from multiprocessing import popen_spawn_posix, spawn
+import threading
+from multiprocessing import connection, parent_process, popen_spawn_posix, spawn
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -55,9 +58,33 @@ class _Popen(popen_spawn_posix.Popen):
 
 
 class _Process(SpawnProcess):
+    """Interrupts of the terminal, which reach it too, are left to its parent; it never outlives that."""
+
+    def start(self) -> None:
+        # held back until the child ignores them, so that none ends it halfway into its imports
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+    def run(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+        super().run()
+
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
         return _Popen(process_obj)
+
+
+def _end_with_parent() -> None:
+    """However the parent ended, by ``kill -9`` too, its end of a pipe is closed."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 class _Context(SpawnContext):

@@ -34,9 +34,11 @@ class Progress:
         now = time.monotonic()
         self._outcomes.append((self._last, by))
         self._last = now
-        if not self._quiet and (now - self._shown > (0.1 if self._live else 5.0) or self.done >= self.total):
-            self._shown = now
-            self._write(note, now - self._start)
+        self._show(note, now, at_once=self.done >= self.total)
+
+    def wait(self, note: str) -> None:
+        """Nothing came of it yet; ``note`` says what is waited for."""
+        self._show(note, time.monotonic())
 
     def left(self) -> float | None:
         """Seconds that the rest will take at the latest rate, or None where that is unknown."""
@@ -50,10 +52,17 @@ class Progress:
             return None if missing else 0.0
         return span / counted * missing
 
+    def _show(self, note: str, now: float, at_once: bool = False) -> None:
+        if not self._quiet and (at_once or now - self._shown > (0.1 if self._live else 5.0)):
+            self._shown = now
+            self._write(note, now - self._start)
+
     def _write(self, note: str, elapsed: float) -> None:
         left = self.left()
-        rest = "time left unknown" if left is None else f"about {left:.0f} s left"
-        line = f"{self.label} {self.done}/{self.total}  {elapsed:.0f} s, {rest}  {note}"
+        rest = ", time left unknown" if left is None else f", about {left:.0f} s left"
+        if self.done >= self.total:
+            rest = ""
+        line = f"{self.label} {self.done}/{self.total}  {elapsed:.0f} s{rest}  {note}".rstrip()
         if self._live:
             print(f"\r\x1b[K{line}", end="\n" if self.done >= self.total else "", file=sys.stderr, flush=True)
         else:

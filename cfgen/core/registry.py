@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from cfgen.core.errors import CfgenError, InputError, install_command
+from cfgen.core.faults import ends_the_run, words
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
@@ -128,11 +129,11 @@ class Registry:
             )
         try:
             return plugin.load()
-        except CfgenError:
-            raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if isinstance(error, CfgenError) or ends_the_run(error):
+                raise
             raise InputError(
-                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {error!r}; "
+                f"{self.kind} plug-in '{name}' ({plugin.value}) failed to import: {_told(error)}; "
                 "fix or uninstall the package that provides it"
             ) from error
 
@@ -151,7 +152,17 @@ class Registry:
             raise InputError(
                 f"{self.kind} '{name}': {error}; options: {', '.join(known) or 'none'}"
             ) from error
-        return factory(**options)
+        if name in self._builtin:
+            return factory(**options)
+        try:
+            return factory(**options)
+        except BaseException as error:
+            if isinstance(error, CfgenError) or ends_the_run(error):
+                raise
+            raise InputError(
+                f"{self.kind} plug-in '{name}' failed to start: {_told(error)}; check its options, or report it "
+                "to those who provide it"
+            ) from error
 
     def missing_extra(self, name: str) -> str:
         """The command that installs what ``name`` lacks here; "" where it lacks nothing known."""
@@ -222,6 +233,10 @@ class Registry:
 def first_line(thing: Callable[..., Any]) -> str:
     """Of its docstring; "" without one."""
     return next(iter((inspect.getdoc(thing) or "").splitlines()), "")
+
+
+def _told(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {words(error)}".split())[:500]
 
 
 def _import(path: str) -> Callable[..., Any]:

@@ -47,6 +47,12 @@ class Camera(Record):
                     raise ValueError(
                         f"T_cam_ego: rows {i} and {j} of the rotation are not orthonormal ({dot:.4f})"
                     )
+        x, y, z = (row[:3] for row in value[:3])
+        if sum(z[k] * (x[k - 2] * y[k - 1] - x[k - 1] * y[k - 2]) for k in range(3)) < 0:
+            raise ValueError(
+                "T_cam_ego: expected a rotation, found a mirrored one (determinant -1); a camera looks along z with x "
+                "to the right and y down: turn the sign of one row of the rotation"
+            )
         return value
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from cfgen import __version__
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.core.files import decode_image, reading, write_record
+from cfgen.core.files import decode_image, file_bytes, reading, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
@@ -239,7 +239,7 @@ def _whole(image: Image | Path, camera: Camera, name: str) -> Image | bytes:
     content: Image | bytes
     if isinstance(image, Path):
         with reading(image, "a readable file", "restore the file"):
-            content = image.read_bytes()
+            content = file_bytes(image)
         pixels, where = decode_image(content, image), str(image)
     else:
         content = pixels = image

@@ -186,3 +186,16 @@ def test_control_arms_are_built_and_kept_apart(real: Path, tmp_path: Path):
             factor = float(arm.removeprefix("hazard_d"))
             assert placement.distance_m == pytest.approx(factor * case.placement.distance_m, rel=0.06)
     assert run("verify", out)[0] == 0
+
+
+def test_verify_says_of_a_build_that_was_cut_short(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    assert "did not end" not in run("verify", out)[1]
+    (out / "build.json").unlink()
+    assert "did not end" not in run("verify", out)[1], "all that was asked for is there"
+    n = Store(out).benchmark.n
+    Store(out).change_benchmark(lambda b: b.model_copy(update={"n": n + 3}))
+    code, said, _ = run("verify", out)
+    assert code == 0
+    assert f"{out}: {n} of {n + 3} cases; the build did not end: run it again" in said

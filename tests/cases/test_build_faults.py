@@ -1,9 +1,13 @@
 """What breaks in a build stays where it broke: planted faults, and what is recorded and said of them."""
 
 import errno
+import importlib
 import json
 import shutil
+import signal
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +23,12 @@ from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import run, tree
 
+
+class OddError(BaseException):
+    pass
+
+
+building = importlib.import_module("cfgen.build")  # the name in the package is the library's
 GOOD, BAD = "cone_line", "work_barrier"
 
 
@@ -44,7 +54,7 @@ def arguments(scenes: Path, out: Path, *more, n: int = 2, hazards: str = f"{GOOD
     return [*fixed, "--attempts", 2, "--jobs", 1, "--quiet", *more]
 
 
-def plant(monkeypatch, when, error: Exception | None = None, batch: int = 4) -> list:
+def plant(monkeypatch, when, error: BaseException | None = None, batch: int = 4) -> list:
     """The compositor breaks on requests that fit; returns those it was asked, and asks it in batches."""
     inpaint, asked = Composite.inpaint, []
 
@@ -246,6 +256,76 @@ def test_what_makes_further_work_pointless_ends_the_run_with_one_line(scenes, tm
     assert not Store(out).rejections()
 
 
+@pytest.mark.parametrize("error", [SystemExit(0), KeyboardInterrupt(), OddError()])
+def test_what_would_end_the_process_is_a_fault_of_the_case(scenes, tmp_path, monkeypatch, error):
+    was = signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
+    try:
+        plant(monkeypatch, lambda r: r.hazard.id == BAD, error)
+        code, _, err = run(*arguments(scenes, tmp_path / "b"))
+    finally:
+        signal.signal(signal.SIGINT, was)
+    assert code == 0, err
+    assert {c.hazard.id for c in Store(tmp_path / "b").cases()} == {GOOD}
+    assert {r.fault.exception.rpartition(".")[2] for r in faults(tmp_path / "b")} == {type(error).__name__}
+
+
+@pytest.mark.parametrize("asked", ["can_draw", "sizes"])
+def test_a_hazard_about_which_the_inpainter_breaks_is_left_out_and_told(scenes, tmp_path, monkeypatch, asked):
+    sound = getattr(Composite, asked)
+    monkeypatch.setattr(Composite, asked, breaks_on(sound, lambda self, hazard: hazard.id == BAD))
+    out = tmp_path / "b"
+    code, said, err = run(*arguments(scenes, out, n=1))
+    assert code == 0, err
+    assert not faults(out)
+    [kind] = built(out).faults
+    assert kind.places == (f"hazard {BAD}",)
+    assert f"asking inpainter 'composite' about '{BAD}': IndexError: planted" in said
+    assert "no model" not in said
+    code, _, err = run(*arguments(scenes, tmp_path / "c", hazards=BAD))
+    assert code == 2
+    assert f"can draw none of: {BAD}" in err
+    assert "IndexError: planted" in err
+    with pytest.raises(IndexError):
+        run(*arguments(scenes, tmp_path / "d", "--strict"))
+
+
+def test_a_nuisance_about_which_it_breaks_is_left_out_too(scenes, tmp_path, monkeypatch):
+    sound, out = Composite.can_draw, tmp_path / "b"
+    monkeypatch.setattr(
+        Composite, "can_draw", breaks_on(sound, lambda self, hazard: hazard.kind == "nuisance")
+    )
+    code, _, err = run(*arguments(scenes, out, "--controls", "nuisance", n=1))
+    assert code == 0, err
+    assert "nuisance" in Store(out).cases()[0].arms_missing
+    assert all(place.startswith("hazard ") for kind in built(out).faults for place in kind.places)
+
+
+def test_two_builds_of_one_folder_share_the_work_and_end_alike(scenes, clean, tmp_path):
+    """The other build is played by its claim, and by the case that it finishes."""
+    out, alone = tmp_path / "b", Store(clean)
+    shutil.copytree(clean, out)
+    store = Store(out)
+    taken, freed = [p.case_id for p in alone.benchmark.planned if alone.has_case(p.case_id)]
+    for case_id in (taken, freed):
+        shutil.move(store.case_dir(case_id), tmp_path / case_id)
+
+    def finish() -> None:
+        with store.claim(taken), store.claim(freed):
+            time.sleep(1.5)
+            shutil.move(tmp_path / taken, store.case_dir(taken))
+
+    other = threading.Thread(target=finish)
+    other.start()
+    time.sleep(0.2)
+    code, _, err = run(*[a for a in arguments(scenes, out) if a != "--quiet"])
+    other.join()
+    assert code == 0, err
+    assert "2 in hand in another build of this folder: waiting for it" in err
+    assert "cases 2/2" in err
+    assert tree(out, "cases/**/*") == tree(clean, "cases/**/*")
+    assert built(out) == built(clean)
+
+
 KILLER = """
 import os, signal
 from cfgen.inpaint.composite.inpainter import Composite
@@ -253,8 +333,10 @@ from cfgen.inpaint.composite.inpainter import Composite
 class Killer(Composite):
     name = "killer"
 
-    def __init__(self, victim="", breaks=""):
+    def __init__(self, victim="", breaks="", start=""):
         super().__init__()
+        if start:
+            raise {"exit": SystemExit, "error": ZeroDivisionError}[start]("planted\\nin two lines")
         self.options = {"victim": victim, "breaks": breaks}
 
     def inpaint(self, requests):
@@ -295,6 +377,16 @@ def test_a_case_that_kills_its_worker_is_a_fault_and_the_rest_goes_on(scenes, tm
         assert rejection.fault.inputs["batch"][0]["case_id"] == rejection.case_id
     assert "WorkerDiedError" in said
     assert run("verify", out)[0] == 0
+
+
+@pytest.mark.parametrize("start", ["exit", "error"])
+def test_a_plug_in_that_does_not_start_is_named_in_one_line(scenes, tmp_path, killer, start):
+    options = ("--inpainter", "killer", "--inpainter-option", f"start={start}")
+    code, _, err = run(*arguments(scenes, tmp_path / "b", *options))
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "inpainter plug-in 'killer' failed to start" in err
+    assert "planted in two lines" in err
 
 
 def test_strict_brings_the_traceback_out_of_a_worker(scenes, tmp_path, killer):

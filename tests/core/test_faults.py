@@ -2,6 +2,8 @@
 
 import errno
 import json
+import signal
+from asyncio import CancelledError
 
 import cv2
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from cfgen.core.errors import InputError, MissingExtraError, StoreError
 from cfgen.core.faults import contained, ends_the_run
 from cfgen.core.files import png_bytes
+from cfgen.core.interrupts import Interrupted, heard
 from cfgen.records import Fault
 
 
@@ -53,11 +56,50 @@ def test_strict_lets_everything_through():
         (OSError(errno.ENOENT, "none"), False),
         (StoreError("full"), True),
         (MissingExtraError("x", "sdxl", ImportError(name="torch")), True),
-        (KeyboardInterrupt(), True),
+        (Interrupted(), True),
         (InputError("one bad file"), False),
         (ZeroDivisionError(), False),
         (MemoryError(), False),
+        (SystemExit(0), False),
+        (GeneratorExit(), True),
+        (CancelledError(), True),
     ],
 )
 def test_what_ends_the_run(error: BaseException, ends: bool):
     assert ends_the_run(error) is ends
+
+
+def told(raised: BaseException) -> Fault | None:
+    """The fault that became of it."""
+
+    def work() -> None:
+        raise raised
+
+    return contained(work, "a piece of work")
+
+
+def test_only_the_users_interrupt_ends_a_run_where_one_can_tell():
+    was = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):  # which raises the same
+            told(KeyboardInterrupt())
+        with heard():
+            assert told(KeyboardInterrupt()).exception == "KeyboardInterrupt"
+            assert told(SystemExit(3)).exception == "SystemExit"
+            with pytest.raises(Interrupted) as caught:
+                contained(lambda: signal.raise_signal(signal.SIGTERM), "a piece of work")
+            assert caught.value.number == signal.SIGTERM
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        assert told(KeyboardInterrupt()).exception == "KeyboardInterrupt"
+    finally:
+        signal.signal(signal.SIGINT, was)
+
+
+class WordlessError(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def test_an_exception_without_words_is_a_fault_too():
+    assert told(WordlessError()).exception.endswith("WordlessError")

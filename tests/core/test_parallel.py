@@ -135,3 +135,90 @@ def test_an_interrupt_ends_the_run(tmp_path):
     _, errors = process.communicate(timeout=30)
     assert b"KeyboardInterrupt" in errors
     assert 0 < sum(p.name.isdigit() for p in tmp_path.iterdir()) < 10_000
+
+
+def leave(how: str) -> str:
+    if how == "exit":
+        sys.exit(0)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+    return how
+
+
+@pytest.mark.parametrize(("how", "name"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")])
+def test_what_would_end_a_worker_in_silence_is_an_error(how: str, name: str):
+    with pytest.raises(RuntimeError, match=name):
+        run(leave, [how], 2)
+
+
+def test_workers_of_a_run_that_was_left_early_serve_the_next():
+    with Workers(2) as workers:
+        first = next(workers.run(square, range(10), print))
+        assert first in {0, 1}
+        assert sorted(workers.run(square, range(4), print)) == [0, 1, 4, 9]
+
+
+SLOW = """
+import os, pathlib, time
+def work(out):
+    (pathlib.Path(out) / str(os.getpid())).touch()
+    time.sleep(60)
+"""
+MAIN = """
+import sys
+from cfgen.core.interrupts import heard
+from cfgen.core.parallel import Workers
+from slow import work
+def go():
+    with Workers(2) as workers:
+        list(workers.run(work, [sys.argv[1]] * 4, print))
+if sys.argv[2] == "command":
+    with heard():
+        go()
+go()
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at /proc")
+@pytest.mark.parametrize(
+    ("how", "signals"),
+    [
+        ("command", (signal.SIGINT, signal.SIGINT)),
+        ("script", (signal.SIGINT, signal.SIGINT)),
+        ("command", (signal.SIGTERM, signal.SIGTERM)),
+        ("script", (signal.SIGKILL,)),
+    ],
+)
+def test_whoever_presses_twice_or_kills_is_rid_of_the_workers_too(tmp_path, how, signals):
+    """``command``: signals heard as on the command line; ``script``: Python's own handling."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    (tmp_path / "main.py").write_text(MAIN)
+    started = tmp_path / "started"
+    started.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "main.py"), str(started), how],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([".", str(tmp_path)])},
+        stderr=subprocess.PIPE,
+        preexec_fn=_hear,
+        start_new_session=True,
+    )
+    end = time.monotonic() + 30
+    while len(list(started.iterdir())) < 2 and time.monotonic() < end:
+        time.sleep(0.05)
+    workers = [int(path.name) for path in started.iterdir()]
+    assert len(workers) == 2
+    for number in signals:
+        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+        time.sleep(0.3)
+    assert process.wait(timeout=10) != 0
+    end = time.monotonic() + 5
+    while any(map(alive, workers)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(alive, workers))

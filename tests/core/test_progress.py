@@ -1,12 +1,12 @@
 """What is said of the time left, with a clock made up here."""
 
-from collections import Counter
-
 import pytest
 
 from cfgen.build import _Note
+from cfgen.cases.builder import Outcome
 from cfgen.core import progress as progressing
 from cfgen.core.progress import Progress
+from cfgen.records import Planned
 
 
 class Clock:
@@ -67,9 +67,29 @@ def test_what_was_there_before_took_no_time(clock):
     assert progress.left() == pytest.approx(50)
 
 
-def test_replacing_says_so_and_how_many_pairs_are_left():
-    note = _Note(untried=12, replacing=True, outcomes=Counter(refused=3, broken=1))
+def test_counts_go_on_from_round_to_round_and_what_is_done_promises_nothing(clock, capsys):
+    note, progress = _Note(), Progress("cases", 2)
+    planned = Planned(case_id="a", scene_id="s", hazard_id="h", round=0)
+    note.begin(12, replacing=False)
+    for status in ("refused", "refused", "broken"):
+        note.count(Outcome(planned, status))
+    assert (note.untried, note.words(None)) == (9, "(2 refused, 1 broken)")
+    note.begin(9, replacing=True)
+    note.count(Outcome(planned, "refused"))
     assert (
         note.words(None) == "(trying replacements, 8 (scene, hazard) pairs left to try, 3 refused, 1 broken)"
     )
-    assert _Note(12, False).words(None) == ""
+    go(progress, clock, [1], 5.0)
+    progress.step(note.words(None, done=True))
+    assert capsys.readouterr().err.splitlines()[-1] == "cases 2/2  5 s  (3 refused, 1 broken)"
+    assert _Note().words(None) == ""
+
+
+def test_waiting_is_said_now_and_then(clock, capsys):
+    progress = Progress("cases", 5)
+    for _ in range(100):
+        clock.now += 0.5
+        progress.wait("(3 in hand elsewhere)")
+    said = capsys.readouterr().err.splitlines()
+    assert 5 < len(said) < 12
+    assert all(line.startswith("cases 0/5") and line.endswith("(3 in hand elsewhere)") for line in said)

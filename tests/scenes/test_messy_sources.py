@@ -52,6 +52,15 @@ def test_kitti_as_a_mac_left_it(tmp_path, capsys):
     assert len(list((out / "imports").iterdir())) == 1
 
 
+def test_a_pipe_among_stills_is_named_and_not_waited_for(tmp_path, capsys):
+    source = tmp_path / "stills"
+    pictures(source)
+    os.mkfifo(source / "pipe.png")
+    assert main(command("image", source, tmp_path / "out")) == 1
+    assert f"left out: {source / 'pipe.png'}: expected a file, found a pipe" in capsys.readouterr().out
+    assert len(find_scenes(tmp_path / "out")) == 4
+
+
 def test_pointers_are_no_images(tmp_path, capsys):
     pictures(tmp_path / "in")
     for path in (tmp_path / "in").iterdir():

@@ -95,6 +95,7 @@ def test_schema_that_ships_is_the_formats():
     assert shipped == json_schema(), "run: python -m cfgen scenes schema > scenarios/scene.schema.json"
 
 
+MIRRORED = [[0, 1, 0, 0], [0, 0, -1, 1.5], [1, 0, 0, -1], [0, 0, 0, 1]]  # x to the left
 INVERTED = np.linalg.inv(np.array(mounted(1.5))).tolist()
 HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
 
@@ -121,6 +122,7 @@ HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
         ({"extrinsics": {"T_cam_ego": INVERTED}}, "above the ground.*inverted"),
         ({"extrinsics": {"pitch_deg": 3}}, "expected T_cam_ego or camera_height_m"),
         ({"extrinsics": {"T_cam_ego": [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]}}, "orthonormal"),
+        ({"extrinsics": {"T_cam_ego": MIRRORED}}, "T_cam_ego: expected a rotation, found a mirrored one"),
         ({"intrinsics": {"cx": 80, "cy": 45}}, "fx and fy are missing"),
         ({"intrinsics": {"fx": 120, "fy": 120, "cx": 80, "cy": 45, "distortion": [1, 2]}}, "5 or 8 distortion"),
         ({"intrinsics": {"model": "ftheta", "cx": 80, "cy": 45}}, "fw_poly and bw_poly"),

@@ -184,6 +184,8 @@ def _verify(arguments: argparse.Namespace) -> int:
     found = cfgen.verify(arguments.bench)
     for fault in found.faults:
         print(fault)
+    if found.unfinished:
+        print(f"{arguments.bench}: {found.unfinished}")
     if found.faults:
         raise Shortfall(f"{len(found.faults)} faults in {found.files_checked} files")
     print(f"{arguments.bench}: {found.files_checked} files, all as cfgen wrote them")

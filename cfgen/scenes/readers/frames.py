@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import read_image, reading, stand_in
+from cfgen.core.files import check_no_pipe, read_image, reading, stand_in
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.listing import is_visible
 
@@ -59,6 +59,7 @@ class VideoFrames:
 
     def _open(self) -> cv2.VideoCapture:
         with reading(self.path, "a video", "restore the file"):
+            check_no_pipe(self.path)
             self.path.open("rb").close()
         with reading(self.path, "a video", "rename the file if its name is unusual"):
             capture = cv2.VideoCapture(str(self.path))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.files import read_image
+from cfgen.core.interrupts import Interrupted
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.store import Store
@@ -123,7 +124,7 @@ def test_an_interrupted_build_goes_on_to_the_same_end(bench, clear, scenes, tmp_
     def dies(self, engine, tasks):
         calls.append(len(tasks))
         if len(calls) > 3:
-            raise KeyboardInterrupt
+            raise Interrupted
         return paint(self, engine, tasks)
 
     monkeypatch.setattr(Sdxl, "paint", dies)

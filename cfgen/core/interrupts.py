@@ -1,0 +1,65 @@
+"""The user's interrupt, told from a ``KeyboardInterrupt`` that something raised: only the first ends a run."""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import NoReturn
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """The signal ``number`` arrived: Ctrl-C or a wish to end."""
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextlib.contextmanager
+def heard() -> Iterator[None]:
+    """Within the block SIGINT and SIGTERM raise :class:`Interrupted`, once: the next one ends the process there.
+
+    Signals that are ignored, as behind ``nohup``, stay so; outside the main thread nothing changes.
+    """
+    was = {}
+    seen: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> NoReturn:
+        seen.append(number)
+        if len(seen) > 1:  # winding down takes too long for the user; what is on disk is whole at any moment
+            _end_now(number)
+        raise Interrupted(number)
+
+    if threading.current_thread() is threading.main_thread():
+        defaults = (signal.SIG_DFL, signal.default_int_handler)
+        was = {number: signal.getsignal(number) for number in _SIGNALS}
+        was = {number: handler for number, handler in was.items() if handler in defaults}
+    hear.__dict__["tells"] = True
+    for number in was:
+        signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        for number, handler in was.items():
+            signal.signal(number, handler)
+
+
+def by_the_user(error: KeyboardInterrupt) -> bool:
+    """Whether a signal raised it. Where interrupts are ignored, or :func:`heard`, all others are somebody's fault."""
+    handler = signal.getsignal(signal.SIGINT)
+    told_apart = handler is signal.SIG_IGN or getattr(handler, "tells", False)
+    return isinstance(error, Interrupted) or not told_apart
+
+
+def _end_now(number: int) -> NoReturn:
+    with contextlib.suppress(OSError):
+        os.write(
+            sys.__stderr__.fileno() if sys.__stderr__ else 2,
+            b"\ncfgen: ended at once; what is done is kept\n",
+        )
+    os._exit(128 + number)
