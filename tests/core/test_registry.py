@@ -51,7 +51,7 @@ def test_a_list_tells_ours_theirs_and_the_broken(command: str, capsys):
     lines = {line.split()[0]: " ".join(line.split()) for line in out.splitlines()}
     assert lines["theirs"] == "theirs theirs 1.0 - Third words."
     assert lines["broken"].startswith("broken broken_one 1.0 broken ")
-    assert "failed to import: SystemExit('no licence')" in lines["broken"]
+    assert "failed to import: SystemExit: no licence" in lines["broken"]
     registry = COMMANDS[command]
     assert registry.builtin
     for name in registry.builtin:
