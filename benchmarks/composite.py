@@ -13,12 +13,13 @@ from multiprocessing import get_context
 import cv2
 import numpy as np
 
+from cfgen.cases.gates import own_gates, run_gates
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditJob
-from cfgen.quality.gates import run_gates
+from cfgen.quality.gates import GateInput
 from cfgen.records import Camera, Frame, Motion, Placement, Scene
 
 TIMES = (-2.0, -1.5, -1.0, -0.5, 0.0)
@@ -73,13 +74,14 @@ def composite(part: tuple[int, int]) -> tuple[float, float, int]:
     todo = jobs(part[1])[part[0] :: PROCESSES]
     inpainter = Composite()
     make_edits(todo[:1], inpainter)
+    gates = own_gates()
     wall, busy = time.perf_counter(), time.process_time()
     for job in todo:
         edit = make_edits([job], inpainter)[0]
         assert isinstance(edit, Edit)
         image, mask = edit.frames["front", 0.0]
         placed = edit.placements["front", 0.0]
-        run_gates(job.images["front", 0.0], image, mask, CAMERA, placed, job.hazard)
+        run_gates(GateInput(job.images["front", 0.0], image, mask, CAMERA, placed, job.hazard), gates)
     return time.perf_counter() - wall, time.process_time() - busy, len(todo)
 
 

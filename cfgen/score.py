@@ -8,10 +8,8 @@ import math
 import random
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,17 +18,16 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import hash_json
 from cfgen.core.network import within_its_network
-from cfgen.core.plain import MAX_CHARS, plain_text
+from cfgen.core.plain import plain_text
 from cfgen.core.progress import Progress
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
-from cfgen.planners.protocol import Planner
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
-from cfgen.planners.waiting import STARTUP_TIMEOUT_S, waiting
+from cfgen.planners.waiting import waiting
 from cfgen.records import (
     Calibration,
     Fault,
@@ -47,47 +44,13 @@ from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
 from cfgen.rollouts.interventions import intervene
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.runner import roll_out
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
 SMALL_PX = 150
-
-
-@dataclass(frozen=True)
-class ScoreOptions:
-    """``arms`` always hold "original": every other arm is judged against it."""
-
-    bench: Path
-    #: an object runs in this process
-    planner: str | type | Planner
-    name: str | None = None
-    planner_options: dict[str, Any] = field(default_factory=dict)
-    judge: str = "offline"
-    judge_options: dict[str, Any] = field(default_factory=dict)
-    #: what a judge made of models is asked: a registered name or a file
-    rubric: str = DEFAULT
-    arms: tuple[str, ...] = ("original", "hazard")
-    repeats: int = 1
-    timeout_s: float = 120.0
-    #: for the planner to start, and to start again
-    startup_timeout_s: float = STARTUP_TIMEOUT_S
-    intervene: bool = False
-    #: ask again what a retry could mend: answers that network or machine lost, faults, judges without a usable reply
-    retry_failed: bool = False
-    #: ask every failed answer again, also where the planner itself failed
-    retry_all: bool = False
-    #: further tries, with growing pauses, before a time-out or a lost connection counts
-    planner_retries: int = 3
-    #: a longer text is cut, and the cut recorded
-    max_answer_chars: int = MAX_CHARS
-    #: end at the first fault, with its traceback
-    strict: bool = False
-    #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
-    offline: bool = False
-    allow_hosts: tuple[str, ...] = ()
-    quiet: bool = False
 
 
 @within_its_network

@@ -19,7 +19,7 @@ from cfgen.cli.main import build_parser
 from cfgen.core import loop
 from cfgen.core.paths import scenarios_dir
 from cfgen.planners.instance import identity_of
-from cfgen.score import ScoreOptions
+from cfgen.rollouts.options import ScoreOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 

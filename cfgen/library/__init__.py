@@ -188,7 +188,7 @@ def score(
     """
     from cfgen.library.benchmark import Benchmark
     from cfgen.library.runs import Run
-    from cfgen.score import ScoreOptions
+    from cfgen.rollouts.options import ScoreOptions
     from cfgen.score import score as score_planner
 
     _check("repeats", repeats, repeats >= 1, "a whole number above 0")

@@ -15,7 +15,7 @@ from cfgen.report_page.table import Table
 
 if TYPE_CHECKING:
     from cfgen.library.benchmark import Benchmark, BenchmarkCase
-    from cfgen.score import ScoreSummary
+    from cfgen.rollouts.summary import ScoreSummary
 
 #: arm and repeat
 Asked = tuple[str, int]

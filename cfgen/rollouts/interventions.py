@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,11 +25,9 @@ from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, Retrying
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.runner import gone_short
 from cfgen.store import Store
-
-if TYPE_CHECKING:
-    from cfgen.score import ScoreOptions
 
 #: two plans nearer than this (mean, m) cannot show which of them is followed
 TELLING_M = 0.5
@@ -54,7 +51,7 @@ def intervene(
     planner: OpenPlanner,
     retrying: Retrying,
     questions: Sequence[RolloutInput],
-    options: "ScoreOptions",
+    options: ScoreOptions,
 ) -> dict[str, Rate]:
     """Ask what has not been asked and, where that is wanted, what failed; the share of swaps that the trajectory
     follows, by stage.
@@ -122,7 +119,7 @@ def _told_apart(own: Plan, other: Plan) -> bool:
     return all(words) and words[0] != words[1] and _apart(own, other) > TELLING_M
 
 
-def _wanted(path: Path, options: "ScoreOptions") -> bool:
+def _wanted(path: Path, options: ScoreOptions) -> bool:
     if not path.is_file():
         return True
     if not (options.retry_failed or options.retry_all):

@@ -8,7 +8,7 @@ import random
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cfgen.core.errors import Shortfall
 from cfgen.core.faults import contained
@@ -19,10 +19,8 @@ from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
 from cfgen.records import Fault, Rollout
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.store import Store
-
-if TYPE_CHECKING:
-    from cfgen.score import ScoreOptions
 
 
 def roll_out(
@@ -31,7 +29,7 @@ def roll_out(
     planner: OpenPlanner,
     retrying: Retrying,
     questions: Sequence[RolloutInput],
-    options: "ScoreOptions",
+    options: ScoreOptions,
 ) -> None:
     """Ask what has no answer yet and, where that is wanted, what failed.
 
@@ -67,7 +65,7 @@ def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress)
     )
 
 
-def _wanted(store: Store, planner: str, question: RolloutInput, options: "ScoreOptions") -> bool:
+def _wanted(store: Store, planner: str, question: RolloutInput, options: ScoreOptions) -> bool:
     path = store.rollout_path(planner, question.arm, question.case.case_id, question.repeat)
     if not path.is_file():
         return True

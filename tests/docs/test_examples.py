@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from cfgen.cli.main import main
-from cfgen.inpaint.edit import Edit, make_edits
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
 from cfgen.masks.protocol import Prompt

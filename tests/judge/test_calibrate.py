@@ -13,7 +13,8 @@ from cfgen.models.base import Reply
 from cfgen.records import Calibration
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.people import people_section
-from cfgen.score import ScoreOptions, score
+from cfgen.rollouts.options import ScoreOptions
+from cfgen.score import score
 from cfgen.store import Store
 from cfgen.verify import Verification
 

@@ -17,7 +17,8 @@ from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Picture
 from cfgen.planners.responders import KINDS
 from cfgen.records import DIMENSIONS, ProbeRun
-from cfgen.score import ScoreOptions, score
+from cfgen.rollouts.options import ScoreOptions
+from cfgen.score import score
 from cfgen.store import Store
 from cfgen.verify import Verification
 

@@ -12,8 +12,8 @@ from cfgen.metrics.floor import Difference, difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
+from tests.metrics.test_success import verdict
 from tests.report_page.bench import make_bench
-from tests.test_success import verdict
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:

@@ -31,7 +31,7 @@ from cfgen.metrics.rewards import (
     waypoints_of,
     well_formed,
 )
-from tests.test_rewards import GOOD, WP
+from tests.metrics.test_rewards import GOOD, WP
 
 # --- rewards --------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest, norm
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
 from cfgen.metrics.floor import Difference, above_floor, d_prime, difference, judged_events
 from cfgen.metrics.rates import Rate
-from tests.test_success import verdict
+from tests.metrics.test_success import verdict
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.lenses import WIDEST, lens
+from cfgen.cases.gates import own_gates, run_gates
 from cfgen.core.hashing import canonical_json
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
@@ -16,7 +17,7 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.inpaint.region import seen_by
-from cfgen.quality.gates import run_gates
+from cfgen.quality.gates import GateInput
 from tests.properties import worlds
 
 
@@ -47,9 +48,10 @@ def check(job: EditJob, made: Edit | EditFailure) -> None:
     assert made.layer.shape == (*job.images[front].shape[:2], 4)
     assert not made.layer[..., 3][made.frames[front][1] == 0].any()
     canonical_json(made.report)
-    gates = run_gates(
+    shown = GateInput(
         job.images[front], *made.frames[front], job.scene.front, made.placements[front], job.hazard
     )
+    gates = run_gates(shown, own_gates())
     assert all(np.isfinite(gate.value) for gate in gates if gate.value is not None)
     assert gates[0].passed
 

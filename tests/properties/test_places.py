@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.lenses import lens
+from cfgen.cases.gates import own_gates, run_gates
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.core.hashing import canonical_json
 from cfgen.geometry.box import box_corners
@@ -23,7 +24,7 @@ from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Prompt, Segment
 from cfgen.masks.refine import refine
 from cfgen.perception.clear_ground import FAR_M, find_clear_ground
-from cfgen.quality.gates import run_gates
+from cfgen.quality.gates import GateInput
 from cfgen.records import Motion
 from tests.properties import worlds
 
@@ -197,7 +198,7 @@ def test_gates_and_masks_answer_for_any_mask(data):
     mask[v : v + high, u : u + wide] = 255
     after = np.where(mask[..., None] > 0, 255 - before, before).astype(np.uint8)
     placement = seen_by(camera, placement) or placement
-    for gate in run_gates(before, after, mask, camera, placement, hazard):
+    for gate in run_gates(GateInput(before, after, mask, camera, placement, hazard), own_gates()):
         assert gate.passed or gate.reason
         assert gate.value is None or math.isfinite(gate.value)
     segmenter = Blobs(data.draw(st.sampled_from(["none", "all", "disc", "pixel"])))
