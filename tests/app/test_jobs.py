@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.core import registry
 from cfgen.core.files import read_image
-from cfgen.inpaint import registry
 from cfgen.verify import Verification
 from tests.app import slow
 from tests.app.asking import PATIENCE_S, ask, ended

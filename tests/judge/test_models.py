@@ -5,7 +5,7 @@ import json
 import pytest
 
 from cfgen.cli.main import main
-from cfgen.core.errors import CfgenError, InputError, MissingExtraError
+from cfgen.core.errors import CfgenError, InputError, SetupError
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -144,8 +144,8 @@ def test_a_missing_package_names_its_extra(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[openai\]"):
-        judged(create_judge("openai", model="m", base_url="http://127.0.0.1:1/v1"), items(1))
+    with pytest.raises(SetupError, match=r"cfgen-bench\[openai\]"):
+        create_judge("openai", model="m", base_url="http://127.0.0.1:1/v1")
 
 
 # --- reading again -----------------------------------------------------------------------------------------------

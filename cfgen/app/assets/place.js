@@ -1,6 +1,6 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const work = cf.jobs(server, $("job"));
-let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "", instant = "", chosen = "", held = "";
+let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "", instant = "", chosen = "", held = "", settling = null;
 const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value, guide: $("guide").value,
   s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
 const option = (value, text) => cf.el("option", { value }, text);
@@ -73,7 +73,8 @@ async function pick() {
   await suggest();
 }
 // where the build would put it; only then do the sliders say something from the start
-async function suggest() {
+function suggest() { return settling = settle(); }
+async function settle() {
   busy(true);
   const mine = ++wish, p = await cf.ask(server, "suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
   if (mine !== wish) return; // asked again, or moved by hand meanwhile
@@ -167,6 +168,7 @@ function showPart(p, took) {
   $("gates").replaceChildren(...cf.gates(p.gates));
 }
 async function preview() {
+  await settling; // a place that is still looked for would move the hazard away from under the drawing
   if (work.busy) { cf.toast("One thing at a time: it is still drawing. Stop it first."); return; }
   const at = turn;
   if (chosen === instant) {
