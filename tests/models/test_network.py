@@ -1,9 +1,11 @@
 """``--offline`` and ``--allow-hosts``: what is refused, where, and what the record says of it. Nothing here leaves."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -204,7 +206,10 @@ with limited(Network(offline=True)), Workers(2) as workers:
 def test_workers_are_held_to_it_as_well(tmp_path, listener):
     script = tmp_path / "child.py"
     script.write_text(CHILD)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    here = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False, env=here
+    )
     assert done.stdout.count("PermissionError: cfgen refused") == 3, done.stderr
 
 
