@@ -14,10 +14,11 @@ from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import Frames, HazardHistory
-from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
+from cfgen.hazards.zones import Lanes, Pose, changes_lanes, half_extents, poses_to_try, velocity
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
+from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
@@ -34,6 +35,8 @@ _WIDE, _END, _END_SLACK = 0.06, 0.2, 0.25
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
 #: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
+#: A thing whose foot is this share of the box lower stands nearer; it may reach into this share of its width.
+NEARER_SHARE, OVERLAP = 0.05, 0.05
 BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
 CANDIDATES = 8
 
@@ -60,22 +63,49 @@ def find_placements(
         views: what the frames show; None: as their colours tell.
         fault: a further test of a placement that holds so far: what is wrong with it, or "".
     """
-    poses = poses_to_try(scene, hazard, rng, decel_band)
-    if not poses:
-        return (
-            f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
-            "needs a deceleration within the band"
-        )
     path = EgoPath.from_scene(scene, FAR_M)
     seen = {**(frames or {}), (scene.front.name, 0.0): image}
-    ground = (views or Views.of(ColourGround()).scene(scene, seen)).now
+    views = views or Views.of(ColourGround()).scene(scene, seen)
+    ground = views.now
     if not ground.road.any():
         return "no road in view"
     brightness = road_brightness(image, ground)
     if brightness < MIN_BRIGHTNESS:
         return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen)
+    lanes = LanesSeen.of(ground, scene.front, path) if views.lanes_known else None
+    if missing := missing_road(scene, hazard, lanes):
+        return missing
+    beside = Lanes.of(scene, lanes)
+    poses = poses_to_try(scene, hazard, rng, decel_band, beside)
+    if not poses:
+        if changes_lanes(hazard) and beside.open == ():
+            return "no lane beside the own one to come from"
+        return (
+            f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
+            "needs a deceleration within the band"
+        )
+    if hazard.kind == "nuisance":
+        ground = views.with_flat_ground()
+    low, high = hazard.distance.decel or decel_band
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen, beside)
+    search.wanted_decel = low + (high - low) * float(rng.uniform())
     return search.run(poses, fault) or search.why_not(len(poses))
+
+
+def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
+    """What the hazard needs of the road that the scene neither shows nor tells of; "" when nothing is missing.
+
+    A scene tells with ``road``: "junction" or "rails", or a list of them.
+    """
+    told = scene.extra.get("road", ())
+    told = {told} if isinstance(told, str) else set(told)
+    if hazard.road == "any" or hazard.road in told:
+        return ""
+    if hazard.road == "junction" and lanes is not None and lanes.crossing_road:
+        return ""
+    return (
+        f"needs {'rails' if hazard.road == 'rails' else 'a crossing road'} in view, or told of by the scene"
+    )
 
 
 def examine(
@@ -121,6 +151,9 @@ class _Search:
     ground: SceneView
     hood: float
     frames: Frames
+    lanes: Lanes | None = None
+    #: m/s^2 that the place should require; drawn from the band, so that cases fill it
+    wanted_decel: float = 4.5
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
@@ -168,6 +201,8 @@ class _Search:
             clear = 0.0 if fault else self._clear_share(standing[i])
             if not fault and clear < self._clear_needed:
                 fault = "not on clear road"
+            if not fault and self._covers_nearer(clipped[i], feet[i]):
+                fault = "before something nearer"
             if not fault and self._in_traffic(pose):
                 fault = "in another lane, not beside the road"
             if fault:
@@ -233,6 +268,17 @@ class _Search:
         )
         return min(whole, *(self.ground.share(end) + _END_SLACK for end in ends))
 
+    def _covers_nearer(self, box: Array, foot: Array) -> bool:
+        """Whether a vehicle or a person that somebody saw stands nearer and reaches into the box."""
+        for thing in self.ground.things or ():
+            x0, y0, x1, y1 = thing.box
+            across = min(x1, box[2]) - max(x0, box[0])
+            down = min(y1, box[3]) - max(y0, box[1])
+            nearer = y1 > foot[1] + NEARER_SHARE * (box[3] - box[1])
+            if nearer and down > 0 and across > OVERLAP * (box[2] - box[0]):
+                return True
+        return False
+
     def _in_traffic(self, pose: Pose) -> bool:
         """Whether something harmless that belongs beside the road has clear road on its far side too.
 
@@ -253,8 +299,8 @@ class _Search:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""
         side = min(box[2] - box[0], box[3] - box[1]) * math.sqrt(_shrink(self.camera))
         size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
-        earnest = math.exp(-(math.log(pose.required_decel / 4.5) ** 2))
-        return 1.5 * size + 0.6 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
+        earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
+        return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
 
 
 def road_brightness(image: np.ndarray, view: SceneView) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.perception.lanes import LanesSeen
 from cfgen.records import Hazard, Scene, Zone
 
 #: Width of a lane where the scene does not say, m (``extra: lane_width_m``).
@@ -36,22 +37,43 @@ class Pose:
 
 @dataclass(frozen=True)
 class Lanes:
-    """What the scene says about the road: half a lane's width, m, and the kerb's side: -1 right, +1 left."""
+    """The own lane and those beside it.
+
+    Attributes:
+        half: half its width, m. middle: of it, m to the left of the path. kerb: its side, -1 right, +1 left.
+        open: sides with a lane of the own direction to change to; None where nothing tells.
+    """
 
     half: float
     kerb: int
+    middle: float = 0.0
+    open: tuple[int, ...] | None = None
 
     @classmethod
-    def of(cls, scene: Scene) -> "Lanes":
-        width = float(scene.extra.get("lane_width_m", LANE_WIDTH_M))
-        return cls(width / 2, 1 if scene.extra.get("drive_on") == "left" else -1)
+    def of(cls, scene: Scene, seen: LanesSeen | None = None) -> "Lanes":
+        """What the scene says, and before that what its frame shows."""
+        half = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+        kerb = 1 if scene.extra.get("drive_on") == "left" else -1
+        if seen is None:
+            return cls(half, kerb)
+        sides = tuple(side for side in (-1, 1) if seen.open_beyond(side, half))
+        if seen.left is None or seen.right is None:
+            return cls(half, kerb, 0.0, sides)
+        return cls((seen.left - seen.right) / 2, kerb, (seen.left + seen.right) / 2, sides)
 
 
 def poses_to_try(
-    scene: Scene, hazard: Hazard, rng: np.random.Generator, decel_band: tuple[float, float]
+    scene: Scene,
+    hazard: Hazard,
+    rng: np.random.Generator,
+    decel_band: tuple[float, float],
+    lanes: Lanes | None = None,
 ) -> list[Pose]:
-    """Poses in every zone of the hazard whose required deceleration lies in the band; empty when speed allows none."""
-    lanes = Lanes.of(scene)
+    """Poses in every zone of the hazard whose required deceleration lies in the band; empty when speed allows none,
+    and of what changes lanes where there is no lane to come from."""
+    lanes = lanes or Lanes.of(scene)
+    if changes_lanes(hazard) and lanes.open == ():
+        return []
     poses: list[Pose] = []
     for zone in hazard.zones:
         for number in range(TRIES):
@@ -115,28 +137,36 @@ def _work(hazard: Hazard, v: float, u: float) -> float:
     return v * v
 
 
+def changes_lanes(hazard: Hazard) -> bool:
+    """Whether it comes into the own lane from one beside it."""
+    return hazard.motion.kind == "along" and hazard.zones == ("adjacent",)
+
+
 def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -> tuple[float, float]:
     """Offset to the left of the path, m, and yaw relative to it, rad."""
     side = lanes.kerb if rng.uniform() < KERB_SIDE else -lanes.kerb
+    if changes_lanes(hazard) and lanes.open and side not in lanes.open:
+        side = -side
     yaw = _yaw(hazard, side, rng)
     across = half_extents(hazard, yaw)[1]
     if hazard.kind == "nuisance":
         # beside the road on the kerb's side: across the road it would stand behind oncoming traffic
-        return lanes.kerb * (lanes.half + across + float(rng.uniform(0.1, 2.2))), yaw
+        return lanes.middle + lanes.kerb * (lanes.half + across + float(rng.uniform(0.1, 2.2))), yaw
     if hazard.motion.kind == "crossing":
         # its front has just entered the lane, or has come past the middle
-        return side * float(rng.uniform(0, max(across + 0.8, 1.6))), yaw
+        return lanes.middle + side * float(rng.uniform(0, max(across + 0.8, 1.6))), yaw
     if zone == "oncoming":
-        return -lanes.kerb * float(rng.uniform(0.4, lanes.half)), yaw
+        # in the own lane, towards the side that it came from
+        return lanes.middle - lanes.kerb * float(rng.uniform(0.1, max(lanes.half - across, 0.0) + 0.5)), yaw
     if zone in ("adjacent", "shoulder"):
         reach = 0.75 * 2 * across if zone == "adjacent" else 0.4
         inwards = float(rng.uniform(0.3, max(reach, 0.5)))
         side = lanes.kerb if hazard.motion.kind == "static" else side
         turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
-        return side * (lanes.half + across - inwards), yaw + turn
+        return lanes.middle + side * (lanes.half + across - inwards), yaw + turn
     room = min(max(lanes.half - across, 0.25), 0.7)
     # what is wider than the lane reaches over its middle line rather than off the road
-    middle = -lanes.kerb * max(across - lanes.half, 0.0)
+    middle = lanes.middle - lanes.kerb * max(across - lanes.half, 0.0)
     return middle + float(rng.uniform(-1, 1)) * room, yaw
 
 

@@ -6,9 +6,11 @@ placement of a benchmark that is begun.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from cfgen.core.files import write_bytes
@@ -17,6 +19,7 @@ from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.protocol import Frame, Perceiver
 from cfgen.perception.view import SceneView
 from cfgen.records import Scene
@@ -31,7 +34,7 @@ class Views:
     """What one perceiver sees.
 
     Args:
-        name, identity, uses_camera: the perceiver's; they decide which files count.
+        name, identity, uses_camera, weaker: the perceiver's; they decide which files count.
         make: the perceiver itself, asked for when a frame was not seen yet.
         folder: where views are kept; None keeps them in memory only.
     """
@@ -41,11 +44,12 @@ class Views:
         name: str,
         identity: Mapping[str, Any],
         uses_camera: bool,
+        weaker: bool,
         make: Callable[[], Perceiver],
         folder: Path | None = None,
     ) -> None:
         self.by = {"name": name, **identity}
-        self._uses_camera = uses_camera
+        self._uses_camera, self.weaker = uses_camera, weaker
         self._make, self._folder = make, folder
         self._perceiver: Perceiver | None = None
         self._kept: OrderedDict[str, SceneView] = OrderedDict()
@@ -53,7 +57,14 @@ class Views:
 
     @classmethod
     def of(cls, perceiver: Perceiver, folder: Path | None = None) -> "Views":
-        return cls(perceiver.name, perceiver.identity, perceiver.uses_camera, lambda: perceiver, folder)
+        return cls(
+            perceiver.name,
+            perceiver.identity,
+            perceiver.uses_camera,
+            perceiver.weaker,
+            lambda: perceiver,
+            folder,
+        )
 
     def see(self, frames: Sequence[Frame]) -> list[SceneView]:
         """What each shows: as kept, else looked at now, all at once."""
@@ -129,6 +140,18 @@ class SceneViews:
         found = self.at(0.0)
         assert found is not None
         return found
+
+    @property
+    def lanes_known(self) -> bool:
+        """Whether who looks sees lane lines; else nothing follows from there being none."""
+        return not self._views.weaker
+
+    def with_flat_ground(self) -> SceneView:
+        """:attr:`now`, its road widened by verge and pavement that look as flat: for what is harmless."""
+        now = self.now
+        [flat] = ColourGround().perceive([self._frame(self.scene.front.name, 0.0)])
+        other = cv2.resize(flat.road.astype(np.uint8), now.road.shape[::-1], interpolation=cv2.INTER_NEAREST)
+        return replace(now, road=now.road | (other > 0))
 
     @property
     def times(self) -> list[float]:

@@ -53,6 +53,8 @@ class Hazard(Record):
     #: object's front relative to the ego path direction
     heading: Literal["along", "facing", "across", "any"] = "any"
     distance: DistancePolicy = DistancePolicy()
+    #: what of the road it needs in view, or told of by the scene's ``road``
+    road: Literal["any", "junction", "rails"] = "any"
     #: for breakdowns only, never shown to a judge
     responses: tuple[Literal["stop", "brake", "yield", "nudge", "lane change", "follow", "none"], ...] = (
         "brake",

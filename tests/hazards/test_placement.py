@@ -87,7 +87,7 @@ def test_neither_end_of_a_wide_hazard_stands_behind_a_nearer_car():
     picture = drawn.put(drawn.road(half=6.5), 14.0, 3.0, CAR)
     car, _ = project(drawn.CAMERA, box_corners([14.0], [3.0], [0.0], CAR)[0])
     behind = []
-    for name in ("crossing_truck", "police_roadblock", "red_light_runner"):
+    for name in ("police_roadblock", "water_barrier", "fallen_tree"):
         for placed in place(name, image=picture):
             corners = box_corners([placed.x], [placed.y], [placed.yaw], placed.size)[0, :4]
             ground, _ = project(drawn.CAMERA, corners)

@@ -32,7 +32,8 @@ def search(monkeypatch, poses, h=None, ground=None, level=100, **more):
     scene = drawn.scene(13.0)
     images = {(scene.front.name, 0.0): image}
     more.setdefault("views", Views.of(Seen(ground or clear())).scene(scene, images))
-    return find_placements(drawn.scene(13.0), image, h or hazard(), np.random.default_rng(0), **more)
+    rng = more.pop("rng", np.random.default_rng(0))
+    return find_placements(scene, image, h or hazard(), rng, **more)
 
 
 def test_of_flames_only_what_stands_on_the_ground_counts(monkeypatch):
@@ -48,32 +49,45 @@ def test_of_flames_only_what_stands_on_the_ground_counts(monkeypatch):
     assert "1 not on clear road" in search(monkeypatch, [pose(12.0)], hazard(plume), clear(free))
 
 
-def test_of_equal_places_the_one_to_brake_in_earnest_for_comes_first(monkeypatch):
-    """Nearest to 4.5 m/s^2 by ratio, not by difference: of one place only the best is kept."""
-    for a, b in itertools.permutations((1.6, 2.4, 3.6, 4.5, 5.2, 8.9), 2):
-        found = search(monkeypatch, [pose(20.0, required_decel=a), pose(20.0, required_decel=b)])
-        best = min((a, b), key=lambda d: abs(math.log(d / 4.5)))
-        assert [p.required_decel for p in found] == [best]
+def test_of_equal_places_the_one_nearest_to_the_drawn_braking_comes_first(monkeypatch):
+    """Nearest to what is wanted by ratio, not by difference: of one place only the best is kept."""
+    for wanted in (2.0, 4.5):
+        for a, b in itertools.permutations((1.6, 2.4, 3.6, 4.5, 5.2, 8.9), 2):
+            poses = [pose(20.0, required_decel=a), pose(20.0, required_decel=b)]
+            found = search(monkeypatch, poses, decel_band=(wanted, wanted))
+            best = min((a, b), key=lambda d: abs(math.log(d / wanted)))
+            assert [p.required_decel for p in found] == [best]
 
 
-def test_braking_counts_for_as_much_as_six_metres_to_the_side(monkeypatch):
-    """0.6 for the right deceleration against 0.1 a metre: 3 m aside still loses to a third of the braking."""
+def test_what_cases_require_fills_the_band(monkeypatch):
+    """Of many places along the road each case takes another: quarters of the band get a quarter of the cases each."""
+    poses = [pose(s, required_decel=13.0**2 / (2 * s)) for s in np.arange(14.0, 57.0, 0.5)]
+    firsts = []
+    for seed in range(160):
+        found = search(monkeypatch, poses, rng=np.random.default_rng(seed))
+        firsts.append(found[0].required_decel)
+    counts, _ = np.histogram(firsts, np.linspace(1.5, 6.0, 5))
+    assert (np.abs(counts - 40) < 4 * math.sqrt(160 * 0.25 * 0.75) / 1.5).all(), counts
+
+
+def test_braking_counts_for_as_much_as_fifteen_metres_to_the_side(monkeypatch):
+    """1.5 for the wanted one against 0.1 a metre; 4 for 4.5 m/s^2 costs 1.5 (1 - exp(-(ln 1.125 / 0.25)^2)) = 0.3."""
     thin = hazard(Size(length=0.01, width=0.8, height=1.2))  # as large in the picture wherever it stands
-    off = pose(20.0, 3.0, required_decel=4.5)  # 0.6 - 0.3
-    middle = pose(20.0, 0.0, required_decel=1.5)  # 0.6 exp(-ln(3)^2) = 0.18
-    assert [p.lateral_m for p in search(monkeypatch, [middle, off], thin)] == [3.0, 0.0]
-    farther = pose(20.0, 4.6, required_decel=4.5)  # 0.6 - 0.46 = 0.14
-    assert [p.lateral_m for p in search(monkeypatch, [farther, middle], thin)] == [0.0, 4.6]
+    middle = pose(20.0, 0.0, required_decel=4.0)
+    for aside, first in ((2.5, 2.5), (3.5, 0.0)):
+        off = pose(20.0, aside, required_decel=4.5)
+        found = search(monkeypatch, [middle, off], thin, decel_band=(4.5, 4.5))
+        assert found[0].lateral_m == first
 
 
-def test_larger_is_better_until_it_is_large_enough(monkeypatch):
-    """Half a ln of the shorter side; 4.5 against 3 m/s^2 is worth 0.6 (1 - exp(-ln(1.5)^2)) = 0.091."""
+def test_larger_is_better_until_braking_tells(monkeypatch):
+    """A tenth of the ln of the shorter side; 4.37 for 4.5 m/s^2 costs 1.5 (1 - exp(-(ln(1.03) / 0.25)^2)) = 0.02."""
     for ratio, first in ((1.1, 1), (1.35, 0)):
-        near = pose(1.0 + 15.0, required_decel=3.0)
+        near = pose(1.0 + 15.0, required_decel=4.37)
         far = pose(1.0 + 15.0 * ratio, required_decel=4.5)  # the camera is 1 m ahead of the axle
         thin = hazard(Size(length=0.01, width=0.8, height=1.2))
-        found = search(monkeypatch, [far, near], thin)
-        assert found[0].distance_m == (near.s, far.s)[first], f"0.5 ln {ratio}"
+        found = search(monkeypatch, [far, near], thin, decel_band=(4.5, 4.5))
+        assert found[0].distance_m == (near.s, far.s)[first], f"0.1 ln {ratio}"
 
 
 def test_clearer_road_is_better(monkeypatch):

@@ -1,0 +1,167 @@
+"""Where the lanes of a frame are, in metres to the left of the car's path: from its lane lines and its road.
+
+The view is unrolled along the path (rows: metres ahead, columns: metres to the left). A painted line that follows the
+road stays in its column; a lane is what lies between two of them. The networks call road what the own direction may
+drive on, so that road beyond a line is a lane that may be changed to, and no road beyond it is the other carriageway,
+a verge or a kerb.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cfgen.geometry.camera import project
+from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.perception.view import SceneView
+from cfgen.records import Camera
+
+#: What is unrolled: from and to, m along the path, and to either side; steps.
+NEAR_M, FAR_M, SIDE_M = 5.0, 70.0, 12.0
+STEP_S, STEP_Y = 1.0, 0.1
+#: A lane is between these wide, m; lines of the own lane are looked for this far from the path.
+LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
+#: Rows in view that must show a line, as a share, and at least so many; dashes are gaps.
+SHOWS, ROWS = 0.25, 5
+#: A line is this wide at most in the unrolled view, m: what the network smears over.
+LINE_M = 0.8
+#: A lane to change to is road over this share of its width, as far as it is in view.
+OPEN = 0.7
+#: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
+MOUTH_M, MOUTH_ROWS = 4.5, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """A view along the path.
+
+    Attributes:
+        s: (R,) m ahead. y: (C,) m to the left.
+        seen: (R, C) bool, in the frame. road, lines: (R, C) bool, what is there.
+    """
+
+    s: Array
+    y: Array
+    seen: np.ndarray
+    road: np.ndarray
+    lines: np.ndarray
+
+
+def unroll(view: SceneView, camera: Camera, path: EgoPath) -> Unrolled:
+    """``view`` along ``path``, as ``camera`` sees it in the frame in which the path is."""
+    s = np.arange(NEAR_M, FAR_M, STEP_S)
+    y = np.arange(-SIDE_M, SIDE_M + STEP_Y / 2, STEP_Y)
+    grid_s, grid_y = np.repeat(s, len(y)), np.tile(y, len(s))
+    x, left, _ = path.at(grid_s, grid_y)
+    px, valid = project(camera, np.column_stack([x, left, np.zeros_like(x)]))
+    px = np.where(valid[:, None], px, np.nan)
+    seen = valid & (px >= 0).all(1) & (px < (camera.width, camera.height)).all(1)
+    shape = len(s), len(y)
+    road, lines = seen & view.is_road(px), seen & view.is_lane_line(px)
+    return Unrolled(s, y, seen.reshape(shape), road.reshape(shape), lines.reshape(shape))
+
+
+@dataclass(frozen=True, eq=False)
+class LanesSeen:
+    """The lanes around the path.
+
+    Attributes:
+        left, right: the lines of the own lane, m to the left of the path (right: negative); None where none is seen.
+    """
+
+    rolled: Unrolled
+    left: float | None
+    right: float | None
+
+    @classmethod
+    def of(cls, view: SceneView, camera: Camera, path: EgoPath) -> "LanesSeen":
+        rolled = unroll(view, camera, path)
+        lines = _lines(rolled)
+        left = min((y for y in lines if OWN_M[0] <= y <= OWN_M[1]), default=None)
+        right = max((y for y in lines if -OWN_M[1] <= y <= -OWN_M[0]), default=None)
+        if left is not None and right is not None and not LANE_M[0] <= left - right <= LANE_M[1]:
+            # the path leaves the middle of the lane, or one of the two is no line: nothing is known
+            left = right = None
+        return cls(rolled, left, right)
+
+    @property
+    def width_m(self) -> float | None:
+        """Width of the own lane, m; None unless both lines are seen."""
+        return None if self.left is None or self.right is None else self.left - self.right
+
+    def open_beyond(self, side: int, half: float) -> bool:
+        """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one.
+
+        Args:
+            half: half a lane's width, m, where no line tells it.
+        """
+        line = self.left if side > 0 else self.right
+        start = abs(line) if line is not None else half
+        return self._road_between(side * (start + 0.5), side * (start + 2.6)) >= OPEN
+
+    @cached_property
+    def crossing_road(self) -> bool:
+        """Whether a road crosses or joins: rows on which road reaches out farther than before and behind them.
+
+        Not beside further lanes, whose far edge is seen too badly.
+        """
+        return any(self._mouth(side) for side in (1, -1) if not self.open_beyond(side, LANE_M[0] / 2 + 0.5))
+
+    def _road_between(self, a: float, b: float) -> float:
+        low, high = sorted((a, b))
+        strip = (self.rolled.y >= low) & (self.rolled.y <= high)
+        near = self.rolled.s <= 40.0
+        seen = self.rolled.seen[np.ix_(near, strip)]
+        if seen.sum() < 0.15 * seen.size:
+            return 0.0
+        return float(self.rolled.road[np.ix_(near, strip)][seen].mean())
+
+    def _mouth(self, side: int) -> bool:
+        reach = np.array([self._reach(row, side) for row in range(len(self.rolled.s))])
+        known = np.isfinite(reach) & (self.rolled.s <= 45.0)
+        if known.sum() < 3 * MOUTH_ROWS:
+            return False
+        usual = float(np.percentile(reach[known], 30))
+        out = (side * self.rolled.y > usual + 0.5) & (side * self.rolled.y < usual + MOUTH_M)
+        wide = known & (reach > usual + MOUTH_M) & ~self.rolled.lines[:, out].any(1)
+        # the mouth ends: nearer or farther rows are narrow again
+        runs = np.split(np.flatnonzero(wide), np.flatnonzero(np.diff(np.flatnonzero(wide)) > 1) + 1)
+        return any(len(run) >= MOUTH_ROWS and run[-1] < np.flatnonzero(known)[-1] for run in runs if len(run))
+
+    def _reach(self, row: int, side: int) -> float:
+        """How far to ``side`` road goes on without a gap on one row, m; NaN where the frame ends first."""
+        order = np.argsort(np.abs(self.rolled.y))
+        out = [i for i in order if side * self.rolled.y[i] >= 0]
+        road, seen = self.rolled.road[row, out], self.rolled.seen[row, out]
+        if not seen[0] or not road[:5].any():
+            return float("nan")
+        stop = np.flatnonzero(~road & (np.arange(len(out)) >= int(road.argmax())))
+        end = int(stop[0]) if len(stop) else len(out)
+        if end == len(out):
+            return float(abs(self.rolled.y[out[-1]]))
+        return float(abs(self.rolled.y[out[end]])) if seen[end] else float("nan")
+
+
+def _lines(rolled: Unrolled) -> list[float]:
+    """Columns, m to the left, in which a line is seen on enough of the rows in view."""
+    spread = round(LINE_M / STEP_Y / 2)
+    hit = rolled.lines.copy()
+    for shift in range(1, spread + 1):
+        hit[:, shift:] |= rolled.lines[:, :-shift]
+        hit[:, :-shift] |= rolled.lines[:, shift:]
+    near = rolled.s <= 35.0
+    rows = rolled.seen[near].sum(0)
+    counts = hit[near].sum(0)
+    share = np.where(rows >= ROWS, counts / np.maximum(rows, 1), 0.0)
+    share = np.where(counts >= ROWS, share, 0.0)
+    found: list[float] = []
+    reach = round(1.2 / STEP_Y)
+    while share.max() >= SHOWS:
+        best = int(share.argmax())
+        flat = np.flatnonzero(share >= share[best] - 1e-9)
+        flat = flat[np.abs(flat - best) <= 2 * spread]
+        middle = round(float(flat.mean()))
+        found.append(float(rolled.y[middle]))
+        share[max(middle - reach, 0) : middle + reach + 1] = 0.0
+    return sorted(found)
