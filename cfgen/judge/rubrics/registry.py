@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Registry
+from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
 from cfgen.judge.rubrics.hazard import SCALES, STEPS, Form, HazardRubric, Wording
 from cfgen.records import Identifier, Vote
@@ -121,18 +121,13 @@ def read_rubric(path: Path) -> HazardRubric:
     Raises:
         InputError: the file cannot be read, or a field is not as expected.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"rubric file '{path}': cannot be read as UTF-8 text: {error}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
+    data = read_yaml(path)
     if not isinstance(data, dict):
         raise InputError(f"{path}: expected a mapping with 'name' and own wording, found {str(data)[:60]!r}")
     try:
         file = _File.model_validate(_text_keys(data))
     except ValidationError as error:
-        raise InputError(f"{path}: " + "; ".join(_explain(e) for e in error.errors())) from error
+        raise InputError(f"{path}: {told(faults_of(error, _File))}") from error
     if file.name in RUBRICS.names():
         raise InputError(f"{path}: name: '{file.name}' is that of an installed rubric; choose another")
     if file.again is not None and "{problem}" not in file.again:
@@ -154,15 +149,3 @@ def read_rubric(path: Path) -> HazardRubric:
 def _text_keys(data: Any) -> Any:
     """YAML reads the key 2 as a number."""
     return {str(key): _text_keys(value) for key, value in data.items()} if isinstance(data, dict) else data
-
-
-def _explain(error: Any) -> str:
-    field = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
-        return f"{field}: expected this field, found none"
-    if error["type"] == "extra_forbidden":
-        within: dict[str, type[_Part]] = {"": _File, "steps": _Steps, "scales": _Scales}
-        model = within.get(".".join(map(str, error["loc"][:-1])), _Scale)
-        names = ", ".join(info.alias or name for name, info in model.model_fields.items())
-        return f"{field}: unknown field; expected one of {names}"
-    return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}, found {str(error['input'])[:60]!r}"
