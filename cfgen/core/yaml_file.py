@@ -30,17 +30,22 @@ def read_yaml(path: Path) -> Any:
     try:
         return yaml.load(text, _OneKeyOnce)
     except (yaml.YAMLError, RecursionError, ValueError) as error:  # ValueError: a date that is none
-        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        words = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise InputError(f"{path}: not readable as YAML: {words}{where}") from error
 
 
 class _OneKeyOnce(yaml.SafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key, (place, _) in zip(keys, node.value, strict=True):
-            if keys.count(key) > 1:
+        keys: list[Any] = []  # a key need not be hashable yet
+        for place, _ in node.value:
+            key = self.construct_object(place, deep=True)
+            if key in keys:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"key '{key}' is given twice", place.start_mark
                 )
+            keys.append(key)
         return super().construct_mapping(node, deep)
 
 

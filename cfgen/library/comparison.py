@@ -9,8 +9,7 @@ from typing import Any
 
 from cfgen.build import FIXED
 from cfgen.core.errors import InputError
-from cfgen.library.benchmark import Benchmark
-from cfgen.library.runs import Run
+from cfgen.library.benchmark import Benchmark, Run
 from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.floor import judged_events
 from cfgen.metrics.rates import Rate
