@@ -204,6 +204,10 @@ class Run:
             )
         return cls(bench, planner, judge or max(found, key=lambda name: found[name], default=""))
 
+    def is_same(self, other: "Run") -> bool:
+        """Whether it is of the same planner in the same folder."""
+        return self.planner == other.planner and self.bench.path.resolve() == other.bench.path.resolve()
+
     @cached_property
     def record(self) -> PlannerRun:
         """What it was asked, its fingerprint, and where it ran (``isolation``)."""
