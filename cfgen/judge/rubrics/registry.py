@@ -6,19 +6,30 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.registry import Registry
 from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
 from cfgen.judge.rubrics.hazard import SCALES, STEPS, Form, HazardRubric, Wording
+from cfgen.judge.rubrics.trace import TraceRubric
 from cfgen.records import Identifier, Vote
 
-RUBRICS = Registry("rubric", "cfgen.rubrics", {"hazard": "cfgen.judge.rubrics.hazard:HazardRubric"})
-DEFAULT = "hazard"
+RUBRICS = Registry(
+    "rubric",
+    "cfgen.rubrics",
+    {
+        "hazard": "cfgen.judge.rubrics.hazard:HazardRubric",
+        "faithfulness": "cfgen.judge.rubrics.faithfulness:FaithfulnessRubric",
+        "consistency": "cfgen.judge.rubrics.consistency:consistency",
+        "grounding": "cfgen.judge.rubrics.grounding:grounding",
+    },
+)
+#: of pairs of answers, and of one answer by itself
+DEFAULT, TRACE_DEFAULT = "hazard", "faithfulness"
 
 
 class Rubric(Protocol):
-    """What a model judge is asked, and how its answer is read; knows nothing of transport.
+    """Of pairs of answers: what a model judge is asked, and how its answer is read; knows nothing of transport.
 
     ``id`` hashes every word and the schema. ``headings`` name the inputs in the order of ``prompt``.
     """
@@ -55,19 +66,51 @@ def is_file(name_or_file: str) -> bool:
 
 
 def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
-    """A rubric by its registered name, or the hazard rubric in the words of a YAML file.
+    """A rubric for judges by its registered name, or the hazard rubric in the words of a YAML file.
 
     Raises:
-        InputError: no such name or file, or a fault in the file: names file, field, expected and found.
+        InputError: no such name or file, one about traces, or a fault in the file: names file, field, expected and
+            found.
+    """
+    made = find_rubric(name_or_file)
+    if isinstance(made, TraceRubric):
+        raise InputError(
+            f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as '{DEFAULT}', "
+            "or use it with: cfgen traces"
+        )
+    return made
+
+
+def create_trace_rubric(name: str = TRACE_DEFAULT) -> TraceRubric:
+    """A rubric about traces by its registered name.
+
+    Raises:
+        InputError: no such name, or a rubric about pairs of answers.
+    """
+    made = find_rubric(name)
+    if not isinstance(made, TraceRubric):
+        raise InputError(
+            f"--rubric: '{name}' is about pairs of answers; choose one about traces, such as '{TRACE_DEFAULT}' (see: "
+            "cfgen rubric list)"
+        )
+    return made
+
+
+def find_rubric(name_or_file: str) -> Rubric | TraceRubric:
+    """Of either kind.
+
+    Raises:
+        InputError: as :func:`create_rubric`.
     """
     if is_file(name_or_file):
         return read_rubric(Path(name_or_file).expanduser())
     if name_or_file not in RUBRICS.names():
         raise InputError(
-            f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'. "
+            f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'"
+            f"{did_you_mean(name_or_file, RUBRICS.names())}. "
             f"Third parties register theirs under the entry-point group '{RUBRICS.group}'."
         )
-    made: Rubric = RUBRICS.create(name_or_file, {})
+    made: Rubric | TraceRubric = RUBRICS.create(name_or_file, {})
     return made
 
 
