@@ -22,7 +22,7 @@ from cfgen.core.progress import Progress
 from cfgen.core.warn import warn
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
-from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.registry import OpenPlanner, open_planner
@@ -185,7 +185,7 @@ def _judge(
     questions: Sequence[RolloutInput],
     options: ScoreOptions,
 ) -> None:
-    run = judge.run_record()
+    run = asked_now(judge)
     store.register_judge(run)
     todo = [
         q

@@ -293,9 +293,12 @@ class Store:
                 )
 
     def register_judge(self, run: JudgeRun) -> None:
-        """Say who judges under this name, once. Raises as :meth:`check_judge`."""
+        """Say who judges under this name; ways to the network add up. Raises as :meth:`check_judge`."""
         self.check_judge(run)
-        write_record(self.judge_run_path(run.judge), run, self.work)
+        path = self.judge_run_path(run.judge)
+        before = read_record(path, JudgeRun).network if path.is_file() else ()
+        network = tuple(dict.fromkeys((*before, *run.network)))
+        write_record(path, run.model_copy(update={"network": network}), self.work)
 
     def rollout_paths(self, planner: str, arm: str = "*") -> list[Path]:
         return sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))

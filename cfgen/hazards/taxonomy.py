@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.hashing import hash_json
 from cfgen.core.paths import scenarios_dir
+from cfgen.core.warn import warn
 from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.records import Hazard
 
@@ -84,7 +85,20 @@ def load_taxonomy(own: Path | None = None, only: bool = False) -> Taxonomy:
     entries = _read(_files(own), own=True)
     if not entries:
         raise InputError(f"taxonomy '{own}': expected entries under 'hazards' or 'nuisances', found none")
+    _warn_of_unknown_models(own, entries)
     return merge_taxonomy(tuple(entries), only)
+
+
+def _warn_of_unknown_models(own: Path, entries: Sequence[Hazard]) -> None:
+    """No mistake by itself: an inpainter that comes with models of its own may know it."""
+    known = {path.parent.name for path in (scenarios_dir() / "assets").glob("*/*.json")}
+    for entry in entries:
+        if entry.model and entry.model not in known:
+            warn(
+                f"taxonomy '{own}': {entry.id}: model: cfgen has none called '{entry.model}'"
+                f"{did_you_mean(entry.model, known)}, so neither composite nor pathtrace can draw it; 'cfgen hazards "
+                "show NAME' says which model a hazard has"
+            )
 
 
 def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
