@@ -313,6 +313,14 @@ def test_a_run_holds_answers_and_verdicts_by_case(bench: cfgen.Benchmark, run: c
     assert bench.run("Plain").rows() == run.rows()
     with pytest.raises(cfgen.InputError, match=r"expected one of: .*Plain"):
         bench.run("nobody")
+    assert repr(one).startswith(f"RunCase(BenchmarkCase({one.case.case_id})")
+    assert repr(one).endswith("3 answers; overall hazard 0, rerun -")
+    with pytest.raises(
+        cfgen.InputError, match=r"arm 'nul' \(did you mean 'null'\?\): expected one of hazard, null"
+    ):
+        run.success("nul")
+    with pytest.raises(cfgen.InputError, match=r"found hazrd \(did you mean 'hazard'\?\)"):
+        cfgen.score(bench, Plain(), arms="hazrd", quiet=True)
 
 
 def test_rows_are_ready_for_a_data_frame(bench: cfgen.Benchmark, run: cfgen.Run):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen import records
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
 from cfgen.library import html
 from cfgen.library.cases import BenchmarkCase
@@ -168,6 +168,13 @@ class RunCase:
     def verdict(self, arm: str = "hazard", repeat: int = 0) -> Verdict | None:
         return self.verdicts.get((arm, repeat))
 
+    def __repr__(self) -> str:
+        scores = {
+            f"{arm}.{k}" if k else arm: v.scores.get("overall") for (arm, k), v in self.verdicts.items()
+        }
+        told = ", ".join(f"{arm} {'-' if score is None else score}" for arm, score in scores.items())
+        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; overall {told or 'not judged'}"
+
     def _repr_html_(self) -> str:
         return self.case._repr_html_() + html.answers(self.rollouts, self.verdicts)
 
@@ -247,7 +254,17 @@ class Run:
         return faults_in([*self.rollouts, *self.verdicts])
 
     def success(self, arm: str = "hazard") -> SuccessRow:
-        """Strict success of one arm with its denominator and everything that is not in it."""
+        """Strict success of one arm with its denominator and everything that is not in it.
+
+        Raises:
+            InputError: no case has such an arm.
+        """
+        known = {"hazard", "rerun"}.union(*(case.record.arms for case in self.cases))
+        if arm not in known:
+            raise InputError(
+                f"arm '{arm}'{did_you_mean(arm, known)}: expected one of {', '.join(sorted(known))}, which are judged "
+                f"against the original in {self.bench.path}"
+            )
         ids = [case.case_id for case in self.cases]
         return success_row(self.planner, self.judge, arm, [v for v in self.verdicts if v.arm == arm], ids)
 

@@ -125,39 +125,6 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ("panels: 1", "panels: -1", "report.panels: expected a whole number of at least 0, found -1"),
         ("name: careful", "nmae: careful", "planners.1.nmae: unknown field (did you mean 'name'?)"),
         ("planners:", "planner:", "planners: expected this field, found none"),
-        ("- cruise", "- cruize", "a .jsonl file of outputs (did you mean 'cruise'?)"),
-        ("- cruise", "- answers.jsonl", "answers.jsonl: cannot read"),
-        ("- cruise", "- nomod:X", "planners.0: planner 'nomod:X': module 'nomod' is not found"),
-        (
-            "- cruise",
-            "- tests.planners.bad_planners:Goood",
-            "module 'tests.planners.bad_planners' has no 'Goood'",
-        ),
-        ("- cruise", "- cmd:no-such-program", "expected a program, found none called 'no-such-program'"),
-        ("- cruise", "- {planner: cruise, options: {wheels: 4}}", "planners.0: planner 'cruise': options"),
-        ("- cruise", "- {planner: alpamayo, options: {wheels: 4}}", "planner 'alpamayo': got an unexpected"),
-        (
-            "- cruise",
-            "- {planner: openai, options: {}}",
-            "planners.0: model provider 'openai': missing a required",
-        ),
-        ("- cruise", "- verified:cruize", "(did you mean 'cruise'?)"),
-        (
-            "- cruise",
-            "- {planner: cruise, name: careful}",
-            "is kept under the name 'careful', as planners.0 is",
-        ),
-        (
-            "report:",
-            "score: {arms: [hazrd]}\nreport:",
-            "score.arms: 'hazrd' is no arm (did you mean 'hazard'?)",
-        ),
-        (
-            "report:",
-            "score: {arms: [null]}\nreport:",
-            "score.arms: 'null' is not built; add it to build.controls",
-        ),
-        ("report:", "score: {arms: [hazard_d0.70]}\nreport:", "add its factor to build.distances"),
         (
             "report:",
             "score: {repeats: 0}\nreport:",
@@ -179,6 +146,46 @@ def test_a_mistake_in_the_file_is_one_line_that_names_it_before_anything_is_done
     assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path: Path):
+    good = "tests.planners.bad_planners:Good"
+    wrong = {
+        "cruize": "a .jsonl file of outputs (did you mean 'cruise'?)",
+        "answers.jsonl": "answers.jsonl: cannot read",
+        "nomod:X": "planner 'nomod:X': module 'nomod' is not found",
+        f"{good}d": "module 'tests.planners.bad_planners' has no 'Goodd'",
+        f"{{planner: '{good}', options: {{wheels: 4}}}}": f"planner '{good}': got an unexpected keyword argument 'wheels'",
+        "cmd:no-such-program": "expected a program, found none called 'no-such-program'",
+        "'http://:80'": "expected http://HOST:PORT, found no host",
+        "{planner: scripted, options: {wheels: 4}}": "planner 'scripted': options {'wheels': 4} do not fit",
+        "{planner: alpamayo, options: {wheels: 4}}": "planner 'alpamayo': got an unexpected keyword argument",
+    }
+    more = {
+        "openai": "model provider 'openai': missing a required argument",
+        "verified:cruize": "(did you mean 'cruise'?)",
+        "{planner: verified:cruise, options: {mode: worst}}": "mode: expected one of early_exit",
+        "{planner: verified:cruise, options: {verifier: jury}}": "verifier 'jury' is not known",
+        "{planner: verified:cruise, options: {n: 2}}": "",
+        "{planner: cruise, name: careful}": "",
+        "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.5 is",
+    }
+    arms = {
+        "hazrd": "score.arms: 'hazrd' is no arm (did you mean 'hazard'?)",
+        "null": "score.arms: 'null' is not built; add it to build.controls",
+        "hazard_d0.70": "score.arms: 'hazard_d0.70' is not built; add its factor to build.distances",
+    }
+    for planners, names in ((wrong, {}), (more, arms)):
+        lines = "".join(f"  - {planner}\n" for planner in planners)
+        text = f"bench: b\nbuild: {{n: 1}}\nplanners:\n{lines}score: {{arms: [{', '.join(names)}]}}\n"
+        code, _, err = run("run", written(tmp_path, text))
+        assert code == 2
+        for i, message in enumerate(planners.values()):
+            assert message in err
+            assert (f"planners.{i}: " in err) == bool(message)
+        for message in names.values():
+            assert message in err
+    assert list(tmp_path.iterdir()) == [tmp_path / "experiment.yaml"]
 
 
 def test_many_mistakes_are_told_together(tmp_path: Path):
