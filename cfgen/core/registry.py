@@ -127,8 +127,8 @@ class Registry:
         plugin = self._plugins().get(name)
         if plugin is None:
             raise InputError(
-                f"{self.kind} '{name}' is not known{did_you_mean(name, self.names())}; expected one of: "
-                f"{', '.join(self.names())}. "
+                f"{self.kind} '{name}' is not known; expected one of: {', '.join(self.names())}"
+                f"{did_you_mean(name, self.names())}. "
                 f"Third parties register theirs under the entry-point group '{self.group}'."
             )
         try:

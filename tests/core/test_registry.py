@@ -79,6 +79,11 @@ def test_only_own_words_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert lines[name] == f"{name} mute 1.0 - (no description)"
 
 
+def test_the_nearest_name_is_offered():
+    with pytest.raises(InputError, match=r"'compsite' is not known; .* \(did you mean 'composite'\?\)"):
+        INPAINTERS.get("compsite")
+
+
 @pytest.mark.parametrize("registry", [*ALL, MODELS], ids=lambda r: r.group)
 def test_names_are_spelt_alike(registry: Registry):
     assert [n for n in registry.builtin if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", n)] == []
