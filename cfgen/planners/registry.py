@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current
 from cfgen.core.plain import MAX_CHARS
@@ -129,8 +129,8 @@ def open_planner(
         return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
     if spec not in PLANNERS.names():
         raise InputError(
-            f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
-            "or a .jsonl file of outputs"
+            f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
+            f"a URL, or a .jsonl file of outputs{did_you_mean(spec, PLANNERS.names())}"
         )
     decisive = options
     if PLANNERS.adapts(spec):
@@ -168,7 +168,7 @@ def _in_process(
     own_name = str(getattr(planner, "name", spec))
     network = current().words("Python's sockets refused in this process")
     return OpenPlanner(
-        _identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
+        identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
     )
 
 
@@ -182,7 +182,7 @@ def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_c
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
     network = current().words("Python's sockets refused in this process")
-    return OpenPlanner(_identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
+    return OpenPlanner(identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -219,7 +219,7 @@ def _isolated(
         raise
     network = current().words("Python's sockets refused in the planner's process")
     return OpenPlanner(
-        _identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
+        identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
     )
 
 
@@ -233,7 +233,7 @@ def _untold(needs: Requirements, spec: str) -> Requirements:
 
 def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: str) -> OpenPlanner:
     return OpenPlanner(
-        _identifier(name or spec),
+        identifier(name or spec),
         spec,
         hash_json({"spec": spec}),
         planner.needs,
@@ -245,7 +245,7 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: s
 
 
 #: options of ``verified:`` itself; the rest go to the planner under it
-_SELECTION = ("mode", "n", "m", "threshold", "workers")
+SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
 def _verified(
@@ -254,7 +254,7 @@ def _verified(
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
-    selection = {key: options.pop(key) for key in _SELECTION if key in options}
+    selection = {key: options.pop(key) for key in SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
     base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache)
     try:
@@ -265,7 +265,7 @@ def _verified(
     oracle = selection.get("mode") == "oracle"
     return replace(
         base,
-        name=_identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
+        name=identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
         hash=hash_json({"base": base.hash, "selection": selection, "verifier": [by[0], _decisive(by[1])]}),
         needs=replace(base.needs, truth=base.needs.truth or oracle),
@@ -285,10 +285,15 @@ def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:
     return made
 
 
-def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
+def class_of(spec: str) -> Callable[..., Any]:
+    """What ``package.module:Class`` names; imports the module.
+
+    Raises:
+        InputError: there is no such module, or no such name in it.
+    """
     module_name, _, attribute = spec.partition(":")
     try:
-        factory = getattr(importlib.import_module(module_name), attribute)
+        found: Callable[..., Any] = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         if error.name and module_name.startswith(error.name):
             raise InputError(
@@ -297,7 +302,11 @@ def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
         raise
     except AttributeError as error:
         raise InputError(f"module '{module_name}' has no '{attribute}'") from error
-    made: Planner = factory(**options)
+    return found
+
+
+def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
+    made: Planner = class_of(spec)(**options)
     return made
 
 
@@ -320,5 +329,5 @@ def _read(path: str) -> bytes:
         raise InputError(f"{path}: cannot read ({error.strerror}); check the path") from error
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", ".", name).strip(".-_")[:100] or "planner"

@@ -9,6 +9,8 @@ HUES = {"cone": (3, 18), "barrier": (3, 18), "fire": (0, 25)}  # OpenCV's hue, 0
 
 
 class ByColour:
+    """Looks for what is named by its colour; no weights."""
+
     name = "by-colour"
 
     def __init__(self, threshold: float = 0.3) -> None:  # --detector-option threshold=0.5

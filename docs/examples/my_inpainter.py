@@ -9,6 +9,8 @@ from cfgen.records import Hazard, Size
 
 
 class OrangeBoard:
+    """An orange board, whatever the hazard."""
+
     name, version = "orange-board", "1"
     # One crop of the front frame at t0; cfgen carries the result to the other frames.
     needs = InpainterRequirements(every_frame=False, context=0.3)

@@ -9,6 +9,8 @@ from cfgen.masks.protocol import Prompt, Segment
 
 
 class GrabCut:
+    """OpenCV's GrabCut; no weights."""
+
     name, min_score = "grabcut", 0.5
 
     def __init__(self, rounds: int = 3) -> None:  # --masks-option rounds=5

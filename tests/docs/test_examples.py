@@ -114,3 +114,12 @@ def test_detector():
     (found,) = create_detector("by-colour").detect(_cone(), "traffic cone")
     assert found.box == (50, 30, 70, 60)
     assert create_detector("by-colour").detect(_cone(), "deer") == []
+
+
+def test_lists_say_what_the_examples_are(capsys: pytest.CaptureFixture[str]):
+    for command in ("inpainter", "planner", "judge", "models", "masks", "detector"):
+        assert main([command, "list"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        ours = [line for line in lines if "examples 1" in line]
+        assert ours
+        assert "no description" not in " ".join(lines)

@@ -16,7 +16,7 @@ from cfgen.core.network import Network, current, limited
 from cfgen.judge.registry import create_judge
 from cfgen.planners import command as commands
 from cfgen.planners.registry import open_planner
-from cfgen.records import PlannerRun
+from cfgen.records import JudgeRun, PlannerRun
 from tests.benches import run
 from tests.judge.test_hazard_rubric import reply
 from tests.models.providers import install, server
@@ -220,3 +220,18 @@ def test_a_build_records_it(tmp_path, real):
     assert code == 0, err
     told = json.loads((tmp_path / "b" / "build.json").read_text())["network"]
     assert told == "offline, only localhost (Python's sockets refused in this process and its workers)"
+
+
+def test_a_judges_record_says_what_held_each_time(bench):
+    def recorded(command, *more):
+        planner = ("--planner", "cruise") if command == "score" else ()
+        start = (command, bench) if command == "score" else ("judge", command, bench)
+        code, _, err = run(*start, *planner, "--quiet", *more)
+        assert code in (0, 1), err
+        return read_record(bench / "verdicts/offline/judge.json", JudgeRun).network
+
+    held = "(models elsewhere refused, and Python's sockets in this process)"
+    assert recorded("score", "--offline") == (f"offline {held}",)
+    assert recorded("probe", "--allow-hosts", "a.example") == (f"offline {held}", f"only a.example {held}")
+    assert recorded("score") == (f"offline {held}", f"only a.example {held}", "")
+    assert recorded("score", "--offline") == (f"offline {held}", f"only a.example {held}", "")
