@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.core.network import current
+from cfgen.core.network import current, own_network
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
 from cfgen.core.registry import Registry
@@ -116,17 +117,16 @@ def open_planner(
         from cfgen.planners.command import Command
 
         program = Command(spec.removeprefix("cmd:"), *limits)
-        held = "the program has a network of its own with nothing in it"
-        return _elsewhere(spec, program, name, held if program.isolated else "the program was NOT held to it")
+        network = _own() if program.alone else _loose(spec, "the program is NOT held")
+        return _elsewhere(spec, program, name, network)
     if spec.startswith(("http://", "https://")):
         from cfgen.planners.http import Server
 
-        return _elsewhere(
-            spec, Server(spec, *limits), name, "its server was allowed; what that reaches is its own"
-        )
+        network = current().words("its server was allowed; what that reaches is its own")
+        return _elsewhere(spec, Server(spec, *limits), name, network)
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
-        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
+        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits, own_network())
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
@@ -139,7 +139,9 @@ def open_planner(
     identity = hash_json({"spec": spec, "options": decisive})
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
-    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits)
+    # what asks a model through cfgen's client may ask one on this machine
+    alone = own_network() and not PLANNERS.adapts(spec)
+    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits, alone)
 
 
 def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_c
     needs = _untold(_sound(spec, needs_of(planner)), spec)
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
-    network = current().words("Python's sockets refused in this process")
+    network = _loose(spec, "Python's sockets refused in this process")
     return OpenPlanner(identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
 
 
@@ -207,9 +209,10 @@ def _isolated(
     name: str,
     identity: str,
     limits: tuple[float, int, float],
+    alone: bool,
 ) -> OpenPlanner:
     try:
-        planner = PlannerProcess(factory, arguments, *limits)
+        planner = PlannerProcess(factory, arguments, *limits, alone=alone)
     except PlannerStartError as error:
         raise InputError(f"planner '{spec}': {error}") from error
     try:
@@ -217,10 +220,23 @@ def _isolated(
     except InputError:
         planner.close()
         raise
-    network = current().words("Python's sockets refused in the planner's process")
+    network = _own() if alone else _loose(spec, "Python's sockets refused in the planner's process")
     return OpenPlanner(
         identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
     )
+
+
+def _own() -> str:
+    return current().words("the planner has a network of its own with nothing in it")
+
+
+def _loose(spec: str, held: str) -> str:
+    """For the record, and told to the user: what it may start is free to send."""
+    if current().limits:
+        warnings.warn(
+            f"planner '{spec}': {current().asked} does not hold programs that it starts", stacklevel=2
+        )
+    return current().words(f"{held}; programs that it starts are NOT held")
 
 
 def _untold(needs: Requirements, spec: str) -> Requirements:
@@ -231,7 +247,7 @@ def _untold(needs: Requirements, spec: str) -> Requirements:
     return needs
 
 
-def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: str) -> OpenPlanner:
+def _elsewhere(spec: str, planner: "Command | Server", name: str | None, network: str) -> OpenPlanner:
     return OpenPlanner(
         identifier(name or spec),
         spec,
@@ -240,7 +256,7 @@ def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: s
         planner.plan,
         "server" if spec.startswith("http") else "process",
         close=planner.close,
-        network=current().words(held),
+        network=network,
     )
 
 

@@ -42,6 +42,9 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> list[RolloutI
     built = {"original", "rerun"}.union(*(c.arms for c in cases))
     missing = sorted(set(arms) - built)
     if missing:
+        for arm in missing:
+            if why := next((c.arms_missing[arm] for c in cases if arm in c.arms_missing), ""):
+                raise InputError(f"arms: no case has the arm '{arm}' ({why}); leave it out of --arms")
         raise InputError(
             f"arms: expected any of {', '.join(sorted(built))}, found {', '.join(missing)}"
             f"{did_you_mean(missing[0], built)}; "
