@@ -21,7 +21,8 @@ class Setting:
         camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0 into the camera then.
         placement: the hazard at that time.
         extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
-            where no sun shines.
+            where no sun shines; ``latitude_deg``, ``longitude_deg`` and ``heading_deg``.
+        timestamp: UTC of t0 as the scene tells it, or empty.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 
@@ -30,6 +31,7 @@ class Setting:
     placement: Placement
     extra: Mapping[str, Any] = field(default_factory=dict)
     front: "Setting | None" = None
+    timestamp: str = ""
 
 
 @dataclass(frozen=True, eq=False)
