@@ -204,7 +204,13 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
         if view.key[0] not in settings:
             image, scene = job.images[view.key], job.scene
             settings[view.key[0]] = Setting(
-                image, view.camera, view.placement, scene.extra, front, scene.timestamp
+                image,
+                view.camera,
+                view.placement,
+                scene.extra,
+                front,
+                scene.timestamp,
+                job.view if view is found[0] else None,
             )
             front = front or settings[view.key[0]]
     return settings
