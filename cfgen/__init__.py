@@ -27,13 +27,13 @@ if TYPE_CHECKING:
         open_benchmark,
         probe,
         report,
-        run,
         score,
         verify,
     )
-    from cfgen.library.benchmark import Benchmark, BenchmarkCase
+    from cfgen.library.benchmark import Benchmark, Run
+    from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
-    from cfgen.library.runs import Run
+    from cfgen.library.execution import run
     from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 
 __all__ = [
@@ -67,7 +67,7 @@ __all__ = [
 
 _HOMES = {
     "Benchmark": "cfgen.library.benchmark",
-    "BenchmarkCase": "cfgen.library.benchmark",
+    "BenchmarkCase": "cfgen.library.cases",
     "CfgenError": "cfgen.core.errors",
     "Comparison": "cfgen.library.comparison",
     "InputError": "cfgen.core.errors",
@@ -75,10 +75,11 @@ _HOMES = {
     "Planner": "cfgen.planners.protocol",
     "Requirements": "cfgen.planners.protocol",
     "Response": "cfgen.planners.protocol",
-    "Run": "cfgen.library.runs",
+    "Run": "cfgen.library.benchmark",
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
+    "run": "cfgen.library.execution",
 }
 
 

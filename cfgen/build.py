@@ -6,7 +6,6 @@ what the rounds before it left on disk, so that an interrupted build goes on to 
 """
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ from cfgen.cases.context import WorkerSettings, asked_of
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
-from cfgen.cases.tally import spent_so_far, tally
+from cfgen.cases.tally import ProgressNote, spent_so_far, tally
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.hashing import canonical_json
@@ -30,9 +29,8 @@ from cfgen.core.progress import Progress
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.models.ledger import in_words
 from cfgen.perception.registry import DEFAULT, create_perceiver
-from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
+from cfgen.records import Benchmark, BuildReport, Fault, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
@@ -108,11 +106,9 @@ def build(options: BuildOptions) -> BuildReport:
         InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
-    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
-    painters = _painters(options)
-    taxonomy = _taxonomy(options)
-    hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
-    store = _open_store(options, painters, hashes, taxonomy)
+    asked = _asked(options)
+    store = _open_store(options, asked.benchmark)
+    painters, folders = asked.painters, asked.folders
     settings = WorkerSettings(
         store.root,
         tuple(sorted(folders.items())),
@@ -121,9 +117,9 @@ def build(options: BuildOptions) -> BuildReport:
         canonical_json(options.perception_options).decode(),
         options.strict,
     )
-    plan = Plan(store, sorted(folders), hazards, broken(store) if options.retry_faults else [])
+    plan = Plan(store, sorted(folders), asked.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet, plan.accepted())
-    note = _Note()
+    note = ProgressNote()
     stopped = ""
     with Workers(_jobs(options, painters.inpainter.needs)) as workers:
         while not stopped and (todo := plan.next_round()):
@@ -132,9 +128,49 @@ def build(options: BuildOptions) -> BuildReport:
             stopped = _work_off(
                 settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress, note
             )
-    report = tally(store, options.n, unusable, unasked, undrawable, stopped)
+    report = tally(store, options.n, asked.unusable, asked.unasked, asked.undrawable, stopped)
     store.write_build_report(report)
     return report
+
+
+@within_its_network
+def check_build(options: BuildOptions) -> None:
+    """Refuse what :func:`build` would refuse; writes nothing.
+
+    Raises:
+        As :func:`build`.
+    """
+    asked = _asked(options)
+    if (options.out / MARKER).is_file():
+        _check_same(options.out, Store(options.out).benchmark, asked.benchmark)
+    else:
+        Store.check_new(options.out)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What options come to: scenes by their folders, who draws which hazards, and the record that says so.
+
+    ``unusable``, ``undrawable`` and ``unasked``: scenes and hazards that are left out.
+    """
+
+    folders: dict[str, str]
+    unusable: dict[str, str | Fault]
+    painters: "_Painters"
+    hazards: list[str]
+    undrawable: tuple[str, ...]
+    unasked: dict[str, Fault]
+    benchmark: Benchmark
+
+
+def _asked(options: BuildOptions) -> _Asked:
+    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
+    painters = _painters(options)
+    taxonomy = _taxonomy(options)
+    hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
+    benchmark = _benchmark(options, painters, hashes, taxonomy)
+    MaskPipeline.of(benchmark)  # its mistakes are told before anything is written
+    return _Asked(folders, unusable, painters, hazards, undrawable, unasked, benchmark)
 
 
 def _usable_scenes(
@@ -227,14 +263,23 @@ def _drawable_hazards(
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
+    if "nuisance" in options.controls and not any(asked[h.id] is True for h in nuisances):
+        why = (
+            f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
+            if nuisances
+            else "the taxonomy has no harmless object"
+        )
+        raise InputError(
+            f"--controls nuisance: {why}; add entries under 'nuisances' that it can draw, or leave the arm out"
+        )
     return drawable, tuple(h.id for h in chosen if asked[h.id] is False), unasked
 
 
-def _open_store(
+def _benchmark(
     options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy: Taxonomy
-) -> Store:
+) -> Benchmark:
     perceiver = create_perceiver(options.perception or _begun_with(options.out), options.perception_options)
-    asked = Benchmark(
+    return Benchmark(
         cfgen_version=__version__,
         n=options.n,
         seed=options.seed,
@@ -257,22 +302,29 @@ def _open_store(
         controls=options.controls,
         distances=tuple(d for d in options.distances if d != 1.0),
     )
-    MaskPipeline.of(asked)  # its mistakes are told before anything is written
+
+
+def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
     exists = (options.out / MARKER).is_file()
     store = Store(options.out) if exists else Store.create(options.out, asked)
-    found = store.benchmark
+    _check_same(options.out, store.benchmark, asked)
+    store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
+    return store
+
+
+def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
+    """
+    Raises:
+        StoreError: a benchmark that is begun keeps its settings.
+    """
     for name in FIXED:
         if getattr(found, name) != getattr(asked, name):
             raise StoreError(
-                f"{options.out}: was built with {name} = {_short(getattr(found, name))}, now asked for "
+                f"{out}: was built with {name} = {_short(getattr(found, name))}, now asked for "
                 f"{_short(getattr(asked, name))}; use the same, or another --out"
             )
     if found.n > asked.n:
-        raise StoreError(
-            f"{options.out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another --out"
-        )
-    store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
-    return store
+        raise StoreError(f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another --out")
 
 
 def _begun_with(out: Path) -> str:
@@ -299,7 +351,7 @@ def _work_off(
     size: int,
     workers: Workers,
     progress: Progress,
-    note: "_Note",
+    note: ProgressNote,
 ) -> str:
     """Returns why it ended before its end, or ""."""
     batches = [todo[i : i + size] for i in range(0, len(todo), size)]
@@ -342,28 +394,3 @@ def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError
     inputs = [p.model_dump(mode="json") for p in batch]
     fault = fault_of(error, "worker process", {"benchmark_seed": store.benchmark.seed, "batch": inputs})
     return [outcome_on_disk(store, p) or lose(store, p, fault) for p in batch]
-
-
-@dataclass
-class _Note:
-    """What the line of progress says besides the count: the outcomes of this build, and pairs without one."""
-
-    untried: int = 0
-    replacing: bool = False
-    outcomes: Counter[str] = field(default_factory=Counter)
-
-    def begin(self, untried: int, replacing: bool) -> None:
-        """A round begins."""
-        self.untried, self.replacing = untried, replacing
-
-    def count(self, outcome: Outcome) -> None:
-        self.outcomes[outcome.status] += 1
-        self.untried -= 1
-
-    def words(self, spent: Spent | None, done: bool = False) -> str:
-        words = []
-        if self.replacing and not done:
-            words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
-        words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
-        words += [in_words(spent)] if spent else []
-        return f"({', '.join(words)})" if words else ""

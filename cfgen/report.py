@@ -43,6 +43,10 @@ class Report:
     #: answers and verdicts that are missing because cfgen broke on them
     faults: int = 0
 
+    def __repr__(self) -> str:
+        short = f", {len(self.left_out)} things left out" if self.left_out else ""
+        return f"Report('{self.out}'): {self.cases} cases, {self.panels} panels{short}"
+
     def _repr_html_(self) -> str:
         """For a notebook: headline, leaderboard and its plot, with nothing to load."""
         plot, page = self.out / "plots" / "success.svg", (self.out / "index.html").resolve()

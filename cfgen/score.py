@@ -6,7 +6,6 @@ asked again unless that is wanted; what goes wrong with an answer is recorded wi
 
 import math
 import random
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -20,9 +19,10 @@ from cfgen.core.hashing import hash_json
 from cfgen.core.network import within_its_network
 from cfgen.core.plain import plain_text
 from cfgen.core.progress import Progress
+from cfgen.core.warn import warn
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
-from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.registry import OpenPlanner, open_planner
@@ -110,10 +110,9 @@ def _warn_of_small_hazards(
         if covered < SMALL_PX:
             small.append(case.case_id)
     if small:
-        warnings.warn(
+        warn(
             f"{len(small)} hazards cover less than {SMALL_PX} pixels at the {area:.0f} that '{planner.name}' sees: "
-            f"{', '.join(small[:8])}{' ...' if len(small) > 8 else ''}",
-            stacklevel=2,
+            f"{', '.join(small[:8])}{' ...' if len(small) > 8 else ''}"
         )
 
 
@@ -150,12 +149,11 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str) -> None:
     probe = read_record(path, ProbeRun) if path.is_file() else None
     if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
         how = "on all kinds of known answers" if probe else "on known answers"
-        warnings.warn(
+        warn(
             f"judge '{judge.name}' has not been tested {how} here with this wording; run: "
             f"cfgen judge probe {store.root} --judge {(run.spec or judge.name).split()[0]}"
             f"{'' if rubric == DEFAULT else f' --rubric {rubric}'}"
-            f"{'' if run.spec == judge.name else ' with the same options'}",
-            stacklevel=2,
+            f"{'' if run.spec == judge.name else ' with the same options'}"
         )
 
 
@@ -168,11 +166,10 @@ def _calibrated(store: Store, judge: Judge) -> int:
     shared = found.shared_with(store.benchmark.scenes)
     if not shared:
         return found.n
-    warnings.warn(
+    warn(
         f"judge '{judge.name}' does not count as calibrated on {store.root}: people rated {len(shared)} of its scenes "
         f"for that, for example '{shared[0]}'; calibrate it on others: "
-        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}",
-        stacklevel=2,
+        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}"
     )
     return 0
 
@@ -188,7 +185,7 @@ def _judge(
     questions: Sequence[RolloutInput],
     options: ScoreOptions,
 ) -> None:
-    run = judge.run_record()
+    run = asked_now(judge)
     store.register_judge(run)
     todo = [
         q

@@ -50,10 +50,10 @@ class Store:
     def __init__(self, root: Path) -> None:
         self.root = Path(root)
         if not (self.root / MARKER).is_file():
+            found = "another folder" if self.root.is_dir() else "a file" if self.root.exists() else "nothing"
             raise StoreError(
-                f"{self.root}: expected a benchmark directory (with {MARKER}), found "
-                f"{'another folder' if self.root.is_dir() else 'nothing'}; make one with: "
-                f"cfgen build --n 66 --out {self.root}"
+                f"{self.root}: expected a benchmark directory (with {MARKER}), found {found}; make one with: "
+                f"cfgen build --n 66 --out {'bench' if self.root.is_file() else self.root}"
             )
         self.work = self.root / ".work"
 
@@ -65,10 +65,7 @@ class Store:
             StoreError: the folder holds other files.
         """
         root = Path(root)
-        if root.is_dir() and any(p.name != ".work" for p in root.iterdir()):
-            raise StoreError(
-                f"{root}: expected a new or empty folder, found other files; choose another --out"
-            )
+        cls.check_new(root)
         with hold(root, "benchmark"):
             if not (root / MARKER).is_file():  # else another build was faster
                 write_record(root / MARKER, benchmark, root / ".work")
@@ -90,6 +87,19 @@ class Store:
         kind = PERCEIVERS.get(name)
         uses_camera, weaker = (bool(getattr(kind, about, True)) for about in ("uses_camera", "weaker"))
         return Views(name, identity, uses_camera, weaker, make, self.root / VIEWS)
+
+    @staticmethod
+    def check_new(root: Path) -> None:
+        """
+        Raises:
+            StoreError: a benchmark cannot begin there.
+        """
+        if root.is_dir() and any(p.name != ".work" for p in root.iterdir()):
+            raise StoreError(
+                f"{root}: expected a new or empty folder, found other files; choose another --out"
+            )
+        if file := next((p for p in (root, *root.parents) if p.exists() and not p.is_dir()), None):
+            raise StoreError(f"{root}: expected a folder, found a file at {file}; choose another --out")
 
     # --- benchmark and scenes -----------------------------------------------------------------------
 
@@ -306,9 +316,12 @@ class Store:
                 )
 
     def register_judge(self, run: JudgeRun) -> None:
-        """Say who judges under this name, once. Raises as :meth:`check_judge`."""
+        """Say who judges under this name; ways to the network add up. Raises as :meth:`check_judge`."""
         self.check_judge(run)
-        write_record(self.judge_run_path(run.judge), run, self.work)
+        path = self.judge_run_path(run.judge)
+        before = read_record(path, JudgeRun).network if path.is_file() else ()
+        network = tuple(dict.fromkeys((*before, *run.network)))
+        write_record(path, run.model_copy(update={"network": network}), self.work)
 
     def rollout_paths(self, planner: str, arm: str = "*") -> list[Path]:
         return sorted(self.root.glob(f"runs/{planner}/{arm}/*.json"))

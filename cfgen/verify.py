@@ -69,6 +69,13 @@ class Verification:
         self._extras()
         return self.faults
 
+    def __repr__(self) -> str:
+        shown = "; ".join(self.faults[:3]) + ("; ..." if len(self.faults) > 3 else "")
+        found = f"{len(self.faults)} faults in {self.files_checked} files: {shown}"
+        fine = f"{self.files_checked} files, all as cfgen wrote them"
+        unfinished = f"; {self.unfinished}" if self.unfinished else ""
+        return f"Verification('{self.root}'): {found if self.faults else fine}{unfinished}"
+
     # --- the rooms of the directory ---------------------------------------------------------------------
 
     def _scenes(self, benchmark: Benchmark) -> None:

@@ -29,6 +29,12 @@ def poses(t) -> np.ndarray:
     return WORLD @ raised(np.column_stack([np.interp(t, fine, flat[:, i]) for i in range(3)]))
 
 
+def heading(t: float) -> float:
+    """Degrees clockwise from the world's y axis, which data sets of known place point north."""
+    forward = poses([t])[0][:3, 0]
+    return float(np.degrees(np.arctan2(forward[0], forward[1])) % 360)
+
+
 def picture(value: int) -> Image.Image:
     return Image.fromarray(np.full((HEIGHT, WIDTH, 3), value, np.uint8))
 

@@ -247,7 +247,7 @@ def test_another_version_under_its_name_is_refused(bench: cfgen.Benchmark, run: 
         cfgen.score(bench, Plain(2.0), quiet=True)
     with pytest.raises(cfgen.InputError, match="an object was made with its own"):
         cfgen.score(bench, Plain(), planner_options={"gain": 2}, quiet=True)
-    with pytest.raises(cfgen.CfgenError, match=r"'str' is no planner|'object' is no planner"):
+    with pytest.raises(cfgen.InputError, match=r"planner: expected a name, .* found <object"):
         cfgen.score(bench, object(), quiet=True)  # type: ignore[arg-type]
 
 
@@ -313,6 +313,14 @@ def test_a_run_holds_answers_and_verdicts_by_case(bench: cfgen.Benchmark, run: c
     assert bench.run("Plain").rows() == run.rows()
     with pytest.raises(cfgen.InputError, match=r"expected one of: .*Plain"):
         bench.run("nobody")
+    assert repr(one).startswith(f"RunCase(BenchmarkCase({one.case.case_id})")
+    assert repr(one).endswith("3 answers; overall hazard 0, rerun -")
+    with pytest.raises(
+        cfgen.InputError, match=r"arm 'nul' \(did you mean 'null'\?\): expected one of hazard, null"
+    ):
+        run.success("nul")
+    with pytest.raises(cfgen.InputError, match=r"found hazrd \(did you mean 'hazard'\?\)"):
+        cfgen.score(bench, Plain(), arms="hazrd", quiet=True)
 
 
 def test_rows_are_ready_for_a_data_frame(bench: cfgen.Benchmark, run: cfgen.Run):

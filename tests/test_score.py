@@ -154,6 +154,16 @@ def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):
     assert err.count("\n") == 1
 
 
+def test_a_control_that_no_case_has_a_place_for_is_told_with_the_reason(out: Path, monkeypatch):
+    why = "car_parked: none of 48 places works"
+    changed = {"arms": ("hazard",), "arms_missing": {"nuisance": why}}
+    cases = [case.model_copy(update=changed) for case in Store(out).cases()]
+    monkeypatch.setattr(Store, "cases", lambda _: cases)
+    code, _, err = run("score", out, "--planner", "cruise", "--arms", "hazard,nuisance")
+    assert code == 2
+    assert f"no case has the arm 'nuisance' ({why}); leave it out of --arms" in err
+
+
 def test_a_folder_that_is_no_benchmark(tmp_path: Path):
     for command in (("score", tmp_path, "--planner", "cruise"), ("verify", tmp_path), ("report", tmp_path)):
         code, _, err = run(*command)

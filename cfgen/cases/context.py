@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -83,7 +83,8 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        return make_edits(jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
+        seen = [replace(job, view=self.views.scene(job.scene, job.images).at(0.0)) for job in jobs]
+        return make_edits(seen, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
         self,

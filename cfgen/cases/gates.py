@@ -16,7 +16,7 @@ GATES = Registry(
     "gate",
     "cfgen.gates",
     {
-        "outside_mask": "cfgen.quality.gates:outside_mask",
+        "outside-mask": "cfgen.quality.gates:outside_mask",
         "seam": "cfgen.quality.gates:seam",
         "visibility": "cfgen.quality.gates:visibility",
         "contrast": "cfgen.quality.gates:contrast",

@@ -1,11 +1,13 @@
-"""What came of a build, counted from what it left on disk: accepted, refused and broken, and what it cost."""
+"""What comes of a build, on its way and by what it left on disk: accepted, refused, broken, and what it cost."""
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from cfgen.cases.builder import Outcome
 from cfgen.core.network import current
-from cfgen.models.ledger import Ledger
+from cfgen.models.ledger import Ledger, in_words
 from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
 from cfgen.store import Store
 
@@ -79,3 +81,28 @@ def _by_kind(faults: Sequence[tuple[str, Fault]]) -> tuple[FaultCount, ...]:
 def _kind(reason: str) -> str:
     """A refusal without its numbers, so that the same cause counts together."""
     return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]
+
+
+@dataclass
+class ProgressNote:
+    """What the line of progress says besides the count: the outcomes of this build, and pairs without one."""
+
+    untried: int = 0
+    replacing: bool = False
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def begin(self, untried: int, replacing: bool) -> None:
+        """A round begins."""
+        self.untried, self.replacing = untried, replacing
+
+    def count(self, outcome: Outcome) -> None:
+        self.outcomes[outcome.status] += 1
+        self.untried -= 1
+
+    def words(self, spent: Spent | None, done: bool = False) -> str:
+        words = []
+        if self.replacing and not done:
+            words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
+        words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
+        words += [in_words(spent)] if spent else []
+        return f"({', '.join(words)})" if words else ""

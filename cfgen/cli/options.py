@@ -67,7 +67,8 @@ def add_network(parser: argparse.ArgumentParser) -> None:
         "--offline",
         action="store_true",
         help="send nothing off this machine: models elsewhere are refused, and sockets of planners and workers; "
-        "servers on this machine stay within reach, but not of cmd: programs where the system can cut them off",
+        "where the system permits it, a planner gets a network of its own, in which servers on this machine are out of "
+        "reach too unless --allow-hosts localhost names them",
     )
     parser.add_argument(
         "--allow-hosts",

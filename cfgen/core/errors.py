@@ -1,6 +1,6 @@
 """Errors a user can act on. Each message names the place, what was expected, what was found, what to do next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 
@@ -63,3 +63,11 @@ class Shortfall(Exception):  # noqa: N818 - not a mistake: the job ran and fell 
 
 class ShortfallWarning(UserWarning):
     """A job of the library ran to its end but produced less than was asked; the words say what and why."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean '...'?)`` with the nearest of ``known``; "" where none is near."""
+    import difflib  # not on the way of `import cfgen`
+
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -2,8 +2,9 @@
 
 A limit holds for this process and for those it starts while :func:`limited`. Models and servers that declare their
 host are refused before the first call; beyond that, Python's own sockets are refused here and in planners' and
-workers' processes. What goes around Python's sockets (native code, programs that a planner starts) is not held back,
-except in programs that get a network of their own (:mod:`cfgen.core.isolate`).
+workers' processes. What goes around Python's sockets (native code, programs that are started) is not held back, except
+in planners that get a network of their own (:func:`own_network`): offline, where the system permits it and no server
+on this machine is named.
 """
 
 import contextlib
@@ -18,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cfgen.core.errors import InputError, SetupError
+from cfgen.core.isolate import available
 
 #: how child processes learn of it
 VARIABLE = "CFGEN_NETWORK"
@@ -118,6 +120,11 @@ _resolved: set[str] = set()
 def current() -> Network:
     """The limit that is in force in this process."""
     return _in_force[-1] if _in_force else _OPEN
+
+
+def own_network() -> bool:
+    """Whether a planner that starts now gets a network of its own with nothing in it, as does all that it starts."""
+    return current().offline and not current().allow_hosts and available()
 
 
 class _Options(Protocol):

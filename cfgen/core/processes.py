@@ -15,11 +15,16 @@ from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.isolate import isolated
 
 
-def context() -> SpawnContext:
-    """For ``Process``, ``Pipe`` and pools; from a script, a notebook or a thread alike."""
-    return _Context()
+def context(alone: bool = False) -> SpawnContext:
+    """For ``Process``, ``Pipe`` and pools; from a script, a notebook or a thread alike.
+
+    Args:
+        alone: processes get a network of their own, with all that they start; ``isolate.available()`` says where.
+    """
+    return _AloneContext() if alone else _Context()
 
 
 def importable(thing: Any) -> str:
@@ -45,16 +50,26 @@ def _without_main(name: str) -> dict[str, Any]:
     return {key: value for key, value in told.items() if not key.startswith("init_main_from")}
 
 
-class _Popen(popen_spawn_posix.Popen):
-    # The standard launch, reading another ``get_preparation_data``: neither a copy of its code nor a patch that other
+def _isolated_command(**handles: Any) -> list[str]:
+    return isolated([os.fsdecode(word) for word in spawn.get_command_line(**handles)])
+
+
+def _launching(**other: Any) -> FunctionType:
+    # The standard launch, reading other functions of ``spawn``: neither a copy of its code nor a patch that other
     # users of multiprocessing in this process, or in another thread of it, would feel.
-    _launch = FunctionType(
+    return FunctionType(
         popen_spawn_posix.Popen._launch.__code__,  # type: ignore[attr-defined]
-        {
-            **vars(popen_spawn_posix),
-            "spawn": SimpleNamespace(**{**vars(spawn), "get_preparation_data": _without_main}),
-        },
+        {**vars(popen_spawn_posix), "spawn": SimpleNamespace(**{**vars(spawn), **other})},
     )
+
+
+class _Popen(popen_spawn_posix.Popen):
+    _launch = _launching(get_preparation_data=_without_main)
+
+
+class _AlonePopen(popen_spawn_posix.Popen):
+    # By a program before Python's start: once libraries have threads, a system may refuse a process a new network.
+    _launch = _launching(get_preparation_data=_without_main, get_command_line=_isolated_command)
 
 
 class _Process(SpawnProcess):
@@ -87,5 +102,15 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+class _AloneProcess(_Process):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        return _AlonePopen(process_obj)
+
+
 class _Context(SpawnContext):
     Process = _Process
+
+
+class _AloneContext(SpawnContext):
+    Process = _AloneProcess

@@ -3,20 +3,23 @@
 A factory is imported only when it is asked for, so that heavy packages load in the one file that needs them.
 """
 
+import dataclasses
 import importlib
 import importlib.util
 import inspect
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from cfgen.core.errors import CfgenError, InputError, install_command
+from cfgen.core.errors import CfgenError, InputError, did_you_mean, install_command
 from cfgen.core.faults import ends_the_run, words
+from cfgen.core.warn import warn
 
+#: of what has no docstring of its own
+NO_WORDS = "(no description)"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
@@ -52,7 +55,7 @@ class Entry:
     """One name of a registry, for a list.
 
     Attributes:
-        summary: first line of its docstring. source: "built-in", or the distribution and its version.
+        summary: first line of its own docstring. source: "built-in", or the distribution and its version.
         extra: what it needs beyond the base install. problem: why it cannot be used, or "".
     """
 
@@ -124,7 +127,8 @@ class Registry:
         plugin = self._plugins().get(name)
         if plugin is None:
             raise InputError(
-                f"{self.kind} '{name}' is not known; expected one of: {', '.join(self.names())}. "
+                f"{self.kind} '{name}' is not known; expected one of: {', '.join(self.names())}"
+                f"{did_you_mean(name, self.names())}. "
                 f"Third parties register theirs under the entry-point group '{self.group}'."
             )
         try:
@@ -196,7 +200,7 @@ class Registry:
                 if name in self._builtin:
                     raise
                 broken[name] = error
-                warnings.warn(f"left out: {error}", stacklevel=2)
+                warn(f"left out: {error}")
         return found, broken
 
     def entries(self) -> list[Entry]:
@@ -205,7 +209,7 @@ class Registry:
         for name in self.ordered():
             summary = problem = ""
             try:
-                summary = first_line(self.get(name))
+                summary = first_line(self.get(name)) or NO_WORDS
             except CfgenError as error:
                 problem = str(error)
             found.append(Entry(name, summary, self.source(name), self.extra(name), problem))
@@ -215,15 +219,11 @@ class Registry:
         found: dict[str, EntryPoint] = {}
         for point in entry_points(group=self.group):
             if point.name in self._builtin:
-                warnings.warn(
-                    f"{self.kind} plug-in '{point.name}' ({point.value}) has a built-in's name: ignored",
-                    stacklevel=3,
-                )
+                warn(f"{self.kind} plug-in '{point.name}' ({point.value}) has a built-in's name: ignored")
             elif not _NAME.fullmatch(point.name):
-                warnings.warn(
+                warn(
                     f"{self.kind} plug-in '{point.name}' ({point.value}): expected a name of letters, digits and "
-                    "_ . -, as it goes into records and paths: ignored",
-                    stacklevel=3,
+                    "_ . -, as it goes into records and paths: ignored"
                 )
             else:
                 found[point.name] = point
@@ -231,8 +231,15 @@ class Registry:
 
 
 def first_line(thing: Callable[..., Any]) -> str:
-    """Of its docstring; "" without one."""
-    return next(iter((inspect.getdoc(thing) or "").splitlines()), "")
+    """Of :func:`own_doc`; "" without one."""
+    return next(iter(own_doc(thing).splitlines()), "")
+
+
+def own_doc(thing: Callable[..., Any]) -> str:
+    """Its own docstring: that of a base class, or what a dataclass makes up, tells nothing of it."""
+    own = inspect.cleandoc(thing.__doc__ or "")
+    made_up = dataclasses.is_dataclass(thing) and own.startswith(f"{getattr(thing, '__name__', '')}(")
+    return "" if made_up else own
 
 
 def _told(error: BaseException) -> str:

@@ -1,20 +1,19 @@
 """The taxonomy: hazards, harmless objects and the null edit, read from YAML and checked entry by entry."""
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-import yaml
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.hashing import hash_json
 from cfgen.core.paths import scenarios_dir
-from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
+from cfgen.core.warn import warn
+from cfgen.core.yaml_file import faults_of, read_yaml, told
+from cfgen.records import Hazard
 
 Kind = Literal["hazard", "nuisance", "null"]
 
@@ -62,7 +61,7 @@ class Taxonomy:
         by_id = {entry.id: entry for entry in self}
         if hazard_id not in by_id:
             raise InputError(
-                f"hazard '{hazard_id}' is not in the taxonomy{_did_you_mean(hazard_id, by_id)}; "
+                f"hazard '{hazard_id}' is not in the taxonomy{did_you_mean(hazard_id, by_id)}; "
                 "'cfgen hazards list' shows all of them"
             )
         return by_id[hazard_id]
@@ -86,7 +85,20 @@ def load_taxonomy(own: Path | None = None, only: bool = False) -> Taxonomy:
     entries = _read(_files(own), own=True)
     if not entries:
         raise InputError(f"taxonomy '{own}': expected entries under 'hazards' or 'nuisances', found none")
+    _warn_of_unknown_models(own, entries)
     return merge_taxonomy(tuple(entries), only)
+
+
+def _warn_of_unknown_models(own: Path, entries: Sequence[Hazard]) -> None:
+    """No mistake by itself: an inpainter that comes with models of its own may know it."""
+    known = {path.parent.name for path in (scenarios_dir() / "assets").glob("*/*.json")}
+    for entry in entries:
+        if entry.model and entry.model not in known:
+            warn(
+                f"taxonomy '{own}': {entry.id}: model: cfgen has none called '{entry.model}'"
+                f"{did_you_mean(entry.model, known)}, so neither composite nor pathtrace can draw it; 'cfgen hazards "
+                "show NAME' says which model a hazard has"
+            )
 
 
 def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
@@ -138,33 +150,15 @@ def _read(files: Sequence[Path], own: bool) -> list[Hazard]:
 # --- one file -------------------------------------------------------------------------------------------
 
 
-class _OneKeyOnce(yaml.SafeLoader):
-    """YAML that refuses a key given twice, which SafeLoader would silently overwrite."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"key '{key}' is given twice", node.start_mark
-                )
-        return super().construct_mapping(node, deep)
-
-
 def _read_file(path: Path, own: bool) -> list[Hazard]:
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), _OneKeyOnce)
-    except yaml.YAMLError as error:
-        raise InputError(f"{path.name}: not readable as YAML: {' '.join(str(error).split())}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path.name}: cannot be read as UTF-8 text: {error}") from error
+    data = read_yaml(path)
     if not isinstance(data, dict):
         raise InputError(f"{path.name}: expected a mapping with 'hazards', found {str(data)[:80]!r}")
     for key in data:
         if key not in _FILE_KEYS:
             raise InputError(
                 f"{path.name}: expected only {', '.join(_FILE_KEYS)} at top level, found '{key}'"
-                f"{_did_you_mean(str(key), _FILE_KEYS)}"
+                f"{did_you_mean(str(key), _FILE_KEYS)}"
             )
     inherited = {key: data[key] for key in _INHERITED if key in data}
     found: list[Hazard] = []
@@ -192,7 +186,7 @@ def _entry(file: str, name: str, kind: Kind, inherited: dict[str, Any], fields: 
     try:
         entry = Hazard.model_validate({**given, **inherited, **fields, "id": name, "kind": kind})
     except ValidationError as error:
-        raise InputError(f"{file}: {name}: " + "; ".join(_explain(e) for e in error.errors())) from error
+        raise InputError(f"{file}: {name}: {told(faults_of(error, Hazard, ('id', 'kind')))}") from error
     _check_sense(file, entry)
     return entry
 
@@ -220,40 +214,3 @@ def _check_sense(file: str, entry: Hazard) -> None:
         )
     if not entry.prompt.strip():
         raise InputError(f"{file}: {entry.id}: prompt: expected words for generative inpainters, found none")
-
-
-_MODELS: dict[str, type[BaseModel]] = {"size": Size, "motion": HazardMotion, "distance": DistancePolicy}
-
-
-def _explain(error: ErrorDetails) -> str:
-    """One fault: the field, what was expected, what was found, and the nearest right word."""
-    place = [str(part) for part in error["loc"]]
-    field, found = ".".join(place), error["input"]
-    if error["type"] == "missing":
-        return f"{field}: expected this field, found none"
-    if error["type"] == "extra_forbidden":
-        model: type[BaseModel] = _MODELS.get(place[0], Hazard) if len(place) > 1 else Hazard
-        known = [name for name in model.model_fields if model is not Hazard or name not in ("id", "kind")]
-        return f"{field}: unknown field{_did_you_mean(place[-1], known)}; expected one of {', '.join(known)}"
-    message = error["msg"][:1].lower() + error["msg"][1:]
-    hint = ""
-    if error["type"] == "literal_error":
-        hint = _did_you_mean(str(found), _choices(place))
-    return f"{field}: {message}, found {found!r}{hint}"
-
-
-def _choices(place: list[str]) -> list[str]:
-    """The words that the field at ``place`` may hold."""
-    model: type[BaseModel] = _MODELS.get(place[0], Hazard) if len(place) > 1 else Hazard
-    name = place[1] if model is not Hazard else place[0]
-    return _literals(model.model_fields[name].annotation)
-
-
-def _literals(annotation: Any) -> list[str]:
-    words = [arg for arg in get_args(annotation) if isinstance(arg, str)]
-    return words or [word for arg in get_args(annotation) for word in _literals(arg)]
-
-
-def _did_you_mean(word: str, known: Any) -> str:
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean '{near[0]}'?)" if near else ""

@@ -202,8 +202,16 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
     front = None
     for view in sorted(found, key=lambda v: (v is not found[0], abs(v.key[1]))):
         if view.key[0] not in settings:
-            image, extra = job.images[view.key], job.scene.extra
-            settings[view.key[0]] = Setting(image, view.camera, view.placement, extra, front)
+            image, scene = job.images[view.key], job.scene
+            settings[view.key[0]] = Setting(
+                image,
+                view.camera,
+                view.placement,
+                scene.extra,
+                front,
+                scene.timestamp,
+                job.view if view is found[0] else None,
+            )
             front = front or settings[view.key[0]]
     return settings
 

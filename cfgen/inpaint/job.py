@@ -9,6 +9,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
+from cfgen.perception.view import SceneView
 from cfgen.records import Fault, Hazard, Placement, Scene
 
 #: camera name and time of a frame, s relative to t0
@@ -27,6 +28,7 @@ class EditJob:
         hazard: what to add; kind ``null`` adds nothing through the same steps.
         placement: where it is at t0.
         seed: decides everything random.
+        view: what the front frame at t0 shows, where somebody looked; light is read off it.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
     """
 
@@ -36,6 +38,7 @@ class EditJob:
     placement: Placement
     seed: int
     mask: np.ndarray | None = None
+    view: SceneView | None = None
 
 
 @dataclass(frozen=True, eq=False)

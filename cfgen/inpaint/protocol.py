@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Hazard, Placement, Size
 
 
@@ -21,7 +22,9 @@ class Setting:
         camera: its calibration; ``T_cam_ego`` takes points of the ego frame at t0 into the camera then.
         placement: the hazard at that time.
         extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
-            where no sun shines.
+            where no sun shines; ``latitude_deg``, ``longitude_deg`` and ``heading_deg``.
+        timestamp: UTC of t0 as the scene tells it, or empty.
+        view: what the image shows, where somebody looked.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 
@@ -30,6 +33,8 @@ class Setting:
     placement: Placement
     extra: Mapping[str, Any] = field(default_factory=dict)
     front: "Setting | None" = None
+    timestamp: str = ""
+    view: SceneView | None = None
 
 
 @dataclass(frozen=True, eq=False)

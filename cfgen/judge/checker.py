@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from cfgen.core.faults import contained
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS
+from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.models.quote import cut_notes
 from cfgen.records import Fault
 

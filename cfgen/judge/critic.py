@@ -14,7 +14,8 @@ import numpy as np
 from PIL import Image
 
 from cfgen.core.errors import InputError, MissingExtraError
-from cfgen.judge.rubrics.faithfulness import HEADINGS, QUESTIONS, TEXTS, TraceItem
+from cfgen.judge.rubrics.faithfulness import HEADINGS, QUESTIONS, TEXTS
+from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.records import Edge
 
 _WORDS = ("CONSISTENT", "INCONSISTENT")

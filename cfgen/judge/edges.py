@@ -12,31 +12,46 @@ from cfgen.core.faults import fault_of
 from cfgen.judge.checker import Done, Item, Items, broken
 from cfgen.judge.panel import Panel
 from cfgen.judge.payload import picture
-from cfgen.judge.protocol import RubricId
 from cfgen.judge.registry import create_judge
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, TraceItem, TraceReply
-from cfgen.models.base import Ask, ModelError, Picture, Turn
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS
+from cfgen.judge.rubrics.trace import TraceReply, TraceRubric
+from cfgen.models.base import Ask, Form, ModelError, Picture
 from cfgen.models.quote import cut_notes
 from cfgen.models.registry import MODELS
 
 
 class ModelChecker:
-    """The faithfulness rubric put to the first model of a judge, with that judge's limits, budget and cache.
+    """A rubric about traces put to the first model of a judge, with that judge's limits, budget and cache.
 
     Raises:
         InputError: the judge has no model (offline).
     """
 
-    rubric: RubricId = FAITHFULNESS.id
-
-    def __init__(self, judge: str, options: dict[str, Any], cache_dir: Path | None = None) -> None:
+    def __init__(
+        self,
+        judge: str,
+        options: dict[str, Any],
+        cache_dir: Path | None = None,
+        rubric: TraceRubric = FAITHFULNESS,
+    ) -> None:
         panel = create_judge(judge, cache_dir, **options)
         if not isinstance(panel, Panel):
             raise InputError(
                 f"judge '{judge}' has no model to ask about traces; use one of: {', '.join(MODELS.names())}"
             )
-        self.name = panel.name
+        name = rubric.id.name
+        self.name = panel.name if name == FAITHFULNESS.name else f"{panel.name}-{name}"
+        self.rubric = rubric.id
         self.asking, self.model = panel.asking, panel.models[0]
+        self._rubric = rubric
+
+    @property
+    def id(self) -> str:
+        return self.model.id
+
+    @property
+    def form(self) -> Form:
+        return self.model.form
 
     def check(self, items: Items, done: Done, strict: bool = False) -> None:
         """See :class:`cfgen.judge.checker.Checker`.
@@ -49,7 +64,7 @@ class ModelChecker:
         async def work(item: Item) -> None:
             key, build = item
             shown = await self.asking.aside(build)
-            found = await self.reply(key, shown)
+            found = await self._rubric.check_trace(self, key, shown)
             done(key, replace(found, notes=cut_notes(shown.words)))
 
         def broke(item: Item, error: Exception) -> None:
@@ -58,27 +73,9 @@ class ModelChecker:
         self.asking.strict = strict
         self.asking.run([self.model], items, work, broke, "traces")
 
-    async def reply(self, key: str, item: TraceItem) -> TraceReply:
-        """All five edges at once; asked a second time when the first reply cannot be read."""
-        asked = Turn("user", await self.shown(FAITHFULNESS.prompt(item)))
-        first = await self._edges(key, (asked,))
-        if first.usable or not first.raw:
-            return first
-        again = Turn("user", (FAITHFULNESS.again(first.reason),))
-        second = await self._edges(key, (asked, Turn("model", (first.raw,)), again))
-        return second if second.usable else first
-
     async def shown(self, parts: Sequence[str | np.ndarray]) -> tuple[str | Picture, ...]:
         """Words as they are, images (H, W, 3) uint8 RGB encoded."""
         return await self.asking.aside(lambda: tuple(p if isinstance(p, str) else picture(p) for p in parts))
-
-    async def _edges(self, key: str, turns: tuple[Turn, ...]) -> TraceReply:
-        def read(text: str) -> TraceReply:
-            return FAITHFULNESS.parse(text, self.model.id)
-
-        ask = Ask(FAITHFULNESS.system(), turns, self.model.form, FAITHFULNESS.schema, key)
-        text, reason = await self.answer(ask, lambda text: read(text).usable)
-        return read(text) if text else reason
 
     async def answer(self, ask: Ask, fits: Callable[[str], bool]) -> tuple[str, TraceReply]:
         """The text of the reply, or "" and an answer that says why there is none.

@@ -9,6 +9,7 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.faults import ends_the_run, fault_of
 from cfgen.core.hashing import hash_json
+from cfgen.core.registry import own_doc
 from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
@@ -161,7 +162,7 @@ def model_judge(provider: str) -> Callable[..., Panel]:
         model, limits = create_model(provider, options, "judge")
         return Panel(name or model.id, f"{provider} {model.id}", [model], limits)
 
-    make.__doc__ = MODELS.get(provider).__doc__
+    make.__doc__ = own_doc(MODELS.get(provider))
     return make
 
 

@@ -18,7 +18,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
 from cfgen.judge.each import judge_each
-from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey
+from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
 from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, Truth
@@ -137,7 +137,7 @@ def probe(
         wanted += found
     probes = [p for p in wanted if not p.unfit]
     random.Random(seed).shuffle(probes)
-    store.register_judge(judge.run_record())
+    store.register_judge(asked_now(judge))
     verdicts = _judge(inputs, judge, probes, quiet, strict)
     run = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
     faults += [v.fault for v in verdicts if v and v.fault]

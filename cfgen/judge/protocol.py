@@ -9,6 +9,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from cfgen.core.files import read_image
+from cfgen.core.network import current
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
 
@@ -118,3 +119,9 @@ class Judge(Protocol):
         items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]],
         done: Callable[[Verdict], None],
     ) -> None: ...
+
+
+def asked_now(judge: Judge) -> JudgeRun:
+    """Its record, with what can be reached now and how that is held."""
+    held = current().words("models elsewhere refused, and Python's sockets in this process")
+    return judge.run_record().model_copy(update={"network": (held,)})

@@ -10,7 +10,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
-from cfgen.judge.rubrics.faithfulness import TraceItem, TraceReply
+from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot

@@ -1,19 +1,17 @@
 """What a script or a notebook calls; the command line calls the same. Each function imports what it needs."""
 
-import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
-from cfgen.core.errors import InputError, ShortfallWarning
+from cfgen.core.errors import ShortfallWarning
 from cfgen.core.plain import MAX_CHARS
+from cfgen.core.warn import warn
+from cfgen.library.arguments import Names, Options, Place, checked, names
 
 if TYPE_CHECKING:
-    from cfgen.library.benchmark import Benchmark
+    from cfgen.library.benchmark import Benchmark, Run
     from cfgen.library.comparison import Comparison
-    from cfgen.library.experiment import Outcome
-    from cfgen.library.runs import Run
     from cfgen.planners.protocol import Planner, Requirements
     from cfgen.records import Calibration, ProbeRun
     from cfgen.report import Report
@@ -21,14 +19,8 @@ if TYPE_CHECKING:
     from cfgen.scenes.importing import ImportSummary
     from cfgen.verify import Verification
 
-#: A path; what :func:`build` and :func:`open_benchmark` return stands for its folder.
-Place = str | os.PathLike[str]
-#: Names; one text may hold several, with commas between them.
-Names = str | Sequence[str]
-Control = Literal["null", "nuisance"]
-Options = Mapping[str, Any] | None
 
-
+@checked
 def build(
     out: Place = "bench",
     *,
@@ -48,7 +40,7 @@ def build(
     perception: str = "",
     perception_options: Options = None,
     decel_band: tuple[float, float] = (1.5, 6.0),
-    controls: Names | Sequence[Control] = (),
+    controls: Names = (),
     distances: Sequence[float] = (),
     attempts: int = 4,
     budget: float = 0.0,
@@ -82,55 +74,20 @@ def build(
         InputError: no usable scene, an unknown name, a value out of range.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
+    given = dict(locals())
     from cfgen.build import BuildOptions
     from cfgen.build import build as build_cases
     from cfgen.library.benchmark import Benchmark
 
-    _check("n", n, n >= 1, "a whole number above 0")
-    _check("attempts", attempts, attempts >= 1, "a whole number above 0")
-    _check("budget", budget, 0 <= budget < float("inf"), "dollars, or 0 for no limit")
-    _check(
-        "decel_band", decel_band, len(decel_band) == 2 and 0 < decel_band[0] < decel_band[1], "0 < low < high"
-    )
-    arms = names(controls)
-    _check("controls", controls, set(arms) <= {"null", "nuisance"}, "null and/or nuisance")
-    _check("distances", distances, all(0.2 <= d <= 5 for d in distances), "factors from 0.2 to 5")
-    options = BuildOptions(
-        out=place(out),
-        n=n,
-        seed=seed,
-        scenes=_maybe(scenes),
-        taxonomy=_maybe(taxonomy),
-        taxonomy_only=taxonomy_only,
-        hazards=names(hazards),
-        inpainter=inpainter,
-        inpainter_options=_plain(inpainter_options),
-        guide=guide,
-        masks=masks,
-        masks_options=_plain(masks_options),
-        detector=detector,
-        detector_options=_plain(detector_options),
-        perception=perception,
-        perception_options=_plain(perception_options),
-        decel_band=(float(decel_band[0]), float(decel_band[1])),
-        controls=cast(tuple[Control, ...], arms),
-        distances=tuple(distances),
-        attempts=attempts,
-        budget=budget,
-        jobs=jobs,
-        retry_faults=retry_faults,
-        strict=strict,
-        offline=offline,
-        allow_hosts=names(allow_hosts),
-        quiet=quiet,
-    )
+    options = BuildOptions(**given)
     build_cases(options)
     made = Benchmark(options.out)
     if made.shortfall:
-        warnings.warn(f"{made.path}: {made.shortfall}", ShortfallWarning, stacklevel=2)
+        warn(f"{made.path}: {made.shortfall}", ShortfallWarning)
     return made
 
 
+@checked
 def open_benchmark(path: Place) -> "Benchmark":
     """A benchmark that was built before.
 
@@ -139,9 +96,10 @@ def open_benchmark(path: Place) -> "Benchmark":
     """
     from cfgen.library.benchmark import Benchmark
 
-    return Benchmark(place(path))
+    return Benchmark(Path(path))
 
 
+@checked
 def score(
     bench: Place,
     planner: "str | Path | type | Planner",
@@ -191,42 +149,19 @@ def score(
         StoreError: not a benchmark, or the planner's name is taken by another one.
         Shortfall: a budget is spent; what is answered is kept.
     """
-    from cfgen.library.benchmark import Benchmark
-    from cfgen.library.runs import Run
+    given = dict(locals())
+    from cfgen.library.benchmark import Benchmark, Run
     from cfgen.rollouts.options import ScoreOptions
     from cfgen.score import score as score_planner
 
-    _check("repeats", repeats, repeats >= 1, "a whole number above 0")
-    _check("timeout_s", timeout_s, timeout_s > 0, "seconds above 0")
-    summary = score_planner(
-        ScoreOptions(
-            bench=place(bench),
-            planner=str(planner) if isinstance(planner, Path) else planner,
-            name=name,
-            planner_options=_plain(planner_options),
-            judge=judge,
-            judge_options=_with_votes(judge_options, votes),
-            rubric=str(rubric),
-            arms=names(arms),
-            repeats=repeats,
-            timeout_s=timeout_s,
-            startup_timeout_s=startup_timeout_s,
-            intervene=intervene,
-            retry_failed=retry_failed,
-            retry_all=retry_all,
-            planner_retries=planner_retries,
-            max_answer_chars=max_answer_chars,
-            strict=strict,
-            offline=offline,
-            allow_hosts=names(allow_hosts),
-            quiet=quiet,
-        )
-    )
+    given["judge_options"] = _with_votes(given["judge_options"], given.pop("votes"))
+    summary = score_planner(ScoreOptions(**given))
     if short := summary.short():
-        warnings.warn(f"{summary.planner}: {short}", ShortfallWarning, stacklevel=2)
-    return Run(Benchmark(place(bench)), summary.planner, summary.judge, summary)
+        warn(f"{summary.planner}: {short}", ShortfallWarning)
+    return Run(Benchmark(given["bench"]), summary.planner, summary.judge, summary)
 
 
+@checked
 def report(
     bench: Place,
     out: Place | None = None,
@@ -249,10 +184,15 @@ def report(
     from cfgen.report import report as write_report
 
     return write_report(
-        place(bench), _maybe(out), None if planners is None else names(planners), panels, strict
+        Path(bench),
+        None if out is None else Path(out),
+        None if planners is None else names(planners),
+        panels,
+        strict,
     )
 
 
+@checked
 def verify(bench: Place) -> "Verification":
     """Re-derive every hash of a benchmark directory: ``faults`` names what changed, is missing or is extra.
 
@@ -261,11 +201,12 @@ def verify(bench: Place) -> "Verification":
     """
     from cfgen.verify import Verification
 
-    found = Verification(place(bench))
+    found = Verification(Path(bench))
     found.run()
     return found
 
 
+@checked
 def compare(a: "str | Run", b: "str | Run", *, arm: str = "hazard", judge: str | None = None) -> "Comparison":
     """Pair two runs case by case: ``a`` is what was before, ``b`` what is new.
 
@@ -281,20 +222,10 @@ def compare(a: "str | Run", b: "str | Run", *, arm: str = "hazard", judge: str |
     return compare_runs(a, b, arm, judge)
 
 
-def run(file: Place, *, dry_run: bool = False, quiet: bool = False) -> "Outcome":
-    """Build, score, judge and report as ``experiment.yaml`` says; with ``dry_run`` only estimate what it takes.
-
-    Raises:
-        InputError: a field of the file is wrong or missing; names it.
-    """
-    from cfgen.library.experiment import carry_out
-
-    return carry_out(place(file), dry_run, quiet)
-
-
 # --- judges, exports and scenes -------------------------------------------------------------------------
 
 
+@checked
 def probe(
     bench: Place,
     judge: str = "offline",
@@ -311,11 +242,12 @@ def probe(
     from cfgen.judge.registry import create_judge
     from cfgen.store import Store
 
-    root = place(bench)
+    root = Path(bench)
     made = create_judge(judge, Store(root).reply_cache, str(rubric), **_with_votes(judge_options, votes))
     return probe_judge(root, made, names(kinds), cases, quiet)
 
 
+@checked
 def calibrate(bench: Place, judge: str = "offline", benchmarks: Sequence[Place] = ()) -> "Calibration":
     """Compare a judge's verdicts with people's ratings.
 
@@ -324,9 +256,10 @@ def calibrate(bench: Place, judge: str = "offline", benchmarks: Sequence[Place] 
     """
     from cfgen.judge.calibrate import calibrate as calibrate_judge
 
-    return calibrate_judge(place(bench), judge, [place(one) for one in benchmarks])
+    return calibrate_judge(Path(bench), judge, [Path(one) for one in benchmarks])
 
 
+@checked
 def export_inputs(
     bench: Place,
     out: Place,
@@ -340,9 +273,10 @@ def export_inputs(
     from cfgen.planners.protocol import Requirements
     from cfgen.rollouts.export import export_inputs as export
 
-    return export(place(bench), place(out), needs or Requirements(), names(arms), repeats, quiet)
+    return export(Path(bench), Path(out), needs or Requirements(), names(arms), repeats, quiet)
 
 
+@checked
 def import_scenes(
     reader: str,
     source: Place,
@@ -360,43 +294,17 @@ def import_scenes(
     from cfgen.scenes.importing import import_scenes as cut
     from cfgen.scenes.importing import open_reader
 
-    opened = open_reader(reader, place(source), _plain(options))
-    return cut(opened, place(out), every_s, limit, lossless, frame_times or FRAME_TIMES, quiet)
+    opened = open_reader(reader, Path(source), dict(options or {}))
+    return cut(opened, Path(out), every_s, limit, lossless, tuple(frame_times or FRAME_TIMES), quiet)
 
 
+@checked
 def check_scenes(folder: Place) -> "dict[Path, list[Fault]]":
     """Every scene folder at or below ``folder``, with what is wrong with it."""
     from cfgen.scenes.check import check_folder
 
-    return check_folder(place(folder))
+    return check_folder(Path(folder))
 
 
-# --- arguments ------------------------------------------------------------------------------------------
-
-
-def place(path: Place) -> Path:
-    return Path(path).expanduser()
-
-
-def names(given: Names) -> tuple[str, ...]:
-    """Words, from a list of them or from one text with commas."""
-    words = given.split(",") if isinstance(given, str) else given
-    return tuple(word.strip() for word in words if word.strip())
-
-
-def _maybe(path: Place | None) -> Path | None:
-    return None if path is None else place(path)
-
-
-def _plain(options: Options) -> dict[str, Any]:
-    """They are stored as JSON, which has no paths."""
-    return {key: str(v) if isinstance(v, os.PathLike) else v for key, v in (options or {}).items()}
-
-
-def _with_votes(options: Options, votes: int | None) -> dict[str, Any]:
-    return _plain(options) if votes is None else {**_plain(options), "votes": votes}
-
-
-def _check(name: str, value: object, fits: bool, expected: str) -> None:
-    if not fits:
-        raise InputError(f"{name}: expected {expected}, found {value}")
+def _with_votes(options: Options, votes: int | None) -> Mapping[str, Any]:
+    return {**(options or {}), **({} if votes is None else {"votes": votes})}

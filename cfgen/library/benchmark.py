@@ -1,21 +1,36 @@
-"""A benchmark directory as an object: cases with their frames as arrays, what was refused, and the runs on it."""
+"""A benchmark directory as an object, and each planner's run on it under a judge: cases, answers, verdicts, figures."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from cfgen import records
-from cfgen.core.errors import InputError
-from cfgen.core.files import read_image, read_record
+from cfgen.core.errors import InputError, did_you_mean
+from cfgen.core.files import read_record
 from cfgen.library import html
-from cfgen.library.runs import Run
-from cfgen.planners.protocol import Requirements
-from cfgen.records import BuildReport, Case, Fault, Hazard, Placement, Planned, Rejection, Scene, faults_in
-from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
-from cfgen.scenes.folder import load_scene
+from cfgen.library.cases import BenchmarkCase
+from cfgen.metrics.success import SuccessRow, success_row
+from cfgen.records import (
+    DIMENSIONS,
+    BuildReport,
+    Fault,
+    JudgeRun,
+    Planned,
+    PlannerRun,
+    Rejection,
+    Rollout,
+    Verdict,
+    faults_in,
+)
+from cfgen.report_page.sections.success import leaderboard
+from cfgen.report_page.table import Table
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
+
+if TYPE_CHECKING:
+    from cfgen.rollouts.summary import ScoreSummary
 
 
 class Benchmark:
@@ -67,7 +82,7 @@ class Benchmark:
         return ""
 
     @property
-    def cases(self) -> list["BenchmarkCase"]:
+    def cases(self) -> list[BenchmarkCase]:
         return [BenchmarkCase(self.store, self._inputs, case) for case in self.store.cases()]
 
     @property
@@ -94,7 +109,7 @@ class Benchmark:
         """Names of those that gave verdicts."""
         return sorted(path.name for path in self.path.glob("verdicts/*") if path.is_dir())
 
-    def run(self, planner: str, judge: str | None = None) -> Run:
+    def run(self, planner: str, judge: str | None = None) -> "Run":
         """What ``planner`` answered and how ``judge`` judged it; None takes the judge with the most verdicts.
 
         Raises:
@@ -103,20 +118,20 @@ class Benchmark:
         return Run.open(self, planner, judge)
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> "list[Run]":
         return [self.run(planner) for planner in self.planners]
 
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict a case, for ``pandas.DataFrame``."""
         return [case.row() for case in self]
 
-    def __iter__(self) -> Iterator["BenchmarkCase"]:
+    def __iter__(self) -> Iterator[BenchmarkCase]:
         return iter(self.cases)
 
     def __len__(self) -> int:
         return len(self.store.case_ids())
 
-    def __getitem__(self, which: int | str) -> "BenchmarkCase":
+    def __getitem__(self, which: int | str) -> BenchmarkCase:
         ids = self.store.case_ids()
         if isinstance(which, str) and which not in ids:
             raise InputError(f"{self.path}: expected one of its {len(ids)} case ids, found '{which}'")
@@ -130,106 +145,172 @@ class Benchmark:
         return f"Benchmark({str(self.path)!r}): {len(self)} cases, {len(self.rejections)} refused"
 
     def _repr_html_(self) -> str:
-        return html.benchmark(repr(self), self.cases)
+        cases = self.cases
+        shown = [(case.augmented, case.hazard.name) for case in cases[: html.SHOWN]]
+        return html.benchmark(repr(self), shown, len(cases))
 
 
-class BenchmarkCase:
-    """One accepted case. Arrays are uint8 and read when asked for."""
+#: arm and repeat
+Asked = tuple[str, int]
 
-    def __init__(self, store: Store, inputs: RolloutInputs, record: Case) -> None:
-        self.record = record
-        self.path = store.case_dir(record.case_id)
-        self._store, self._inputs = store, inputs
 
-    @property
-    def case_id(self) -> str:
-        return self.record.case_id
+@dataclass(frozen=True)
+class RunCase:
+    """What became of one case: answers by (arm, repeat), and verdicts of every arm but the original."""
 
-    @property
-    def hazard(self) -> Hazard:
-        return self.record.hazard
+    case: BenchmarkCase
+    rollouts: dict[Asked, Rollout]
+    verdicts: dict[Asked, Verdict]
 
-    @property
-    def placement(self) -> Placement:
-        """Where the hazard stands: metres in the ego frame at t0, and its box in pixels."""
-        return self.record.placement
+    def rollout(self, arm: str = "hazard", repeat: int = 0) -> Rollout | None:
+        return self.rollouts.get((arm, repeat))
 
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Arms that planners can be asked: the original, a rerun of it, and those with frames of their own."""
-        return ("original", "rerun", *self.record.arms)
-
-    @property
-    def scene(self) -> Scene:
-        """Cameras, the ego's history and its recorded future."""
-        return load_scene(self._store.scene_dir(self.record.scene_id)).scene
-
-    @property
-    def original(self) -> np.ndarray:
-        """(H, W, 3) RGB: the front frame at t0."""
-        return self._read("original.png", "RGB")
-
-    @property
-    def augmented(self) -> np.ndarray:
-        """(H, W, 3) RGB: the same with the hazard."""
-        return self._read("augmented.png", "RGB")
-
-    @property
-    def mask(self) -> np.ndarray:
-        """(H, W): above 0 where the two may differ."""
-        return self._read("mask.png", "L")
-
-    @property
-    def layer(self) -> np.ndarray:
-        """(H, W, 4) RGBA: the hazard alone."""
-        return self._read("layer.png", "RGBA")
-
-    def frames(self, arm: str = "hazard", camera: str = "front") -> dict[float, np.ndarray]:
-        """Seconds relative to t0 -> (H, W, 3) RGB: every frame of a camera up to t0, as planners get them.
-
-        Raises:
-            InputError: the scene has no such camera, or the case no such arm.
-        """
-        if arm not in self.arms:
-            raise InputError(
-                f"case '{self.case_id}': expected an arm of {', '.join(self.arms)}, found '{arm}'"
-            )
-        scene = self.scene
-        name = scene.front.name if camera == "front" else camera
-        times = tuple(sorted(f.t for f in scene.frames if f.camera == name and f.t <= 1e-3))
-        question = RolloutInput(self.record, arm, 0)
-        seen = self._inputs.observation(question, Requirements((camera,), times)).images[camera]
-        return {image.t: image.pixels for image in seen}
-
-    def row(self) -> dict[str, Any]:
-        """The plain facts, for a table."""
-        record, place = self.record, self.placement
-        return {
-            "case_id": record.case_id,
-            "scene_id": record.scene_id,
-            "hazard": record.hazard.id,
-            "cluster": record.hazard.cluster,
-            "zone": place.zone,
-            "x_m": place.x,
-            "y_m": place.y,
-            "distance_m": place.distance_m,
-            "lateral_m": place.lateral_m,
-            "required_decel": place.required_decel,
-            "speed_mps": self.scene.speed,
-            "inpainter": record.provenance.inpainter,
-            "attempts": len(record.attempts),
-            "arms": ",".join(record.arms),
-        }
-
-    def _read(self, name: str, mode: str) -> np.ndarray:
-        return read_image(self.path / name, mode)
+    def verdict(self, arm: str = "hazard", repeat: int = 0) -> Verdict | None:
+        return self.verdicts.get((arm, repeat))
 
     def __repr__(self) -> str:
-        place = self.placement
+        scores = {
+            f"{arm}.{k}" if k else arm: v.scores.get("overall") for (arm, k), v in self.verdicts.items()
+        }
+        told = ", ".join(f"{arm} {'-' if score is None else score}" for arm, score in scores.items())
+        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; overall {told or 'not judged'}"
+
+    def _repr_html_(self) -> str:
+        return self.case._repr_html_() + html.answers(self.rollouts, self.verdicts)
+
+
+class Run:
+    """Read once, when first asked for. Iterating gives a :class:`RunCase` for each case of the benchmark.
+
+    Attributes:
+        bench, planner, judge: whose answers on what, judged by whom; ``judge`` is "" before any verdict.
+        summary: what :func:`cfgen.score` counted; None where a run was opened.
+    """
+
+    def __init__(
+        self, bench: "Benchmark", planner: str, judge: str, summary: "ScoreSummary | None" = None
+    ) -> None:
+        self.bench, self.planner, self.judge, self.summary = bench, planner, judge, summary
+
+    @classmethod
+    def open(cls, bench: "Benchmark", planner: str, judge: str | None = None) -> "Run":
+        """See :meth:`cfgen.Benchmark.run`."""
+        store = bench.store
+        if planner not in bench.planners:
+            raise InputError(
+                f"planner '{planner}' was not scored in {bench.path}; expected one of: "
+                f"{', '.join(bench.planners) or 'none yet'}. Score it with: cfgen score {bench.path} "
+                f"--planner {planner}"
+            )
+        counts = {name: len(store.verdicts(name, planner)) for name in bench.judges}
+        found = {name: count for name, count in counts.items() if count}
+        if judge is not None and judge not in found:
+            raise InputError(
+                f"judge '{judge}' gave no verdict on '{planner}' in {bench.path}; expected one of: "
+                f"{', '.join(found) or 'none yet'}"
+            )
+        return cls(bench, planner, judge or max(found, key=lambda name: found[name], default=""))
+
+    def is_same(self, other: "Run") -> bool:
+        """Whether it is of the same planner in the same folder."""
+        return self.planner == other.planner and self.bench.path.resolve() == other.bench.path.resolve()
+
+    @cached_property
+    def record(self) -> PlannerRun:
+        """What it was asked, its fingerprint, and where it ran (``isolation``)."""
+        return read_record(self.bench.store.planner_run_path(self.planner), PlannerRun)
+
+    @cached_property
+    def judge_record(self) -> JudgeRun | None:
+        """Rubric, wording and options of the judge."""
+        path = self.bench.store.judge_run_path(self.judge)
+        return read_record(path, JudgeRun) if self.judge and path.is_file() else None
+
+    @cached_property
+    def cases(self) -> list[BenchmarkCase]:
+        return self.bench.cases
+
+    @cached_property
+    def rollouts(self) -> list[Rollout]:
+        """Every answer of every arm, failed ones too."""
+        known = {case.case_id for case in self.cases}
+        return [r for r in self.bench.store.rollouts(self.planner) if r.case_id in known]
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """Of this judge, of every arm but the original."""
+        known = {case.case_id for case in self.cases}
+        found = self.bench.store.verdicts(self.judge, self.planner) if self.judge else []
+        return [v for v in found if v.case_id in known]
+
+    @property
+    def failures(self) -> list[Rollout]:
+        """Answers that are no plan, each with its reason."""
+        return [r for r in self.rollouts if r.status == "failed"]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Everything that broke, in answers and in verdicts."""
+        return faults_in([*self.rollouts, *self.verdicts])
+
+    def success(self, arm: str = "hazard") -> SuccessRow:
+        """Strict success of one arm with its denominator and everything that is not in it.
+
+        Raises:
+            InputError: no case has such an arm.
+        """
+        known = {"hazard", "rerun"}.union(*(case.record.arms for case in self.cases))
+        if arm not in known:
+            raise InputError(
+                f"arm '{arm}'{did_you_mean(arm, known)}: expected one of {', '.join(sorted(known))}, which are judged "
+                f"against the original in {self.bench.path}"
+            )
+        ids = [case.case_id for case in self.cases]
+        return success_row(self.planner, self.judge, arm, [v for v in self.verdicts if v.arm == arm], ids)
+
+    def table(self) -> Table:
+        """The leaderboard's row of this run; prints as Markdown."""
+        return leaderboard([self.success()])
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict for each answer, with its verdict where there is one, for ``pandas.DataFrame``."""
+        verdicts = {(v.case_id, v.arm, v.repeat): v for v in self.verdicts}
+        return [_row(self.judge, r, verdicts.get((r.case_id, r.arm, r.repeat))) for r in self.rollouts]
+
+    def __iter__(self) -> Iterator[RunCase]:
+        for case in self.cases:
+            yield RunCase(
+                case,
+                {(r.arm, r.repeat): r for r in self.rollouts if r.case_id == case.case_id},
+                {(v.arm, v.repeat): v for v in self.verdicts if v.case_id == case.case_id},
+            )
+
+    def __len__(self) -> int:
+        return len(self.cases)
+
+    def __repr__(self) -> str:
+        overall = self.success().rates["overall"]
         return (
-            f"BenchmarkCase({self.case_id}): {self.hazard.name}, {place.distance_m:.1f} m ahead in "
-            f"{self.record.scene_id}"
+            f"Run({self.planner!r} on {str(self.bench.path)!r}, judge {self.judge!r}): overall {overall.percent()}% of "
+            f"{overall.n} cases (95% {overall.interval()}), {len(self.failures)} of {len(self.rollouts)} answers failed"
         )
 
     def _repr_html_(self) -> str:
-        return html.case(self)
+        return html.page(self.table().html())
+
+
+def _row(judge: str, rollout: Rollout, verdict: Verdict | None) -> dict[str, Any]:
+    return {
+        "planner": rollout.planner,
+        "judge": judge,
+        "case_id": rollout.case_id,
+        "arm": rollout.arm,
+        "repeat": rollout.repeat,
+        "status": rollout.status,
+        "reason": rollout.reason,
+        "latency_s": rollout.latency_s,
+        "text": rollout.text,
+        "verdict": verdict.status if verdict else None,
+        **{name: verdict.scores.get(name) if verdict else None for name in DIMENSIONS},
+        "explanation": (verdict.explanation or verdict.reason) if verdict else None,
+    }

@@ -9,8 +9,8 @@ from typing import Any
 
 from cfgen.build import FIXED
 from cfgen.core.errors import InputError
-from cfgen.library.benchmark import Benchmark
-from cfgen.library.runs import Run
+from cfgen.core.warn import warn
+from cfgen.library.benchmark import Benchmark, Run
 from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.floor import judged_events
 from cfgen.metrics.rates import Rate
@@ -75,6 +75,10 @@ class Comparison:
         alike = self.a.planner == self.b.planner
         return tuple(f"{run.bench.path}:{run.planner}" if alike else run.planner for run in runs)  # type: ignore[return-value]
 
+    @property
+    def _itself(self) -> str:
+        return " A and B are the same run." if self.a.is_same(self.b) else ""
+
     def table(self) -> Table:
         """Success of both, the paired difference and McNemar's test; prints as Markdown."""
         a, b = self.names
@@ -99,7 +103,7 @@ class Comparison:
             rows=rows,
             note=f"A: {a}. B: {b}. Judge {self.judge}, arm {self.arm}. Strict success; N: cases with an outcome in "
             f"both runs ({left_out} have one in one run only and are left out). Intervals: paired bootstrap. p: exact "
-            "McNemar test.",
+            f"McNemar test.{self._itself}",
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -153,6 +157,14 @@ class Comparison:
     def __str__(self) -> str:
         return self.table().markdown()
 
+    def __repr__(self) -> str:
+        difference, interval = _words(self.pairs["overall"])
+        pair = self.pairs["overall"]
+        return (
+            f"Comparison({self.names[1]!r} against {self.names[0]!r}, judge {self.judge!r}): overall {difference} "
+            f"points (95% {interval}), p = {pair.p:.3f}, {pair.difference.n} cases"
+        )
+
     def _repr_html_(self) -> str:
         return self.table().html()
 
@@ -162,6 +174,10 @@ def compare_runs(a: str | Run, b: str | Run, arm: str = "hazard", judge: str | N
     first = a if isinstance(a, Run) else _named(a, None)
     second = b if isinstance(b, Run) else _named(b, first.bench)
     _same_benchmark(first.bench, second.bench)
+    if first.is_same(second):
+        warn(
+            f"{first.bench.path}:{first.planner} is compared with itself: nothing can differ, and no rule can break"
+        )
     given = {run.judge for run in (a, b) if isinstance(run, Run)} if judge is None else {judge}
     chosen = _shared_judge(first, second, given)
     first, second = (Run.open(run.bench, run.planner, chosen) for run in (first, second))

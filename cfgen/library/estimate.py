@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from cfgen.core.parallel import default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.judge.registry import make_judge
-from cfgen.library import names
+from cfgen.library.arguments import names
+from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 from cfgen.models.limits import _TYPICAL, PRICES, Limits
 from cfgen.report_page.table import Table
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.store import MARKER, Store
-
-if TYPE_CHECKING:
-    from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 
 # Measured on two cores of a cloud machine, on the demo scenes (960 x 540) and on Udacity drives (640 x 480).
 #: s of one core for a case of the compositor, and for each further arm of it
@@ -35,18 +31,6 @@ _RECORD_BYTES = 5_000
 _OFFLINE = ("offline", "scripted")
 _PAID = ("gemini", "openai")
 _WEIGHTLESS = ("cruise", "logged", "reactive", "scripted")
-
-
-class Guess(BaseModel):
-    """What cfgen cannot know: seconds for one picture of a generative inpainter, one answer of a planner, one reply of
-    a judge's model; dollars for one answer of a planner that is paid for."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-    picture_s: float | None = Field(default=None, gt=0)
-    answer_s: float | None = Field(default=None, gt=0)
-    reply_s: float | None = Field(default=None, gt=0)
-    answer_usd: float | None = Field(default=None, ge=0)
 
 
 @dataclass(frozen=True)
@@ -104,7 +88,7 @@ class Estimate:
         return self.table().html()
 
 
-def estimate(wanted: "Experiment") -> Estimate:
+def estimate(wanted: Experiment) -> Estimate:
     """From the numbers in the file, the scenes, and what is on disk already.
 
     Raises:
@@ -122,7 +106,7 @@ def estimate(wanted: "Experiment") -> Estimate:
     return Estimate(tuple(steps))
 
 
-def _build(wanted: "Experiment", store: Store | None) -> Step:
+def _build(wanted: Experiment, store: Store | None) -> Step:
     part = wanted.build
     done = min(part.n, len(store.case_ids())) if store else 0
     left = part.n - done
@@ -152,7 +136,7 @@ def _scene(folder: str | None) -> tuple[int, float, float]:
     return len(scene.frames), scene.front.width * scene.front.height, size
 
 
-def _answers(wanted: "Experiment", planner: "PlannerPart", arms: int, store: Store | None) -> Step:
+def _answers(wanted: Experiment, planner: PlannerPart, arms: int, store: Store | None) -> Step:
     every = wanted.build.n * arms * wanted.score.repeats
     kept = _run_of(planner, store)
     done = min(every, len(store.rollouts(kept))) if store and kept else 0
@@ -167,9 +151,9 @@ def _answers(wanted: "Experiment", planner: "PlannerPart", arms: int, store: Sto
 
 
 def _verdicts(
-    wanted: "Experiment", planner: "PlannerPart", judge: "JudgePart", arms: int, store: Store | None
+    wanted: Experiment, planner: PlannerPart, judge: JudgePart, arms: int, store: Store | None
 ) -> Step:
-    options = judge.options if judge.votes is None else {**judge.options, "votes": judge.votes}
+    options = judge.all_options
     made = make_judge(judge.judge, None, **options)
     label = f"{planner.name or planner.planner} under {made.name}"
     every = wanted.build.n * arms * wanted.score.repeats
@@ -188,7 +172,7 @@ def _verdicts(
     return _step(label, every - done, done, asks, usd, seconds)
 
 
-def _run_of(planner: "PlannerPart", store: Store | None) -> str | None:
+def _run_of(planner: PlannerPart, store: Store | None) -> str | None:
     """The name under which its answers are on disk."""
     runs = store.planner_runs() if store else []
     asked = (

@@ -1,49 +1,44 @@
 """What benchmarks, cases and runs show in a notebook: small pictures and tables, with nothing to load."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 
 from cfgen.records import DIMENSIONS, Rollout, Verdict
 
-if TYPE_CHECKING:
-    from cfgen.library.benchmark import BenchmarkCase
-    from cfgen.library.runs import RunCase
-
 _WIDTH, _THUMB = 480, 200
-_SHOWN = 12
+#: cases of a benchmark
+SHOWN = 12
 
 
 def page(*parts: str) -> str:
     return f'<div style="font-family:sans-serif;max-width:1000px">{"".join(parts)}</div>'
 
 
-def benchmark(words: str, cases: "Sequence[BenchmarkCase]") -> str:
-    shown = "".join(_figure(case.augmented, case.hazard.name, _THUMB) for case in cases[:_SHOWN])
-    more = f"<p>and {len(cases) - _SHOWN} more</p>" if len(cases) > _SHOWN else ""
-    return page(f"<p>{escape(words)}</p>", shown, more)
+def benchmark(words: str, shown: Sequence[tuple[np.ndarray, str]], count: int) -> str:
+    """``shown``: the first of ``count`` cases, (H, W, 3) uint8 RGB with a name each."""
+    pictures = "".join(_figure(pixels, name, _THUMB) for pixels, name in shown)
+    more = f"<p>and {count - len(shown)} more</p>" if count > len(shown) else ""
+    return page(f"<p>{escape(words)}</p>", pictures, more)
 
 
-def case(shown: "BenchmarkCase") -> str:
-    pictures = _figure(shown.original, "original", _WIDTH) + _figure(
-        shown.augmented, "with the hazard", _WIDTH
-    )
-    return page(f"<p>{escape(repr(shown))}</p>", pictures)
+def case(words: str, original: np.ndarray, augmented: np.ndarray) -> str:
+    """Two frames, (H, W, 3) uint8 RGB."""
+    pictures = _figure(original, "original", _WIDTH) + _figure(augmented, "with the hazard", _WIDTH)
+    return page(f"<p>{escape(words)}</p>", pictures)
 
 
-def run_case(shown: "RunCase") -> str:
+def answers(rollouts: Mapping[tuple[str, int], Rollout], verdicts: Mapping[tuple[str, int], Verdict]) -> str:
+    """By arm and repeat, the original first."""
     rows = "".join(
-        _answer(arm, repeat, rollout, shown.verdicts.get((arm, repeat)))
-        for (arm, repeat), rollout in sorted(
-            shown.rollouts.items(), key=lambda item: item[0][0] != "original"
-        )
+        _answer(arm, repeat, rollout, verdicts.get((arm, repeat)))
+        for (arm, repeat), rollout in sorted(rollouts.items(), key=lambda item: item[0][0] != "original")
     )
     head = "".join(f"<th>{name}</th>" for name in ("arm", "answer", *DIMENSIONS, "judge"))
-    return case(shown.case) + page(f"<table><tr>{head}</tr>{rows}</table>")
+    return page(f"<table><tr>{head}</tr>{rows}</table>")
 
 
 def data_url(pixels: np.ndarray, width: int) -> str:

@@ -19,10 +19,10 @@ METRICS = Registry(
     "cfgen.metrics",
     {
         "contact": "cfgen.metrics.plans:contact",
-        "smallest_gap_m": "cfgen.metrics.plans:smallest_gap_m",
-        "hardest_braking_ms2": "cfgen.metrics.plans:hardest_braking_ms2",
-        "speed_change_ms": "cfgen.metrics.plans:speed_change_ms",
-        "held_back_m": "cfgen.metrics.plans:held_back_m",
+        "smallest-gap-m": "cfgen.metrics.plans:smallest_gap_m",
+        "hardest-braking-ms2": "cfgen.metrics.plans:hardest_braking_ms2",
+        "speed-change-ms": "cfgen.metrics.plans:speed_change_ms",
+        "held-back-m": "cfgen.metrics.plans:held_back_m",
     },
 )
 

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from cfgen.core.errors import InputError
-from cfgen.core.isolate import available, isolated
-from cfgen.core.network import current
+from cfgen.core.isolate import isolated
+from cfgen.core.network import own_network
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Observation, Requirements, Response
@@ -33,7 +33,7 @@ _WAITING = 16
 class Command:
     """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
 
-    Offline it runs in a network of its own where the system permits that (``isolated``).
+    Offline it runs in a network of its own where the system permits that (``alone``).
 
     Raises:
         InputError: it cannot be started, or does not answer the first question.
@@ -50,7 +50,7 @@ class Command:
             self._words = shlex.split(command)
         except ValueError as error:
             raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
-        self.isolated = current().limits and not current().allow_hosts and available()
+        self.alone = own_network()
         self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
         self._longest = _BESIDES + 6 * max_chars
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,7 +102,7 @@ class Command:
         self._errors.clear()
         self._lines = _Lines()
         try:
-            command = isolated(self._words) if self.isolated else self._words
+            command = isolated(self._words) if self.alone else self._words
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )

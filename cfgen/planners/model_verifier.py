@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.core.errors import InputError, Shortfall
+from cfgen.core.errors import InputError, Shortfall, did_you_mean
 from cfgen.geometry.trajectory import speeds
 from cfgen.models.base import Ask, Model, ModelError, Picture, Turn
 from cfgen.models.client import Client
@@ -38,17 +38,31 @@ def create_verifier(name: str, options: Mapping[str, Any] | None = None, cache: 
     Raises:
         InputError: unknown name or option. CfgenError: the model cannot be asked.
     """
+    asked = check_verifier(name, options, cache)
+    return ModelVerifier(*asked).score if asked else offline_verifier
+
+
+def check_verifier(
+    name: str, options: Mapping[str, Any] | None = None, cache: str = ""
+) -> tuple[Model, Limits] | None:
+    """The model and limits of a verifier, not yet asked; None: offline, which has none.
+
+    Raises:
+        InputError: unknown name or option.
+    """
     if name == "offline":
-        return offline_verifier
+        return None
     if name not in MODELS.names():
         known = ", ".join(["offline", *MODELS.names()])
-        raise InputError(f"verifier '{name}' is not known; expected one of: {known}")
+        raise InputError(
+            f"verifier '{name}' is not known{did_you_mean(name, MODELS.names())}; expected one of: {known}"
+        )
     model, limits = create_model(name, dict(options or {}), "verifier", cache)
     if limits.batch:
         raise InputError(
             "verifier option 'batch': a verifier is asked at once, not by batch jobs; leave it out"
         )
-    return ModelVerifier(model, limits).score
+    return model, limits
 
 
 class ModelVerifier:

@@ -7,7 +7,6 @@ with optional ``"t"`` (T).
 
 import codecs
 import json
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id
 from cfgen.core.plain import MAX_CHARS, plain_text
+from cfgen.core.warn import warn
 from cfgen.planners.answer import PlanFaultError, Received, received
 from cfgen.planners.protocol import Observation, Requirements, Response
 
@@ -52,10 +52,7 @@ class Outputs:
         if not self._rows:
             raise InputError(f"{path}: expected one JSON object a line, found an empty file")
         if twice:
-            warnings.warn(
-                f"{path}: {twice} lines answer a question that an earlier line answered; the last counts",
-                stacklevel=2,
-            )
+            warn(f"{path}: {twice} lines answer a question that an earlier line answered; the last counts")
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(o) for o in observations]

@@ -24,6 +24,10 @@ from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.serialization import decode_needs, needs_content
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
+#: said of a connection that failed in a network of its own
+_OUT_OF_REACH = (
+    "; offline it cannot reach servers on this machine either, unless --allow-hosts localhost names them"
+)
 #: bytes of an answer beside its text
 _BESIDES = 32 * 2**20
 
@@ -41,6 +45,7 @@ class PlannerProcess:
         timeout_s: for one ``plan`` call per observation in it.
         max_chars: of a text; the child cuts the rest.
         startup_s: for the child to make the planner.
+        alone: it gets a network of its own (:mod:`cfgen.core.isolate`).
 
     Raises:
         PlannerStartError: the child did not come up; with the planner's own error.
@@ -53,7 +58,9 @@ class PlannerProcess:
         timeout_s: float,
         max_chars: int = MAX_CHARS,
         startup_s: float = STARTUP_TIMEOUT_S,
+        alone: bool = False,
     ) -> None:
+        self._alone = alone
         self._make = (factory, arguments, max_chars)
         self._timeout_s, self._startup_s = timeout_s, startup_s
         self._largest = _BESIDES + 6 * max_chars
@@ -107,10 +114,14 @@ class PlannerProcess:
             return PlanFaultError(f"answer: expected JSON from the planner's process ({error})")
         if status in ("ends", "short"):
             raise (CfgenError if status == "ends" else Shortfall)(content)
-        return [_unpacked(one) for one in content] if status == "answers" else _unpacked_fault(content)
+        if status == "answers":
+            return [_unpacked(one) for one in content]
+        fault = _unpacked_fault(content)
+        hint = _OUT_OF_REACH if self._alone and fault.kind == "unavailable" else ""
+        return PlanFaultError(f"{fault}{hint}", fault.kind)
 
     def _start(self) -> Requirements:
-        context = processes.context()
+        context = processes.context(self._alone)
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, *self._make), daemon=True)
         self._process.start()
@@ -122,7 +133,8 @@ class PlannerProcess:
                 )
             status, content = json.loads(self._pipe.recv_bytes(self._largest))
             if status != "needs":
-                raise PlannerStartError(content)
+                refused = self._alone and "Connection refused" in content
+                raise PlannerStartError(f"{content}{_OUT_OF_REACH if refused else ''}")
             return decode_needs(content, own=True)
         except (EOFError, OSError):
             words, _ = end_of(self._exit_code())

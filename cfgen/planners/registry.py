@@ -4,15 +4,16 @@ import importlib
 import importlib.util
 import re
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.core.network import current
+from cfgen.core.network import current, own_network
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
 from cfgen.core.registry import Registry
@@ -116,21 +117,20 @@ def open_planner(
         from cfgen.planners.command import Command
 
         program = Command(spec.removeprefix("cmd:"), *limits)
-        held = "the program has a network of its own with nothing in it"
-        return _elsewhere(spec, program, name, held if program.isolated else "the program was NOT held to it")
+        network = _own() if program.alone else _loose(spec, "the program is NOT held")
+        return _elsewhere(spec, program, name, network)
     if spec.startswith(("http://", "https://")):
         from cfgen.planners.http import Server
 
-        return _elsewhere(
-            spec, Server(spec, *limits), name, "its server was allowed; what that reaches is its own"
-        )
+        network = current().words("its server was allowed; what that reaches is its own")
+        return _elsewhere(spec, Server(spec, *limits), name, network)
     if ":" in spec:
         identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
-        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits)
+        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits, own_network())
     if spec not in PLANNERS.names():
         raise InputError(
-            f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, "
-            "or a .jsonl file of outputs"
+            f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
+            f"a URL, or a .jsonl file of outputs{did_you_mean(spec, PLANNERS.names())}"
         )
     decisive = options
     if PLANNERS.adapts(spec):
@@ -139,7 +139,9 @@ def open_planner(
     identity = hash_json({"spec": spec, "options": decisive})
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
         return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
-    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits)
+    # what asks a model through cfgen's client may ask one on this machine
+    alone = own_network() and not PLANNERS.adapts(spec)
+    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits, alone)
 
 
 def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def _in_process(
     own_name = str(getattr(planner, "name", spec))
     network = current().words("Python's sockets refused in this process")
     return OpenPlanner(
-        _identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
+        identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
     )
 
 
@@ -181,8 +183,8 @@ def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_c
     needs = _untold(_sound(spec, needs_of(planner)), spec)
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
-    network = current().words("Python's sockets refused in this process")
-    return OpenPlanner(_identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
+    network = _loose(spec, "Python's sockets refused in this process")
+    return OpenPlanner(identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -207,9 +209,10 @@ def _isolated(
     name: str,
     identity: str,
     limits: tuple[float, int, float],
+    alone: bool,
 ) -> OpenPlanner:
     try:
-        planner = PlannerProcess(factory, arguments, *limits)
+        planner = PlannerProcess(factory, arguments, *limits, alone=alone)
     except PlannerStartError as error:
         raise InputError(f"planner '{spec}': {error}") from error
     try:
@@ -217,10 +220,23 @@ def _isolated(
     except InputError:
         planner.close()
         raise
-    network = current().words("Python's sockets refused in the planner's process")
+    network = _own() if alone else _loose(spec, "Python's sockets refused in the planner's process")
     return OpenPlanner(
-        _identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
+        identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
     )
+
+
+def _own() -> str:
+    return current().words("the planner has a network of its own with nothing in it")
+
+
+def _loose(spec: str, held: str) -> str:
+    """For the record, and told to the user: what it may start is free to send."""
+    if current().limits:
+        warnings.warn(
+            f"planner '{spec}': {current().asked} does not hold programs that it starts", stacklevel=2
+        )
+    return current().words(f"{held}; programs that it starts are NOT held")
 
 
 def _untold(needs: Requirements, spec: str) -> Requirements:
@@ -231,21 +247,21 @@ def _untold(needs: Requirements, spec: str) -> Requirements:
     return needs
 
 
-def _elsewhere(spec: str, planner: "Command | Server", name: str | None, held: str) -> OpenPlanner:
+def _elsewhere(spec: str, planner: "Command | Server", name: str | None, network: str) -> OpenPlanner:
     return OpenPlanner(
-        _identifier(name or spec),
+        identifier(name or spec),
         spec,
         hash_json({"spec": spec}),
         planner.needs,
         planner.plan,
         "server" if spec.startswith("http") else "process",
         close=planner.close,
-        network=current().words(held),
+        network=network,
     )
 
 
 #: options of ``verified:`` itself; the rest go to the planner under it
-_SELECTION = ("mode", "n", "m", "threshold", "workers")
+SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
 def _verified(
@@ -254,7 +270,7 @@ def _verified(
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
-    selection = {key: options.pop(key) for key in _SELECTION if key in options}
+    selection = {key: options.pop(key) for key in SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
     base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache)
     try:
@@ -265,7 +281,7 @@ def _verified(
     oracle = selection.get("mode") == "oracle"
     return replace(
         base,
-        name=_identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
+        name=identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
         hash=hash_json({"base": base.hash, "selection": selection, "verifier": [by[0], _decisive(by[1])]}),
         needs=replace(base.needs, truth=base.needs.truth or oracle),
@@ -285,10 +301,15 @@ def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:
     return made
 
 
-def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
+def class_of(spec: str) -> Callable[..., Any]:
+    """What ``package.module:Class`` names; imports the module.
+
+    Raises:
+        InputError: there is no such module, or no such name in it.
+    """
     module_name, _, attribute = spec.partition(":")
     try:
-        factory = getattr(importlib.import_module(module_name), attribute)
+        found: Callable[..., Any] = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         if error.name and module_name.startswith(error.name):
             raise InputError(
@@ -297,7 +318,11 @@ def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
         raise
     except AttributeError as error:
         raise InputError(f"module '{module_name}' has no '{attribute}'") from error
-    made: Planner = factory(**options)
+    return found
+
+
+def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
+    made: Planner = class_of(spec)(**options)
     return made
 
 
@@ -320,5 +345,5 @@ def _read(path: str) -> bytes:
         raise InputError(f"{path}: cannot read ({error.strerror}); check the path") from error
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", ".", name).strip(".-_")[:100] or "planner"

@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import CfgenError, InputError, Shortfall
+from cfgen.core.registry import own_doc
 from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
@@ -171,7 +172,7 @@ def model_planner(provider: str) -> Callable[..., Vlm]:
         model, limits = create_model(provider, options, "planner")
         return Vlm(model, limits, _look(look))
 
-    make.__doc__ = MODELS.get(provider).__doc__
+    make.__doc__ = own_doc(MODELS.get(provider))
     return make
 
 

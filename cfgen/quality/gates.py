@@ -102,7 +102,7 @@ def outside_mask(edit: GateInput) -> GateResult:
         if not np.array_equal(before, after):
             count += int(np.count_nonzero((before != after).any(-1)))
     reason = f"{count} pixels outside the mask changed" if count else ""
-    return GateResult(gate="outside_mask", passed=count == 0, value=count, bound="= 0 pixels", reason=reason)
+    return GateResult(gate="outside-mask", passed=count == 0, value=count, bound="= 0 pixels", reason=reason)
 
 
 def visibility(edit: GateInput) -> GateResult | None:

@@ -166,6 +166,8 @@ class JudgeRun(Stored):
     rubric_version: str
     rubric_hash: Sha256
     options: dict[str, Any] = Field(default_factory=dict)
+    #: what could be reached and how that was held, once for every way in which it was asked; "": everything
+    network: tuple[str, ...] = ()
 
 
 class Rating(Record):

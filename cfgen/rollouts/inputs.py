@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.cases.builder import frame_path
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import read_image
 from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import resized
@@ -42,8 +42,12 @@ def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> list[RolloutI
     built = {"original", "rerun"}.union(*(c.arms for c in cases))
     missing = sorted(set(arms) - built)
     if missing:
+        for arm in missing:
+            if why := next((c.arms_missing[arm] for c in cases if arm in c.arms_missing), ""):
+                raise InputError(f"arms: no case has the arm '{arm}' ({why}); leave it out of --arms")
         raise InputError(
-            f"arms: expected any of {', '.join(sorted(built))}, found {', '.join(missing)}; "
+            f"arms: expected any of {', '.join(sorted(built))}, found {', '.join(missing)}"
+            f"{did_you_mean(missing[0], built)}; "
             "controls and distances come from the build (--controls, --distances)"
         )
     return [

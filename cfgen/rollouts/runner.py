@@ -5,7 +5,6 @@ recorded fault.
 """
 
 import random
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -14,6 +13,7 @@ from cfgen.core.errors import Shortfall
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
+from cfgen.core.warn import warn
 from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
@@ -88,10 +88,9 @@ def _warn_if_it_wavers(desk: "_Desk", planner: OpenPlanner, question: RolloutInp
         return
     again = desk.ask([question])[0]
     if again and again[0].status == "ok" and (again[0].text, again[0].plan) != (first.text, first.plan):
-        warnings.warn(
+        warn(
             f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
-            "observation.seed, or set it to False",
-            stacklevel=2,
+            "observation.seed, or set it to False"
         )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.frames import compose, interpolate, relative
+from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import Image
 
@@ -84,6 +85,22 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where on earth a drive is, and unit vectors (3,) to the east and north in its world frame."""
+
+    latitude_deg: float
+    longitude_deg: float
+    east: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    north: tuple[float, float, float] = (0.0, 1.0, 0.0)
+
+    def keys(self, pose: Array) -> dict[str, float]:
+        """A scene's keys of time and place, for the pose (4, 4) world from ego at t0."""
+        heading = math.degrees(math.atan2(pose[:3, 0] @ self.east, pose[:3, 0] @ self.north)) % 360
+        values = (self.latitude_deg, self.longitude_deg, heading)
+        return {key: round(float(value), 4) for key, value in zip(PLACE_KEYS, values, strict=True)}
+
+
+@dataclass(frozen=True)
 class Drive:
     """A stretch of driving on one clock.
 
@@ -92,6 +109,7 @@ class Drive:
         t: (T,) s, increasing. poses: (T, 4, 4) world from ego (x forward, y left, z up, origin on the ground), in any
             world frame. v: (T,) m/s.
         epoch: seconds to add to ``t`` for UTC since 1970; None when unknown.
+        place: None when unknown. With ``epoch`` it tells where the sun stands.
         motion_known: False when poses or speeds are guesses.
     """
 
@@ -103,6 +121,7 @@ class Drive:
     poses: Array
     v: Array
     epoch: float | None = None
+    place: Place | None = None
     motion_known: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -192,6 +211,8 @@ class Moment:
                 images[name] = image
             frames.extend(reversed(own))
         extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
+        if drive.place:
+            extra |= drive.place.keys(drive.poses[int(np.abs(drive.t - t0).argmin())])
         scene = Scene(
             scene_id=self.scene_id,
             source=plain(drive.source),

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
+from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.records.base import Identifier
 
@@ -352,6 +353,21 @@ def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
         raise ValueError(
             f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
         )
+    _tells_place(extra)
+
+
+def _tells_place(extra: Mapping[str, Any]) -> None:
+    told = [key for key in PLACE_KEYS if key in extra]
+    if told and len(told) < len(PLACE_KEYS):
+        raise ValueError(
+            f"{told[0]}: expected all of {', '.join(PLACE_KEYS)} or none, found {', '.join(told)}"
+        )
+    for key, most in zip(told, (90, 180, 360), strict=False):
+        value = extra[key]
+        if not isinstance(value, (int, float)) or not abs(value) <= most:
+            raise ValueError(
+                f"{key}: expected degrees, -{most} to {most}, found {value!r}; correct it or leave the place out"
+            )
 
 
 def _is_direction(value: Any) -> bool:

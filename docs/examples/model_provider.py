@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 from cfgen.models.base import Ask, Form, Model, ModelError, Reply, kind_of_status
 
 
-class House(Model):  # check, open and close may stay as they are there, for a key, a package, a connection
+class House(Model):
+    """A server that takes JSON."""  # check, open, close: as they are there, for a key, a package, a connection
+
     form: Form = "tags"  # how it answers: "tags", or "json" where it can be held to a schema
     at_once: int | None = 8
 

@@ -11,6 +11,8 @@ RUBRIC = {"rubric": "slows-down", "rubric_version": "1", "rubric_hash": hash_jso
 
 
 class SlowsDown:
+    """Asks whether the car slows down; no model."""
+
     note = ""  # a word on cost for the progress line
     blind_to = {"wrong_object": "it does not read what is named"}  # noqa: RUF012 - never changed
 
@@ -22,16 +24,13 @@ class SlowsDown:
         return JudgeRun.model_validate(own | RUBRIC)
 
     def judge(
-        self,
-        items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]],
-        done: Callable[[Verdict], None],
+        self, items: Sequence[tuple[VerdictKey, Callable[[], JudgeItem]]], done: Callable[[Verdict], None]
     ) -> None:
         for key, build in items:
             done(self.one(key, build()))
 
     def one(self, key: VerdictKey, item: JudgeItem) -> Verdict:
-        ends = [p.waypoints[-1][0] for p in (item.original_plan, item.modified_plan)]
-        before, after = ends  # m ahead at 6 s
+        before, after = (p.waypoints[-1][0] for p in (item.original_plan, item.modified_plan))  # m, at 6 s
         words, way = item.original_text != item.modified_text, after < self.share * before
         scores = {"reasoning": 2 * words, "waypoints": 2 * way, "overall": 2 * (words and way)}
         seen = hash_json([item.original_text, item.modified_text, before, after])

@@ -1,37 +1,39 @@
-"""A segmenter without weights: OpenCV's GrabCut inside the box that it is asked about."""
+"""A segmenter without weights: it grows from points as long as the colour stays."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import cv2
 import numpy as np
 
 from cfgen.masks.protocol import Prompt, Segment
 
+FLAGS = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (1 << 8)
 
-class GrabCut:
-    name, min_score = "grabcut", 0.5
 
-    def __init__(self, rounds: int = 3) -> None:  # --masks-option rounds=5
-        self.options = {"rounds": rounds}
+class GrowColour:
+    """Areas of one colour around points, or what such areas leave over of a box."""
 
-    @property
-    def identity(self) -> dict[str, str]:
-        return {"model": "grabcut", "revision": cv2.__version__}
+    name, min_score = "grow-colour", 0.5
+
+    def __init__(self, tolerance: int = 12) -> None:  # --masks-option tolerance=15
+        self.options, self.identity = {"tolerance": tolerance}, {"model": self.name, "revision": "1"}
 
     def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
-        return [self.one(image, prompt) for prompt in prompts]
+        found = [self.one(cv2.medianBlur(image, 5), prompt) for prompt in prompts]
+        return [[Segment(mask, score=0.6)] if mask.any() else [] for mask in found]
 
-    def one(self, image: np.ndarray, prompt: Prompt) -> list[Segment]:
-        marks = np.full(image.shape[:2], cv2.GC_BGD if prompt.box else cv2.GC_PR_BGD, np.uint8)
-        if prompt.box:
-            x0, y0, x1, y1 = (max(0, round(v)) for v in prompt.box)
-            marks[y0:y1, x0:x1] = cv2.GC_PR_FGD
-        for points, mark in ((prompt.inside, cv2.GC_FGD), (prompt.outside, cv2.GC_BGD)):
-            for u, v in points:
-                cv2.circle(marks, (round(u), round(v)), 3, mark, -1)
-        if not np.isin(marks, (cv2.GC_FGD, cv2.GC_PR_FGD)).any():
-            return []
-        cv2.setRNGSeed(0)  # same picture and prompt, same masks
-        models = np.zeros((1, 65)), np.zeros((1, 65))
-        cv2.grabCut(image, marks, (0, 0, 0, 0), *models, self.options["rounds"], cv2.GC_INIT_WITH_MASK)
-        return [Segment(np.isin(marks, (cv2.GC_FGD, cv2.GC_PR_FGD)), score=0.6)]
+    def one(self, image: np.ndarray, prompt: Prompt) -> np.ndarray:
+        if prompt.box is None:
+            return self.grown(image, prompt.inside)
+        x0, y0, x1, y1 = (max(0, round(v)) for v in prompt.box)
+        inner, mask = image[y0:y1, x0:x1], np.zeros(image.shape[:2], bool)
+        edge = np.ones(inner.shape[:2], bool)
+        edge[1:-1, 1:-1] = False
+        mask[y0:y1, x0:x1] = ~self.grown(inner, np.argwhere(edge)[::4, ::-1])
+        return mask
+
+    def grown(self, image: np.ndarray, points: Iterable[Sequence[float]]) -> np.ndarray:
+        around, most = np.zeros(np.add(image.shape[:2], 2), np.uint8), (self.options["tolerance"],) * 3
+        for u, v in points:
+            cv2.floodFill(image, around, (round(u), round(v)), 0, most, most, FLAGS)
+        return around[1:-1, 1:-1] > 0

@@ -8,6 +8,8 @@ from cfgen.planners.protocol import Observation, Requirements, Response
 
 
 class Careful:
+    """Stops where the road ahead is unevenly bright, else keeps on."""
+
     # The cameras and times (s relative to now) of the images it gets, and the area they are shrunk to.
     needs = Requirements(cameras=("front",), frame_times=(-0.5, 0.0), max_pixels=196_608)
 

@@ -97,6 +97,14 @@ def test_the_same_benchmark_in_two_places_can_be_paired(bench: Path, tmp_path: P
     assert run("compare", f"{bench}:careful", f"{other}:blind")[0] == 0
 
 
+def test_a_run_against_itself_is_said_to_be_that(bench: Path):
+    code, text, err = run("compare", f"{bench}:careful", "careful", "--fail-if", "overall drop > 5")
+    assert code == 0
+    assert "careful is compared with itself: nothing can differ, and no rule can break" in err
+    assert "A and B are the same run." in text
+    assert "same run" not in run("compare", f"{bench}:careful", "blind")[1]
+
+
 def refused(a: object, b: object, *more: str) -> str:
     code, _, err = run("compare", a, b, *more)
     assert code == 2

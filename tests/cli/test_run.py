@@ -25,7 +25,7 @@ build:
   inpainter: nano-banana
   inpainter_options: {usd_image: 0.04}
 planners:
-  - "my_package:MyPlanner"
+  - "tests.planners.bad_planners:Good"
   - {planner: gemini, options: {model: g}}
 judges:
   - offline
@@ -74,10 +74,10 @@ def test_a_second_time_nothing_is_done_again(done: Path):
 
 
 def test_a_planner_that_cannot_be_run_does_not_cost_the_others(done: Path):
-    text = SMALL.replace("planners:\n", 'planners:\n  - "tests.nowhere:X"\n')
+    text = SMALL.replace("planners:\n", 'planners:\n  - "tests.planners.bad_planners:NoPlan"\n')
     code, out, err = run("run", written(done.parent, text), "--quiet")
     assert code == 1
-    assert "fell short: tests.nowhere:X under offline: " in err
+    assert "fell short: tests.planners.bad_planners:NoPlan under offline: " in err
     assert "Run('careful'" in out
 
 
@@ -88,56 +88,145 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
     pictures = steps["build (nano-banana)"]
     assert (pictures.calls, pictures.usd) == (66 * 3, pytest.approx(66 * 3 * 0.04))
     assert pictures.seconds is None
-    answers = steps["my_package:MyPlanner"]
+    answers = steps["tests.planners.bad_planners:Good"]
     assert (answers.calls, answers.usd, answers.seconds) == (66 * 5 * 2, 0.0, 330.0)
     assert steps["gemini"].usd is None  # paid for, and no price is given
-    replies = steps["my_package:MyPlanner under gpt"]
+    replies = steps["tests.planners.bad_planners:Good under gpt"]
     assert replies.calls == 66 * 4 * 2 * 3
     assert replies.usd == pytest.approx(replies.calls * (5500 * 2 + 500 * 8) / 1e6)
     assert replies.seconds == pytest.approx(replies.calls)  # one a second
-    assert steps["my_package:MyPlanner under offline"].calls == 0
+    assert steps["tests.planners.bad_planners:Good under offline"].calls == 0
     assert sum(step.bytes for step in steps.values()) > 66 * 3 * 960 * 540
 
 
 @pytest.mark.parametrize(
     ("was", "now", "message"),
     [
-        ("n: 2", "n: two", "field 'build.n': Input should be a valid integer"),
-        ("n: 2", 'n: "2"', "field 'build.n': Input should be a valid integer"),
-        ("jobs: 1", "job: 1", "field 'build.job': Extra inputs are not permitted"),
-        ("panels: 1", "panels: many", "field 'report.panels"),
-        ("name: careful", "nmae: careful", "field 'planners.1.nmae'"),
-        ("planners:", "planner:", "field 'planners': Field required"),
-        ("- cruise", "- cruize", "planners: 'cruize': expected a name (alpamayo"),
-        ("- cruise", "- answers.jsonl", "expected a file of outputs, found none at"),
+        ("n: 2", "n: two", "build.n: input should be a valid integer, found 'two'"),
+        ("n: 2", 'n: "2"', "build.n: input should be a valid integer, found '2'"),
+        ("n: 2", "n: -2", "build.n: expected a whole number above 0, found -2"),
+        ("n: 2, ", "", "build.n: expected this field, found none"),
+        ("n: 2", "n: 2, n: 3", "key 'n' is given twice (line 3, column 15)"),
+        ("bench: out/bench", "", "bench: expected this field, found none"),
+        (
+            "build:",
+            "biuld:",
+            "build: expected this field, found none; biuld: unknown field (did you mean 'build'?)",
+        ),
+        ("jobs: 1", "job: 1", "build.job: unknown field (did you mean 'jobs'?); expected one of n, seed, "),
+        ("jobs: 1", "jobs: -1", "build.jobs: expected a number of processes"),
+        ("jobs: 1", "hazards: cone_lin", "key 'hazards' is given twice"),
+        (
+            "cone_line",
+            "cone_lin",
+            "build: hazard 'cone_lin' is not in the taxonomy (did you mean 'cone_line'?)",
+        ),
+        ("panels: 1", "panels: many", "report.panels: input should be a valid integer"),
+        ("panels: 1", "panels: -1", "report.panels: expected a whole number of at least 0, found -1"),
+        ("name: careful", "nmae: careful", "planners.1.nmae: unknown field (did you mean 'name'?)"),
+        ("planners:", "planner:", "planners: expected this field, found none"),
+        (
+            "report:",
+            "score: {repeats: 0}\nreport:",
+            "score.repeats: expected a whole number above 0, found 0",
+        ),
         ("jobs: 1", "inpainter: oils", "inpainter 'oils' is not known"),
         ("jobs: 1", "scenes: nowhere", "nowhere"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
-        ("bench: out/bench", "bench: [", "expected YAML"),
+        ("bench: out/bench", "bench: [", "not readable as YAML"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_line_that_names_it(tmp_path: Path, was: str, now: str, message: str):
+def test_a_mistake_in_the_file_is_one_line_that_names_it_before_anything_is_done(
+    tmp_path: Path, was: str, now: str, message: str
+):
     assert was in SMALL
-    code, _, err = run("run", written(tmp_path, SMALL.replace(was, now)))
-    assert code == 2
+    code, out, err = run("run", written(tmp_path, SMALL.replace(was, now)), "--dry-run")
+    assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
+def test_who_or_what_cannot_be_scored_is_named_before_anything_is_done(tmp_path: Path):
+    good = "tests.planners.bad_planners:Good"
+    wrong = {
+        "cruize": "a .jsonl file of outputs (did you mean 'cruise'?)",
+        "answers.jsonl": "answers.jsonl: cannot read",
+        "nomod:X": "planner 'nomod:X': module 'nomod' is not found",
+        f"{good}d": "module 'tests.planners.bad_planners' has no 'Goodd'",
+        f"{{planner: '{good}', options: {{wheels: 4}}}}": f"planner '{good}': got an unexpected keyword argument",
+        "cmd:no-such-program": "expected a program, found none called 'no-such-program'",
+        "'http://:80'": "expected http://HOST:PORT, found no host",
+        "{planner: scripted, options: {wheels: 4}}": "planner 'scripted': options {'wheels': 4} do not fit",
+        "{planner: alpamayo, options: {wheels: 4}}": "planner 'alpamayo': got an unexpected keyword argument",
+    }
+    more = {
+        "openai": "model provider 'openai': missing a required argument",
+        "verified:cruize": "(did you mean 'cruise'?)",
+        "{planner: verified:cruise, options: {mode: worst}}": "mode: expected one of early_exit",
+        "{planner: verified:cruise, options: {verifier: jury}}": "verifier 'jury' is not known",
+        "{planner: verified:cruise, options: {n: 2}}": "",
+        "{planner: cruise, name: careful}": "",
+        "{planner: cruise, name: careful, options: {}}": "is kept under the name 'careful', as planners.5 is",
+    }
+    arms = {
+        "hazrd": "score.arms: 'hazrd' is no arm (did you mean 'hazard'?)",
+        "null": "score.arms: 'null' is not built; add it to build.controls",
+        "hazard_d0.70": "score.arms: 'hazard_d0.70' is not built; add its factor to build.distances",
+    }
+    for planners, names in ((wrong, {}), (more, arms)):
+        lines = "".join(f"  - {planner}\n" for planner in planners)
+        text = f"bench: b\nbuild: {{n: 1}}\nplanners:\n{lines}score: {{arms: [{', '.join(names)}]}}\n"
+        code, _, err = run("run", written(tmp_path, text))
+        assert code == 2
+        for i, message in enumerate(planners.values()):
+            assert message in err
+            assert (f"planners.{i}: " in err) == bool(message)
+        for message in names.values():
+            assert message in err
+    assert list(tmp_path.iterdir()) == [tmp_path / "experiment.yaml"]
+
+
+def test_many_mistakes_are_told_together(tmp_path: Path):
+    text = SMALL.replace("- cruise", "- cruize").replace("cone_line", "cone_lin").replace("kind:", "kin:")
+    code, _, err = run(
+        "run", written(tmp_path, text + "score: {arms: [hazrd, nuisance]}\njudges: [offlin]\n")
+    )
+    assert code == 2
+    for place in ("'hazrd'", "'nuisance'", "'cone_lin'", "planners.0: ", "planners.1: ", "judges.0: "):
+        assert place in err
+    assert list(tmp_path.iterdir()) == [tmp_path / "experiment.yaml"]
+
+    fields = ", ".join(f"a{i}: 1" for i in range(14))
+    err = run("run", written(tmp_path, SMALL.replace("panels: 1", fields)))[2]
+    assert err.count("unknown field") == 10
+    assert "; and 4 more" in err
+
+
+def test_a_benchmark_that_was_begun_with_other_settings_is_refused_by_the_dry_run(done: Path):
+    before = sorted(done.parent.rglob("*"))
+    file = done.with_name("other.yaml")
+    file.write_text(SMALL.replace("n: 2", "n: 2, seed: 3"))
+    code, _, err = run("run", file, "--dry-run")
+    file.unlink()
+    assert code == 2
+    assert "was built with seed = 0, now asked for 3" in err
+    assert sorted(done.parent.rglob("*")) == before
+
+
 def test_a_missing_file_is_named(tmp_path: Path):
     code, _, err = run("run", tmp_path / "none.yaml")
     assert code == 2
-    assert "none.yaml: cannot read" in err
+    assert "none.yaml: cannot be read" in err
 
 
 def test_a_rubric_is_found_beside_the_file_and_refused_before_anything_is_built(tmp_path: Path):
     judges = "judges: [{judge: scripted, rubric: words.yaml, options: {file: replies.json}}, offline]"
-    file = written(tmp_path, f"{judges}\nplanners: [cruise]\n")
+    file = written(tmp_path, f"bench: b\nbuild: {{n: 2}}\n{judges}\nplanners: [cruise]\n")
     found = Experiment.read(file).judges
     assert [judge.rubric for judge in found] == [str(tmp_path / "words.yaml"), "hazard"]
     code, _, err = run("run", file)
     assert code == 2
-    assert f"rubric file '{tmp_path / 'words.yaml'}': cannot be read" in err
+    assert f"judges.0: {tmp_path / 'words.yaml'}: cannot be read" in err
     assert list(tmp_path.iterdir()) == [file]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cfgen.build import _Note
 from cfgen.cases.builder import Outcome
+from cfgen.cases.tally import ProgressNote
 from cfgen.core import progress as progressing
 from cfgen.core.progress import Progress
 from cfgen.records import Planned
@@ -68,7 +68,7 @@ def test_what_was_there_before_took_no_time(clock):
 
 
 def test_counts_go_on_from_round_to_round_and_what_is_done_promises_nothing(clock, capsys):
-    note, progress = _Note(), Progress("cases", 2)
+    note, progress = ProgressNote(), Progress("cases", 2)
     planned = Planned(case_id="a", scene_id="s", hazard_id="h", round=0)
     note.begin(12, replacing=False)
     for status in ("refused", "refused", "broken"):
@@ -82,7 +82,7 @@ def test_counts_go_on_from_round_to_round_and_what_is_done_promises_nothing(cloc
     go(progress, clock, [1], 5.0)
     progress.step(note.words(None, done=True))
     assert capsys.readouterr().err.splitlines()[-1] == "cases 2/2  5 s  (3 refused, 1 broken)"
-    assert _Note().words(None) == ""
+    assert ProgressNote().words(None) == ""
 
 
 def test_waiting_is_said_now_and_then(clock, capsys):

@@ -1,5 +1,6 @@
 """What is added by entry point is found, listed with where it is from, and, when broken, stops nothing else."""
 
+import re
 import warnings
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from cfgen.judge.registry import JUDGES
 from cfgen.judge.rubrics.registry import RUBRICS
 from cfgen.masks.registry import DETECTORS, SEGMENTERS
 from cfgen.metrics.registry import METRICS
+from cfgen.models.registry import MODELS
 from cfgen.planners.registry import PLANNERS
 from cfgen.report_page.registry import SECTIONS
 from cfgen.scenes.importing import READERS
@@ -59,6 +61,32 @@ def test_a_list_tells_ours_theirs_and_the_broken(command: str, capsys):
         assert " built-in " in lines[name]
         assert entry.summary.endswith((".", ":")), f"{name}: {entry.summary!r}"
         assert f"'{registry.group}'" in out
+
+
+def test_only_own_words_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    code = (
+        "from dataclasses import dataclass\n"
+        "from cfgen.models.base import Model\n"
+        "class Silent(Model):\n    pass\n"
+        "@dataclass\nclass Made:\n    x: int\n"
+    )
+    points = "[cfgen.models]\nsilent = mute:Silent\n[cfgen.planners]\nmade = mute:Made\n"
+    install(tmp_path, monkeypatch, "mute", code, points)
+    for command, names in (("models", ["silent"]), ("judge", ["silent"]), ("planner", ["silent", "made"])):
+        assert main([command, "list"]) == 0
+        lines = {line.split()[0]: " ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
+        for name in names:
+            assert lines[name] == f"{name} mute 1.0 - (no description)"
+
+
+def test_the_nearest_name_is_offered():
+    with pytest.raises(InputError, match=r"'compsite' is not known; .* \(did you mean 'composite'\?\)"):
+        INPAINTERS.get("compsite")
+
+
+@pytest.mark.parametrize("registry", [*ALL, MODELS], ids=lambda r: r.group)
+def test_names_are_spelt_alike(registry: Registry):
+    assert [n for n in registry.builtin if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", n)] == []
 
 
 @pytest.mark.usefixtures("_plugins")

@@ -1,6 +1,7 @@
 """The examples of docs/ are found by name, as from an installed package, and do what their pages say."""
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from cfgen.cli.main import main
+from cfgen.geometry.camera import project
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import create_inpainter
@@ -21,6 +23,7 @@ from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import PLANNERS
 from cfgen.records import Motion
 from cfgen.scenes.folder import load_scene
+from cfgen.store import Store
 from tests.inpaint.test_inpaint import make_job
 from tests.judge.items import items, judged
 
@@ -58,10 +61,13 @@ def test_inpainter():
     edit = make_edits([job], create_inpainter("orange-board", {"red": 200}))[0]
     assert isinstance(edit, Edit)
     image, mask = edit.frames["front", 0.0]
-    middle = cv2.erode(mask, np.ones((31, 31))) > 0
-    assert middle.any()
-    assert (image[middle] == (200, 110, 20)).all()
+    at, camera = job.placement, job.scene.front
+    (left, bottom), (right, top) = project(
+        camera, [(at.x, at.y + at.size.width / 2, 0), (at.x, at.y - at.size.width / 2, at.size.height)]
+    )[0].astype(int)
+    assert (image[top + 4 : bottom - 3, left + 4 : right - 3] == (200, 110, 20)).all()
     assert np.array_equal(image[mask == 0], job.images["front", 0.0][mask == 0])
+    assert np.array_equal(image[: top - 4], job.images["front", 0.0][: top - 4]), "above the board"
 
 
 def test_planner():
@@ -97,20 +103,57 @@ def test_reader(tmp_path: Path):
     assert scene.future.poses[-1][0] == pytest.approx(72.0, abs=0.1)
 
 
-def _cone() -> np.ndarray:
+def _drum() -> tuple[np.ndarray, np.ndarray]:
+    """A striped orange thing on grey, and where it is."""
     image = np.full((80, 120, 3), 100, np.uint8)
-    image[30:60, 50:70] = (240, 110, 20)
-    return image
+    image[30:60, 50:70] = (240, 60, 20)
+    image[43:47, 50:70] = 255
+    where = np.zeros((80, 120), bool)
+    where[30:60, 50:70] = True
+    return image, where
 
 
-def test_segmenter():
-    (found,) = create_segmenter("grabcut").segment(_cone(), [Prompt(box=(45, 25, 75, 65))])
-    truth = np.zeros((80, 120), bool)
-    truth[30:60, 50:70] = True
+@pytest.mark.parametrize(
+    "prompt", [Prompt(box=(45, 25, 75, 65)), Prompt(inside=((60, 35), (60, 45), (60, 55)))]
+)
+def test_segmenter(prompt: Prompt):
+    image, truth = _drum()
+    (found,) = create_segmenter("grow-colour").segment(image, [prompt])
     assert (found[0].mask & truth).sum() / (found[0].mask | truth).sum() > 0.9
 
 
 def test_detector():
-    (found,) = create_detector("by-colour").detect(_cone(), "traffic cone")
+    (found,) = create_detector("by-colour").detect(_drum()[0], "work drum")
     assert found.box == (50, 30, 70, 60)
-    assert create_detector("by-colour").detect(_cone(), "deer") == []
+    assert create_detector("by-colour").detect(_drum()[0], "deer") == []
+
+
+def test_lists_say_what_the_examples_are(capsys: pytest.CaptureFixture[str]):
+    for command in ("inpainter", "planner", "judge", "models", "masks", "detector"):
+        assert main([command, "list"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        ours = [line for line in lines if "examples 1" in line]
+        assert ours
+        assert "no description" not in " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("inpainter", lambda case: case.provenance.inpainter == "orange-board"),
+        ("masks", lambda case: case.provenance.report["segmenter"]["name"] == "grow-colour"),
+        ("detector", lambda case: {g.gate: g.passed for g in case.gates}["detected"]),
+    ],
+)
+def test_the_build_of_a_page_ends_with_a_case_that_passed_every_gate(page, told, tmp_path: Path):
+    (command,) = re.findall(
+        r"^    cfgen (build .*)$", (DOCS / "extend" / f"{page}.md").read_text(), re.MULTILINE
+    )
+    words = [
+        "1" if before == "--n" else str(tmp_path / "b") if before == "--out" else word
+        for before, word in zip(["", *shlex.split(command)], shlex.split(command), strict=False)
+    ]
+    assert main([*words, "--quiet"]) == 0
+    (case,) = Store(tmp_path / "b").cases()
+    assert told(case)
+    assert all(gate.passed for gate in case.gates)

@@ -188,3 +188,14 @@ def test_own_hazards_alone_keep_only_the_null_edit(own: Path):
 def test_the_shipped_files_leave_nothing_to_defaults():
     assert "Own" not in {entry.cluster for entry in SHIPPED}
     assert all(entry.prompt != entry.name for entry in SHIPPED)
+
+
+def test_a_model_that_is_not_there_is_warned_of(own: Path, recwarn: pytest.WarningsRecorder):
+    own.write_text(OWN.replace("size: {length: 1.6", "model: dear\n    size: {length: 1.6"))
+    assert load_taxonomy(own).get("deer").model == "dear"
+    (said,) = [str(one.message) for one in recwarn]
+    assert "deer: model: cfgen has none called 'dear' (did you mean 'deer'?)" in said
+    recwarn.clear()
+    own.write_text(OWN.replace("size: {length: 1.6", "model: deer\n    size: {length: 1.6"))
+    load_taxonomy(own)
+    assert not recwarn.list

@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
-from cfgen.judge.combine import SUPERSEDED, combine, inconsistency, overall_range
+from cfgen.core.hashing import hash_json
+from cfgen.judge.combine import SUPERSEDED, combine, faulted, inconsistency, overall_range
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.records import DIMENSIONS, Vote
+from cfgen.records import DIMENSIONS, Fault, Vote
 
 KEY = VerdictKey("a_planner", "a_case", "null", 3)
 HASH = "sha256:" + "7" * 64
@@ -169,3 +170,25 @@ def test_the_record_says_whose_verdict_it_is():
     )  # fmt: skip
     assert (found.planner, found.case_id, found.arm, found.repeat) == ("a_planner", "a_case", "null", 3)
     assert (found.votes, found.input_hash) == (votes, HASH)
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ([failed(transient=True), failed()], ("failed", True)),
+        ([failed(), failed()], ("failed", False)),
+        ([vote(2, 2, 2), vote(2, 2, 2), failed(transient=True)], ("scored", False)),
+        ([vote(2, 2, 2), failed(), failed(transient=True)], ("failed", True)),
+    ],
+)
+def test_what_may_pass_is_a_failure_that_a_vote_hopes_of(votes, expected):
+    found = verdict(*votes)
+    assert (found.status, found.transient) == expected
+
+
+def test_a_fault_is_a_failed_verdict_that_tells_it():
+    fault = Fault(where="drawing", exception="ValueError", message="no")
+    found = faulted(KEY, RUBRIC, "a_judge", fault)
+    assert (found.status, found.reason, found.fault) == ("failed", f"fault: {fault}", fault)
+    assert (found.judge, found.rubric, found.case_id, found.repeat) == ("a_judge", "hazard", "a_case", 3)
+    assert (found.scores, found.votes, found.input_hash) == ({}, (), hash_json(None))

@@ -5,7 +5,8 @@ import pytest
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.judge.critic import LocalCritic
-from cfgen.judge.rubrics.faithfulness import QUESTIONS, TraceItem
+from cfgen.judge.rubrics.faithfulness import QUESTIONS
+from cfgen.judge.rubrics.trace import TraceItem
 from tests.tiny_models import tiny_llava
 
 

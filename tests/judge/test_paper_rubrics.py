@@ -7,8 +7,9 @@ import pytest
 
 from cfgen.judge.rubrics.consistency import CONSISTENCY, reasoning_and_answer
 from cfgen.judge.rubrics.drivelmm import ASPECTS, DRIVELMM
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS, TraceItem
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS
 from cfgen.judge.rubrics.grounding import GROUNDING, is_trivial, sentences
+from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.metrics import drivelmm
 from cfgen.metrics.faithfulness import EDGES, EdgeVerdicts
 

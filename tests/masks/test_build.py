@@ -108,7 +108,7 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
         gates = {g.gate: g for g in attempt.gates}
         more = {"detected_inside", "detected_size"} if gates["detected"].passed else set()
         assert {g for g in gates if g.startswith("detected")} == {"detected", *more}
-        assert {"outside_mask", "seam"} <= set(gates)
+        assert {"outside-mask", "seam"} <= set(gates)
         assert gates["detected"].bound == ">= 0.3"
     assert tree(tmp_path / "b", "rejected/*/augmented.png"), "the refused picture can be looked at"
 

@@ -10,6 +10,7 @@ from scipy.stats import binom, binomtest, norm
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
 from cfgen.metrics.floor import Difference, above_floor, d_prime, difference, judged_events
 from cfgen.metrics.rates import Rate
+from cfgen.metrics.registry import measure
 from tests.metrics.test_success import verdict
 
 
@@ -249,3 +250,25 @@ def test_judged_events_of_repeats():
     found = [verdict(0), verdict(0, "unknown", repeat=1), verdict(1, "unknown"), verdict(2, scores=(2, 0, 1))]
     assert judged_events(found, "waypoints", control=True) == {"c000": 1.0, "c001": 0.0, "c002": 0.0}
     assert judged_events(iter(found), "reasoning", control=False) == {"c000": 1.0, "c002": 1.0}
+
+
+def test_each_kappas_interval_is_of_its_own_weights():
+    """The same ratings with 2 told from 0 as 1 is: only the quadratic kappa and its interval know how far apart."""
+    a, b = raters()
+    whole = agreement(a, b)
+    assert whole.quadratic_interval != whole.kappa_interval
+    two = [[min(v, 1) for v in r] for r in (a, b)]
+    halves = agreement(*two, labels=(0, 1))
+    assert halves.quadratic_interval == halves.kappa_interval, "with two labels there is one distance"
+    assert whole.quadratic_interval[0] < whole.quadratic < whole.quadratic_interval[1]
+
+
+def test_a_floor_is_the_same_for_the_same_seed():
+    hazard, null = events(14, 30), events(5, 30)
+    assert above_floor(hazard, {"null": null}, seed=3) == above_floor(hazard, {"null": null}, seed=3)
+    same = difference(hazard, [null], seed=3)
+    assert above_floor(hazard, {"null": null}, seed=3).above["null"] == same
+
+
+def test_a_metric_gets_both_plans_the_placement_and_the_case_in_this_order():
+    assert measure(lambda *given: float(given == (1, 2, 3, 4)), 1, 2, 3, 4) == 1.0

@@ -3,10 +3,21 @@
 import json
 import os
 import socket
+import subprocess
 import sys
 
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.protocol import Requirements
+
+#: started by a planner, it knows nothing of cfgen
+PROGRAM = """
+import os, socket
+try:
+    socket.create_connection(("127.0.0.1", int(os.environ["NOSY_PORT"])), timeout=2)
+    print("went out", end="")
+except OSError as error:
+    print(type(error).__name__, end="")
+"""
 
 
 def tries() -> dict[str, str]:
@@ -25,6 +36,7 @@ def tries() -> dict[str, str]:
             found[name] = "went out"
         except OSError as error:
             found[name] = f"{type(error).__name__}: {error}"
+    found["program"] = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
     found["hub"] = os.environ.get("HF_HUB_OFFLINE", "")
     return found
 
@@ -37,7 +49,12 @@ def work(_: object):
 class Nosy:
     needs = Requirements(cameras=())
 
+    def __init__(self, asks: bool = False) -> None:
+        self.asks = asks
+
     def plan(self, observations):
+        if self.asks:
+            socket.create_connection(("127.0.0.1", int(os.environ["NOSY_PORT"])), timeout=2)
         said = json.dumps(tries()).replace('"', "'")
         return [write_text(said, "", "", "", constant_turn(5, 0)) for _ in observations]
 

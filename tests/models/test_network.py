@@ -14,15 +14,17 @@ from cfgen.core.errors import InputError, SetupError
 from cfgen.core.files import read_record
 from cfgen.core.network import Network, current, limited
 from cfgen.judge.registry import create_judge
-from cfgen.planners import command as commands
 from cfgen.planners.registry import open_planner
-from cfgen.records import PlannerRun
+from cfgen.records import JudgeRun, PlannerRun
 from tests.benches import run
 from tests.judge.test_hazard_rubric import reply
+from tests.models.nosy_planners import Nosy
 from tests.models.providers import install, server
+from tests.planners.test_answers import question
 from tests.report_page.bench import make_bench
 
 NOSY = "tests.models.nosy_planners:Nosy"
+LOOSE = "programs that it starts are NOT held)"
 
 
 @pytest.fixture
@@ -37,9 +39,22 @@ def listener(monkeypatch):
         yield found
 
 
-def score(bench, planner, *more):
+@pytest.fixture
+def _permitted():
+    if not isolate.available():
+        pytest.skip("this system permits no network of one's own")
+
+
+@pytest.fixture
+def _not_permitted(monkeypatch):
+    monkeypatch.setattr(network, "available", lambda: False)
+
+
+def score(bench, planner, *more, told=""):
     code, _, err = run("score", bench, "--planner", planner, "--name", "nosy", "--quiet", *more)
     assert code == 0, err
+    assert ("does not hold programs that it starts" in err) == bool(told), err
+    assert told in err
     rollout = next(bench.glob("runs/nosy/hazard/*.json")).read_text()
     ran = read_record(bench / "runs/nosy/planner.json", PlannerRun)
     text = json.loads(rollout)["text"]
@@ -143,41 +158,91 @@ def test_a_model_that_does_not_say_where_it_is_is_refused_under_a_limit(tmp_path
 # --- children -------------------------------------------------------------------------------------------------------
 
 
-def test_sockets_of_a_planners_process_are_refused_and_the_record_says_so(bench, listener):
+@pytest.mark.usefixtures("_permitted")
+def test_a_planner_and_what_it_starts_get_a_network_of_their_own(bench, listener):
     found, recorded = score(bench, NOSY, "--offline")
     for way in ("connect", "datagram", "lookup"):
         assert found[way].startswith("PermissionError: cfgen refused a connection to"), found
-    assert found["loopback"] == "went out", "servers on this machine stay within reach"
+    assert found["loopback"].startswith("ConnectionRefusedError"), "not even this machine's servers"
+    assert found["program"] == "ConnectionRefusedError"
     assert found["hub"] == "1"
-    assert recorded == ("offline (Python's sockets refused in the planner's process)",)
+    assert recorded == ("offline (the planner has a network of its own with nothing in it)",)
+
+
+def test_a_planner_that_is_a_model_on_this_machine_still_reaches_it(bench, tmp_path, monkeypatch):
+    install(tmp_path / "site", monkeypatch)
+    with server(lambda sent: "no plan") as found:
+        given = ("model=m", f"url={found.url}", 'look={"frame_times": [0]}')
+        options = [word for option in given for word in ("--planner-option", option)]
+        _, _, err = run("score", bench, "--planner", "house", *options, "--offline", "--quiet")
+    assert found.requests
+    assert "does not hold programs" in err
+
+
+@pytest.mark.usefixtures("_permitted")
+def test_a_planner_whose_server_is_out_of_reach_is_told_how_to_reach_it(listener):
+    with limited(Network(offline=True)):
+        planner = open_planner(NOSY, {"asks": True})
+    try:
+        (fault,) = planner.ask([question("a")])
+    finally:
+        planner.close()
+    assert fault.kind == "unavailable"
+    assert str(fault).endswith("unless --allow-hosts localhost names them")
+
+
+def test_servers_on_this_machine_stay_within_reach_where_they_are_named(bench, listener):
+    found, recorded = score(
+        bench, NOSY, "--offline", "--allow-hosts", "localhost", told="--allow-hosts localhost"
+    )
+    assert found["connect"].startswith("PermissionError: cfgen refused a connection to 192.0.2.1")
+    assert (found["loopback"], found["program"]) == ("went out", "went out")
+    assert recorded == (
+        "offline, only localhost (Python's sockets refused in the planner's process; " + LOOSE,
+    )
+
+
+@pytest.mark.usefixtures("_not_permitted")
+def test_where_no_network_of_its_own_is_permitted_python_is_held_and_the_rest_is_told(bench, listener):
+    found, recorded = score(bench, NOSY, "--offline", told="--offline does not hold")
+    for way in ("connect", "datagram", "lookup"):
+        assert found[way].startswith("PermissionError: cfgen refused a connection to"), found
+    assert (found["loopback"], found["program"]) == ("went out", "went out")
+    assert recorded == ("offline (Python's sockets refused in the planner's process; " + LOOSE,)
     run("score", bench, "--planner", NOSY, "--name", "nosy", "--quiet", "--repeats", "2")
     ran = read_record(bench / "runs/nosy/planner.json", PlannerRun)
     assert ran.network == (*recorded, ""), "both ways in which it was run"
 
 
 def test_allowed_hosts_leave_this_machine_out_unless_it_is_named(bench, listener):
-    found, recorded = score(bench, NOSY, "--allow-hosts", "a.example")
+    found, recorded = score(bench, NOSY, "--allow-hosts", "a.example", told="--allow-hosts a.example")
     assert found["loopback"].startswith("PermissionError: cfgen refused a connection to 127.0.0.1")
-    assert recorded == ("only a.example (Python's sockets refused in the planner's process)",)
+    assert found["program"] == "went out", "as the record says"
+    assert recorded == ("only a.example (Python's sockets refused in the planner's process; " + LOOSE,)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="network namespaces are Linux's")
+@pytest.mark.usefixtures("_permitted")
 def test_a_program_gets_a_network_of_its_own_where_the_system_permits_it(bench, listener):
-    if not isolate.available():
-        pytest.xfail("this system permits no network of one's own")
     found, recorded = score(bench, f"cmd:{sys.executable} -m tests.models.nosy_planners", "--offline")
     assert "unreachable" in found["connect"]
     assert "unreachable" in found["datagram"]
     assert "refused" in found["loopback"], "not even this machine's servers"
-    assert recorded == ("offline (the program has a network of its own with nothing in it)",)
+    assert found["program"] == "ConnectionRefusedError"
+    assert recorded == ("offline (the planner has a network of its own with nothing in it)",)
 
 
-def test_where_the_system_does_not_permit_it_the_record_says_so(listener, monkeypatch):
-    monkeypatch.setattr(commands, "available", lambda: False)
-    with limited(Network(offline=True)):
+@pytest.mark.usefixtures("_not_permitted")
+def test_where_the_system_does_not_permit_it_the_record_and_a_warning_say_so(listener):
+    with limited(Network(offline=True)), pytest.warns(UserWarning, match="--offline does not hold"):
         planner = open_planner(f"cmd:{sys.executable} -m tests.models.nosy_planners")
-        planner.close()
-    assert planner.network == "offline (the program was NOT held to it)"
+    planner.close()
+    assert planner.network == "offline (the program is NOT held; " + LOOSE
+
+
+def test_an_object_of_the_callers_starts_programs_that_are_not_held():
+    with limited(Network(offline=True)), pytest.warns(UserWarning, match="--offline does not hold"):
+        planner = open_planner(Nosy())
+    assert planner.network == "offline (Python's sockets refused in this process; " + LOOSE
 
 
 def test_a_program_that_is_not_there_is_named_also_when_isolated():
@@ -220,3 +285,18 @@ def test_a_build_records_it(tmp_path, real):
     assert code == 0, err
     told = json.loads((tmp_path / "b" / "build.json").read_text())["network"]
     assert told == "offline, only localhost (Python's sockets refused in this process and its workers)"
+
+
+def test_a_judges_record_says_what_held_each_time(bench):
+    def recorded(command, *more):
+        planner = ("--planner", "cruise") if command == "score" else ()
+        start = (command, bench) if command == "score" else ("judge", command, bench)
+        code, _, err = run(*start, *planner, "--quiet", *more)
+        assert code in (0, 1), err
+        return read_record(bench / "verdicts/offline/judge.json", JudgeRun).network
+
+    held = "(models elsewhere refused, and Python's sockets in this process)"
+    assert recorded("score", "--offline") == (f"offline {held}",)
+    assert recorded("probe", "--allow-hosts", "a.example") == (f"offline {held}", f"only a.example {held}")
+    assert recorded("score") == (f"offline {held}", f"only a.example {held}", "")
+    assert recorded("score", "--offline") == (f"offline {held}", f"only a.example {held}", "")

@@ -71,7 +71,7 @@ def failed(original, augmented, mask, p, hazard=CYCLIST) -> set[str]:
 def test_a_sound_edit_passes_with_every_value_inside_its_bound():
     p, image = placed(), road()
     gates = measured(image, paint(image, p), around(p), p)
-    assert {g.gate for g in gates} == {"outside_mask", "seam", "visibility", "contrast", "base"}
+    assert {g.gate for g in gates} == {"outside-mask", "seam", "visibility", "contrast", "base"}
     assert all(g.passed and not g.reason and g.bound and g.value is not None for g in gates), gates
 
 
@@ -90,7 +90,7 @@ def test_a_single_value_outside_the_mask_is_found(v, u, channel, by):
     p, image = placed(), road()
     mask, augmented = around(p), paint(image, p)
     augmented[v, u, channel] = np.clip(int(augmented[v, u, channel]) + by, 0, 255)
-    assert ("outside_mask" in failed(image, augmented, mask, p)) == (not mask[v, u])
+    assert ("outside-mask" in failed(image, augmented, mask, p)) == (not mask[v, u])
 
 
 @pytest.mark.parametrize("rise", [20, 35, 50])
@@ -174,7 +174,7 @@ def test_a_null_edit_may_change_nothing_and_must_not_leave_a_trace_outside():
     assert failed(image, image.copy(), around(p), p, TAXONOMY.null) == set()
     leaked = image.copy()
     leaked[0, 0] += 1
-    assert failed(image, leaked, around(p), p, TAXONOMY.null) == {"outside_mask"}
+    assert failed(image, leaked, around(p), p, TAXONOMY.null) == {"outside-mask"}
 
 
 def test_all_gates_take_under_25_ms():

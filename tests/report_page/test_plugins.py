@@ -67,7 +67,7 @@ def test_a_metric_shows_with_its_interval_and_case_by_case(store, tmp_path, monk
     page = (out / "index.html").read_text()
     assert "end_m: Where it ends, m ahead" in page
     table = list(csv.DictReader((out / "tables" / "metrics.csv").open()))
-    assert {r["metric"] for r in table} >= {"end_m", "contact", "held_back_m"}
+    assert {r["metric"] for r in table} >= {"end_m", "contact", "held-back-m"}
 
 
 def test_a_metric_that_breaks_stops_nothing_else(store, tmp_path, monkeypatch, capsys):

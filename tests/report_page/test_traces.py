@@ -11,9 +11,11 @@ from cfgen.core.errors import InputError
 from cfgen.judge.checker import CriticChecker
 from cfgen.judge.edges import ModelChecker
 from cfgen.judge.rubrics.faithfulness import FIELDS
+from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.judge.traces import check_traces
 from cfgen.metrics.faithfulness import EDGES
 from cfgen.store import Store
+from tests.plugins import install
 from tests.report_page.bench import blind, case_id, make_bench
 
 
@@ -104,9 +106,51 @@ def test_inconsistency_and_grounding(bench: Path, tmp_path: Path):
     ]
 
 
-def test_mistakes_name_the_remedy(bench: Path):
+def test_a_rubric_of_somebody_elses_is_listed_printed_and_asked(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    code = (
+        "from dataclasses import replace\n"
+        "from cfgen.judge.rubrics.consistency import CONSISTENCY\n"
+        "def polite():\n"
+        '    """Whether the words are polite."""\n'
+        "    return replace(CONSISTENCY, name='polite', wording='YES if polite, else NO.')\n"
+    )
+    install(tmp_path, monkeypatch, "manners", code, "[cfgen.rubrics]\npolite = manners:polite\n")
+    assert main(["rubric", "list"]) == 0
+    assert "Whether the words are polite." in capsys.readouterr().out
+    assert main(["judge", "prompt", "--rubric", "polite"]) == 0
+    assert "YES if polite, else NO." in capsys.readouterr().out
+    script = tmp_path / "polite.json"
+    script.write_text(json.dumps({"default": "NO"}))
+    asks = ["--judge", "scripted", "--judge-option", f"file={script}", "--rubric", "polite", "--quiet"]
+    assert main(["traces", str(bench), "--planner", "blind", "--arms", "hazard", *asks]) == 0
+    found = [v for v in Store(bench).trace_verdicts("blind") if v.rubric == "polite"]
+    assert {(v.checker, v.consistent) for v in found} == {("scripted-polite", False)}
+
+
+def test_mistakes_name_the_remedy(bench: Path, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(InputError, match="no model to ask about traces; use one of: gemini"):
         ModelChecker("offline", {})
+    asks = [
+        "traces",
+        str(bench),
+        "--planner",
+        "blind",
+        "--judge",
+        "scripted",
+        "--judge-option",
+        "file=x",
+        "--rubric",
+    ]
+    for name, said in (
+        ("hazard", "'hazard' is about pairs of answers; choose one about traces, such as 'faithfulness'"),
+        ("groundin", "found 'groundin' (did you mean 'grounding'?)"),
+    ):
+        assert main([*asks, name]) == 2
+        assert said in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"'grounding' is about one answer by itself; .* with: cfgen traces"):
+        create_rubric("grounding")
     with pytest.raises(InputError, match="score it first"):
         check_traces(bench, "nobody", CriticChecker("/nowhere"))
 

@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError
 from cfgen.scenes.importing import open_reader
-from tests.scene_truth import MOUNTING, SECONDS, K, V, imported, lifted, picture, poses
+from tests.scene_truth import MOUNTING, SECONDS, K, V, heading, imported, lifted, picture, poses
 
 
 def write_kitti(root) -> None:
@@ -61,6 +61,8 @@ def test_kitti_raw(tmp_path):
     folders = imported("kitti-raw", tmp_path / "kitti", tmp_path / "out")
     assert folders[0].scene.scene_id == "2011_09_26_drive_0001_sync_002000"
     assert folders[0].scene.extra["log_time"].startswith("2011-09-26T13:02:25.964")
+    assert folders[0].scene.extra["latitude_deg"] == pytest.approx(0, abs=0.01)
+    assert folders[0].scene.extra["heading_deg"] == pytest.approx(heading(2.0), abs=0.1)
     assert folders[0].image().mean() == 20
     assert len(folders[0].scene.frames) == 9
 

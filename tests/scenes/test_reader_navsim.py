@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
+from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.scenes.folder import find_scenes
 from cfgen.scenes.importing import import_scenes, open_reader
-from tests.scene_truth import SECONDS, K, V, imported, lifted, picture, poses, vehicle_from_camera
+from tests.scene_truth import SECONDS, K, V, heading, imported, lifted, picture, poses, vehicle_from_camera
 
 DISTORTION = (-0.05, 0.02, 0.001, -0.001, 0.003)
 
@@ -40,6 +41,7 @@ def test_navsim(tmp_path):
     assert scene.front.distortion == DISTORTION
     assert [f.t for f in scene.frames] == [0, -0.5, -1, -1.5, -2]
     assert scene.timestamp.startswith("2021-06-29T")
+    assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([42.34, -71.05, heading(2.0)], abs=0.1)
     assert abs(float(folders[0].image().mean()) - 20) < 2
 
 

@@ -7,9 +7,10 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.geometry import camera as cam
+from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, imported, picture, poses, wxyz
+from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, heading, imported, picture, poses, wxyz
 
 
 def write_nuscenes(root) -> None:
@@ -28,7 +29,10 @@ def write_nuscenes(root) -> None:
             "rotation": wxyz(pose), "camera_intrinsic": K.tolist() if "CAM" in channel else [],
         })  # fmt: skip
     samples = np.arange(0, SECONDS - 0.2, 0.5)
-    tables["scene"].append({"token": "sc", "name": "scene-0103", "description": "Left bend"})
+    tables["scene"].append(
+        {"token": "sc", "name": "scene-0103", "description": "Left bend", "log_token": "lg"}
+    )
+    tables["log"] = [{"token": "lg", "location": "singapore-onenorth"}]
     tables["sample"] = [{"token": f"sa{i}", "scene_token": "sc", "timestamp": base + int(t * 1e6)}
                         for i, t in enumerate(samples)]  # fmt: skip
     for channel, rate in {"CAM_FRONT": 12, "CAM_BACK": 2, "LIDAR_TOP": 20}.items():
@@ -58,6 +62,8 @@ def test_nuscenes(tmp_path):
     scene = folders[0].scene
     assert [c.name for c in scene.cameras] == ["CAM_FRONT", "CAM_BACK"]
     assert scene.scene_id == "scene-0103_002000"
+    place = [scene.extra[key] for key in PLACE_KEYS]
+    assert place == pytest.approx([1.2882, 103.7848, heading(2.0)], abs=0.5)
     assert scene.timestamp == "2018-08-02T09:17:52.412Z"
     assert scene.front.fx == 80
     assert abs(float(folders[0].image().mean()) - 24) < 2

@@ -116,6 +116,8 @@ HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
         ({"lane_width_m": "wide"}, "lane_width_m: expected metres"),
         ({"sun": [0, 0, 0]}, "sun: expected x, y, z towards the sun"),
         ({"sun": "high"}, "sun: expected x, y, z towards the sun"),
+        ({"latitude_deg": 91, "longitude_deg": 0, "heading_deg": 0}, "latitude_deg: expected degrees, -90 to 90"),
+        ({"latitude_deg": 48.1}, "latitude_deg: expected all of .*heading_deg or none, found latitude_deg"),
         ({"futur": [[1, 0, 0, 1]], "future": None}, "'futur' is not known; did you mean 'future'"),
         ({"columns": ["x", "y", "v", "theta"]}, "columns: expected"),
         ({"extrinsics": {"camera_height_m": -1.5}}, "above the ground.*z = -1.50"),

@@ -11,6 +11,7 @@ from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, horizon_rows, mounted
 from cfgen.geometry.frames import compose
+from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder
 from cfgen.scenes.drive import Drive, Stream, raised, speeds_of
@@ -318,6 +319,7 @@ def test_comma2k19_with_video(tmp_path):
     assert scene.speed == pytest.approx(15.1)
     assert scene.license == "MIT"
     assert scene.timestamp.startswith("2018-08-02T16:14:50.39")
+    assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([0, 0, 90], abs=0.01)
     assert abs(float(folder.image().mean()) - 60) < 3
     assert abs(float(folder.images_at("front", [-2.0])[0].mean()) - 20) < 3
     assert not any(check_folder(tmp_path / "out").values())

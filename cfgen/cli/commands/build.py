@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -153,6 +154,9 @@ def _build(arguments: argparse.Namespace) -> int:
     )
     if made.built:
         _print(made.built, arguments.out)
+    missing = Counter(arm for case in made for arm in case.record.arms_missing)
+    for arm, count in sorted(missing.items()):
+        print(f"\narm '{arm}' is missing in {count} of {len(made)} cases; each case.json says why")
     if made.shortfall:
         raise Shortfall(made.shortfall)
     print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")

@@ -96,9 +96,9 @@ def _list(_: argparse.Namespace) -> int:
 
 
 def _prompt(arguments: argparse.Namespace) -> int:
-    from cfgen.judge.rubrics.registry import create_rubric
+    from cfgen.judge.rubrics.registry import find_rubric
 
-    rubric = create_rubric(arguments.rubric)
+    rubric = find_rubric(arguments.rubric)
     print(f"rubric {rubric.id.name}, version {rubric.id.version}, {rubric.id.hash}\n")
     print(rubric.system(arguments.form))
     print("Then, in this order:\n")

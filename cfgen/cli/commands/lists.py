@@ -20,7 +20,7 @@ _LISTS = {
     "models": ("can judge, plan and verify: --judge NAME, --planner NAME", "cfgen.models.registry:MODELS"),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
     "rubric": (
-        "say what a judge is asked: cfgen score --rubric NAME",
+        "say what a judge is asked: cfgen score, cfgen traces --rubric NAME",
         "cfgen.judge.rubrics.registry:RUBRICS",
     ),
     "metrics": ("measure pairs of plans for the report", "cfgen.metrics.registry:METRICS"),

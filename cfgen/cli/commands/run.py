@@ -1,6 +1,7 @@
 """``cfgen run``: a whole experiment from one file."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from cfgen.core.errors import Shortfall
@@ -19,12 +20,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    import cfgen
+    from cfgen.library.execution import carry_out
 
-    print(cfgen.run(arguments.file, dry_run=True).estimate, flush=True)
-    if arguments.dry_run:
-        return 0
-    done = cfgen.run(arguments.file, quiet=arguments.quiet)
+    done = carry_out(arguments.file, arguments.dry_run, arguments.quiet, partial(print, flush=True))
     for run in done.runs:
         print(run)
     if done.report:

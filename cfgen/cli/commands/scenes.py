@@ -1,7 +1,6 @@
 """``cfgen scenes``: look at, check and import driving scenes."""
 
 import argparse
-import inspect
 import json
 import re
 import textwrap
@@ -186,10 +185,11 @@ def _cause(name: str, reason: str) -> str:
 
 
 def _readers(arguments: argparse.Namespace) -> int:
+    from cfgen.core.registry import NO_WORDS, own_doc
     from cfgen.scenes.importing import READERS
 
     for entry in READERS.entries():
-        words = entry.problem or inspect.getdoc(READERS.get(entry.name)) or ""
+        words = entry.problem or own_doc(READERS.get(entry.name)) or NO_WORDS
         print(
             f"{entry.name}  (from: {entry.source}; needs: {needs(entry)})\n{textwrap.indent(words, '    ')}\n"
         )

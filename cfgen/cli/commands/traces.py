@@ -22,9 +22,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_options(parser, "--judge-option", "judge")
     parser.add_argument(
         "--rubric",
-        choices=("faithfulness", "consistency", "grounding"),
         default="faithfulness",
-        help="five edges (default), whether the action follows from the words, or each sentence against the frame",
+        metavar="NAME",
+        help="what is asked: faithfulness (default), or another one about traces; see: cfgen rubric list",
     )
     parser.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
     parser.add_argument(
@@ -43,13 +43,13 @@ def _traces(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from cfgen.judge.checker import Checker, CriticChecker
-    from cfgen.judge.claims import ConsistencyChecker, GroundingChecker
     from cfgen.judge.edges import ModelChecker
+    from cfgen.judge.rubrics.registry import create_trace_rubric
     from cfgen.judge.traces import check_traces
     from cfgen.store import Store
 
     options = parse_options(arguments.judge_option, "--judge-option")
-    kinds = {"faithfulness": ModelChecker, "consistency": ConsistencyChecker, "grounding": GroundingChecker}
+    rubric = create_trace_rubric(arguments.rubric)
     checker: Checker
     if arguments.critic:
         if arguments.rubric != "faithfulness":
@@ -58,7 +58,7 @@ def _check(arguments: argparse.Namespace) -> int:
             )
         checker = CriticChecker(arguments.critic)
     else:
-        checker = kinds[arguments.rubric](arguments.judge, options, Store(arguments.bench).reply_cache)
+        checker = ModelChecker(arguments.judge, options, Store(arguments.bench).reply_cache, rubric)
     found, damaged = check_traces(
         arguments.bench,
         arguments.planner,

@@ -12,13 +12,12 @@ import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.protocol import Setting
+from cfgen.perception.cast_shadows import shadow_axis
 from cfgen.perception.colour import LUMA, level, luminance, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
-from cfgen.perception.sun import sun_direction, sunny_and_shade
+from cfgen.perception.sun import CONFIDENT, find_sun, sunny_and_shade
 from cfgen.records import Camera
 
-#: Confidence below which a finding is not used.
-CONFIDENT = 0.5
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), and how far it strays.
@@ -86,8 +85,11 @@ def estimate(setting: Setting) -> Light:
     sunny, shade = sunny_and_shade(frame, local, lit_level, white)
     all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     albedo, contrast = _calibrate(lit_level, None if all_shade else white)
-    sun_dir, sure = sun_direction(frame, setting.extra)
-    if "sun" in setting.extra:
+    view = setting.view
+    shadows = None if view is None else shadow_axis(setting.image, setting.camera, view.road, view.lanes)
+    found = find_sun(frame, shadows, setting.extra, setting.timestamp)
+    sun_dir, sure = found.direction, found.confidence
+    if sun_dir is None or "sun" in setting.extra:
         sunny = float(sun_dir is not None)
     in_sun = sunny * (1 - shade)
     use_sun, known = in_sun >= CONFIDENT, sure >= CONFIDENT
@@ -104,6 +106,8 @@ def estimate(setting: Setting) -> Light:
         "shade": round(shade, 2),
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
+        "sun_dir_by": found.source,
+        "sun_dir_apart_deg": None if found.apart is None else round(found.apart),
         "light": _name(sunny, shade, use_sun, known),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),

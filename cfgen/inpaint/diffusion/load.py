@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import CfgenError, MissingExtraError, SetupError
+from cfgen.core.warn import warn
 from cfgen.inpaint.diffusion.options import Options
 
 #: What loading a wrong or damaged checkpoint raises.
@@ -230,7 +231,7 @@ def put_on(pipe: Any, options: Options, device: str, core: str) -> None:
     import torch
 
     if device == "cpu" and sum(weight.numel() for weight in getattr(pipe, core).parameters()) > _LARGE:
-        warnings.warn(f"{type(pipe).__name__} runs on the CPU: expect minutes for each picture", stacklevel=2)
+        warn(f"{type(pipe).__name__} runs on the CPU: expect minutes for each picture")
     if options.offload == "model":
         pipe.enable_model_cpu_offload(device=device)
     elif options.offload == "sequential":

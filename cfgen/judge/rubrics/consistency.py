@@ -4,8 +4,10 @@ Faithful GRPO section 3.2, in our own words.
 """
 
 import re
+from dataclasses import replace
 
 from cfgen.judge.rubrics.one_word import OneWordRubric
+from cfgen.judge.rubrics.trace import QUESTION, Asker, TraceItem, TraceReply
 from cfgen.models.quote import quote
 
 SYSTEM = """\
@@ -23,12 +25,24 @@ Answer with one word, YES or NO.
 class ConsistencyRubric(OneWordRubric[bool]):
     """YES is True, NO is False."""
 
+    async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
+        prompt = self.prompt(QUESTION, f"{item.scene}\n{item.justification}", item.action)
+        said, reply = await self.one_word(asker, key, (prompt,))
+        return replace(reply, consistent=said)
+
     def prompt(self, question: str, reasoning: str, answer: str) -> str:
         parts = {"QUESTION": question, "REASONING": reasoning, "ANSWER": answer}
         return "\n\n".join(f"{name} (quoted)\n{quote(text)}" for name, text in parts.items())
 
 
-CONSISTENCY = ConsistencyRubric("consistency", "1", SYSTEM, {"yes": True, "no": False})
+CONSISTENCY = ConsistencyRubric(
+    "consistency", "1", SYSTEM, {"yes": True, "no": False}, ("QUESTION", "REASONING", "ANSWER")
+)
+
+
+def consistency() -> ConsistencyRubric:
+    """Whether the declared action follows from the words, from text alone: for cfgen traces."""
+    return CONSISTENCY
 
 
 def reasoning_and_answer(text: str) -> tuple[str, str] | None:

@@ -4,17 +4,19 @@ Pinocchio sections 6.1 and 8.3.2, in our own words. The overall verdict is not a
 :mod:`cfgen.metrics.faithfulness`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from cfgen.core.hashing import hash_json
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.reply import read_fields
-from cfgen.models.quote import MAX_CHARS, quote
-from cfgen.records import Claims, Edge, Fault
+from cfgen.judge.rubrics.trace import Asker, TraceItem, TraceReply
+from cfgen.models.base import Ask, Form, Turn
+from cfgen.models.quote import MAX_CHARS
+from cfgen.records import Edge
 
 #: What each edge asks; also put to a critic one at a time.
 QUESTIONS: dict[Edge, str] = {
@@ -64,53 +66,8 @@ Part = str | np.ndarray
 
 
 @dataclass(frozen=True)
-class TraceItem:
-    """One answer of a planner, in parts. Images (H, W, 3) uint8 RGB; ``waypoints`` (24, 3) m, rad."""
-
-    frame: np.ndarray
-    bev: np.ndarray
-    speed: np.ndarray
-    scene: str
-    justification: str
-    action: str
-    waypoints: np.ndarray
-
-    def texts(self) -> tuple[str, str, str, str]:
-        """The four quoted texts in the order of :data:`TEXTS`."""
-        points = "\n".join(f"[{x:.2f}, {y:.2f}, {theta:.3f}]" for x, y, theta in self.waypoints)
-        return quote(self.scene), quote(self.justification), quote(self.action), quote(points)
-
-    @property
-    def words(self) -> dict[str, str]:
-        """What the planner said, by the names under which verdicts speak of it."""
-        return {"scene": self.scene, "justification": self.justification}
-
-
-@dataclass(frozen=True)
-class TraceReply:
-    """One answer about a trace; ``reason`` says why there is none. Fields as in :class:`cfgen.records.TraceVerdict`."""
-
-    model: str
-    edges: dict[Edge, bool] = field(default_factory=dict)
-    consistent: bool | None = None
-    claims: Claims | None = None
-    why: dict[Edge, str] = field(default_factory=dict)
-    probabilities: dict[Edge, float] = field(default_factory=dict)
-    confidence: str = ""
-    reason: str = ""
-    transient: bool = False
-    fault: Fault | None = None
-    notes: tuple[str, ...] = ()
-    raw: str = ""
-
-    @property
-    def usable(self) -> bool:
-        return bool(self.edges) or self.consistent is not None or self.claims is not None
-
-
-@dataclass(frozen=True)
 class FaithfulnessRubric:
-    """Wording, version, answer schema and parser; knows nothing of transport."""
+    """Whether the parts of one answer fit together, edge by edge: for cfgen traces."""
 
     name: str = "faithfulness"
     version: str = "1"
@@ -133,7 +90,11 @@ class FaithfulnessRubric:
             "additionalProperties": False,
         }
 
-    def system(self, form: Literal["json"] = "json") -> str:
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return (*HEADINGS, *TEXTS)
+
+    def system(self, form: Form = "json") -> str:
         questions = "\n".join(f"{edge}. {question}" for edge, question in QUESTIONS.items())
         return f"{SYSTEM}{questions}\n\n{FORM}"
 
@@ -147,6 +108,21 @@ class FaithfulnessRubric:
             parts += [f"{heading}\n", image]
         parts += [f"{name} (quoted)\n{text}\n" for name, text in zip(TEXTS, item.texts(), strict=True)]
         return parts
+
+    async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
+        """All five edges at once; asked a second time when the first reply cannot be read."""
+        asked = Turn("user", await asker.shown(self.prompt(item)))
+        first = await self._reply(asker, key, (asked,))
+        if first.usable or not first.raw:
+            return first
+        again = Turn("user", (self.again(first.reason),))
+        second = await self._reply(asker, key, (asked, Turn("model", (first.raw,)), again))
+        return second if second.usable else first
+
+    async def _reply(self, asker: Asker, key: str, turns: tuple[Turn, ...]) -> TraceReply:
+        ask = Ask(self.system(), turns, asker.form, self.schema, key)
+        text, none = await asker.answer(ask, lambda text: self.parse(text, asker.id).usable)
+        return self.parse(text, asker.id) if text else none
 
     def parse(self, raw: str, model: str) -> TraceReply:
         """All five edges, or the reason why there are none: a guess at a missing verdict would be a score."""

@@ -3,12 +3,15 @@ own words). Trivial sentences are not asked about."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from cfgen.judge.rubrics.one_word import OneWordRubric
+from cfgen.judge.rubrics.trace import QUESTION, Asker, TraceItem, TraceReply
 from cfgen.models.quote import MAX_CHARS, quote
+from cfgen.records import Claims
 
 SYSTEM = """\
 You check one sentence against an image. You receive the image, the question that was asked about it, the reasoning so
@@ -64,6 +67,26 @@ def is_trivial(sentence: str) -> bool:
 class GroundingRubric(OneWordRubric[Label]):
     """One sentence against the image."""
 
+    async def check_trace(self, asker: Asker, key: str, item: TraceItem) -> TraceReply:
+        """Every sentence that claims something; one unreadable label spoils the trace."""
+        spoken = sentences(f"{item.scene}\n{item.justification}")
+        labels: list[Label] = []
+        for i, sentence in enumerate(spoken):
+            if is_trivial(sentence):
+                continue
+            parts = self.prompt(item.frame, QUESTION, spoken[:i], sentence)
+            label, reply = await self.one_word(asker, key, parts)
+            if label is None:
+                return replace(reply, reason=f"{reply.reason}, for: {sentence[:80]}")
+            labels.append(label)
+        claims = Claims(
+            correct=labels.count("CORRECT"),
+            incorrect=labels.count("INCORRECT"),
+            skipped=labels.count("SKIP"),
+            trivial=len(spoken) - len(labels),
+        )
+        return TraceReply(asker.id, claims=claims, raw="\n".join(labels))
+
     def prompt(
         self, image: np.ndarray, question: str, so_far: Sequence[str], sentence: str
     ) -> list[str | np.ndarray]:
@@ -78,4 +101,11 @@ class GroundingRubric(OneWordRubric[Label]):
         ]
 
 
-GROUNDING = GroundingRubric("grounding", "1", SYSTEM, _LABELS)
+GROUNDING = GroundingRubric(
+    "grounding", "1", SYSTEM, _LABELS, ("IMAGE", "QUESTION", "REASONING SO FAR", "SENTENCE")
+)
+
+
+def grounding() -> GroundingRubric:
+    """Whether each sentence of an answer is true to the frame: for cfgen traces."""
+    return GROUNDING

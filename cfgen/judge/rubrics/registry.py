@@ -4,21 +4,32 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.registry import Registry
+from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
 from cfgen.judge.rubrics.hazard import SCALES, STEPS, Form, HazardRubric, Wording
+from cfgen.judge.rubrics.trace import TraceRubric
 from cfgen.records import Identifier, Vote
 
-RUBRICS = Registry("rubric", "cfgen.rubrics", {"hazard": "cfgen.judge.rubrics.hazard:HazardRubric"})
-DEFAULT = "hazard"
+RUBRICS = Registry(
+    "rubric",
+    "cfgen.rubrics",
+    {
+        "hazard": "cfgen.judge.rubrics.hazard:HazardRubric",
+        "faithfulness": "cfgen.judge.rubrics.faithfulness:FaithfulnessRubric",
+        "consistency": "cfgen.judge.rubrics.consistency:consistency",
+        "grounding": "cfgen.judge.rubrics.grounding:grounding",
+    },
+)
+#: of pairs of answers, and of one answer by itself
+DEFAULT, TRACE_DEFAULT = "hazard", "faithfulness"
 
 
 class Rubric(Protocol):
-    """What a model judge is asked, and how its answer is read; knows nothing of transport.
+    """Of pairs of answers: what a model judge is asked, and how its answer is read; knows nothing of transport.
 
     ``id`` hashes every word and the schema. ``headings`` name the inputs in the order of ``prompt``.
     """
@@ -55,19 +66,51 @@ def is_file(name_or_file: str) -> bool:
 
 
 def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
-    """A rubric by its registered name, or the hazard rubric in the words of a YAML file.
+    """A rubric for judges by its registered name, or the hazard rubric in the words of a YAML file.
 
     Raises:
-        InputError: no such name or file, or a fault in the file: names file, field, expected and found.
+        InputError: no such name or file, one about traces, or a fault in the file: names file, field, expected and
+            found.
+    """
+    made = find_rubric(name_or_file)
+    if isinstance(made, TraceRubric):
+        raise InputError(
+            f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as '{DEFAULT}', "
+            "or use it with: cfgen traces"
+        )
+    return made
+
+
+def create_trace_rubric(name: str = TRACE_DEFAULT) -> TraceRubric:
+    """A rubric about traces by its registered name.
+
+    Raises:
+        InputError: no such name, or a rubric about pairs of answers.
+    """
+    made = find_rubric(name)
+    if not isinstance(made, TraceRubric):
+        raise InputError(
+            f"--rubric: '{name}' is about pairs of answers; choose one about traces, such as '{TRACE_DEFAULT}' (see: "
+            "cfgen rubric list)"
+        )
+    return made
+
+
+def find_rubric(name_or_file: str) -> Rubric | TraceRubric:
+    """Of either kind.
+
+    Raises:
+        InputError: as :func:`create_rubric`.
     """
     if is_file(name_or_file):
         return read_rubric(Path(name_or_file).expanduser())
     if name_or_file not in RUBRICS.names():
         raise InputError(
-            f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'. "
+            f"--rubric: expected a YAML file or one of: {', '.join(RUBRICS.names())}; found '{name_or_file}'"
+            f"{did_you_mean(name_or_file, RUBRICS.names())}. "
             f"Third parties register theirs under the entry-point group '{RUBRICS.group}'."
         )
-    made: Rubric = RUBRICS.create(name_or_file, {})
+    made: Rubric | TraceRubric = RUBRICS.create(name_or_file, {})
     return made
 
 
@@ -121,18 +164,13 @@ def read_rubric(path: Path) -> HazardRubric:
     Raises:
         InputError: the file cannot be read, or a field is not as expected.
     """
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"rubric file '{path}': cannot be read as UTF-8 text: {error}") from error
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from error
+    data = read_yaml(path)
     if not isinstance(data, dict):
         raise InputError(f"{path}: expected a mapping with 'name' and own wording, found {str(data)[:60]!r}")
     try:
         file = _File.model_validate(_text_keys(data))
     except ValidationError as error:
-        raise InputError(f"{path}: " + "; ".join(_explain(e) for e in error.errors())) from error
+        raise InputError(f"{path}: {told(faults_of(error, _File))}") from error
     if file.name in RUBRICS.names():
         raise InputError(f"{path}: name: '{file.name}' is that of an installed rubric; choose another")
     if file.again is not None and "{problem}" not in file.again:
@@ -154,15 +192,3 @@ def read_rubric(path: Path) -> HazardRubric:
 def _text_keys(data: Any) -> Any:
     """YAML reads the key 2 as a number."""
     return {str(key): _text_keys(value) for key, value in data.items()} if isinstance(data, dict) else data
-
-
-def _explain(error: Any) -> str:
-    field = ".".join(map(str, error["loc"]))
-    if error["type"] == "missing":
-        return f"{field}: expected this field, found none"
-    if error["type"] == "extra_forbidden":
-        within: dict[str, type[_Part]] = {"": _File, "steps": _Steps, "scales": _Scales}
-        model = within.get(".".join(map(str, error["loc"][:-1])), _Scale)
-        names = ", ".join(info.alias or name for name, info in model.model_fields.items())
-        return f"{field}: unknown field; expected one of {names}"
-    return f"{field}: {error['msg'][:1].lower()}{error['msg'][1:]}, found {str(error['input'])[:60]!r}"

@@ -16,12 +16,12 @@ _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 def paired_section(data: ReportData) -> Section:
     """Planner against planner on shared cases, and how many it takes to see a difference."""
     if len(data.planners) < 2:
-        return Section("versus", "Planner against planner")
+        return Section("paired", "Planner against planner")
     pairs: dict[str, list[Pair]] = {
         d: compare_all({p: judged(data, p, "hazard", d) for p in data.planners}) for d in DIMENSIONS
     }
     return Section(
-        id="versus",
+        id="paired",
         title="Planner against planner",
         lead=tuple(pair.sentence() for pair in pairs["overall"][:12]),
         tables=(_table(pairs), _power_table(pairs["overall"])),

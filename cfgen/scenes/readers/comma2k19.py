@@ -15,7 +15,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Opener, Stream
+from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.frames import VideoFrames
 from cfgen.scenes.readers.listing import openers_below
@@ -27,6 +27,8 @@ _DEVICE_FROM_CAMERA = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0
 #: GPS time starts on 1980-01-06 and is ahead of UTC by the leap seconds of 2017 to now
 _GPS_EPOCH, _WEEK_S, _LEAP_S = 315964800, 604800, 18
 _MOVING_MPS = 3.0
+#: of the WGS 84 ellipsoid
+_ECCENTRICITY_SQ = 6.69437999e-3
 
 
 class Comma2k19:
@@ -80,6 +82,7 @@ class Comma2k19:
             poses=world_from_camera @ np.array(camera.T_cam_ego),
             v=_can_speed(folder, t, speed),
             epoch=_epoch(pose / "frame_gps_times", float(t[0])),
+            place=_place(positions[0]),
         )
 
 
@@ -144,6 +147,15 @@ def _epoch(path: Path, first: float) -> float | None:
     with reading(path, "week and second", "unpack the segment again"):
         week, second = _array(path, 2)[0]
     return _GPS_EPOCH + week * _WEEK_S + second - _LEAP_S - first
+
+
+def _place(position: Array) -> Place:
+    """Of earth-centred, earth-fixed metres (3,): geodetic (WGS 84) for a point near the ground."""
+    x, y, z = position
+    lat = math.atan2(z, (1 - _ECCENTRICITY_SQ) * math.hypot(x, y))
+    lon = math.atan2(y, x)
+    north = (-math.sin(lat) * math.cos(lon), -math.sin(lat) * math.sin(lon), math.cos(lat))
+    return Place(math.degrees(lat), math.degrees(lon), (-math.sin(lon), math.cos(lon), 0.0), north)
 
 
 def _array(path: Path, dimensions: int | None, length: int | None = None) -> Array:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Opener, Stream
+from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.readers.frames import numbered_images, size_of
 from cfgen.scenes.readers.listing import is_visible, openers_below
 from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, lowered
@@ -64,6 +64,7 @@ class KittiRaw:
             t=(_times(folder / "oxts" / "timestamps.txt") - start) / 1e9,
             poses=_imu_poses(oxts) @ lowered(_IMU_HEIGHT_M),
             v=oxts[:, _FORWARD_SPEED],
+            place=Place(oxts[0, _LAT], oxts[0, _LON]),
             extra={"log_time": str(np.datetime64(int(start), "ns"))},
         )
 

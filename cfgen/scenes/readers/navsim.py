@@ -12,7 +12,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Moment, Opener, Recording, Stream
+from cfgen.scenes.drive import Drive, Moment, Opener, Place, Recording, Stream
 from cfgen.scenes.readers.frames import size_of
 from cfgen.scenes.readers.listing import openers, unlisted, walk
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
@@ -21,6 +21,13 @@ _FRONT = "CAM_F0"
 _MAX_GAP_S = 1.0
 #: NumPy's own pickles and nothing else: a log is data, not a program
 _ALLOWED = {"_reconstruct", "ndarray", "dtype", "scalar", "_frombuffer"}
+#: Degrees north and east of the cities; poses are in UTM, whose x axis points east to within a degree or two.
+_CITIES = {
+    "us-nv-las-vegas-strip": Place(36.11, -115.17),
+    "us-ma-boston": Place(42.34, -71.05),
+    "us-pa-pittsburgh-hazelwood": Place(40.41, -79.95),
+    "sg-one-north": Place(1.30, 103.79),
+}
 
 FrameInfo = dict[str, Any]
 
@@ -62,6 +69,7 @@ class Navsim:
         root = self._image_root(log, frames[0])
         start = int(frames[0]["timestamp"])
         t = np.array([(int(frame["timestamp"]) - start) / 1e6 for frame in frames])
+        city = str(frames[0].get("map_location", ""))
         names = [name.strip() for name in self._cameras.split(",") if name.strip()]
         names = names or [k for k, v in frames[0]["cams"].items() if (root / v["data_path"]).is_file()]
         names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
@@ -74,7 +82,8 @@ class Navsim:
             poses=np.array([_pose(frame) for frame in frames]) @ lowered(self._axle),
             v=np.array([float(frame["ego_dynamic_state"][0]) for frame in frames]),
             epoch=start / 1e6,
-            extra={"map": str(frames[0].get("map_location", ""))},
+            place=_CITIES.get(city),
+            extra={"map": city},
         )
 
     def _image_root(self, log: Path, frame: FrameInfo) -> Path:

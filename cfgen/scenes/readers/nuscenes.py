@@ -12,12 +12,19 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
+from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
 _AGAIN = "unpack the metadata again"
+#: Origins of the maps, whose x axis points east: degrees north and east, from the data set's development kit.
+_ORIGINS = {
+    "boston-seaport": Place(42.3368, -71.0579),
+    "singapore-onenorth": Place(1.2882, 103.7848),
+    "singapore-hollandvillage": Place(1.2994, 103.7822),
+    "singapore-queenstown": Place(1.2783, 103.7674),
+}
 
 Row = dict[str, Any]
 
@@ -35,6 +42,8 @@ class NuScenes:
         self._folder = _table_folder(source, version)
         self._tables = {name: _table(self._folder / f"{name}.json") for name in _TABLES}
         self._by_token = {name: {row["token"]: row for row in rows} for name, rows in self._tables.items()}
+        log = self._folder / "log.json"  # says only where: the rest does without
+        self._logs = {row["token"]: row for row in (_table(log) if log.is_file() else [])}
         self._wanted = {name.strip() for name in cameras.split(",") if name.strip()} | {_FRONT}
         self._all = not cameras
         self._data: dict[str, list[Row]] = defaultdict(list)
@@ -107,8 +116,13 @@ class NuScenes:
             poses=matrices,
             v=speeds_of(t, matrices),
             epoch=start / 1e6,
+            place=self._place(scene),
             extra={"description": scene.get("description", "")},
         )
+
+    def _place(self, scene: Row) -> Place | None:
+        log = self._logs.get(scene.get("log_token"), {})
+        return _ORIGINS.get(log.get("location", ""))
 
     def _stream(self, channel: str, rows: list[Row], start: int) -> Stream:
         rows = sorted(rows, key=lambda row: row["timestamp"])

@@ -168,9 +168,11 @@ def test_the_ground_darkens_under_it_and_the_sun_casts_the_shadow_away():
 def test_a_sun_of_unknown_side_stands_behind_the_camera_and_darkens_no_side_more():
     hazard = make_hazard("drum")
     placement = make_placement(hazard, 10.0, 0.0)
-    setting = Setting(make_road(grey=150, sky=(60, 110, 200)), PINHOLE, placement)
-    light = estimate(setting)
+    image = make_road(grey=190, sky=(164, 180, 200))  # as blue as skies are to no side in particular
+    image[-216:, :140] = image[-216:, -140:] = 2  # deep darks, as under the sun
+    light = estimate(Setting(image, PINHOLE, placement))
     assert light.report["light"] == "sun from an unknown side"
+    assert light.report["sun_dir_by"] == "unknown"
     assert light.report["sun_dir_confidence"] < 0.5
     assert light.sun_dir[0] < -0.5
     assert light.sun_dir[1] == pytest.approx(0, abs=1e-6)

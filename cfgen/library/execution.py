@@ -1,0 +1,187 @@
+"""Carrying out an experiment: what it takes, what would be refused, and then build, score, judge and report."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from cfgen import library
+from cfgen.build import BuildOptions, check_build
+from cfgen.cases.controls import distance_name
+from cfgen.core.errors import CfgenError, InputError, Shortfall, did_you_mean
+from cfgen.core.network import Network, limited
+from cfgen.core.yaml_file import told
+from cfgen.judge.registry import create_judge, make_judge
+from cfgen.library.arguments import Place, checked, read
+from cfgen.library.benchmark import Benchmark, Run
+from cfgen.library.estimate import Estimate, estimate
+from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
+from cfgen.planners.check import check_planner
+from cfgen.report import Report
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment takes and what came of it; after a dry run the estimate alone.
+
+    Attributes:
+        shortfalls: what fell short or could not be done, in words; the rest was done.
+    """
+
+    estimate: Estimate
+    bench: Benchmark | None = None
+    runs: tuple[Run, ...] = ()
+    report: Report | None = None
+    shortfalls: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        if self.bench is None:
+            return f"Outcome of a dry run: {self.estimate!r}"
+        short = f", fell short: {'; '.join(self.shortfalls)}" if self.shortfalls else ""
+        return f"Outcome({self.bench!r}, {len(self.runs)} runs{short})"
+
+
+@checked
+def run(file: Place, *, dry_run: bool = False, quiet: bool = False) -> Outcome:
+    """Build, score, judge and report as ``experiment.yaml`` says; with ``dry_run`` only estimate what it takes.
+
+    Raises:
+        InputError: a field of the file is wrong or missing, or somebody in it cannot do what is asked; names each.
+    """
+    return carry_out(Path(file), dry_run, quiet)
+
+
+def carry_out(
+    file: Path, dry_run: bool, quiet: bool, told_before: Callable[[Estimate], None] = lambda _: None
+) -> Outcome:
+    """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
+    wanted = Experiment.read(file)
+    check(file, wanted, ready=not dry_run)
+    expected = estimate(wanted)
+    told_before(expected)
+    if dry_run:
+        return Outcome(expected)
+    bench = library.build(wanted.bench, quiet=quiet, **_arguments(wanted.build))
+    shortfalls = [bench.shortfall] if bench.shortfall else []
+    runs: list[Run] = []
+    for planner in wanted.planners:
+        for judge in wanted.judges:
+            try:
+                runs.append(_score(bench, planner, judge, wanted, quiet))
+            except (CfgenError, Shortfall) as error:  # one planner or judge; the others go on
+                shortfalls.append(f"{planner.name or planner.planner} under {judge.judge}: {error}")
+    written = library.report(bench, **_arguments(wanted.report)) if runs else None
+    return Outcome(expected, bench, tuple(runs), written, tuple(shortfalls))
+
+
+def _score(bench: Benchmark, planner: PlannerPart, judge: JudgePart, wanted: Experiment, quiet: bool) -> Run:
+    return library.score(
+        bench,
+        planner.planner,
+        name=planner.name,
+        planner_options=planner.options,
+        judge=judge.judge,
+        judge_options=judge.options,
+        votes=judge.votes,
+        rubric=judge.rubric,
+        quiet=quiet,
+        **_arguments(wanted.score),
+    )
+
+
+def _arguments(part: BaseModel) -> dict[str, Any]:
+    return {name: getattr(part, name) for name in type(part).model_fields}
+
+
+# --- what would be refused ------------------------------------------------------------------------------
+
+
+def check(file: Path, wanted: Experiment, ready: bool) -> None:
+    """Refuse before anything is done what would be refused on the way, all of it at once.
+
+    Args:
+        ready: also what only stands in the way of doing it now: a missing key or package of a judge.
+
+    Raises:
+        InputError: names each field.
+    """
+    if faults := list(_faults(wanted, ready)):
+        raise InputError(f"{file}: {told(faults)}")
+
+
+def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
+    wrong: list[str] = []
+    for section, function in (("build", library.build), ("score", library.score), ("report", library.report)):
+        given = _arguments(getattr(wanted, section))
+        wrong += _fault("", partial(_read_section, function, given, f"{section}."))
+    yield from wrong
+    if wrong:  # the rest would stumble over the same
+        return
+    yield from _arms(wanted)
+    yield from _fault("build", partial(_check_build, wanted))
+    names: dict[str, int] = {}
+    for i, planner in enumerate(wanted.planners):
+        yield from _fault(f"planners.{i}", partial(_check_planner, wanted, planner, i, names))
+    judges: dict[str, int] = {}
+    for i, judge in enumerate(wanted.judges):
+        yield from _fault(f"judges.{i}", partial(_check_judge, wanted, judge, i, judges, ready))
+
+
+def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
+    try:
+        work()
+    except CfgenError as error:
+        yield f"{where}: {error}" if where else str(error)
+
+
+def _read_section(function: Callable[..., Any], given: dict[str, Any], where: str) -> None:
+    read(function, {"out": "bench", "bench": "bench", "planner": "cruise", **given}, where)
+
+
+def _arms(wanted: Experiment) -> Iterator[str]:
+    controls = read(library.build, {"controls": wanted.build.controls})["controls"]
+    distances = [distance_name(factor) for factor in wanted.build.distances if factor != 1.0]
+    built = ["original", "hazard", "rerun", *controls, *distances]
+    for arm in read(library.score, {"bench": "b", "planner": "p", "arms": wanted.score.arms})["arms"]:
+        if arm in built:
+            continue
+        if arm in ("null", "nuisance"):
+            yield f"score.arms: '{arm}' is not built; add it to build.controls, or leave it out"
+        elif arm.startswith("hazard_d"):
+            yield f"score.arms: '{arm}' is not built; add its factor to build.distances, or leave it out"
+        else:
+            near = did_you_mean(arm, [*built, "null", "nuisance"])
+            yield f"score.arms: '{arm}' is no arm{near}; expected any of {', '.join(built)}"
+
+
+def _check_build(wanted: Experiment) -> None:
+    check_build(
+        BuildOptions(**read(library.build, {"out": wanted.bench, **_arguments(wanted.build), "quiet": True}))
+    )
+
+
+def _check_planner(wanted: Experiment, planner: PlannerPart, index: int, seen: dict[str, int]) -> None:
+    score = read(library.score, {"bench": "b", "planner": "p", **_arguments(wanted.score)})
+    with limited(Network(score["offline"], score["allow_hosts"])):
+        name = check_planner(planner.planner, planner.options, planner.name, score["startup_timeout_s"])
+    _once(name, index, seen, "planners", "name: ...")
+
+
+def _check_judge(wanted: Experiment, judge: JudgePart, index: int, seen: dict[str, int], ready: bool) -> None:
+    score = read(library.score, {"bench": "b", "planner": "p", **_arguments(wanted.score)})
+    make = create_judge if ready else make_judge
+    with limited(Network(score["offline"], score["allow_hosts"])):
+        name = make(judge.judge, None, judge.rubric, **judge.all_options).name
+    _once(name, index, seen, "judges", "options: {name: ...}")
+
+
+def _once(name: str, index: int, seen: dict[str, int], section: str, mend: str) -> None:
+    """Answers and verdicts lie under names."""
+    first = seen.setdefault(name, index)
+    if first != index:
+        raise InputError(
+            f"is kept under the name '{name}', as {section}.{first} is; give it another with {mend}"
+        )

@@ -1,0 +1,121 @@
+"""Whether a planner could be scored, found out without starting it: no weights, no server, no call."""
+
+import inspect
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cfgen.core.errors import InputError
+from cfgen.core.network import host_of
+from cfgen.models.registry import create_model
+from cfgen.planners.model_verifier import check_verifier
+from cfgen.planners.process import PlannerProcess, PlannerStartError
+from cfgen.planners.protocol import Observation
+from cfgen.planners.registry import (
+    PLANNERS,
+    SELECTION,
+    WEIGHTLESS,
+    class_of,
+    identifier,
+    open_planner,
+)
+from cfgen.planners.verified import Verified, offline_verifier
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+
+
+def check_planner(
+    spec: str, options: Mapping[str, Any], name: str | None = None, startup_s: float = STARTUP_TIMEOUT_S
+) -> str:
+    """The name under which its answers would be kept.
+
+    Modules are imported in a process of their own; a ``.jsonl`` file is read. What only a start can tell (weights, a
+    server that is down, a wrong key) is not looked for.
+
+    Args:
+        startup_s: for the import.
+
+    Raises:
+        InputError: ``spec`` fits nothing that :func:`open_planner` takes, cannot be imported, or does not take
+            ``options``.
+    """
+    if spec.startswith("verified:"):
+        return name or _verified(spec, dict(options), startup_s)
+    registered = spec in PLANNERS.names()
+    quick = registered and getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS
+    if spec.startswith("cmd:"):
+        _command(spec)
+    elif spec.startswith(("http://", "https://")):
+        if not host_of(spec):
+            raise InputError(f"planner '{spec}': expected http://HOST:PORT, found no host")
+    elif registered and not quick:
+        _named(spec, options)
+    elif ":" in spec and not spec.endswith(".jsonl"):
+        _imported(spec, options, startup_s)
+    else:  # opened here at once, or refused
+        return open_planner(spec, options, name).name
+    return identifier(name or spec)
+
+
+def _command(spec: str) -> None:
+    try:
+        words = shlex.split(spec.removeprefix("cmd:"))
+    except ValueError as error:
+        raise InputError(f"planner '{spec}': expected a command line ({error})") from error
+    if not words or shutil.which(words[0]) is None:
+        raise InputError(
+            f"planner '{spec}': expected a program, found none called '{words[0] if words else ''}'"
+        )
+
+
+def _named(spec: str, options: Mapping[str, Any]) -> None:
+    if PLANNERS.adapts(spec):
+        create_model(spec, {key: value for key, value in options.items() if key != "look"}, "planner")
+    else:
+        _takes(spec, PLANNERS.get(spec), options)
+
+
+def _takes(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    try:
+        signature = inspect.signature(factory)
+    except ValueError:  # compiled code need not tell
+        return
+    try:
+        signature.bind(**options)
+    except TypeError as error:
+        raise InputError(
+            f"planner '{spec}': {error}; options: {', '.join(signature.parameters) or 'none'}"
+        ) from error
+
+
+def _imported(spec: str, options: Mapping[str, Any], startup_s: float) -> None:
+    try:
+        PlannerProcess(_Found, (spec, dict(options)), startup_s, startup_s=startup_s).close()
+    except PlannerStartError as error:
+        raise InputError(str(error) if spec in str(error) else f"planner '{spec}': {error}") from error
+
+
+class _Found:
+    """Stands for a planner whose class could be imported and takes its options."""
+
+    def __init__(self, spec: str, options: Mapping[str, Any]) -> None:
+        factory = class_of(spec)
+        if not callable(factory):
+            raise InputError(f"planner '{spec}': expected a class, found {type(factory).__name__}")
+        _takes(spec, factory, options)
+
+    def plan(self, observations: Sequence[Observation]) -> Sequence[str]:
+        """Never asked."""
+        return []
+
+
+def _verified(spec: str, options: dict[str, Any], startup_s: float) -> str:
+    selection = {key: options.pop(key) for key in SELECTION if key in options}
+    verifier, its = options.pop("verifier", "offline"), options.pop("verifier_options", {})
+    base = check_planner(spec.removeprefix("verified:"), options, None, startup_s)
+    check_verifier(verifier, its)
+    try:
+        Verified(lambda _: [], verifier=offline_verifier, **selection)
+    except TypeError as error:
+        raise InputError(f"planner '{spec}': {error}") from error
+    return identifier(f"verified.{base}.{selection.get('mode', 'best_of_n')}")

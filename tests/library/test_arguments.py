@@ -1,0 +1,194 @@
+"""What the library is given is read, or refused in words that name the argument, before anything is done."""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cfgen
+from cfgen import library
+from cfgen.core.warn import warn
+from cfgen.library.arguments import read
+from tests.report_page.bench import blind, careful, make_bench
+
+
+class Steers:
+    def plan(self, observations):
+        return []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": "3"}, "n: expected a whole number, found '3' (str)"),
+        ({"n": 3.5}, "n: expected a whole number, found 3.5 (float)"),
+        ({"n": True}, "n: expected a whole number, found True (bool)"),
+        ({"seed": None}, "seed: expected a whole number, found None (NoneType)"),
+        ({"scenes": 5}, "scenes: expected a path (text or os.PathLike), or None, found 5 (int)"),
+        ({"scenes": b"drives"}, "scenes: expected a path"),
+        ({"out": ""}, "out: expected a path (text or os.PathLike), found '' (str)"),
+        ({"hazards": 3}, "hazards: expected names: text, or a list of texts, found 3 (int)"),
+        ({"hazards": ["boar", 3]}, "hazards: expected names"),
+        ({"inpainter": 3}, "inpainter: expected text, found 3 (int)"),
+        ({"inpainter_options": "a=1"}, "inpainter_options: expected a mapping"),
+        ({"inpainter_options": {3: 1}}, "inpainter_options: expected a mapping"),
+        ({"jobs": -3}, "jobs: expected a number of processes, or 0 for one a core, found -3"),
+        ({"budget": "5"}, "budget: expected a number, found '5' (str)"),
+        ({"budget": float("nan")}, "budget: expected a number, found nan (float)"),
+        ({"decel_band": (1.0, 2.0, 3.0)}, "decel_band: expected two numbers, (low, high)"),
+        ({"decel_band": 3}, "decel_band: expected two numbers, (low, high), found 3 (int)"),
+        ({"distances": "0.7"}, "distances: expected a list of numbers, found '0.7' (str)"),
+        ({"quiet": 1}, "quiet: expected True or False, found 1 (int)"),
+        ({"n": "3", "jobs": -1}, "n: expected a whole number, found '3' (str); jobs: expected"),
+    ],
+)
+def test_an_argument_of_build_that_does_not_fit_is_named(tmp_path: Path, given: dict, message: str):
+    with pytest.raises(cfgen.InputError, match=re.escape(message)):
+        cfgen.build(**{"out": tmp_path / "b", **given})
+    assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "message"),
+    [
+        (cfgen.open_benchmark, {"path": 3}, "path: expected a path"),
+        (cfgen.verify, {"bench": None}, "bench: expected a path"),
+        (
+            cfgen.score,
+            {"bench": "b", "planner": 3},
+            "or an object with a method 'plan(observations)', found 3 (int)",
+        ),
+        (cfgen.score, {"bench": 5, "planner": "cruise"}, "bench: expected a path"),
+        (cfgen.score, {"bench": "b", "planner": "cruise", "judge": 3}, "judge: expected text, found 3 (int)"),
+        (cfgen.score, {"bench": "b", "planner": "cruise", "arms": 3}, "arms: expected names"),
+        (
+            cfgen.score,
+            {"bench": "b", "planner": "cruise", "repeats": 0},
+            "repeats: expected a whole number above 0",
+        ),
+        (
+            cfgen.score,
+            {"bench": "b", "planner": "cruise", "votes": 0},
+            "votes: expected a whole number above 0",
+        ),
+        (
+            cfgen.score,
+            {"bench": "b", "planner": "cruise", "timeout_s": 0},
+            "timeout_s: expected seconds above 0",
+        ),
+        (
+            cfgen.score,
+            {"bench": "b", "planner": "cruise", "planner_retries": -1},
+            "planner_retries: expected",
+        ),
+        (
+            cfgen.report,
+            {"bench": "b", "panels": -1},
+            "panels: expected a whole number of at least 0, found -1",
+        ),
+        (
+            cfgen.report,
+            {"bench": "b", "panels": "all"},
+            "panels: expected a whole number, or None, found 'all'",
+        ),
+        (cfgen.compare, {"a": 3, "b": "c"}, "a: expected BENCH:PLANNER or a cfgen.Run, found 3 (int)"),
+        (cfgen.run, {"file": 3}, "file: expected a path"),
+        (cfgen.probe, {"bench": "b", "cases": 0}, "cases: expected a whole number above 0"),
+        (cfgen.calibrate, {"bench": "b", "benchmarks": "c"}, "benchmarks: expected a list of paths"),
+        (
+            cfgen.export_inputs,
+            {"bench": "b", "out": "o", "needs": {}},
+            "needs: expected a cfgen.Requirements",
+        ),
+        (
+            cfgen.import_scenes,
+            {"reader": "video", "source": "s", "out": "o", "every_s": 0},
+            "every_s: expected",
+        ),
+        (cfgen.check_scenes, {"folder": 3}, "folder: expected a path"),
+    ],
+)
+def test_so_is_one_of_the_other_functions(function, given: dict, message: str):
+    with pytest.raises(cfgen.InputError, match=re.escape(message)):
+        function(**given)
+
+
+def test_what_fits_is_handed_on_in_one_form():
+    given = {
+        "out": "~/b",
+        "n": np.int32(3),
+        "budget": np.float32(2),
+        "hazards": "boar, dog",
+        "controls": ["null"],
+    }
+    found = read(library.build, {**given, "decel_band": [1, 2], "inpainter_options": {"file": Path("x")}})
+    assert found["out"] == Path("~/b").expanduser()
+    assert (found["n"], type(found["n"])) == (3, int)
+    assert (found["budget"], type(found["budget"])) == (2.0, float)
+    assert (found["hazards"], found["controls"]) == (("boar", "dog"), ("null",))
+    assert (found["decel_band"], found["inpainter_options"]) == ((1.0, 2.0), {"file": "x"})
+    assert (found["seed"], found["scenes"], found["distances"]) == (0, None, ())
+    planner = Steers()
+    for one, expected in ((planner, planner), (Steers, Steers), (Path("a.jsonl"), "a.jsonl")):
+        assert read(library.score, {"bench": "b", "planner": one})["planner"] is expected or one == Path(
+            expected
+        )
+
+
+def test_a_file_where_a_folder_is_to_be_is_called_one(tmp_path: Path):
+    file = tmp_path / "afile"
+    file.write_text("mine")
+    for out in (file, file / "below"):
+        with pytest.raises(cfgen.StoreError, match=f"expected a folder, found a file at {file}"):
+            cfgen.build(out, n=1)
+    with pytest.raises(cfgen.StoreError, match=r"expected a benchmark directory .*found a file"):
+        cfgen.open_benchmark(file)
+    assert file.read_text() == "mine"
+
+
+def test_an_arm_that_no_case_could_have_is_refused_and_not_left_out(tmp_path: Path):
+    own = tmp_path / "mine.yaml"
+    size = "size: {length: 1, width: 1, height: 1}"
+    own.write_text(f"hazards:\n  rock: {{name: a rock, model: boar, {size}}}\n")
+    asked = {"n": 1, "taxonomy": own, "taxonomy_only": True, "controls": "nuisance"}
+    with pytest.raises(
+        cfgen.InputError, match="--controls nuisance: the taxonomy has no harmless object; add"
+    ):
+        cfgen.build(tmp_path / "b", **asked)
+    own.write_text(own.read_text() + f"nuisances:\n  bag: {{name: a bag, {size}}}\n")
+    with pytest.raises(cfgen.InputError, match="nuisance: inpainter 'composite' can draw none of: bag"):
+        cfgen.build(tmp_path / "b", **asked)
+    assert not (tmp_path / "b").exists()
+
+
+# --- what comes back says what it is -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("library") / "bench"
+    make_bench(out, 4, {"careful": careful, "blind": blind}, ("hazard",))
+    return out
+
+
+def test_results_are_readable_at_a_prompt(bench: Path, tmp_path: Path):
+    checked = cfgen.verify(bench)
+    assert re.fullmatch(r"Verification\('.*bench'\): \d+ faults in \d+ files: .*", repr(checked))
+    assert len(repr(checked)) < 600
+    for shown in (
+        cfgen.compare(f"{bench}:careful", "blind"),
+        cfgen.report(bench, tmp_path / "page", panels=0),
+    ):
+        assert len(repr(shown)) < 300
+        assert "Table(" not in repr(shown)
+
+
+def test_a_warning_points_at_the_line_that_called(bench: Path):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        cfgen.compare(f"{bench}:careful", f"{bench}:careful")
+        warn("directly")
+    assert [one.filename for one in found] == [__file__] * 2
+    assert "compared with itself" in str(found[0].message)

@@ -1,0 +1,101 @@
+"""Shadows drawn on a road in metres, and what wins where signs differ."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cfgen.geometry.camera import ground_points, mounted
+from cfgen.perception.cast_shadows import ShadowAxis, shadow_axis
+from cfgen.perception.light_probe import probe_light
+from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.records import Camera
+
+CAMERA = Camera(width=640, height=360, fx=560, fy=560, cx=319.5, cy=179.5, T_cam_ego=mounted(1.5, 0.04))
+GROUND, SEEN = ground_points(CAMERA, np.stack(np.meshgrid(np.arange(640), np.arange(360)), -1).reshape(-1, 2))
+LIT, SHADE = np.array([142.0, 140, 136]), np.array([52.0, 55, 62])
+TIMED = {"latitude_deg": 39.742476, "longitude_deg": -105.1786, "heading_deg": 14.34}
+AFTERNOON = "2003-10-17T19:30:30Z"
+
+
+def road(angle_deg: float | None, dark=SHADE, sky=(120, 150, 205)) -> tuple[np.ndarray, np.ndarray]:
+    """A frame with bands of ``dark`` on the ground, along ``angle_deg`` from straight ahead to the left; its road."""
+    mask = (SEEN & (np.abs(GROUND[:, 1]) < 6) & (GROUND[:, 0] < 60)).reshape(360, 640)
+    image = np.full((360, 640, 3), sky, float)
+    image[200:] = 90
+    image[mask] = LIT
+    if angle_deg is not None:
+        angle = math.radians(angle_deg)
+        across = GROUND[:, 1] * math.cos(angle) - GROUND[:, 0] * math.sin(angle)
+        image[mask & (np.mod(across, 3.0) < 1.0).reshape(360, 640)] = dark
+    noise = np.random.default_rng(3).normal(0, 1.5, image.shape)
+    return np.clip(image + noise, 0, 255).astype(np.uint8), mask
+
+
+def axis_of(angle_deg: float | None, **more) -> ShadowAxis:
+    image, mask = road(angle_deg, **more)
+    return shadow_axis(image, CAMERA, mask, np.zeros_like(mask))
+
+
+@pytest.mark.parametrize("angle", [-70, -30, 15, 45, 80])
+def test_the_axis_of_bands_of_shade(angle):
+    found = axis_of(angle)
+    apart = (math.degrees(found.angle) - angle + 90) % 180 - 90
+    assert abs(apart) < 8
+    assert found.unison > 0.55
+    assert found.length > 20
+
+
+def test_tar_is_dark_and_no_shadow():
+    assert axis_of(30, dark=LIT * 0.4).length < 0.05 * axis_of(30).length
+
+
+def test_a_plain_road_has_no_axis_and_no_road_has_none():
+    assert axis_of(None).length < 1
+    image, mask = road(30)
+    assert shadow_axis(image, CAMERA, np.zeros_like(mask), np.zeros_like(mask)).length == 0
+
+
+def test_a_disturbance_of_one_part_in_ten_thousand_moves_nothing():
+    image, mask = road(30)
+    once = find_sun(probe_light(image, CAMERA), shadow_axis(image, CAMERA, mask, ~mask))
+    camera = CAMERA.model_copy(update={"fx": CAMERA.fx * 1.0001, "cy": CAMERA.cy * 1.0001})
+    again = find_sun(probe_light(image, camera), shadow_axis(image, camera, mask, ~mask))
+    assert float(once.direction @ again.direction) > math.cos(math.radians(3))
+    assert once.source == again.source
+    assert once.confidence == pytest.approx(again.confidence, abs=0.02)
+
+
+@pytest.mark.parametrize(("angle", "side"), [(40, -1), (-40, 1)])
+def test_shadows_that_lead_away_to_one_side_put_the_sun_behind_on_the_other(angle, side):
+    image, mask = road(angle, sky=(255, 255, 255))
+    found = find_sun(probe_light(image, CAMERA), shadow_axis(image, CAMERA, mask, np.zeros_like(mask)))
+    assert found.source == "shadows"
+    assert found.confidence >= CONFIDENT
+    azimuth = math.degrees(math.atan2(found.direction[1], found.direction[0]))
+    assert abs(azimuth - side * 140) < 20
+
+
+def test_nothing_to_tell_by_is_unknown():
+    image, _ = road(None, sky=(255, 255, 255))
+    found = find_sun(probe_light(image, CAMERA))
+    assert found.source == "unknown"
+    assert found.confidence < CONFIDENT
+
+
+def test_time_and_place_win_and_a_disagreement_is_told():
+    image, mask = road(40, sky=(255, 255, 255))
+    frame = probe_light(image, CAMERA)
+    shadows = shadow_axis(image, CAMERA, mask, np.zeros_like(mask))
+    found = find_sun(frame, shadows, TIMED, AFTERNOON)
+    assert found.source == "time and place"
+    assert found.direction[:2] / np.hypot(*found.direction[:2]) == pytest.approx([-1, 0], abs=0.01)
+    assert found.apart == pytest.approx(40, abs=20)
+    assert (
+        find_sun(probe_light(road(None, sky=(255, 255, 255))[0], CAMERA), None, TIMED, AFTERNOON).apart
+        is None
+    )
+    told = find_sun(frame, shadows, TIMED | {"sun": [0, 2, 0]}, AFTERNOON)
+    assert (told.source, tuple(told.direction)) == ("told", (0, 1, 0))
+    night = find_sun(frame, shadows, TIMED, "2003-10-17T07:30:30Z")
+    assert (night.source, night.direction, night.confidence) == ("time and place", None, 1.0)
