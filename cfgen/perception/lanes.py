@@ -118,29 +118,30 @@ class LanesSeen:
         return float(self.rolled.road[np.ix_(near, strip)][seen].mean())
 
     def _mouth(self, side: int) -> bool:
-        reach = np.array([self._reach(row, side) for row in range(len(self.rolled.s))])
+        reach, ends = np.array([self._reach(row, side) for row in range(len(self.rolled.s))]).T
         known = np.isfinite(reach) & (self.rolled.s <= 45.0)
-        if known.sum() < 3 * MOUTH_ROWS:
+        edged = known & (ends > 0)
+        if edged.sum() < 2 * MOUTH_ROWS:
             return False
-        usual = float(np.percentile(reach[known], 30))
+        usual = float(np.percentile(reach[edged], 30))
         out = (side * self.rolled.y > usual + 0.5) & (side * self.rolled.y < usual + MOUTH_M)
         wide = known & (reach > usual + MOUTH_M) & ~self.rolled.lines[:, out].any(1)
         # the mouth ends: nearer or farther rows are narrow again
         runs = np.split(np.flatnonzero(wide), np.flatnonzero(np.diff(np.flatnonzero(wide)) > 1) + 1)
         return any(len(run) >= MOUTH_ROWS and run[-1] < np.flatnonzero(known)[-1] for run in runs if len(run))
 
-    def _reach(self, row: int, side: int) -> float:
-        """How far to ``side`` road goes on without a gap on one row, m; NaN where the frame ends first."""
+    def _reach(self, row: int, side: int) -> tuple[float, bool]:
+        """How far to ``side`` road goes on without a gap on one row, m, and whether it ends in view."""
         order = np.argsort(np.abs(self.rolled.y))
         out = [i for i in order if side * self.rolled.y[i] >= 0]
         road, seen = self.rolled.road[row, out], self.rolled.seen[row, out]
         if not seen[0] or not road[:5].any():
-            return float("nan")
+            return float("nan"), False
         stop = np.flatnonzero(~road & (np.arange(len(out)) >= int(road.argmax())))
         end = int(stop[0]) if len(stop) else len(out)
         if end == len(out):
-            return float(abs(self.rolled.y[out[-1]]))
-        return float(abs(self.rolled.y[out[end]])) if seen[end] else float("nan")
+            return float(abs(self.rolled.y[out[-1]])), False
+        return float(abs(self.rolled.y[out[end]])), bool(seen[end])
 
 
 def _lines(rolled: Unrolled) -> list[float]:
@@ -159,9 +160,10 @@ def _lines(rolled: Unrolled) -> list[float]:
     reach = round(1.2 / STEP_Y)
     while share.max() >= SHOWS:
         best = int(share.argmax())
-        flat = np.flatnonzero(share >= share[best] - 1e-9)
-        flat = flat[np.abs(flat - best) <= 2 * spread]
-        middle = round(float(flat.mean()))
+        around = slice(max(best - reach, 0), best + reach + 1)
+        paint = rolled.lines[near][:, around]
+        middle = around.start + round(float(np.nonzero(paint)[1].mean()))
         found.append(float(rolled.y[middle]))
+        share[around] = 0.0
         share[max(middle - reach, 0) : middle + reach + 1] = 0.0
     return sorted(found)
