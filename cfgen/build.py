@@ -31,6 +31,7 @@ from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.models.ledger import in_words
+from cfgen.perception.registry import DEFAULT, create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned, Spent
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
@@ -50,6 +51,8 @@ FIXED = (
     "masks_options",
     "detector",
     "detector_options",
+    "perception",
+    "perception_identity",
     "gates",
     "decel_band",
     "controls",
@@ -77,6 +80,9 @@ class BuildOptions:
     masks_options: dict[str, Any] = field(default_factory=dict)
     detector: str = ""
     detector_options: dict[str, Any] = field(default_factory=dict)
+    #: who sees the road: a name of :mod:`cfgen.perception.registry`; "" takes the default
+    perception: str = ""
+    perception_options: dict[str, Any] = field(default_factory=dict)
     decel_band: tuple[float, float] = (1.5, 6.0)
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
@@ -112,6 +118,7 @@ def build(options: BuildOptions) -> BuildReport:
         tuple(sorted(folders.items())),
         options.attempts,
         canonical_json(painters.terms).decode(),
+        canonical_json(options.perception_options).decode(),
         options.strict,
     )
     plan = Plan(store, sorted(folders), hazards, broken(store) if options.retry_faults else [])
@@ -226,6 +233,7 @@ def _drawable_hazards(
 def _open_store(
     options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy: Taxonomy
 ) -> Store:
+    perceiver = create_perceiver(options.perception or _begun_with(options.out), options.perception_options)
     asked = Benchmark(
         cfgen_version=__version__,
         n=options.n,
@@ -242,6 +250,8 @@ def _open_store(
         masks_options=options.masks_options,
         detector=options.detector,
         detector_options=options.detector_options,
+        perception=perceiver.name,
+        perception_identity=dict(perceiver.identity),
         gates=extra_gates(),
         decel_band=options.decel_band,
         controls=options.controls,
@@ -263,6 +273,11 @@ def _open_store(
         )
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
     return store
+
+
+def _begun_with(out: Path) -> str:
+    """The perceiver of a benchmark that is begun, else the default one."""
+    return Store(out).benchmark.perception if (out / MARKER).is_file() else DEFAULT
 
 
 def _short(value: object) -> str:

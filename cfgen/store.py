@@ -10,10 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
+from cfgen.perception.protocol import Perceiver
+from cfgen.perception.registry import PERCEIVERS, create_perceiver
+from cfgen.perception.views import Views
 from cfgen.records import (
     Benchmark,
     BuildReport,
@@ -30,6 +34,8 @@ from cfgen.records import (
 )
 
 MARKER = "benchmark.json"
+#: folder of what frames show
+VIEWS = "perception"
 #: s that a short lock is waited for
 _PATIENCE_S = 30.0
 
@@ -67,6 +73,22 @@ class Store:
             if not (root / MARKER).is_file():  # else another build was faster
                 write_record(root / MARKER, benchmark, root / ".work")
         return cls(root)
+
+    def views(self, options: Mapping[str, Any] | None = None) -> Views:
+        """What its frames show; its perceiver, with these ``options``, is made for what was not seen yet."""
+        name, identity = self.benchmark.perception, self.benchmark.perception_identity
+
+        def make() -> Perceiver:
+            made = create_perceiver(name, options)
+            if dict(made.identity) != identity:
+                raise StoreError(
+                    f"{self.root}: its frames were seen by perception '{name}' with {identity}, found one with "
+                    f"{dict(made.identity)}; give the file that it was built with"
+                )
+            return made
+
+        uses_camera = bool(getattr(PERCEIVERS.get(name), "uses_camera", True))
+        return Views(name, identity, uses_camera, make, self.root / VIEWS)
 
     # --- benchmark and scenes -----------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
+from cfgen.perception.view import SceneView
 from cfgen.records import (
     Benchmark,
     BuildReport,
@@ -25,7 +26,7 @@ from cfgen.records import (
     Verdict,
 )
 from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash
-from cfgen.store import MARKER, Store
+from cfgen.store import MARKER, VIEWS, Store
 
 R = TypeVar("R", bound=Stored)
 
@@ -45,6 +46,8 @@ class Verification:
         self.unfinished = ""
         self.files_checked = 0
         self._known: set[Path] = set()
+        #: view -> the hash that a case was placed by
+        self._seen: dict[Path, str] = {}
 
     def run(self) -> list[str]:
         """All faults, in the order of the walk; empty when the directory is whole."""
@@ -58,6 +61,7 @@ class Verification:
         cases = self._cases(benchmark)
         if len(cases) < benchmark.n and (report is None or report.wanted < benchmark.n or report.stopped):
             self.unfinished = f"{len(cases)} of {benchmark.n} cases; the build did not end: run it again"
+        self._views(benchmark)
         self._rejections()
         planners = self._planners(set(cases), cases)
         self._verdicts(planners)
@@ -115,8 +119,30 @@ class Verification:
             self._fault(folder / "case.json", "hazard does not match provenance.hazard_hash")
         if benchmark.scenes.get(case.scene_id) != case.provenance.scene_hash:
             self._fault(folder / "case.json", "scene does not match provenance.scene_hash")
+        seen = case.provenance.report.get("perception", {})
+        if file := seen.get("file"):
+            view = self.root / VIEWS / file
+            self._seen[view] = seen.get("view", "")
+            if not view.is_file():
+                self._fault(view, "is missing: it decided where hazards may stand; restore it from a copy")
         if not (self.store.scene_dir(case.scene_id) / "scene.json").is_file():
             self._fault(self.store.scene_dir(case.scene_id), "is missing")
+
+    def _views(self, benchmark: Benchmark) -> None:
+        """What frames show: readable, and seen by this benchmark's perceiver."""
+        by = {"name": benchmark.perception, **benchmark.perception_identity}
+        for path in sorted((self.root / VIEWS).glob("*/*.png")):
+            self._known.add(path)
+            self.files_checked += 1
+            try:
+                found = SceneView.from_png(path.read_bytes())
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                self._fault(path, f"is no view of a frame ({error}); delete it: it is made again when needed")
+                continue
+            if dict(found.by) != by:
+                self._fault(path, f"was seen by {dict(found.by)}, expected {by}; delete it")
+            elif found.hash != self._seen.get(path, found.hash):
+                self._fault(path, "does not show what its cases were placed by; build them again")
 
     def _rejections(self) -> None:
         for folder in sorted((self.root / "rejected").glob("*")):

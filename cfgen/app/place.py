@@ -20,8 +20,10 @@ from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
-from cfgen.perception.clear_ground import FAR_M, ClearGround, find_clear_ground
+from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.hood import hood_row
+from cfgen.perception.view import SceneView
+from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
@@ -47,9 +49,10 @@ class Stage:
     """One scene, ready to place things in."""
 
     folder: SceneFolder
+    views: SceneViews
     image: np.ndarray
     path: EgoPath
-    ground: ClearGround
+    ground: SceneView
     hood: float
     past: dict[tuple[str, float], np.ndarray]
 
@@ -64,8 +67,8 @@ def stage(root: Path, scene_id: str) -> Stage:
     image = folder.image()
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
     path = EgoPath.from_scene(scene, FAR_M)
-    ground = find_clear_ground(image, scene.front, path)
-    return Stage(folder, image, path, ground, hood_row(scene.front, past), past)
+    views = store.views().scene(scene, {**past, (scene.front.name, 0.0): image})
+    return Stage(folder, views, image, path, views.now, hood_row(scene.front, past), past)
 
 
 def scenes(store: Store) -> list[str]:
@@ -137,7 +140,13 @@ def suggest(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) 
     hazard = capabilities.hazard(hazard_id, seed)
     size = seed % (len(capabilities.sizes[hazard_id]) or 1)
     found = find_placements(
-        scene, there.image, hazard, np.random.default_rng(seed), store.benchmark.decel_band, there.past
+        scene,
+        there.image,
+        hazard,
+        np.random.default_rng(seed),
+        store.benchmark.decel_band,
+        there.past,
+        views=there.views,
     )
     if isinstance(found, str):
         raise InputError(f"no place in this scene for '{hazard.name}': {found}")

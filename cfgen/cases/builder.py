@@ -267,11 +267,14 @@ class CaseBuilder:
             inpainter=inpainter.name,
             inpainter_version=inpainter.version,
             options=dict(inpainter.options),
-            report={**report, **self.context.mask_pipeline.identity},
+            report={**report, **self.context.mask_pipeline.identity, "perception": self._seen()},
             cfgen_version=__version__,
             scene_hash=self.context.benchmark.scenes[self.planned.scene_id],
             hazard_hash=hash_json(self.hazard),
         )
+
+    def _seen(self) -> dict[str, Any]:
+        return self.context.views.scene(self.folder.scene, self.images).told
 
     def _rejection(self) -> Rejection:
         return _rejection(self.planned, self.broken, self.refusal, self.attempts)

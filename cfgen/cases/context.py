@@ -35,6 +35,8 @@ class WorkerSettings:
     attempts: int = 4
     #: the inpainter's options that a benchmark does not store (``Requirements.terms``), as canonical JSON
     terms: str = "{}"
+    #: the perceiver's options, such as where its file lies here, as canonical JSON
+    perception: str = "{}"
     #: the first thing that breaks is raised
     strict: bool = False
 
@@ -58,7 +60,8 @@ class BuildContext:
             inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
-        self.mask_pipeline = MaskPipeline.of(self.benchmark)
+        self.views = self.store.views(json.loads(settings.perception))
+        self.mask_pipeline = MaskPipeline.of(self.benchmark, self.views)
         self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
         self._folders = dict(settings.scenes)
         self.nuisances = [
@@ -93,7 +96,8 @@ class BuildContext:
         """Placements of the hazard, best first, or why there is none."""
         front = images[scene.front.name, 0.0]
         fault = self.mask_pipeline.fault(scene, front, hazard)
-        return find_placements(scene, front, hazard, rng, band, images, fault)
+        views = self.views.scene(scene, images)
+        return find_placements(scene, front, hazard, rng, band, images, fault, views)
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         """Ours, the detector's, and then those of third parties that the benchmark was begun with."""

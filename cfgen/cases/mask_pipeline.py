@@ -26,7 +26,10 @@ from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.refine import refine
 from cfgen.masks.registry import create_detector, create_segmenter
-from cfgen.perception.clear_ground import FAR_M, find_clear_ground
+from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.protocol import Frame
+from cfgen.perception.views import Views
 from cfgen.records import Benchmark, Camera, GateResult, Hazard, Placement, Scene
 
 #: Share of the hazard's box that nearer things may hide at t0.
@@ -38,19 +41,25 @@ ON_GROUND = 0.8
 class MaskPipeline:
     """The segmenter and the detector of a build, either of which may be missing."""
 
-    def __init__(self, segmenter: Segmenter | None = None, detector: Detector | None = None) -> None:
+    def __init__(
+        self,
+        segmenter: Segmenter | None = None,
+        detector: Detector | None = None,
+        views: Views | None = None,
+    ) -> None:
         self.segmenter, self.detector = segmenter, detector
+        self._views = views or Views.of(ColourGround())
         self._frames = IdentityCache()
 
     @classmethod
-    def of(cls, benchmark: Benchmark) -> "MaskPipeline":
+    def of(cls, benchmark: Benchmark, views: Views | None = None) -> "MaskPipeline":
         """As the benchmark was asked for. Raises as :func:`cfgen.masks.registry.create_segmenter`."""
         segmenter = detector = None
         if benchmark.masks:
             segmenter = create_segmenter(benchmark.masks, benchmark.masks_options)
         if benchmark.detector:
             detector = create_detector(benchmark.detector, benchmark.detector_options)
-        return cls(segmenter, detector)
+        return cls(segmenter, detector, views)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -113,8 +122,8 @@ class MaskPipeline:
 
     def _frame(self, scene: Scene, camera: str, t: float, image: np.ndarray) -> "_Frame":
         assert self.segmenter is not None
-        segmenter = self.segmenter
-        return self._frames.of(image, lambda picture: _Frame(segmenter, scene, camera, t, picture))
+        segmenter, views = self.segmenter, self._views
+        return self._frames.of(image, lambda picture: _Frame(segmenter, views, scene, camera, t, picture))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +131,7 @@ class _Frame:
     """One original frame (H, W, 3) uint8 and what is known of it; placements are in the ego frame at t0."""
 
     segmenter: Segmenter
+    views: Views
     scene: Scene
     name: str
     t: float
@@ -134,16 +144,15 @@ class _Frame:
 
     @cached_property
     def path(self) -> EgoPath:
-        return _path_from(self.scene, self.t)
+        return EgoPath.since(self.scene, self.t, FAR_M)
 
     @cached_property
     def clear(self) -> np.ndarray | None:
-        """(H, W) bool: road by its look; None when the road ahead is out of view."""
-        found = find_clear_ground(self.image, self.camera, self.path)
-        if found.brightness is None:
+        """(H, W) bool: road by its look; None when no road is in view."""
+        [view] = self.views.see([Frame(self.image, self.camera, self.path)])
+        if not view.road.any():
             return None
-        size = self.image.shape[1::-1]
-        return cv2.resize(found.free.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+        return cv2.resize(view.road.astype(np.uint8), view.size, interpolation=cv2.INTER_NEAREST) > 0
 
     @cached_property
     def ahead(self) -> tuple[np.ndarray | None, np.ndarray]:
@@ -162,18 +171,3 @@ class _Frame:
         return nearer_things(
             self.segmenter, self.image, self.camera, placement, self.clear, self.ahead[0], where
         )
-
-
-def _path_from(scene: Scene, t: float) -> EgoPath:
-    """The path from where the car was at ``t``, s relative to t0, in the ego frame at t0."""
-    path, history = EgoPath.from_scene(scene, FAR_M), scene.history
-    if t >= 0:
-        return path
-    between = [pose for pose, when in zip(history.poses, history.t, strict=True) if t < when < 0]
-    before = np.array([pose_at(history, t), *between])
-    xy = np.vstack([before[:, :2], path.xy])
-    heading = np.unwrap(np.concatenate([before[:, 2], path.heading]))
-    moved = np.append(True, np.hypot(*np.diff(xy, axis=0).T) > 1e-3)
-    xy, heading = xy[moved], heading[moved]
-    s = np.append(0.0, np.cumsum(np.hypot(*np.diff(xy, axis=0).T)))
-    return EgoPath(s, xy, heading, float(s[-1] - path.s[-1]) + path.known_m)

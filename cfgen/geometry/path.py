@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cfgen.geometry.frames import along_arc, relative
+from cfgen.geometry.frames import along_arc, pose_at, relative
 from cfgen.geometry.lens import Array
 from cfgen.records import Motion, Scene
 
@@ -53,6 +53,21 @@ class EgoPath:
         if known < length_m:
             dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - known)])
         return cls(_arc_length(dense), dense[:, :2], dense[:, 2], known)
+
+    @classmethod
+    def since(cls, scene: Scene, t: float, length_m: float = MIN_LENGTH_M) -> Self:
+        """As :meth:`from_scene`, but from where the car was at ``t``, s relative to t0, on; in the ego frame at t0."""
+        path, history = cls.from_scene(scene, length_m), scene.history
+        if t >= 0:
+            return path
+        between = [pose for pose, when in zip(history.poses, history.t, strict=True) if t < when < 0]
+        before = np.array([pose_at(history, t), *between])
+        xy = np.vstack([before[:, :2], path.xy])
+        heading = np.unwrap(np.concatenate([before[:, 2], path.heading]))
+        moved = np.append(True, np.hypot(*np.diff(xy, axis=0).T) > 1e-3)
+        xy, heading = xy[moved], heading[moved]
+        s = _arc_length(xy)
+        return cls(s, xy, heading, float(s[-1] - path.s[-1]) + path.known_m)
 
     @property
     def length_m(self) -> float:

@@ -11,7 +11,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import at_pose, centre, inside, project
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.lens import Array
-from cfgen.perception.clear_ground import ClearGround
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Placement, Scene
 
 #: It may appear from behind something real only while its box is smaller than this, px^2 at the planner's size.
@@ -42,13 +42,13 @@ class HazardHistory:
     """The scene's past as the front camera saw it.
 
     Attributes:
-        ground: clear road at t0; the ground is the world's, so it was clear road before.
+        ground: what the front frame shows at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         frames: (H, W, 3) uint8 by camera and time; without past ones, passing traffic stays unknown.
     """
 
     scene: Scene
-    ground: ClearGround
+    ground: SceneView
     needed: float
     shrink: float
     frames: Frames
@@ -140,8 +140,7 @@ class HazardHistory:
     def _clear_now(self, spots: Array) -> np.ndarray:
         """(N,) bool: ground points that are clear road at t0; verges change their looks with the point of view."""
         px, valid = project(self.scene.front, spots)
-        at = np.clip(np.nan_to_num(px) / self.ground.stride, 0, np.array(self.ground.free.shape[::-1]) - 1)
-        return valid & self.ground.free[at[:, 1].astype(int), at[:, 0].astype(int)]
+        return valid & self.ground.is_road(px)
 
     def _other(self, spots: Array, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Whether ground points (N, 3) show something else at ``t`` than at t0 (N,) bool, and which both show."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
@@ -14,8 +15,11 @@ from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import Frames, HazardHistory
 from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
-from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M, ClearGround, find_clear_ground
+from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
+from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
+from cfgen.perception.view import SceneView
+from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
 
 #: Planners shrink a frame to at most this many pixels; the area of a box there, and its shorter side, are at least:
@@ -42,6 +46,7 @@ def find_placements(
     decel_band: tuple[float, float] = (1.5, 6.0),
     frames: Mapping[tuple[str, float], np.ndarray] | None = None,
     fault: Callable[[Placement], str] | None = None,
+    views: SceneViews | None = None,
 ) -> list[Placement] | str:
     """Placements of the hazard, best first, at most CANDIDATES; or the reason why there is none.
 
@@ -52,6 +57,7 @@ def find_placements(
             front camera's past shows which rows are the car's own hood, and what was where the hazard would be.
         rng: draws poses; the same state gives the same placements.
         decel_band: m/s^2, where the hazard has no band of its own.
+        views: what the frames show; None: as their colours tell.
         fault: a further test of a placement that holds so far: what is wrong with it, or "".
     """
     poses = poses_to_try(scene, hazard, rng, decel_band)
@@ -61,12 +67,13 @@ def find_placements(
             "needs a deceleration within the band"
         )
     path = EgoPath.from_scene(scene, FAR_M)
-    ground = find_clear_ground(image, scene.front, path)
-    if ground.brightness is None:
-        return "no road in view"
-    if ground.brightness < MIN_BRIGHTNESS:
-        return f"the road is too dark to see anything on it (brightness {ground.brightness:.0f} of 255)"
     seen = {**(frames or {}), (scene.front.name, 0.0): image}
+    ground = (views or Views.of(ColourGround()).scene(scene, seen)).now
+    if not ground.road.any():
+        return "no road in view"
+    brightness = road_brightness(image, ground)
+    if brightness < MIN_BRIGHTNESS:
+        return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
     search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen)
     return search.run(poses, fault) or search.why_not(len(poses))
 
@@ -75,7 +82,7 @@ def examine(
     scene: Scene,
     hazard: Hazard,
     path: EgoPath,
-    ground: ClearGround,
+    ground: SceneView,
     hood: float,
     frames: Frames,
     pose: Pose,
@@ -111,7 +118,7 @@ class _Search:
     scene: Scene
     hazard: Hazard
     path: EgoPath
-    ground: ClearGround
+    ground: SceneView
     hood: float
     frames: Frames
 
@@ -248,6 +255,12 @@ class _Search:
         size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
         earnest = math.exp(-(math.log(pose.required_decel / 4.5) ** 2))
         return 1.5 * size + 0.6 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
+
+
+def road_brightness(image: np.ndarray, view: SceneView) -> float:
+    """Median 8-bit level of what ``view`` takes for road in ``image`` (H, W, 3) uint8."""
+    small = cv2.resize(image, view.road.shape[::-1], interpolation=cv2.INTER_AREA)
+    return float(np.median(small[view.road]))
 
 
 def _shrink(camera: Camera) -> float:

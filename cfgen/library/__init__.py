@@ -45,6 +45,8 @@ def build(
     masks_options: Options = None,
     detector: str = "",
     detector_options: Options = None,
+    perception: str = "",
+    perception_options: Options = None,
     decel_band: tuple[float, float] = (1.5, 6.0),
     controls: Names | Sequence[Control] = (),
     distances: Sequence[float] = (),
@@ -65,6 +67,7 @@ def build(
             ``taxonomy_only`` in their place. A benchmark that is begun holds its own.
         hazards: only these; empty for all.
         guide: the inpainter whose insert a generative one starts from. masks, detector: their backends.
+        perception: who sees the road in the frames; "" takes the default, or what the benchmark was begun with.
         decel_band: m/s^2 that a hazard may require. controls: also these arms, "null" and "nuisance".
         distances: also at these multiples of the distance, 0.2 to 5.
         attempts: tries at a case before it is refused. budget: dollars over all builds of it; 0 is no limit.
@@ -107,6 +110,8 @@ def build(
         masks_options=_plain(masks_options),
         detector=detector,
         detector_options=_plain(detector_options),
+        perception=perception,
+        perception_options=_plain(perception_options),
         decel_band=(float(decel_band[0]), float(decel_band[1])),
         controls=cast(tuple[Control, ...], arms),
         distances=tuple(distances),

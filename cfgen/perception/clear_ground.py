@@ -54,57 +54,33 @@ _MAP_STRIDE = 8
 _SMALLEST, _ABOVE = 16, 2
 
 
-@dataclass(frozen=True)
-class ClearGround:
-    """Clear road in one picture.
+def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> np.ndarray:
+    """(h, w) bool, about 320 wide: visible ground with nothing nearer in its column.
 
-    Attributes:
-        free: (h, w) bool at 1 / ``stride`` of the picture: visible ground with nothing nearer in its column.
-        stride: picture pixels per cell.
-        brightness: median 8-bit value of the road in front of the car, None when it is out of view.
+    Args:
+        image: (H, W, 3) uint8 RGB, as ``camera`` sees it in the frame in which ``path`` is.
     """
-
-    free: np.ndarray
-    stride: int
-    brightness: float | None
-
-    def share(self, polygon: Array) -> float:
-        """Share of a convex polygon (N, 2), picture pixels, that is clear; what lies outside the frame does not count.
-
-        0 when the polygon is wholly outside. Widened by a cell, so that it never vanishes.
-        """
-        points = np.round(np.clip(polygon / self.stride, -1e4, 1e4)).astype(np.int32)
-        low = np.maximum(points.min(0) - 1, 0)
-        high = np.minimum(points.max(0) + 2, self.free.shape[::-1])
-        if (high <= low).any():
-            return 0.0
-        part = np.zeros((high - low)[::-1], np.uint8)
-        hull = cv2.convexHull(points - low.astype(np.int32))
-        cv2.fillConvexPoly(part, hull, 1)
-        cv2.polylines(part, [hull], True, 1)
-        count = int(part.sum())
-        return (
-            float((self.free[low[1] : high[1], low[0] : high[0]] & (part > 0)).sum() / count)
-            if count
-            else 0.0
-        )
-
-
-def find_clear_ground(image: np.ndarray, camera: Camera, path: EgoPath) -> ClearGround:
-    """Clear road in ``image`` (H, W, 3) uint8 RGB as ``camera`` sees it at t0."""
     stride = max(1, round(camera.width / 320))
     shape = (-(-camera.height // stride), -(-camera.width // stride))
     # mosaic and compression patterns are not edges
     rolled = _unroll(cv2.GaussianBlur(image, (0, 0), 0.5 * stride), camera, path)
     if rolled is None:
-        return ClearGround(np.zeros(shape, bool), stride, None)
-    strangeness, brightness = _strangeness(rolled)
+        return np.zeros(shape, bool)
     rows, cols = _cells_of_pixels(camera, path, rolled)
     seen = cv2.remap(
-        strangeness, cols, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=np.nan
+        _strangeness(rolled),
+        cols,
+        rows,
+        cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=np.nan,
     )
     seen = cv2.resize(seen, shape[::-1], interpolation=cv2.INTER_LINEAR)
-    return ClearGround(_from_below(seen, camera, stride), stride, brightness)
+    free = _from_below(seen, camera, stride)
+    # the last cells reach beyond the frame: cells that cover the frame and no more
+    whole = np.repeat(np.repeat(free.astype(np.uint8), stride, 0), stride, 1)
+    frame = whole[: camera.height, : camera.width]
+    return cv2.resize(frame, shape[::-1], interpolation=cv2.INTER_NEAREST) > 0
 
 
 # --- the unrolled road ----------------------------------------------------------------------------------
@@ -172,8 +148,8 @@ def _rows(camera: Camera, path: EgoPath) -> tuple[Array, Array] | None:
     return np.interp(rows, place, s), np.interp(rows, place, steps)
 
 
-def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
-    """(R, C) float32: above 1 where a cell does not look like the road in front of the car; that road's brightness."""
+def _strangeness(rolled: _Rolled) -> np.ndarray:
+    """(R, C) float32: above 1 where a cell does not look like the road in front of the car."""
     width = round(PAINT_M / STEP_M) | 1
     plain = cv2.morphologyEx(rolled.pixels, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
     plain = cv2.morphologyEx(plain, cv2.MORPH_CLOSE, np.ones((1, width), np.uint8))
@@ -199,7 +175,7 @@ def _strangeness(rolled: _Rolled) -> tuple[np.ndarray, float]:
     strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((1, width), np.uint8))
     strange[_vehicles(bright, rolled.valid)] = _VEHICLE
     strange[~rolled.valid] = np.nan
-    return strange, float(np.median(rolled.pixels[seed]))
+    return strange
 
 
 def _vehicles(bright: np.ndarray, valid: np.ndarray) -> np.ndarray:

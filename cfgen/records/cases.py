@@ -171,6 +171,9 @@ class Benchmark(Stored):
     masks_options: dict[str, Any] = Field(default_factory=dict)
     detector: str = ""
     detector_options: dict[str, Any] = Field(default_factory=dict)
+    #: who saw the road in the frames, and the weights' hash or the version
+    perception: str = "colour"
+    perception_identity: dict[str, Any] = Field(default_factory=dict)
     #: third parties' gates that every edit had to pass besides cfgen's own: name -> distribution and version
     gates: dict[str, str] = Field(default_factory=dict)
     decel_band: tuple[float, float]

@@ -7,6 +7,10 @@ import numpy as np
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, mounted, project
+from cfgen.geometry.path import EgoPath
+from cfgen.perception import protocol
+from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Frame, Motion, Scene, Size
 
 CAMERA = Camera(
@@ -97,3 +101,13 @@ def put_many(image: np.ndarray, x: float, offsets, size: Size, colour) -> np.nda
     for y in offsets:
         image = put(image, x, y, size, colour)
     return image
+
+
+def seen(image: np.ndarray) -> SceneView:
+    """What its colours tell of a picture of :data:`CAMERA`."""
+    return ColourGround().perceive([protocol.Frame(image, CAMERA, EgoPath.from_scene(scene()))])[0]
+
+
+def path() -> EgoPath:
+    """The straight path of :func:`scene`."""
+    return EgoPath.from_scene(scene())

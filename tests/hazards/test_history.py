@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
-from cfgen.perception.clear_ground import find_clear_ground
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 
@@ -36,7 +34,7 @@ def past(traffic: dict[float, tuple[float, float]] | None = None, half: float = 
     for t, (x, y) in traffic.items():
         frames["front", t] = drawn.put(frames["front", t], x - SPEED * t, y, CAR)
     scene = drawn.scene(SPEED, frames=tuple(sorted(t for _, t in frames)))
-    ground = find_clear_ground(frames["front", 0.0], drawn.CAMERA, EgoPath.from_scene(scene))
+    ground = drawn.seen(frames["front", 0.0])
     return HazardHistory(scene, ground, 0.88, 0.8, frames)
 
 
@@ -98,7 +96,7 @@ def test_what_would_step_out_of_a_hedge_has_no_past():
 def test_without_past_frames_only_geometry_counts():
     scene = drawn.scene(SPEED)
     image = drawn.road()
-    ground = find_clear_ground(image, drawn.CAMERA, EgoPath.from_scene(scene))
+    ground = drawn.seen(image)
     found = HazardHistory(scene, ground, 0.88, 0.8, {("front", 0.0): image}).of(hazard(20, 0), crosses=False)
     assert found is not None
     assert found.visible_since is None

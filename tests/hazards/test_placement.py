@@ -13,7 +13,6 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import STOP_MARGIN_M, poses_to_try, required_decel
-from cfgen.perception.clear_ground import find_clear_ground
 from cfgen.perception.hood import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
@@ -99,7 +98,7 @@ def test_neither_end_of_a_wide_hazard_stands_behind_a_nearer_car():
 
 def test_a_shadow_across_the_road_is_no_object():
     shaded = drawn.road(shade=(15, 24))
-    ground = find_clear_ground(shaded, drawn.CAMERA, EgoPath.from_scene(drawn.scene()))
+    ground = drawn.seen(shaded)
     px, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((18, -1), (18, 1), (30, 1), (30, -1))])
     assert ground.share(px) > 0.95
 
@@ -108,7 +107,7 @@ def test_a_shadow_across_the_road_is_no_object():
 def test_a_smooth_car_as_grey_as_the_road_is_found_by_its_dark_underside(fog):
     picture = drawn.put_plain(drawn.road(), 20.0, 0.2, CAR)
     picture = (picture * (1 - fog) + 150 * fog).astype(np.uint8)
-    ground = find_clear_ground(picture, drawn.CAMERA, EgoPath.from_scene(drawn.scene()))
+    ground = drawn.seen(picture)
     behind, before = (
         project(drawn.CAMERA, [(x0, -0.5, 0), (x0, 0.9, 0), (x1, 0.9, 0), (x1, -0.5, 0)])[0]
         for x0, x1 in ((20, 28), (10, 16))
@@ -121,13 +120,13 @@ def test_a_soft_shadow_along_the_road_is_no_car():
     x, y = drawn.on_ground()
     dark = np.clip((1.2 - np.abs(y - 0.3)) / 0.8, 0, 1) * ((x > 14) & (x < 22))
     picture = (drawn.road() * (1 - 0.6 * dark)[..., None]).astype(np.uint8)
-    ground = find_clear_ground(picture, drawn.CAMERA, EgoPath.from_scene(drawn.scene()))
+    ground = drawn.seen(picture)
     px, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((16, -0.6), (16, 1.2), (28, 1.2), (28, -0.6))])
     assert ground.share(px) > 0.9
 
 
 def test_clear_ground_ends_at_the_verge():
-    ground = find_clear_ground(drawn.road(half=3.0), drawn.CAMERA, EgoPath.from_scene(drawn.scene()))
+    ground = drawn.seen(drawn.road(half=3.0))
     verge, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((15, 4.5), (15, 7), (22, 7), (22, 4.5))])
     lane, _ = project(drawn.CAMERA, [(x, y, 0) for x, y in ((12, -2), (12, 2), (25, 2), (25, -2))])
     assert ground.share(verge) < 0.2

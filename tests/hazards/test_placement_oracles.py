@@ -12,7 +12,7 @@ from shapely import affinity
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import examine
 from cfgen.hazards.zones import Pose
-from cfgen.perception.clear_ground import ClearGround
+from cfgen.perception.view import SceneView
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
 from tests.hazards import drawn
 
@@ -42,9 +42,10 @@ def pose(s: float, lateral: float = 0.0, yaw: float = 0.0, **more) -> Pose:
     )
 
 
-def clear(free=None, brightness: float | None = 100.0) -> ClearGround:
+def clear(free=None) -> SceneView:
     """Clear all over, or where ``free`` (H, W) says."""
-    return ClearGround(np.ones((HEIGHT, WIDTH), bool) if free is None else free, 1, brightness)
+    road = np.ones((HEIGHT, WIDTH), bool) if free is None else free
+    return SceneView(road, np.zeros_like(road), (WIDTH, HEIGHT), None, {"name": "drawn"})
 
 
 def in_picture(points) -> np.ndarray:
@@ -78,7 +79,7 @@ def around(x: float, y: float, yaw: float, size: Size) -> tuple[float, float, fl
 
 
 def look(
-    p: Pose, h: Hazard | None = None, ground: ClearGround | None = None, curvature=0.0, hood=float(HEIGHT)
+    p: Pose, h: Hazard | None = None, ground: SceneView | None = None, curvature=0.0, hood=float(HEIGHT)
 ):
     scene = drawn.scene(13.0, curvature)
     path = EgoPath.from_scene(scene, 110.0)

@@ -8,15 +8,30 @@ import pytest
 
 from cfgen.hazards import placement as module
 from cfgen.hazards.placement import find_placements
+from cfgen.perception.views import Views
 from cfgen.records import DistancePolicy, Size
 from tests.hazards import drawn
 from tests.hazards.test_placement_oracles import HEIGHT, WIDTH, clear, footprint, hazard, left_of, pose
 
 
-def search(monkeypatch, poses, h=None, ground=None, **more):
+class Seen:
+    """A perceiver that sees the same in every frame."""
+
+    name, options, identity, weaker, uses_camera = "drawn", {}, {}, False, False
+
+    def __init__(self, view):
+        self.view = view
+
+    def perceive(self, frames):
+        return [self.view for _ in frames]
+
+
+def search(monkeypatch, poses, h=None, ground=None, level=100, **more):
     monkeypatch.setattr(module, "poses_to_try", lambda *_: poses)
-    monkeypatch.setattr(module, "find_clear_ground", lambda *_: ground or clear())
-    image = np.full((HEIGHT, WIDTH, 3), 100, np.uint8)
+    image = np.full((HEIGHT, WIDTH, 3), level, np.uint8)
+    scene = drawn.scene(13.0)
+    images = {(scene.front.name, 0.0): image}
+    more.setdefault("views", Views.of(Seen(ground or clear())).scene(scene, images))
     return find_placements(drawn.scene(13.0), image, h or hazard(), np.random.default_rng(0), **more)
 
 
@@ -102,16 +117,17 @@ def test_a_further_test_refuses_with_its_own_words(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("brightness", "said"),
-    [
-        (None, "no road in view"),
-        (6.9, "the road is too dark to see anything on it (brightness 7 of 255)"),
-        (7.0, None),
-    ],
+    ("level", "said"),
+    [(6, "the road is too dark to see anything on it (brightness 6 of 255)"), (7, None)],
 )
-def test_how_bright_the_road_must_be(monkeypatch, brightness, said):
-    found = search(monkeypatch, [pose(20.0)], ground=clear(brightness=brightness))
+def test_how_bright_the_road_must_be(monkeypatch, level, said):
+    found = search(monkeypatch, [pose(20.0)], level=level)
     assert isinstance(found, list) if said is None else found == said
+
+
+def test_without_road_there_is_no_place(monkeypatch):
+    nowhere = clear(np.zeros((HEIGHT, WIDTH), bool))
+    assert search(monkeypatch, [pose(20.0)], ground=nowhere) == "no road in view"
 
 
 def test_no_distance_is_said_in_its_units(monkeypatch):

@@ -57,6 +57,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_options(parser, "--detector-option", "detector")
     parser.add_argument(
+        "--perception",
+        default="",
+        metavar="NAME",
+        help="who sees road, lanes and traffic in the frames: see cfgen perception list",
+    )
+    add_options(parser, "--perception-option", "perception")
+    parser.add_argument(
         "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
     )
     parser.add_argument(
@@ -130,6 +137,8 @@ def _build(arguments: argparse.Namespace) -> int:
         masks_options=parse_options(arguments.masks_option, "--masks-option"),
         detector=arguments.detector,
         detector_options=parse_options(arguments.detector_option, "--detector-option"),
+        perception=arguments.perception,
+        perception_options=parse_options(arguments.perception_option, "--perception-option"),
         decel_band=arguments.decel,
         controls=arguments.controls,
         distances=arguments.distances,

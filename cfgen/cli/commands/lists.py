@@ -13,6 +13,10 @@ _LISTS = {
     "inpainter": ("draw hazards: cfgen build --inpainter NAME", "cfgen.inpaint.registry:INPAINTERS"),
     "masks": ("cut things out of frames: cfgen build --masks NAME", "cfgen.masks.registry:SEGMENTERS"),
     "detector": ("find what was added: cfgen build --detector NAME", "cfgen.masks.registry:DETECTORS"),
+    "perception": (
+        "see the road in frames: cfgen build --perception NAME",
+        "cfgen.perception.registry:PERCEIVERS",
+    ),
     "models": ("can judge, plan and verify: --judge NAME, --planner NAME", "cfgen.models.registry:MODELS"),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
     "rubric": (

@@ -1,0 +1,126 @@
+"""Networks that see the road, in OpenCV's own ``cv2.dnn``: ONNX in, (1, 2, h, w) logits of road and lane lines out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_bytes
+from cfgen.perception.protocol import Frame
+from cfgen.perception.view import SceneView
+
+#: Islands of road smaller than this share of the frame are noise; so are holes of it.
+SPECK = 0.0004
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a network wants its picture and gives its answer.
+
+    Attributes:
+        size: width and height of the input, RGB / 255, the whole frame resized.
+        road, lanes: names of its outputs, (1, 2, h, w) logits each, background first.
+        road_margin, lane_margin: what the logit of road, of line, must be above that of the background.
+    """
+
+    size: tuple[int, int]
+    road: str
+    lanes: str
+    road_margin: float = 0.0
+    lane_margin: float = 0.0
+
+
+#: Known exports of TwinLiteNet's weights by sha256: upstream's own file, and one at its native 640 x 360.
+TWINLITENET = {
+    "sha256:9548df62a3c64c321eddfff531fe96400f6c8ce072f8334c46086c12d8d4e512": Layout(
+        (320, 320), "drivable_area", "lanes"
+    ),
+    "sha256:f390fb6c7d71d35ca483c41a524b1cc622ae3fd2b055569fc20b8b904deed7b7": Layout(
+        (640, 360), "drivable", "lane"
+    ),
+}
+
+
+class RoadNetwork:
+    """An ONNX file of a known layout.
+
+    Raises:
+        InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
+    """
+
+    weaker, uses_camera = False, False
+
+    def __init__(self, name: str, data: bytes, layout: Layout, advice: str) -> None:
+        self.name, self._layout = name, layout
+        self.identity: Mapping[str, Any] = {"weights": hash_bytes(data)}
+        wrong = f"perception '{name}': expected an ONNX file with outputs {layout.road} and {layout.lanes}, "
+        try:
+            self._net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
+            found = set(self._net.getUnconnectedOutLayersNames())
+        except cv2.error as error:
+            raise InputError(f"{wrong}found one that cv2.dnn cannot read; {advice}") from error
+        if not {layout.road, layout.lanes} <= found:
+            raise InputError(f"{wrong}found {', '.join(sorted(found)) or 'none'}; {advice}")
+
+    def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
+        return [self._view(frame.image) for frame in frames]
+
+    def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far road, and lane line, are above the background, (h, w) float32 each.
+
+        Args:
+            image: (H, W, 3) uint8 RGB.
+        """
+        small = cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
+        self._net.setInput(cv2.dnn.blobFromImage(small, 1 / 255.0))
+        road, lanes = self._net.forward([self._layout.road, self._layout.lanes])
+        return road[0, 1] - road[0, 0], lanes[0, 1] - lanes[0, 0]
+
+    def _view(self, image: np.ndarray) -> SceneView:
+        road, lanes = self.logits(image)
+        lines = lanes > self._layout.lane_margin
+        surface = without_specks((road > self._layout.road_margin) | lines)
+        by = {"name": self.name, **self.identity}
+        return SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by)
+
+
+class TwinLiteNet(RoadNetwork):
+    """Road and lane lines of TwinLiteNet (MIT licence, trained on BDD100K), from a file of its own.
+
+    Args:
+        path: the ONNX file; "" takes the one that ``cfgen models get twinlitenet`` keeps.
+    """
+
+    def __init__(self, path: str = "") -> None:
+        self.options: Mapping[str, Any] = {}
+        advice = "get it with: cfgen models get twinlitenet"
+        file = Path(path)
+        if not path or not file.is_file():
+            raise InputError(
+                f"perception 'twinlitenet': option 'path': expected a file, found {path or 'none'}; {advice}"
+            )
+        data = file.read_bytes()
+        layout = TWINLITENET.get(hash_bytes(data))
+        if layout is None:
+            raise InputError(
+                f"{file}: expected TwinLiteNet's file (sha256 {' or '.join(h[7:19] for h in TWINLITENET)}...), found "
+                f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
+            )
+        super().__init__("twinlitenet", data, layout, advice)
+
+
+def without_specks(road: np.ndarray) -> np.ndarray:
+    """(h, w) bool without islands and holes smaller than SPECK of it."""
+    least = SPECK * road.size
+    for filled in (True, False):
+        count, labels, stats, _ = cv2.connectedComponentsWithStats(
+            (road == filled).astype(np.uint8), connectivity=4
+        )
+        small = np.flatnonzero(stats[:, cv2.CC_STAT_AREA] < least)
+        small = small[small > 0] if count > 1 else small[:0]
+        road = np.where(np.isin(labels, small), not filled, road)
+    return road

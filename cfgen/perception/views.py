@@ -1,0 +1,160 @@
+"""What frames show, looked at once a frame: kept in memory, and in files by the frame's hash.
+
+A view that is kept is never computed again, so that another processor, a GPU or another build of OpenCV cannot move a
+placement of a benchmark that is begun.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.core.files import write_bytes
+from cfgen.core.hashing import hash_image, hash_json
+from cfgen.geometry.camera import at_pose
+from cfgen.geometry.frames import pose_at
+from cfgen.geometry.path import EgoPath
+from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.view import SceneView
+from cfgen.records import Scene
+
+#: Views kept in memory: a case asks about each of its frames several times.
+LIMIT = 64
+
+Images = Mapping[tuple[str, float], np.ndarray]
+
+
+class Views:
+    """What one perceiver sees.
+
+    Args:
+        name, identity, uses_camera: the perceiver's; they decide which files count.
+        make: the perceiver itself, asked for when a frame was not seen yet.
+        folder: where views are kept; None keeps them in memory only.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        identity: Mapping[str, Any],
+        uses_camera: bool,
+        make: Callable[[], Perceiver],
+        folder: Path | None = None,
+    ) -> None:
+        self.by = {"name": name, **identity}
+        self._uses_camera = uses_camera
+        self._make, self._folder = make, folder
+        self._perceiver: Perceiver | None = None
+        self._kept: OrderedDict[str, SceneView] = OrderedDict()
+        self._hashes: OrderedDict[int, tuple[np.ndarray, str]] = OrderedDict()
+
+    @classmethod
+    def of(cls, perceiver: Perceiver, folder: Path | None = None) -> "Views":
+        return cls(perceiver.name, perceiver.identity, perceiver.uses_camera, lambda: perceiver, folder)
+
+    def see(self, frames: Sequence[Frame]) -> list[SceneView]:
+        """What each shows: as kept, else looked at now, all at once."""
+        keys = [self._key(frame) for frame in frames]
+        missing = {key: frame for key, frame in zip(keys, frames, strict=True) if not self._known(key)}
+        if missing:
+            found = self.perceiver.perceive(list(missing.values()))
+            for key, view in zip(missing, found, strict=True):
+                if self._folder is not None:
+                    write_bytes(self._file(key), view.png())
+                self._keep(key, view)
+        return [self._kept[key] for key in keys]
+
+    def told(self, frame: Frame) -> dict[str, Any]:
+        """Who decided what a frame shows, and its view's file and hash, for the provenance."""
+        [view] = self.see([frame])
+        file = {} if self._folder is None else {"file": self._place(self._key(frame))}
+        return {**self.by, **file, "view": view.hash}
+
+    def scene(self, scene: Scene, images: Images) -> "SceneViews":
+        return SceneViews(self, scene, images)
+
+    @property
+    def perceiver(self) -> Perceiver:
+        if self._perceiver is None:
+            self._perceiver = self._make()
+        return self._perceiver
+
+    def _known(self, key: str) -> bool:
+        if key not in self._kept and self._folder is not None and self._file(key).is_file():
+            try:
+                self._keep(key, SceneView.from_png(self._file(key).read_bytes()))
+            except (OSError, ValueError, KeyError, TypeError):
+                return False  # damaged: looked at again
+        return key in self._kept
+
+    def _keep(self, key: str, view: SceneView) -> None:
+        self._kept[key] = view
+        while len(self._kept) > LIMIT:
+            self._kept.popitem(last=False)
+
+    def _file(self, key: str) -> Path:
+        assert self._folder is not None
+        return self._folder / self._place(key)
+
+    def _place(self, key: str) -> str:
+        return f"{key[:2]}/{key}.png"
+
+    def _key(self, frame: Frame) -> str:
+        told: list[Any] = [self._hash(frame.image), self.by]
+        if self._uses_camera:
+            told += [frame.camera.model_dump(mode="json"), hash_image(np.round(frame.path.xy, 6))]
+        return hash_json(told).removeprefix("sha256:")[:32]
+
+    def _hash(self, image: np.ndarray) -> str:
+        found = self._hashes.get(id(image))
+        if found is None or found[0] is not image:
+            found = self._hashes[id(image)] = image, hash_image(image)
+            while len(self._hashes) > LIMIT:
+                self._hashes.popitem(last=False)
+        return found[1]
+
+
+class SceneViews:
+    """What the frames of one scene show; each is looked at when it is first asked for."""
+
+    def __init__(self, views: Views, scene: Scene, images: Images) -> None:
+        self._views, self.scene, self.images = views, scene, images
+
+    @property
+    def now(self) -> SceneView:
+        """The front frame at t0."""
+        found = self.at(0.0)
+        assert found is not None
+        return found
+
+    @property
+    def times(self) -> list[float]:
+        """Times of the front camera's frames, s relative to t0, ascending."""
+        return sorted(t for name, t in self.images if name == self.scene.front.name)
+
+    def at(self, t: float, camera: str = "") -> SceneView | None:
+        """The view of a camera (default: the front one) at ``t``, s relative to t0; None without a frame."""
+        name = camera or self.scene.front.name
+        if (name, t) not in self.images:
+            return None
+        return self._views.see([self._frame(name, t)])[0]
+
+    def all(self) -> dict[float, SceneView]:
+        """Every frame of the front camera by its time."""
+        times = self.times
+        frames = [self._frame(self.scene.front.name, t) for t in times]
+        return dict(zip(times, self._views.see(frames), strict=True))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """As :meth:`Views.told` of the front frame at t0."""
+        return self._views.told(self._frame(self.scene.front.name, 0.0))
+
+    def _frame(self, name: str, t: float) -> Frame:
+        camera = self.scene.camera(name)
+        if t:
+            camera = at_pose(camera, tuple(pose_at(self.scene.history, t)))
+        return Frame(self.images[name, t], camera, EgoPath.since(self.scene, t, FAR_M))
