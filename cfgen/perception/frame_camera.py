@@ -6,7 +6,7 @@ do not tell the focal length: through any lens the same lines on the ground look
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from cfgen.geometry.camera import angles, as_matrix, centre, horizon_rows, mount
 from cfgen.geometry.lens import Array, Mask
 from cfgen.perception.lane_lines import lane_chains
 from cfgen.perception.road_fit import RoadFit, fit_road
+from cfgen.perception.views import SceneViews
 from cfgen.records import Camera
 
 #: What a lane is taken to measure where nothing is known, m; and what lanes measure, in camera heights.
@@ -37,6 +38,8 @@ _STRAIGHT = 1 / 500
 _MOST_YAW_ERROR_DEG = 0.5
 #: Over how long a frame's neighbours count, s; and how far a frame's pitch is off at best, deg.
 _NEIGHBOURS_S, _FLOOR_DEG = 0.4, 0.15
+#: How far the median of a drive's frames may be unsure, deg, for half the confidence.
+_HALF_SPREAD_DEG = 0.5
 #: A stated pitch is overridden from this confidence on, and by no more than so many degrees.
 SURE, MOST_PITCH_DEG = 0.5, 2.0
 
@@ -166,30 +169,52 @@ def smoothed(estimates: Mapping[float, FrameCamera], at: float = 0.0) -> FrameCa
         estimates: by time, s. A frame's own estimate nearly decides; its neighbours replace it where it is missing or
             astray.
     """
-    told = {t: e for t, e in sorted(estimates.items()) if e.pitch_deg is not None and e.confidence > 0}
-    if not told:
-        reasons = [e.reason for _, e in sorted(estimates.items()) if e.reason]
-        return FrameCamera(reason=reasons[-1] if reasons else "no frame")
-    weights = {
-        t: e.confidence
-        * math.exp(-abs(t - at) / _NEIGHBOURS_S)
-        / (_FLOOR_DEG**2 + (e.pitch_error_deg or 0.0) ** 2)
-        for t, e in told.items()
-    }
-    pitch = _median({t: e.pitch_deg for t, e in told.items()}, weights)
-    own = next(e for e in told.values() if e.pitch_deg == pitch)
+    told = {t: e for t, e in sorted(estimates.items()) if e.pitch_deg is not None}
+    weights = {t: _weight(e) * math.exp(-abs(t - at) / _NEIGHBOURS_S) for t, e in told.items()}
+    fresh = sum(math.exp(-abs(t - at) / _NEIGHBOURS_S) * e.confidence for t, e in told.items())
+    return _middle(list(estimates.values()), list(told.values()), list(weights.values()), fresh)
+
+
+def typical(estimates: Sequence[FrameCamera]) -> FrameCamera:
+    """The median of one camera's frames from anywhere in a drive: its mounting, without the road's ups and downs."""
+    told = [e for e in estimates if e.pitch_deg is not None]
+    pitches = np.array([e.pitch_deg for e in told])
+    apart = float(np.median(np.abs(pitches - np.median(pitches)))) / math.sqrt(len(told)) if told else 0.0
+    sure = float(np.median([e.confidence for e in told])) if told else 0.0
+    weights = [_weight(e) for e in told]
+    return _middle(estimates, told, weights, sure / (1 + (apart / _HALF_SPREAD_DEG) ** 2))
+
+
+def _weight(one: FrameCamera) -> float:
+    return one.confidence / (_FLOOR_DEG**2 + (one.pitch_error_deg or 0.0) ** 2)
+
+
+def _middle(
+    all_of: Sequence[FrameCamera], told: Sequence[FrameCamera], weights: Sequence[float], sure: float
+) -> FrameCamera:
+    """The weighted medians; horizon and errors are those of the frame whose pitch is the median."""
+    if not sum(weights):
+        reasons = [one.reason for one in all_of if one.reason]
+        return FrameCamera(
+            reason=reasons[-1] if reasons else "no frame" if not all_of else "nothing sure seen"
+        )
+    pitch = _median([one.pitch_deg for one in told], weights)
     return replace(
-        own,
-        yaw_deg=_median({t: e.yaw_deg for t, e in told.items()}, weights),
-        lane_width_m=_median({t: e.lane_width_m for t, e in told.items()}, weights),
-        camera_height_m=_median({t: e.camera_height_m for t, e in told.items()}, weights),
-        confidence=min(max(e.confidence for e in told.values()), sum(weights.values()) * _FLOOR_DEG**2),
+        next(one for one in told if one.pitch_deg == pitch),
+        yaw_deg=_median([one.yaw_deg for one in told], weights),
+        lane_width_m=_median([one.lane_width_m for one in told], weights),
+        camera_height_m=_median([one.camera_height_m for one in told], weights),
+        confidence=min(max(one.confidence for one in told), sure),
     )
 
 
-def _median(values: Mapping[float, float | None], weights: Mapping[float, float]) -> float | None:
+def _median(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
     """The value that half of the weight is below; None of none."""
-    known = sorted((value, weights[t]) for t, value in values.items() if value is not None)
+    known = sorted(
+        (value, weight)
+        for value, weight in zip(values, weights, strict=True)
+        if value is not None and weight > 0
+    )
     if not known:
         return None
     reached = np.cumsum([weight for _, weight in known])
@@ -213,3 +238,16 @@ def turned(camera: Camera, pitch: float, yaw: float) -> Camera:
     """The camera at its place with another pitch and yaw, rad, and its own roll."""
     rot = _turn(pitch, yaw, angles(camera)[2])
     return camera.model_copy(update={"T_cam_ego": as_matrix(rot, -rot @ centre(camera))})
+
+
+def scene_cameras(views: SceneViews) -> dict[float, FrameCamera]:
+    """What each front frame of a scene says of its camera, by its time, s relative to t0."""
+    camera = views.scene.front
+    return {t: frame_camera(view.road, view.lanes, camera) for t, view in views.all().items()}
+
+
+def corrected_cameras(views: SceneViews) -> dict[float, Camera]:
+    """The front camera at each of its frames, in the ego frame of that time: as :func:`corrected` by the frame and
+    those around it."""
+    seen = scene_cameras(views)
+    return {t: corrected(views.scene.front, smoothed(seen, t)) for t in seen}

@@ -210,7 +210,7 @@ class _Points:
         )
 
 
-def _merged(offsets: Array, points: Array) -> tuple[float, ...]:
+def _merged(offsets: Array, points: np.ndarray) -> tuple[float, ...]:
     """Offsets from left to right, those of one line's parts as their mean, by their points."""
     order = np.argsort(offsets, kind="stable")
     groups: list[list[int]] = []
