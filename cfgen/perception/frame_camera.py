@@ -37,11 +37,11 @@ _STRAIGHT = 1 / 500
 #: Standard error of a yaw that is told, deg.
 _MOST_YAW_ERROR_DEG = 0.5
 #: Over how long a frame's neighbours count, s; and how far a frame's pitch is off at best, deg.
-_NEIGHBOURS_S, _FLOOR_DEG = 0.4, 0.15
+_NEIGHBOURS_S, _FLOOR_DEG = 0.3, 0.15
 #: How far the median of a drive's frames may be unsure, deg, for half the confidence.
 _HALF_SPREAD_DEG = 0.5
 #: A stated pitch is overridden from this confidence on, and by no more than so many degrees.
-SURE, MOST_PITCH_DEG = 0.5, 2.0
+SURE, MOST_PITCH_DEG = 0.55, 3.0
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,9 @@ def _own_lane(fit: RoadFit) -> float | None:
 
 
 def _straight(fit: RoadFit, stands: float) -> bool:
-    return abs(2 * fit.bend / stands) < _STRAIGHT and math.degrees(fit.a0_error) < _MOST_YAW_ERROR_DEG
+    """Or not surely bent, with the direction known all the same."""
+    bent = 2 * max(abs(fit.bend) - 2 * fit.bend_error, 0.0) / stands
+    return bent < _STRAIGHT and math.degrees(fit.a0_error) < _MOST_YAW_ERROR_DEG
 
 
 def _confidence(fit: RoadFit, pixel: float, drivable: Mask, row: float) -> float:

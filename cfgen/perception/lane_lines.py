@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 
 from cfgen.geometry.lens import Array, Mask
@@ -10,6 +11,8 @@ from cfgen.geometry.lens import Array, Mask
 _SHORTEST, _MOST = 1 / 45, 16
 #: The points of a chain: enough for a parabola, few enough for speed.
 _POINTS = 48
+#: Islands smaller than this share of the grid are noise.
+_SPECK = 5e-5
 #: A run of pixels this much narrower than its chain's usual one is the line's frayed end.
 _FRAYED = 0.6
 
@@ -31,10 +34,19 @@ def lane_chains(mask: Mask) -> list[Array]:
     """
     height, width = mask.shape
     shortest = max(4, round(height * _SHORTEST))
-    chains = [_middle(runs, width) for runs in _linked(_runs(mask)) if len(runs) >= shortest]
+    chains = [_middle(runs, width) for runs in _linked(_runs(_mended(mask))) if len(runs) >= shortest]
     chains = [chain for chain in chains if len(chain) >= shortest]
     chains.sort(key=lambda chain: (-len(chain), *chain[0]))
     return [_thinned(chain) for chain in chains[:_MOST]]
+
+
+def _mended(mask: Mask) -> Mask:
+    """Without pinholes and specks."""
+    whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(whole, connectivity=8)
+    large = stats[:, cv2.CC_STAT_AREA] >= _SPECK * mask.size
+    large[0] = False
+    return np.asarray(large[labels])
 
 
 def _runs(mask: Mask) -> list[list[_Run]]:

@@ -35,7 +35,7 @@ class RoadFit:
     """What lines agree on.
 
     Attributes:
-        b0, a0: tangents of the horizon (down) and of the road's direction (right), with standard errors.
+        b0, a0: tangents of the horizon (down) and of the road's direction (right); bend: D. With standard errors.
         offsets: X / h of the lines that agree, from left to right, one for all parts of a line.
         share: of all the lines' points those that agree. rows: tangents from the nearest to the farthest of these.
     """
@@ -45,6 +45,7 @@ class RoadFit:
     b0_error: float
     a0_error: float
     bend: float
+    bend_error: float
     offsets: tuple[float, ...]
     share: float
     rows: float
@@ -204,6 +205,7 @@ class _Points:
             b0_error=math.sqrt(max(float(cov[0, 0]), 0.0)),
             a0_error=math.sqrt(max(float(cov[1, 1]), 0.0)),
             bend=float(bend),
+            bend_error=math.sqrt(max(float(cov[2, 2]), 0.0)),
             offsets=offsets,
             share=float(which.mean()),
             rows=float(np.ptp(self.b[which])),

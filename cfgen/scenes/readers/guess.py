@@ -111,7 +111,7 @@ def camera_for(
         return CameraFrom(_from_file(width, height, Path(wanted.camera)), {"calibration": "given"})
     given = {key: value for key, value in vars(wanted).items() if value is not None and key != "camera"}
     start = guessed_camera(width, height, **given)
-    seen = _seen(start, images, perceiver)
+    seen = _seen(start, images, perceiver) if set(_NAMES) - set(given) else FrameCamera()
     found = _found(seen, height) if seen.confidence >= SURE else {}
     guess = {"fov_deg": FOV_DEG, "camera_height_m": HEIGHT_M, "horizon_row": (height - 1) / 2, "yaw_deg": 0.0}
     values = {**guess, **found, **given}
