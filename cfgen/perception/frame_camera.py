@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cfgen.geometry.camera import angles, as_matrix, centre, horizon_rows, mounted, resized, unproject
-from cfgen.geometry.lens import Array, Mask
+from cfgen.geometry.camera import angles, as_matrix, centre, mounted, resized, rotation, unproject
+from cfgen.geometry.lens import Array, Mask, to_pixels
 from cfgen.perception.lane_lines import lane_chains
 from cfgen.perception.road_fit import RoadFit, fit_road
 from cfgen.perception.views import SceneViews
@@ -32,6 +32,8 @@ _HALF_ERROR_DEG, _HALF_ROWS = 0.35, 0.06
 _AGREE = (0.35, 0.75)
 #: Drivable pixels may be this far above the horizon, share of the height, and at most this share of them.
 _ABOVE, _MOST_ABOVE = 0.02, 0.02
+#: What is left of the confidence where more of them are, and where only two lines agree: two always do.
+_ROAD_ABOVE, _ONLY_TWO = 0.3, 0.8
 #: A road that bends more than this is no measure of yaw, 1/m.
 _STRAIGHT = 1 / 500
 #: Standard error of a yaw that is told, deg.
@@ -50,7 +52,7 @@ class FrameCamera:
 
     Attributes:
         pitch_deg: > 0 looks down. yaw_deg: > 0 looks to the left of the road's direction at the car; None where the
-            road bends. horizon_row: px of the frame, at the column of the optical axis.
+            road bends. horizon_row: px of the frame, straight ahead of the camera.
         lane_width_m: of the own lane, with the camera as high as stated, and camera_height_m: so high that it measures
             LANE_M; both None where only one of its lines is seen.
         pitch_error_deg: standard error. lines: how many agree. confidence: 0..1.
@@ -85,7 +87,7 @@ def frame_camera(drivable: Mask, lanes: Mask, camera: Camera) -> FrameCamera:
     if fit is None:
         return FrameCamera(reason="no two lane lines run side by side")
     found = turned(camera, pitch, yaw)
-    row = float(horizon_rows(found, [camera.cx])[0])
+    row = _horizon(found)
     if not math.isfinite(row):
         return FrameCamera(reason="the lane lines meet outside the lens's field")
     ratio, stands = _own_lane(fit), float(centre(camera)[2])
@@ -99,6 +101,13 @@ def frame_camera(drivable: Mask, lanes: Mask, camera: Camera) -> FrameCamera:
         lines=len(fit.offsets),
         confidence=_confidence(fit, pixel, drivable, (row + 0.5) * height / camera.height),
     )
+
+
+def _horizon(camera: Camera) -> float:
+    """Its row straight ahead of the camera; NaN outside the lens's field."""
+    yaw = angles(camera)[1]
+    px, _ = to_pixels(camera, (rotation(camera) @ (math.cos(yaw), math.sin(yaw), 0.0))[None])
+    return float(px[0, 1])
 
 
 def _fitted(
@@ -161,7 +170,8 @@ def _confidence(fit: RoadFit, pixel: float, drivable: Mask, row: float) -> float
     long = 1 / (1 + (_HALF_ROWS / max(fit.rows / pixel / len(drivable), 1e-6)) ** 2)
     agree = float(np.clip((fit.share - _AGREE[0]) / (_AGREE[1] - _AGREE[0]), 0, 1))
     above = drivable[: max(0, round(row - _ABOVE * len(drivable)))].sum() / max(int(drivable.sum()), 1)
-    return sharp * long * agree * (0.3 if above > _MOST_ABOVE else 1.0)
+    backed = 1.0 if len(fit.offsets) > 2 else _ONLY_TWO
+    return sharp * long * agree * backed * (_ROAD_ABOVE if above > _MOST_ABOVE else 1.0)
 
 
 def smoothed(estimates: Mapping[float, FrameCamera], at: float = 0.0) -> FrameCamera:

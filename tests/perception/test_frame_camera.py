@@ -63,7 +63,7 @@ def test_painted_lines_give_pitch_yaw_and_width_through_every_lens(lens, pitch, 
     assert seen.horizon_row == pytest.approx(horizon_rows(true, [true.cx])[0], abs=0.006 * stated.height + 1)
     assert seen.lane_width_m == pytest.approx(3.5, rel=0.05)
     assert seen.camera_height_m == pytest.approx(HEIGHT, rel=0.05)
-    assert seen.confidence > 0.7
+    assert seen.confidence > SURE
     assert not seen.reason
 
 
