@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,9 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Scene
+from cfgen.scenes.calibration import CalibrationCheck
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
 
@@ -36,21 +39,26 @@ class Fault(NamedTuple):
     what: str
 
 
-def check_folder(folder: Path, quiet: bool = True, strict: bool = False) -> dict[Path, list[Fault]]:
+def check_folder(
+    folder: Path, quiet: bool = True, strict: bool = False, perceiver: Perceiver | None = None
+) -> dict[Path, list[Fault]]:
     """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
 
     Args:
         strict: raise the first exception that nobody expected, with its traceback.
+        perceiver: sees lane lines, against which each drive's calibration is held; None, or one that sees none: not.
 
     Raises:
         InputError: no scene there.
     """
+    calibration = None if perceiver is None or perceiver.weaker else CalibrationCheck(perceiver)
     found: dict[Path, list[Fault]] = {}
     first_with: dict[str, Path] = {}
     folders = find_scenes(folder)
     progress = Progress("check", len(folders), quiet)
     for path in folders:
-        done = contained(lambda path=path: check_scene(path), str(path), strict=strict)  # type: ignore[misc]
+        look = partial(check_scene, path, calibration)
+        done = contained(look, str(path), strict=strict)
         scene_id, faults = ("", [broken(done)]) if isinstance(done, records.Fault) else done
         progress.step(path.name)
         if scene_id and scene_id in first_with:
@@ -59,6 +67,8 @@ def check_folder(folder: Path, quiet: bool = True, strict: bool = False) -> dict
             )
         first_with.setdefault(scene_id, path)
         found[path] = faults
+    for path, words in (calibration.told() if calibration else {}).items():
+        found[path].append(Fault("warning", "calibration", words))
     return found
 
 
@@ -71,13 +81,19 @@ def unusable(faults: list[Fault]) -> bool:
     return any(fault.level != "warning" for fault in faults)
 
 
-def check_scene(path: Path) -> tuple[str, list[Fault]]:
-    """scene_id (empty when unreadable) and faults of one scene folder; decodes every image."""
+def check_scene(path: Path, calibration: CalibrationCheck | None = None) -> tuple[str, list[Fault]]:
+    """scene_id (empty when unreadable) and faults of one scene folder; decodes every image.
+
+    Args:
+        calibration: takes in what the frames show.
+    """
     try:
         folder = load_scene(path)
     except InputError as error:
         return "", [Fault("error", SCENE_FILE, str(error))]
     faults = [fault for check in _CHECKS for fault in check(folder)]
+    if calibration is not None:
+        calibration.look(path, folder)
     return folder.scene.scene_id, faults
 
 

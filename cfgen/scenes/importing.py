@@ -2,14 +2,14 @@
 
 import inspect
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from cfgen import __version__
 from cfgen.core.errors import InputError
@@ -18,10 +18,12 @@ from cfgen.core.files import decode_image, file_bytes, reading, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
+from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
 from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
+from cfgen.scenes.readers.guess import TOLD, in_words
 
 T = TypeVar("T")
 
@@ -45,6 +47,10 @@ _EXTRAS = {
 READERS = Registry("scene reader", "cfgen.scenes", _READERS, extras=_EXTRAS)
 
 
+#: A reader's argument that is no option of the user's.
+_PERCEIVER = "perceiver"
+
+
 @dataclass
 class ImportSummary:
     written: int = 0
@@ -54,10 +60,12 @@ class ImportSummary:
     failed: dict[str, str] = field(default_factory=dict)
     #: what broke on a drive or scene that nobody expected
     faults: list[Fault] = field(default_factory=list)
+    #: drive -> where its camera comes from, where that is not from the source's calibration
+    cameras: dict[str, str] = field(default_factory=dict)
 
 
 class ImportRecord(Stored):
-    """What an import left out; beside the scenes, where nothing takes it for one."""
+    """What an import left out, and cameras that it had to find; beside the scenes, where nothing takes it for one."""
 
     reader: str
     source: str
@@ -67,10 +75,16 @@ class ImportRecord(Stored):
     kept: int
     left_out: dict[str, str]
     faults: tuple[Fault, ...]
+    cameras: Mapping[str, str] = Field(default_factory=dict)
 
 
-def open_reader(name: str, source: Path, options: dict[str, Any]) -> Reader:
+def open_reader(
+    name: str, source: Path, options: dict[str, Any], perceiver: Perceiver | None = None
+) -> Reader:
     """The reader ``name`` on ``source``.
+
+    Args:
+        perceiver: sees lane lines for readers that look for the camera in them.
 
     Raises:
         InputError: unknown reader or option, or the source is not there.
@@ -78,14 +92,17 @@ def open_reader(name: str, source: Path, options: dict[str, Any]) -> Reader:
     factory = READERS.get(name)
     if not source.exists():
         raise InputError(f"{source}: expected the data to import, found nothing there; check the path")
-    reader: Reader = factory(source, **_checked(name, factory, options))
+    checked = _checked(name, factory, options)
+    if _PERCEIVER in inspect.signature(factory).parameters:
+        checked[_PERCEIVER] = perceiver
+    reader: Reader = factory(source, **checked)
     return reader
 
 
 def _checked(name: str, factory: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
     """Options as the factory's annotations say."""
     known = list(inspect.signature(factory, eval_str=True).parameters.values())[1:]
-    types = {p.name: p.annotation for p in known if p.kind is not p.VAR_KEYWORD}
+    types = {p.name: p.annotation for p in known if p.kind is not p.VAR_KEYWORD and p.name != _PERCEIVER}
     checked = {}
     for key, value in options.items():
         if key not in types:
@@ -127,7 +144,7 @@ def import_scenes(
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
-        write = partial(_import_one, moment, out / moment.scene_id, frame_times, lossless)
+        write = partial(_import_one, moment, out / moment.scene_id, frame_times, lossless, summary.cameras)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -147,6 +164,7 @@ def write_import_record(
         kept=made.kept,
         left_out={plain(name): plain(reason) for name, reason in made.failed.items()},
         faults=tuple(made.faults),
+        cameras=made.cameras,
     )
     name = f"{reader}_{identifier(source.name)}_{derive_id(reader, plain(str(source.absolute())), record.options)[:8]}"
     path = out / "imports" / f"{name}.json"
@@ -207,7 +225,9 @@ def _open(open_one: Callable[[], Recording], every_s: float) -> list[Cuttable]:
     return list(open_one().moments(every_s))
 
 
-def _import_one(moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool) -> bool:
+def _import_one(
+    moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool, cameras: dict[str, str]
+) -> bool:
     """Write the scene, whole and with every frame decoded; False when it is there already."""
     if (folder / SCENE_FILE).is_file():
         return False
@@ -231,6 +251,8 @@ def _import_one(moment: Cuttable, folder: Path, frame_times: Sequence[float], lo
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    if isinstance(told := scene.extra.get(TOLD), dict):
+        cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(told))
     return True
 
 

@@ -5,11 +5,15 @@ import json
 import re
 import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cfgen.cli.commands.lists import needs
 from cfgen.cli.options import add_options, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
+
+if TYPE_CHECKING:
+    from cfgen.perception.protocol import Perceiver
 
 #: how many of each cause are named
 _EXAMPLES = 3
@@ -25,6 +29,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
     action.add_argument("folder", type=Path)
+    add_perception(action, "what their lane lines say of the calibration")
     _add_running(action)
     action.set_defaults(func=_check)
 
@@ -48,6 +53,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
     add_options(action, "--option", "reader")
+    add_perception(action, "what they say of a camera without calibration")
     _add_running(action)
     action.set_defaults(func=_import)
 
@@ -63,6 +69,20 @@ def _add_running(action: argparse.ArgumentParser) -> None:
     action.add_argument(
         "--strict", action="store_true", help="end at the first unexpected exception, with its traceback"
     )
+
+
+def add_perception(action: argparse.ArgumentParser, what: str) -> None:
+    action.add_argument(
+        "--perception", default="", metavar="NAME", help=f"who sees lane lines in the frames, and so {what}"
+    )
+    add_options(action, "--perception-option", "perception")
+
+
+def _perceiver(arguments: argparse.Namespace) -> "Perceiver":
+    from cfgen.perception.registry import DEFAULT, create_perceiver
+
+    options = parse_options(arguments.perception_option, "--perception-option")
+    return create_perceiver(arguments.perception or DEFAULT, options)
 
 
 def moments_before(text: str) -> tuple[float, ...]:
@@ -103,7 +123,7 @@ def _list(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.check import check_folder, unusable
 
-    found = check_folder(arguments.folder, arguments.quiet, arguments.strict)
+    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, _perceiver(arguments))
     for path, faults in found.items():
         for fault in faults:
             print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
@@ -137,7 +157,7 @@ def _import(arguments: argparse.Namespace) -> int:
 
     options = parse_options(arguments.option, "--option")
     try:
-        reader = open_reader(arguments.reader, arguments.source, options)
+        reader = open_reader(arguments.reader, arguments.source, options, _perceiver(arguments))
     except Exception as error:
         if arguments.strict or isinstance(error, InputError) or ends_the_run(error):
             raise
@@ -154,6 +174,7 @@ def _import(arguments: argparse.Namespace) -> int:
     )
     record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
     print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
+    _tell("camera", [(name, words, _cause(name, words)) for name, words in summary.cameras.items()])
     _tell("left out", [(name, reason, _cause(name, reason)) for name, reason in summary.failed.items()])
     _tell("fault", [(fault.where, str(fault), fault.kind) for fault in summary.faults])
     if summary.failed or summary.faults:

@@ -1,4 +1,4 @@
-"""Dashcam footage: a video or an image sequence with a speed and a camera guess."""
+"""Dashcam footage: a video or an image sequence with a speed, and a camera given, seen or guessed."""
 
 import csv
 from collections.abc import Callable, Iterable
@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import stand_in
+from cfgen.core.files import read_image, stand_in
+from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of
-from cfgen.scenes.readers.guess import camera_for
+from cfgen.scenes.readers.guess import TOLD, Wanted, camera_for
 from cfgen.scenes.readers.listing import openers
 
 Array = NDArray[np.float64]
 _MAX_FPS, _MAX_S = 1000.0, 48 * 3600.0  # beyond these a container lies
+_LOOKED_AT = 24  # frames whose lane lines tell of the camera
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
 
 
@@ -24,7 +26,9 @@ class VideoReader:
     """A video file, or a folder of numbered images (then fps is needed).
 
     Options: speed (m/s, or a CSV file with columns t and speed or speed_kmh, and yaw_rate in rad/s if known),
-    fps (of the video), fov_deg (70), camera_height_m (1.4), horizon_row (px), camera (JSON file), license.
+    fps (of the video), camera (JSON file), or of it fov_deg (else 70: no lane line tells it), camera_height_m,
+    horizon_row (px), yaw_deg (> 0 looks left): what is left out is taken from lane lines where these are clear, else
+    1.4 m, the middle and 0; license.
     """
 
     def __init__(
@@ -32,14 +36,17 @@ class VideoReader:
         source: Path,
         speed: float | str = 10.0,
         fps: float | None = None,
-        fov_deg: float = 70.0,
-        camera_height_m: float = 1.4,
+        fov_deg: float | None = None,
+        camera_height_m: float | None = None,
         horizon_row: float | None = None,
+        yaw_deg: float | None = None,
         camera: str | None = None,
         license: str = "",  # noqa: A002 - the option's name
+        perceiver: Perceiver | None = None,
     ) -> None:
         self._source, self._speed, self._fps, self._license = source, speed, fps, license
-        self._camera = (camera, fov_deg, camera_height_m, horizon_row)
+        self._wanted = Wanted(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
+        self._perceiver = perceiver
 
     def recordings(self) -> Iterable[Opener]:
         return openers(self._drive, [self._source])
@@ -53,7 +60,10 @@ class VideoReader:
                 f"{source}: says that it has {count} frames, {count / fps / 3600:.0f} hours; its header is damaged, "
                 "convert it to mp4 (H.264)"
             )
-        camera = camera_for(width, height, *self._camera)
+        looked_at = sorted({round(i) for i in np.linspace(0, count - 1, min(count, _LOOKED_AT))})
+        camera, told = camera_for(
+            width, height, self._wanted, (_pixels(read(i)) for i in looked_at), self._perceiver
+        )
         times = np.arange(count) / fps
         t, v, yaw_rate, known = self._motion(times)
         return Drive(
@@ -65,6 +75,7 @@ class VideoReader:
             poses=raised(integrated(t, v, yaw_rate)),
             v=v,
             motion_known=known,
+            extra={TOLD: told},
         )
 
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
@@ -91,6 +102,10 @@ class VideoReader:
             )
         known = yaw_rate is not None
         return t, v, np.zeros(len(t)) if yaw_rate is None else yaw_rate, known
+
+
+def _pixels(image: Image | Path) -> Image:
+    return read_image(image) if isinstance(image, Path) else image
 
 
 def read_speed_csv(path: Path) -> tuple[Array, Array, Array | None]:
