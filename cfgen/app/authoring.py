@@ -79,10 +79,10 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     placement, _, hazard = placed(context.store, _capabilities_of(tool, str(asked.get("hazard"))), asked)
     if placement is None:
         raise InputError("preview: the camera does not see this place; move the hazard into the frame")
-    camera = there.folder.scene.front
+    camera = there.scene.front
     images = {(camera.name, there.folder.front_frame().t): there.image}
-    seed = _seed(context.store.benchmark, there.folder.scene.scene_id, hazard.id, _number(asked))
-    job = EditJob(there.folder.scene, images, hazard, placement, seed, read_mask(asked, there.image))
+    seed = _seed(context.store.benchmark, there.scene.scene_id, hazard.id, _number(asked))
+    job = EditJob(there.scene, images, hazard, placement, seed, read_mask(asked, there.image))
     result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
@@ -117,7 +117,7 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
         builder.hazard = hazard
         number = _number(asked)
         seed = derive_seed(builder.seed, number)
-        job = EditJob(builder.folder.scene, builder.images, hazard, placement, seed, mask)
+        job = EditJob(builder.scene, builder.images, hazard, placement, seed, mask)
         for _, put_off in in_step([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")

@@ -21,10 +21,11 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
 from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.frame_camera import as_seen
 from cfgen.perception.hood import hood_row
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
-from cfgen.records import Hazard, Placement, Zone, wrap_angle
+from cfgen.records import Hazard, Placement, Scene, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
 
@@ -49,6 +50,7 @@ class Stage:
     """One scene, ready to place things in."""
 
     folder: SceneFolder
+    scene: Scene
     views: SceneViews
     image: np.ndarray
     path: EgoPath
@@ -66,9 +68,10 @@ def stage(root: Path, scene_id: str) -> Stage:
     scene = folder.scene
     image = folder.image()
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
-    path = EgoPath.from_scene(scene, FAR_M)
     views = store.views().scene(scene, {**past, (scene.front.name, 0.0): image})
-    return Stage(folder, views, image, path, views.now, hood_row(scene.front, past), past)
+    scene = as_seen(views)
+    path = EgoPath.from_scene(scene, FAR_M)
+    return Stage(folder, scene, views, image, path, views.now, hood_row(scene.front, past), past)
 
 
 def scenes(store: Store) -> list[str]:
@@ -94,7 +97,7 @@ def hazards(capabilities: Capabilities) -> dict[str, Any]:
 def show(store: Store, scene_id: str) -> dict[str, Any]:
     """Frame, path and speed of a scene, for the page to draw."""
     there = stage(store.root, scene_id)
-    scene = there.folder.scene
+    scene = there.scene
     near = there.path.s <= 70
     motion = [(t, 3.6 * v) for m in (scene.history, scene.future) if m for t, v in zip(m.t, m.v, strict=True)]
     return {
@@ -118,7 +121,7 @@ def locate(store: Store, asked: Mapping[str, Any]) -> dict[str, float]:
     """
     there = stage(store.root, str(asked.get("scene")))
     if "px" in asked:
-        found, valid = ground_points(there.folder.scene.front, np.array([_pair(asked, "px")]))
+        found, valid = ground_points(there.scene.front, np.array([_pair(asked, "px")]))
         if not valid[0] or not np.hypot(*found[0]) < FAR_M:
             raise InputError("that is above the road; click on the ground, where the hazard is to stand")
         xy = found[0]
@@ -135,7 +138,7 @@ def suggest(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) 
         InputError: nowhere in this scene; says why.
     """
     there = stage(store.root, str(asked.get("scene")))
-    seed, scene = int(_number(asked, "seed", 0, 2**31)), there.folder.scene
+    seed, scene = int(_number(asked, "seed", 0, 2**31)), there.scene
     hazard_id = str(asked.get("hazard"))
     hazard = capabilities.hazard(hazard_id, seed)
     size = seed % (len(capabilities.sizes[hazard_id]) or 1)
@@ -182,7 +185,7 @@ def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> 
         "decel": round(pose.required_decel, 2),
         "size": [hazard.size.length, hazard.size.width, hazard.size.height],
     }
-    camera = there.folder.scene.front
+    camera = there.scene.front
     if placement is not None:
         px, _ = project(camera, corners)
         shrink = min(1.0, (PLANNER_PIXELS / (camera.width * camera.height)) ** 0.5)
@@ -205,7 +208,7 @@ def placed(
     pose = _pose(there, hazard, asked)
     band = store.benchmark.decel_band
     placement, faults = examine(
-        there.folder.scene, hazard, there.path, there.ground, there.hood, there.past, pose, band
+        there.scene, hazard, there.path, there.ground, there.hood, there.past, pose, band
     )
     return placement, faults, hazard
 
@@ -238,7 +241,7 @@ def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
     s, lateral = _number(asked, "s", 1.0, 110.0), _number(asked, "lateral", -20.0, 20.0)
     yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
-    scene = there.folder.scene
+    scene = there.scene
     worker = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
     beside: Zone = "adjacent" if abs(lateral) < 3 * worker else "shoulder"
     zone: Zone = "ego_lane" if abs(lateral) < worker else beside

@@ -1,6 +1,7 @@
 """One case from plan to record: placement, edit, gates, bounded retries, and the files it leaves."""
 
 import contextlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +17,10 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes
 from cfgen.core.hashing import derive_seed, hash_json
+from cfgen.geometry.camera import angles
+from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.perception.frame_camera import as_seen
 from cfgen.records import (
     Attempt,
     Case,
@@ -27,6 +31,7 @@ from cfgen.records import (
     Planned,
     Provenance,
     Rejection,
+    Scene,
 )
 from cfgen.scenes.folder import SceneFolder, copy_scene
 from cfgen.store import Store
@@ -52,6 +57,8 @@ class CaseBuilder:
     planned: Planned
     hazard: Hazard = field(init=False)
     folder: SceneFolder = field(init=False)
+    #: with its front camera as its frames show it
+    scene: Scene = field(init=False)
     images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
     attempts: list[Attempt] = field(default_factory=list)
@@ -99,26 +106,27 @@ class CaseBuilder:
         try:
             self.folder = self.context.scene(self.planned.scene_id)
             self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
+            self.scene = as_seen(self.context.views.scene(self.folder.scene, self.images))
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""
         found = self.context.place(
-            self.folder.scene,
+            self.scene,
             self.images,
             self.context.sized(self.hazard, self.seed),
             np.random.default_rng(self.seed),
             self.context.benchmark.decel_band,
         )
         if isinstance(found, str):
-            self.refusal = f"no placement: {found}"
+            self.refusal = found if found.startswith(UNSUITED) else f"no placement: {found}"
         else:
             self.placements = found
 
     def job(self, number: int) -> EditJob:
         return EditJob(
-            scene=self.folder.scene,
+            scene=self.scene,
             images=self.images,
             hazard=self.hazard,
             placement=self.placements[number % len(self.placements)],
@@ -274,7 +282,11 @@ class CaseBuilder:
         )
 
     def _seen(self) -> dict[str, Any]:
-        return self.context.views.scene(self.folder.scene, self.images).told
+        told = self.context.views.scene(self.folder.scene, self.images).told
+        if self.scene is self.folder.scene:
+            return told
+        stated, seen = (math.degrees(angles(scene.front)[0]) for scene in (self.folder.scene, self.scene))
+        return {**told, "pitch_deg": round(seen, 3), "pitch_stated_deg": round(stated, 3)}
 
     def _rejection(self) -> Rejection:
         return _rejection(self.planned, self.broken, self.refusal, self.attempts)
@@ -298,6 +310,7 @@ def _rejection(
         reason=f"broke: {fault}" if fault else reason,
         attempts=tuple(attempts),
         fault=fault,
+        unsuited=not fault and reason.startswith(UNSUITED),
     )
 
 

@@ -12,8 +12,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
-from cfgen.geometry.camera import at_pose
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
 from cfgen.inpaint.job import Edit, EditJob, Shown, first_frame
 from cfgen.inpaint.paste import spread
@@ -139,8 +138,7 @@ class _Frame:
 
     @cached_property
     def camera(self) -> Camera:
-        camera = self.scene.camera(self.name)
-        return at_pose(camera, tuple(pose_at(self.scene.history, self.t))) if self.t else camera
+        return camera_at(self.scene, self.name, self.t)
 
     @cached_property
     def path(self) -> EgoPath:

@@ -35,10 +35,11 @@ def tally(
         stopped: why the build ended before its end, or "".
     """
     planned = store.benchmark.planned
-    tried = Counter(p.hazard_id for p in planned)
-    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
     rejections = store.rejections()
-    reasons = Counter(_kind(r.reason) for r in rejections if not r.fault)
+    unsuited = {r.case_id: r.reason for r in rejections if r.unsuited}
+    tried = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
+    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
+    reasons = Counter(_kind(r.reason) for r in rejections if not r.fault and not r.unsuited)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
     hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
@@ -48,6 +49,7 @@ def tally(
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),
+        unsuited=dict(Counter(unsuited.values()).most_common()),
         faults=_by_kind([*scenes, *hazards, *_recorded(store, rejections)]),
         lost=sum(bool(r.fault) for r in rejections),
         stopped=stopped,

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from cfgen.core.errors import InputError
+from cfgen.geometry.camera import at_pose
 from cfgen.geometry.lens import Array
-from cfgen.records import Motion, Scene
+from cfgen.records import Camera, Motion, Scene
 
 #: How far outside its samples a motion may be asked for, s: the slack between a camera's clock and the log's.
 MAX_EXTRAPOLATION_S = 0.5
@@ -107,6 +108,15 @@ def interpolate(t: ArrayLike, poses: ArrayLike, at: ArrayLike) -> Array:
         s = PchipInterpolator(t, travelled)(at[smooth])
         fraction[smooth] = (s - travelled[index[smooth]]) / length[smooth]
     return along_arc(poses[index], poses[index + 1], fraction)
+
+
+def camera_at(scene: Scene, name: str, t: float) -> Camera:
+    """A camera of the scene at ``t``, s relative to t0, for points of the ego frame at t0; the front one as its own
+    frame shows it where that is known."""
+    camera = scene.camera(name)
+    if name == scene.front.name:
+        camera = scene.seen_cameras.get(t, camera)
+    return at_pose(camera, tuple(pose_at(scene.history, t))) if t else camera
 
 
 def pose_at(motion: Motion, t: float) -> Array:

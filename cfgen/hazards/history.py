@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.camera import at_pose, centre, inside, project
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.camera import centre, inside, project
+from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Placement, Scene
@@ -63,7 +63,7 @@ class HazardHistory:
         if not times:
             return {}
         chosen = [times[i] for i in np.unique(np.linspace(0, len(times) - 1, MAX_TIMES).round().astype(int))]
-        return {t: at_pose(front, tuple(pose_at(self.scene.history, t))) for t in chosen}
+        return {t: camera_at(self.scene, front.name, t) for t in chosen}
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""

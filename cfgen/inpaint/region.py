@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.box import box_corners
-from cfgen.geometry.camera import at_pose, centre, cropped, project
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.camera import centre, cropped, project
+from cfgen.geometry.frames import camera_at
 from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.records import Camera, Placement, Scene
 
@@ -67,7 +67,7 @@ def views(
     first = (scene.front.name, 0.0)
     for key in sorted(keys, key=lambda k: (k != first, k)):
         name, t = key
-        camera = at_pose(scene.camera(name), tuple(pose_at(scene.history, t)) if t else (0.0, 0.0, 0.0))
+        camera = camera_at(scene, name, t)
         then = None if placement.hidden_at(t) else seen_by(camera, placement.at(t))
         if then is None:
             continue

@@ -16,7 +16,7 @@ from cfgen.geometry.lens import Array, Mask, to_pixels
 from cfgen.perception.lane_lines import lane_chains
 from cfgen.perception.road_fit import RoadFit, fit_road
 from cfgen.perception.views import SceneViews
-from cfgen.records import Camera
+from cfgen.records import Camera, Scene
 
 #: What a lane is taken to measure where nothing is known, m; and what lanes measure, in camera heights.
 LANE_M = 3.5
@@ -263,3 +263,15 @@ def corrected_cameras(views: SceneViews) -> dict[float, Camera]:
     those around it."""
     seen = scene_cameras(views)
     return {t: corrected(views.scene.front, smoothed(seen, t)) for t in seen}
+
+
+def as_seen(views: SceneViews) -> Scene:
+    """The scene with its front camera as its frames show it; itself where nothing sure is seen."""
+    scene = views.scene
+    if not views.lanes_known:
+        return scene
+    cameras = corrected_cameras(views)
+    if all(camera == scene.front for camera in cameras.values()):
+        return scene
+    now = cameras.get(0.0, scene.front)
+    return scene.model_copy(update={"cameras": (now, *scene.cameras[1:]), "seen_cameras": cameras})

@@ -15,8 +15,7 @@ import numpy as np
 
 from cfgen.core.files import write_bytes
 from cfgen.core.hashing import hash_image, hash_json
-from cfgen.geometry.camera import at_pose
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.colour_ground import ColourGround
@@ -177,7 +176,5 @@ class SceneViews:
         return self._views.told(self._frame(self.scene.front.name, 0.0))
 
     def _frame(self, name: str, t: float) -> Frame:
-        camera = self.scene.camera(name)
-        if t:
-            camera = at_pose(camera, tuple(pose_at(self.scene.history, t)))
+        camera = camera_at(self.scene, name, t)
         return Frame(self.images[name, t], camera, EgoPath.since(self.scene, t, FAR_M))

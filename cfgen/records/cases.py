@@ -83,6 +83,8 @@ class Rejection(Stored):
     attempts: tuple[Attempt, ...] = ()
     by: str = "gates"
     fault: Fault | None = None
+    #: the scene has not what the hazard needs, such as a junction: no refusal, the pair was not drawn from
+    unsuited: bool = False
 
 
 class Spent(Record):
@@ -122,6 +124,8 @@ class BuildReport(Stored):
     acceptance: dict[str, tuple[int, int]]
     #: refusals without their numbers -> count
     reasons: dict[str, int]
+    #: what scenes lacked that hazards need -> pairs that were therefore not drawn from; they count as not tried
+    unsuited: dict[str, int] = Field(default_factory=dict)
     faults: tuple[FaultCount, ...] = ()
     lost: int = 0
     #: scene folder -> why it was left out

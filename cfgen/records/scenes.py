@@ -111,6 +111,8 @@ class Scene(Stored):
     motion_known: bool = True
     #: free key-values of the source, carried along
     extra: dict[str, Any] = Field(default_factory=dict)
+    #: the front camera as its own frames show it, by their time; filled by who looks, never stored
+    seen_cameras: dict[float, Camera] = Field(default_factory=dict, exclude=True)
 
     @property
     def front(self) -> Camera:

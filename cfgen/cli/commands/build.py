@@ -173,6 +173,10 @@ def _print(summary: "BuildReport", out: Path) -> None:
         print("\nrefused, by reason (numbers as #):")
         for reason, count in summary.reasons.items():
             print(f"{count:>6}  {reason}")
+    if summary.unsuited:
+        print("\nnot drawn from, for what the scene lacks:")
+        for reason, count in summary.unsuited.items():
+            print(f"{count:>6}  {reason}")
     if summary.faults:
         print(
             "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"
