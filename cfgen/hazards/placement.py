@@ -39,6 +39,8 @@ MIN_BRIGHTNESS = 7.0
 NEARER_SHARE, OVERLAP = 0.05, 0.05
 BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
 CANDIDATES = 8
+#: Begins the reason where the scene lacks what the hazard needs.
+UNSUITED = "the scene does not suit it:"
 
 
 def find_placements(
@@ -79,7 +81,7 @@ def find_placements(
     poses = poses_to_try(scene, hazard, rng, decel_band, beside)
     if not poses:
         if changes_lanes(hazard) and beside.open == ():
-            return "no lane beside the own one to come from"
+            return f"{UNSUITED} no lane of the own direction beside the own one"
         return (
             f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
             "needs a deceleration within the band"

@@ -88,8 +88,8 @@ def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():
     plain, scene = lanes_of(between(-3, 3)), drawn.scene()
     runner, tram, cat = (TAXONOMY.get(name) for name in ("red_light_runner", "tram_crossing", "cat"))
     assert missing_road(scene, cat, plain) == ""
-    assert "a crossing road" in missing_road(scene, runner, plain)
-    assert "a crossing road" in missing_road(scene, runner, None)
+    assert "no crossing road" in missing_road(scene, runner, plain)
+    assert "no crossing road" in missing_road(scene, runner, None)
     assert "rails" in missing_road(scene, tram, plain)
     tagged = scene.model_copy(update={"extra": {**scene.extra, "road": ["junction", "rails"]}})
     assert missing_road(tagged, runner, plain) == missing_road(tagged, tram, plain) == ""
