@@ -90,9 +90,9 @@ def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():
     assert missing_road(scene, cat, plain) == ""
     assert "no crossing road" in missing_road(scene, runner, plain)
     assert "no crossing road" in missing_road(scene, runner, None)
-    assert "rails" in missing_road(scene, tram, plain)
+    assert "no rails" in missing_road(scene, tram, plain)
     tagged = scene.model_copy(update={"extra": {**scene.extra, "road": ["junction", "rails"]}})
     assert missing_road(tagged, runner, plain) == missing_road(tagged, tram, plain) == ""
     seen = lanes_of(lambda x, y: between(-3, 3)(x, y) | ((y < 0) & (x > 16) & (x < 24)))
     assert missing_road(scene, runner, seen) == ""
-    assert "rails" in missing_road(scene, tram, seen)
+    assert "no rails" in missing_road(scene, tram, seen)
