@@ -95,12 +95,14 @@ class CaseBuilder:
         }
 
     def read(self) -> None:
-        """Its scene and pictures; ``refusal`` says when they are damaged."""
+        """Its scene and pictures; ``refusal`` says when they are damaged or show no road."""
         try:
             self.folder = self.context.scene(self.planned.scene_id)
             self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
+        else:
+            self.refusal = self.context.no_road(self.folder.scene, self.images)
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""

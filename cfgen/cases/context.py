@@ -19,6 +19,7 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.perception.no_road import why_no_road
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -98,6 +99,10 @@ class BuildContext:
         fault = self.mask_pipeline.fault(scene, front, hazard)
         views = self.views.scene(scene, images)
         return find_placements(scene, front, hazard, rng, band, images, fault, views)
+
+    def no_road(self, scene: Scene, images: Images) -> str:
+        """Why nothing can be placed in the scene, whatever the hazard, or ""."""
+        return why_no_road(self.views.scene(scene, images).now, scene.front)
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         """Ours, the detector's, and then those of third parties that the benchmark was begun with."""

@@ -4,8 +4,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from cfgen.cases.plan import scenes_without_road
 from cfgen.core.network import current
 from cfgen.models.ledger import Ledger
+from cfgen.perception.registry import seen_by
 from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
 from cfgen.store import Store
 
@@ -42,7 +44,11 @@ def tally(
     return BuildReport(
         accepted=sum(accepted.values()),
         wanted=wanted,
-        unusable_scenes={name: str(wrong) for name, wrong in unusable.items()},
+        unusable_scenes={
+            **{name: str(wrong) for name, wrong in unusable.items()},
+            **scenes_without_road(store),
+        },
+        perception=seen_by(store.benchmark.perception),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),

@@ -132,11 +132,7 @@ def build(
 
 
 def open_benchmark(path: Place) -> "Benchmark":
-    """A benchmark that was built before.
-
-    Raises:
-        StoreError: the folder is none.
-    """
+    """A benchmark that was built before. Raises StoreError where the folder is none."""
     from cfgen.library.benchmark import Benchmark
 
     return Benchmark(place(path))
@@ -364,11 +360,12 @@ def import_scenes(
     return cut(opened, place(out), every_s, limit, lossless, frame_times or FRAME_TIMES, quiet)
 
 
-def check_scenes(folder: Place) -> "dict[Path, list[Fault]]":
-    """Every scene folder at or below ``folder``, with what is wrong with it."""
+def check_scenes(folder: Place, perception: str = "", options: Options = None) -> "dict[Path, list[Fault]]":
+    """Every scene at or below ``folder``, and what is wrong with it; ``perception`` with its options sees the road."""
+    from cfgen.perception.registry import create_perceiver
     from cfgen.scenes.check import check_folder
 
-    return check_folder(place(folder))
+    return check_folder(place(folder), perceiver=create_perceiver(perception, _plain(options)))
 
 
 # --- arguments ------------------------------------------------------------------------------------------

@@ -37,8 +37,7 @@ class OnnxNetwork:
         try:
             with _silent():
                 self._net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
-                names = [n for n in self._net.getUnconnectedOutLayersNames() if n in outputs]
-                if set(names) == set(outputs):
+                if set(self._net.getUnconnectedOutLayersNames()) == set(outputs):
                     width, height = size
                     tried = self.forward(np.zeros((height, width, 3), np.uint8))
                     found = {name: array.shape for name, array in zip(outputs, tried, strict=True)}

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,9 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.no_road import why_no_road
+from cfgen.perception.protocol import Perceiver
+from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
@@ -36,10 +40,13 @@ class Fault(NamedTuple):
     what: str
 
 
-def check_folder(folder: Path, quiet: bool = True, strict: bool = False) -> dict[Path, list[Fault]]:
+def check_folder(
+    folder: Path, quiet: bool = True, strict: bool = False, perceiver: Perceiver | None = None
+) -> dict[Path, list[Fault]]:
     """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
 
     Args:
+        perceiver: looks for a road in the front frames; None: nobody does.
         strict: raise the first exception that nobody expected, with its traceback.
 
     Raises:
@@ -50,7 +57,7 @@ def check_folder(folder: Path, quiet: bool = True, strict: bool = False) -> dict
     folders = find_scenes(folder)
     progress = Progress("check", len(folders), quiet)
     for path in folders:
-        done = contained(lambda path=path: check_scene(path), str(path), strict=strict)  # type: ignore[misc]
+        done = contained(partial(check_scene, path, perceiver), str(path), strict=strict)
         scene_id, faults = ("", [broken(done)]) if isinstance(done, records.Fault) else done
         progress.step(path.name)
         if scene_id and scene_id in first_with:
@@ -71,14 +78,24 @@ def unusable(faults: list[Fault]) -> bool:
     return any(fault.level != "warning" for fault in faults)
 
 
-def check_scene(path: Path) -> tuple[str, list[Fault]]:
+def check_scene(path: Path, perceiver: Perceiver | None = None) -> tuple[str, list[Fault]]:
     """scene_id (empty when unreadable) and faults of one scene folder; decodes every image."""
     try:
         folder = load_scene(path)
     except InputError as error:
         return "", [Fault("error", SCENE_FILE, str(error))]
     faults = [fault for check in _CHECKS for fault in check(folder)]
+    if perceiver is not None and not unusable(faults):
+        faults += _road(folder, perceiver)
     return folder.scene.scene_id, faults
+
+
+def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
+    """A build refuses the scene when the front frame at t0 shows none."""
+    scene = folder.scene
+    view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): folder.image()}).now
+    if why := why_no_road(view, scene.front):
+        yield Fault("error", folder.front_frame().image, why)
 
 
 def _images(folder: SceneFolder) -> Iterator[Fault]:

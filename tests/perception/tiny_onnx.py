@@ -13,7 +13,7 @@ def tiny_onnx(size: tuple[int, int], outputs: dict[str, tuple[Weights, Sequence[
     """
     width, height = size
     graph = b""
-    for name, (weights, bias) in outputs.items():
+    for name in outputs:
         graph += _part(
             1, _text(1, "x") + _text(1, f"{name}_w") + _text(1, f"{name}_b") + _text(2, name) + _CONV
         )

@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 
 from cfgen.cli.commands.lists import needs
-from cfgen.cli.options import add_options, parse_options, positive, seconds
+from cfgen.cli.options import add_options, add_perception, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
 
@@ -26,6 +26,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
     action.add_argument("folder", type=Path)
+    add_perception(action)
     _add_running(action)
     action.set_defaults(func=_check)
 
@@ -102,9 +103,12 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from cfgen.perception.registry import create_perceiver, seen_by
     from cfgen.scenes.check import check_folder, unusable
 
-    found = check_folder(arguments.folder, arguments.quiet, arguments.strict)
+    options = parse_options(arguments.perception_option, "--perception-option")
+    perceiver = create_perceiver(arguments.perception, options)
+    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver)
     for path, faults in found.items():
         for fault in faults:
             print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
@@ -114,6 +118,7 @@ def _check(arguments: argparse.Namespace) -> int:
     print(
         f"{len(found)} scenes: {len(found) - broken - odd} without fault, {odd} with warnings, {broken} unusable"
         + (f", {faulted} of these because cfgen itself broke on them" if faulted else "")
+        + f"; road seen by: {seen_by(perceiver.name)}"
     )
     if broken:
         raise Shortfall(f"{broken} of {len(found)} scenes cannot be used; the faults are above")
