@@ -87,8 +87,9 @@ class Store:
                 )
             return made
 
-        uses_camera = bool(getattr(PERCEIVERS.get(name), "uses_camera", True))
-        return Views(name, identity, uses_camera, make, self.root / VIEWS)
+        kind = PERCEIVERS.get(name)
+        uses_camera, weaker = (bool(getattr(kind, of, of != "weaker")) for of in ("uses_camera", "weaker"))
+        return Views(name, identity, uses_camera, make, self.root / VIEWS, weaker)
 
     # --- benchmark and scenes -----------------------------------------------------------------------
 

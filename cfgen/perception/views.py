@@ -34,6 +34,7 @@ class Views:
         name, identity, uses_camera: the perceiver's; they decide which files count.
         make: the perceiver itself, asked for when a frame was not seen yet.
         folder: where views are kept; None keeps them in memory only.
+        weaker: the perceiver's.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Views:
         uses_camera: bool,
         make: Callable[[], Perceiver],
         folder: Path | None = None,
+        weaker: bool = False,
     ) -> None:
+        self.weaker = weaker
         self.by = {"name": name, **identity}
         self._uses_camera = uses_camera
         self._make, self._folder = make, folder
@@ -53,7 +56,8 @@ class Views:
 
     @classmethod
     def of(cls, perceiver: Perceiver, folder: Path | None = None) -> "Views":
-        return cls(perceiver.name, perceiver.identity, perceiver.uses_camera, lambda: perceiver, folder)
+        told = perceiver.name, perceiver.identity, perceiver.uses_camera
+        return cls(*told, lambda: perceiver, folder, perceiver.weaker)
 
     def see(self, frames: Sequence[Frame]) -> list[SceneView]:
         """What each shows: as kept, else looked at now, all at once."""

@@ -16,11 +16,15 @@ from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
 from cfgen.masks.protocol import Prompt
 from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.perception.protocol import Frame
+from cfgen.perception.registry import create_perceiver, seen_by
+from cfgen.perception.views import Views
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import PLANNERS
 from cfgen.records import Motion
 from cfgen.scenes.folder import load_scene
+from tests.hazards import drawn
 from tests.inpaint.test_inpaint import make_job
 from tests.judge.items import items, judged
 
@@ -114,3 +118,15 @@ def test_detector():
     (found,) = create_detector("by-colour").detect(_cone(), "traffic cone")
     assert found.box == (50, 30, 70, 60)
     assert create_detector("by-colour").detect(_cone(), "deer") == []
+
+
+def test_perceiver():
+    image = np.full((180, 320, 3), 100, np.uint8)
+    image[:90] = (90, 140, 240)
+    image[100:, 150:160] = 230
+    perceiver = create_perceiver("grey-road", {"least": 0.4})
+    view = Views.of(perceiver).see([Frame(image, drawn.CAMERA, drawn.path())])[0]
+    assert view.is_road(np.array([[10, 150], [155, 150], [10, 20]])).tolist() == [True, True, False]
+    assert view.is_lane_line(np.array([[155, 150], [10, 150]])).tolist() == [True, False]
+    assert (view.things, view.by["least"]) == (None, 0.4)
+    assert "weaker" in seen_by("grey-road")
