@@ -56,11 +56,17 @@ def test_a_change_elsewhere_is_refused():
     elsewhere = paint(road(), p)
     elsewhere[260:460, 20:220] = (120, 60, 60)
     result = judged(road(), elsewhere, p)
-    assert "of the road away from it is seen otherwise than before" in result.reason
+    assert "of the road away from it is seen no more" in result.reason
     assert result.value == pytest.approx(200 * 200 / (W * (H - 200)), rel=0.05)
     small = paint(road(), p)
     small[300:340, 20:60] = (120, 60, 60)
     assert judged(road(), small, p).passed
+    unsure = road()
+    unsure[440:, :200] = (120, 60, 60)
+    sure = paint(road(), p)
+    assert judged(unsure, sure, p).passed, "a little more road than before says nothing"
+    unsure[300:] = (120, 60, 60)
+    assert "more road is seen than before" in judged(unsure, sure, p).reason
 
 
 def test_a_vehicle_through_which_the_road_is_seen_is_refused():
