@@ -7,8 +7,8 @@ from cfgen.perception.view import SceneView
 from cfgen.quality.gates import GateInput
 from cfgen.records import GateResult
 
-#: Road that may be seen no more away from the edit, and that may be seen there for the first time, as shares of all road
-#: in the frame before. A network takes heart where it was unsure before: new road says less.
+#: Road away from the edit that may be seen no more, and that may be seen for the first time, as shares of all road in
+#: the frame before. A network takes heart where it was unsure before: new road says less.
 MOST_LOST, MOST_NEW = 0.1, 0.3
 #: What lies this near to the edit, as a share of the frame's width, may be seen otherwise: networks look around.
 NEAR = 0.02
