@@ -14,6 +14,7 @@ from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
+from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
@@ -190,6 +191,7 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
     write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
+        "perception": seen_by(data.benchmark.perception),
         "cases": len(data.cases),
         "rejected": len(data.rejections),
         "lost_to_faults": sum(r.fault is not None for r in data.rejections),

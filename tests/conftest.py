@@ -54,6 +54,15 @@ def real() -> Path:
 
 
 @pytest.fixture(scope="session")
+def models(real: Path) -> Path:
+    """The folder of small pretrained networks: ``$CFGEN_TEST_MODELS``, or ``models`` beside the real drives."""
+    folder = Path(os.environ.get("CFGEN_TEST_MODELS", real.parent / "models"))
+    if not folder.is_dir():
+        pytest.skip("no networks here: put them in ../shared/models or set CFGEN_TEST_MODELS")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def bench(real: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small benchmark of real scenes, built once; copy it before changing it."""
     from tests.benches import build_arguments, run

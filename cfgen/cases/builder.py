@@ -102,13 +102,15 @@ class CaseBuilder:
         }
 
     def read(self) -> None:
-        """Its scene and pictures; ``refusal`` says when they are damaged."""
+        """Its scene and pictures; ``refusal`` says when they are damaged or show no road."""
         try:
             self.folder = self.context.scene(self.planned.scene_id)
             self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
             self.scene = as_seen(self.context.views.scene(self.folder.scene, self.images))
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
+        else:
+            self.refusal = self.context.no_road(self.folder.scene, self.images)
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,8 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.perception.no_road import why_no_road
+from cfgen.perception.view import SceneView
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -100,6 +102,10 @@ class BuildContext:
         views = self.views.scene(scene, images)
         return find_placements(scene, front, hazard, rng, band, images, fault, views)
 
+    def no_road(self, scene: Scene, images: Images) -> str:
+        """Why nothing can be placed in the scene, whatever the hazard, or ""."""
+        return why_no_road(self.views.scene(scene, images).now, scene.front)
+
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         """Ours, the detector's, and then those of third parties that the benchmark was begun with."""
         front = first_frame(job)
@@ -111,9 +117,15 @@ class BuildContext:
             job.scene.front,
             job.placement,
             job.hazard,
+            None if self.views.weaker else partial(self._look, job),
         )
         ours = run_gates(shown, self._own_gates)
         return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(shown, self._extra_gates))
+
+    def _look(self, job: EditJob, image: np.ndarray) -> SceneView:
+        """What a picture of the front camera at t0 shows."""
+        scene = job.scene
+        return self.views.scene(scene, {(scene.front.name, 0.0): image}).now
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cfgen.core.hashing import derive_case_id
 from cfgen.hazards.sampling import plan_round
+from cfgen.perception.no_road import NO_ROAD
 from cfgen.records import Planned
 from cfgen.store import Store
 
@@ -38,8 +39,9 @@ class Plan:
                 store.discard_rejection(case_id)
             return [p for p in benchmark.planned if p.case_id in taken]
         refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
+        roadless = scenes_without_road(store)
         pairs = plan_round(
-            self.scene_ids,
+            [scene_id for scene_id in self.scene_ids if scene_id not in roadless],
             self.hazard_ids,
             [(p.scene_id, p.hazard_id) for p in accepted],
             refused,
@@ -62,6 +64,11 @@ class Plan:
         """Pairs without an outcome yet."""
         pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned}
         return len(self.scene_ids) * len(self.hazard_ids) - len(pairs)
+
+
+def scenes_without_road(store: Store) -> dict[str, str]:
+    """Scenes that showed no road when a pair of them was tried, and what was found: no hazard can stand there."""
+    return {r.scene_id: r.reason for r in store.rejections() if r.reason.startswith(NO_ROAD)}
 
 
 def broken(store: Store) -> list[str]:

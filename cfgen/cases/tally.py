@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cfgen.cases.builder import Outcome
+from cfgen.cases.plan import scenes_without_road
 from cfgen.core.network import current
 from cfgen.models.ledger import Ledger, in_words
+from cfgen.perception.registry import seen_by
 from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
 from cfgen.store import Store
 
@@ -45,7 +47,11 @@ def tally(
     return BuildReport(
         accepted=sum(accepted.values()),
         wanted=wanted,
-        unusable_scenes={name: str(wrong) for name, wrong in unusable.items()},
+        unusable_scenes={
+            **{name: str(wrong) for name, wrong in unusable.items()},
+            **scenes_without_road(store),
+        },
+        perception=seen_by(store.benchmark.perception),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),

@@ -28,6 +28,17 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_perception(parser: argparse.ArgumentParser) -> None:
+    """``--perception`` and ``--perception-option``."""
+    parser.add_argument(
+        "--perception",
+        default="",
+        metavar="NAME",
+        help="who sees road, lanes and traffic in the frames: see cfgen perception list",
+    )
+    add_options(parser, "--perception-option", "perception")
+
+
 def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
     """The key-values given with ``flag``.
 

@@ -105,9 +105,7 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
         return ""
     if hazard.road == "junction" and lanes is not None and lanes.crossing_road:
         return ""
-    return (
-        f"needs {'rails' if hazard.road == 'rails' else 'a crossing road'} in view, or told of by the scene"
-    )
+    return f"{UNSUITED} no {'rails' if hazard.road == 'rails' else 'crossing road'} in view or told of"
 
 
 def examine(

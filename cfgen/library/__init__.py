@@ -89,11 +89,7 @@ def build(
 
 @checked
 def open_benchmark(path: Place) -> "Benchmark":
-    """A benchmark that was built before.
-
-    Raises:
-        StoreError: the folder is none.
-    """
+    """A benchmark that was built before. Raises StoreError where the folder is none."""
     from cfgen.library.benchmark import Benchmark
 
     return Benchmark(Path(path))
@@ -299,11 +295,12 @@ def import_scenes(
 
 
 @checked
-def check_scenes(folder: Place) -> "dict[Path, list[Fault]]":
-    """Every scene folder at or below ``folder``, with what is wrong with it."""
+def check_scenes(folder: Place, perception: str = "", options: Options = None) -> "dict[Path, list[Fault]]":
+    """Every scene at or below ``folder``, and what is wrong with it; ``perception`` with its options sees the road."""
+    from cfgen.perception.registry import create_perceiver
     from cfgen.scenes.check import check_folder
 
-    return check_folder(Path(folder))
+    return check_folder(Path(folder), perceiver=create_perceiver(perception, dict(options or {})))
 
 
 def _with_votes(options: Options, votes: int | None) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.masks.protocol import Prompt, Segment
 from cfgen.masks.torch_model import TorchModel, file_hash
+from cfgen.models.files import FILES, kept
 
 _WHAT = "segmenter 'segment-anything'"
 
@@ -17,7 +18,8 @@ class SegmentAnything(TorchModel):
     """SAM, from a file of weights.
 
     Args:
-        checkpoint: that file, such as ``sam_vit_h_4b8939.pth``.
+        checkpoint: that file, such as ``sam_vit_h_4b8939.pth``; "" takes the one that ``cfgen models get sam_vit_h``
+            keeps, or that of another ``model_type``.
         model_type: its architecture, a name in ``segment_anything.sam_model_registry``: vit_h, vit_l, vit_b.
         min_score: segments of which it thinks less are no evidence.
     """
@@ -26,7 +28,7 @@ class SegmentAnything(TorchModel):
 
     def __init__(
         self,
-        checkpoint: str,
+        checkpoint: str = "",
         model_type: str = "vit_h",
         device: str = "auto",
         dtype: str = "auto",
@@ -38,16 +40,18 @@ class SegmentAnything(TorchModel):
         except ImportError as error:
             raise MissingExtraError(_WHAT, "sam", error) from error
         self._package = segment_anything
-        self._file = Path(checkpoint)
         known = sorted(set(segment_anything.sam_model_registry) - {"default"})
         if model_type not in known:
             raise InputError(
                 f"{_WHAT}: option 'model_type': expected one of {', '.join(known)}, found {model_type!r}"
             )
+        option = f"{_WHAT}: option 'checkpoint'"
+        self._published = FILES.get(f"sam_{model_type}")
+        self._advice = self._published.advice if self._published else "check the file"
+        self._file = Path(checkpoint) if checkpoint else kept(f"sam_{model_type}", option)
         if not self._file.is_file():
             raise InputError(
-                f"{_WHAT}: option 'checkpoint': expected a file of SAM weights, found none at {checkpoint}; "
-                "download one of those that the segment-anything README names"
+                f"{option}: expected a file of SAM weights, found none at {checkpoint}; {self._advice}"
             )
         self.min_score = min_score
         self.options: Mapping[str, Any] = {
@@ -105,6 +109,11 @@ class SegmentAnything(TorchModel):
         except Exception as error:  # torch.load raises what its file formats raise
             raise SetupError(
                 f"{_WHAT}: {self._file}: cannot be read as weights of '{model_type}' "
-                f"({str(error).splitlines()[0][:160]}); check the download and option model_type"
+                f"({str(error).splitlines()[0][:160]}); check option model_type, or {self._advice}"
             ) from error
-        return model.to(self.device).eval(), file_hash(self._file)
+        weights_hash = file_hash(self._file)
+        if self._published and self._file == self._published.place:
+            wrong = self._published.wrong(self._published.size, weights_hash.removeprefix("sha256:"))
+            if wrong:
+                raise SetupError(f"{_WHAT}: {self._file}: {wrong}; {self._advice}")
+        return model.to(self.device).eval(), weights_hash

@@ -1,7 +1,7 @@
 """Networks that see the road, in OpenCV's own ``cv2.dnn``: ONNX in, (1, 2, h, w) logits of road and lane lines out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
+from cfgen.models.files import FILES, kept
+from cfgen.perception.onnx_network import OnnxNetwork, read_file
 from cfgen.perception.protocol import Frame
+from cfgen.perception.things import ThingNetwork
 from cfgen.perception.view import SceneView
 
 #: Islands of road smaller than this share of the frame are noise; so are holes of it.
@@ -48,23 +51,26 @@ TWINLITENET = {
 class RoadNetwork:
     """An ONNX file of a known layout.
 
+    Args:
+        things: the file of a network that finds vehicles, people and animals, or the name under which it is kept, as
+            :class:`ThingNetwork` takes it; "" looks for none.
+
     Raises:
         InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
     """
 
     weaker, uses_camera = False, False
 
-    def __init__(self, name: str, data: bytes, layout: Layout, advice: str) -> None:
+    def __init__(self, name: str, data: bytes, layout: Layout, advice: str, things: str = "") -> None:
         self.name, self._layout = name, layout
-        self.identity: Mapping[str, Any] = {"weights": hash_bytes(data)}
-        wrong = f"perception '{name}': expected an ONNX file with outputs {layout.road} and {layout.lanes}, "
-        try:
-            self._net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
-            found = set(self._net.getUnconnectedOutLayersNames())
-        except cv2.error as error:
-            raise InputError(f"{wrong}found one that cv2.dnn cannot read; {advice}") from error
-        if not {layout.road, layout.lanes} <= found:
-            raise InputError(f"{wrong}found {', '.join(sorted(found)) or 'none'}; {advice}")
+        width, height = layout.size
+        outputs = dict.fromkeys((layout.road, layout.lanes), (1, 2, height, width))
+        self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice)
+        self._things = ThingNetwork(things) if things else None
+        self.identity: Mapping[str, Any] = {
+            "weights": hash_bytes(data),
+            **(self._things.identity if self._things else {}),
+        }
 
     def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
         return [self._view(frame.image) for frame in frames]
@@ -76,8 +82,7 @@ class RoadNetwork:
             image: (H, W, 3) uint8 RGB.
         """
         small = cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
-        self._net.setInput(cv2.dnn.blobFromImage(small, 1 / 255.0))
-        road, lanes = self._net.forward([self._layout.road, self._layout.lanes])
+        road, lanes = self._net.forward(small)
         return road[0, 1] - road[0, 0], lanes[0, 1] - lanes[0, 0]
 
     def _view(self, image: np.ndarray) -> SceneView:
@@ -85,7 +90,8 @@ class RoadNetwork:
         lines = lanes > self._layout.lane_margin
         surface = without_specks((road > self._layout.road_margin) | lines)
         by = {"name": self.name, **self.identity}
-        return SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by)
+        view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by)
+        return replace(view, things=self._things.find(image, view)) if self._things else view
 
 
 class TwinLiteNet(RoadNetwork):
@@ -93,24 +99,23 @@ class TwinLiteNet(RoadNetwork):
 
     Args:
         path: the ONNX file; "" takes the one that ``cfgen models get twinlitenet`` keeps.
+        things: as :class:`RoadNetwork` takes it.
     """
 
-    def __init__(self, path: str = "") -> None:
+    def __init__(self, path: str = "", things: str = "") -> None:
         self.options: Mapping[str, Any] = {}
-        advice = "get it with: cfgen models get twinlitenet"
-        file = Path(path)
-        if not path or not file.is_file():
-            raise InputError(
-                f"perception 'twinlitenet': option 'path': expected a file, found {path or 'none'}; {advice}"
-            )
-        data = file.read_bytes()
+        name, what = "twinlitenet", "perception 'twinlitenet': option 'path'"
+        advice = FILES[name].advice
+        file = Path(path) if path else kept(name, what)
+        data = read_file(file, what, advice)
         layout = TWINLITENET.get(hash_bytes(data))
         if layout is None:
             raise InputError(
-                f"{file}: expected TwinLiteNet's file (sha256 {' or '.join(h[7:19] for h in TWINLITENET)}...), found "
-                f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
+                f"{what}: {file}: expected TwinLiteNet's file (sha256 "
+                f"{' or '.join(h[7:19] for h in TWINLITENET)}...), found {hash_bytes(data)[7:19]}... of {len(data)} "
+                f"bytes; {advice}"
             )
-        super().__init__("twinlitenet", data, layout, advice)
+        super().__init__(name, data, layout, advice, things)
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:

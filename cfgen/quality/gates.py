@@ -5,12 +5,14 @@ They are run by :mod:`cfgen.cases.gates`. A gate returns None where it does not 
 Images are (H, W, 3) uint8 RGB of the front camera at t0, masks (H, W) uint8, nonzero where pixels may differ.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import cv2
 import numpy as np
 
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera, GateResult, Hazard, Placement
 
 #: Planners shrink a frame to at most this many pixels.
@@ -38,6 +40,7 @@ class GateInput:
     Attributes:
         original, augmented: (H, W, 3) uint8 RGB, not to be written to. mask: (H, W) uint8.
         hazard: of kind "hazard", "nuisance" (a harmless object) or "null" (nothing was added).
+        look: what a picture of this camera shows; None where nobody but the colour test could tell.
     """
 
     original: np.ndarray
@@ -46,6 +49,7 @@ class GateInput:
     camera: Camera
     placement: Placement
     hazard: Hazard
+    look: Callable[[np.ndarray], SceneView] | None = None
 
     @cached_property
     def box(self) -> tuple[slice, slice]:

@@ -128,13 +128,15 @@ class BuildReport(Stored):
     unsuited: dict[str, int] = Field(default_factory=dict)
     faults: tuple[FaultCount, ...] = ()
     lost: int = 0
-    #: scene folder -> why it was left out
+    #: scene folder, or id where it was looked into, -> why it was left out
     unusable_scenes: dict[str, str]
     #: hazards that the inpainter cannot draw
     undrawable: tuple[str, ...]
     #: why the build ended before its end; planned cases are still open
     stopped: str = ""
     spent: Spent | None = None
+    #: who saw the road in the frames, in words
+    perception: str = ""
     #: what could be reached and how that was held; "": everything
     network: str = ""
 

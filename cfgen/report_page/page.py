@@ -11,6 +11,7 @@ import cv2
 
 from cfgen.core.faults import contained
 from cfgen.core.files import read_image, write_bytes
+from cfgen.perception.registry import seen_by
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
 from cfgen.report_page.data import ReportData
@@ -75,7 +76,8 @@ def facts(data: ReportData) -> str:
     judges = ", ".join(data.judges) or "none yet"
     return (
         f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - lost} refused{faults}. "
-        f"Inpainter {made.inpainter}, seed {made.seed}, cfgen {made.cfgen_version}. Judges: {judges}."
+        f"Inpainter {made.inpainter}, road seen by {seen_by(made.perception)}, seed {made.seed}, "
+        f"cfgen {made.cfgen_version}. Judges: {judges}."
     )
 
 

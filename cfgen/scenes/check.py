@@ -18,7 +18,9 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
+from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
 from cfgen.scenes.calibration import CalibrationCheck
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
@@ -46,7 +48,8 @@ def check_folder(
 
     Args:
         strict: raise the first exception that nobody expected, with its traceback.
-        perceiver: sees lane lines, against which each drive's calibration is held; None, or one that sees none: not.
+        perceiver: looks for a road in the front frames, and, where it sees lane lines, holds each drive's calibration
+            against them; None: nobody does.
 
     Raises:
         InputError: no scene there.
@@ -57,7 +60,7 @@ def check_folder(
     folders = find_scenes(folder)
     progress = Progress("check", len(folders), quiet)
     for path in folders:
-        look = partial(check_scene, path, calibration)
+        look = partial(check_scene, path, perceiver, calibration)
         done = contained(look, str(path), strict=strict)
         scene_id, faults = ("", [broken(done)]) if isinstance(done, records.Fault) else done
         progress.step(path.name)
@@ -81,11 +84,13 @@ def unusable(faults: list[Fault]) -> bool:
     return any(fault.level != "warning" for fault in faults)
 
 
-def check_scene(path: Path, calibration: CalibrationCheck | None = None) -> tuple[str, list[Fault]]:
+def check_scene(
+    path: Path, perceiver: Perceiver | None = None, calibration: CalibrationCheck | None = None
+) -> tuple[str, list[Fault]]:
     """scene_id (empty when unreadable) and faults of one scene folder; decodes every image.
 
     Args:
-        calibration: takes in what the frames show.
+        perceiver: looks for a road. calibration: takes in what the frames show.
     """
     try:
         folder = load_scene(path)
@@ -94,7 +99,17 @@ def check_scene(path: Path, calibration: CalibrationCheck | None = None) -> tupl
     faults = [fault for check in _CHECKS for fault in check(folder)]
     if calibration is not None:
         calibration.look(path, folder)
+    if perceiver is not None and not unusable(faults):
+        faults += _road(folder, perceiver)
     return folder.scene.scene_id, faults
+
+
+def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
+    """A build refuses the scene when the front frame at t0 shows none."""
+    scene = folder.scene
+    view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): folder.image()}).now
+    if why := why_no_road(view, scene.front):
+        yield Fault("error", folder.front_frame().image, why)
 
 
 def _images(folder: SceneFolder) -> Iterator[Fault]:

@@ -18,12 +18,16 @@ from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
 from cfgen.masks.protocol import Prompt
 from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.perception.protocol import Frame
+from cfgen.perception.registry import create_perceiver, seen_by
+from cfgen.perception.views import Views
 from cfgen.planners.answer import to_plan
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import PLANNERS
 from cfgen.records import Motion
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
+from tests.hazards import drawn
 from tests.inpaint.test_inpaint import make_job
 from tests.judge.items import items, judged
 
@@ -157,3 +161,15 @@ def test_the_build_of_a_page_ends_with_a_case_that_passed_every_gate(page, told,
     (case,) = Store(tmp_path / "b").cases()
     assert told(case)
     assert all(gate.passed for gate in case.gates)
+
+
+def test_perceiver():
+    image = np.full((180, 320, 3), 100, np.uint8)
+    image[:90] = (90, 140, 240)
+    image[100:, 150:160] = 230
+    perceiver = create_perceiver("grey-road", {"least": 0.4})
+    view = Views.of(perceiver).see([Frame(image, drawn.CAMERA, drawn.path())])[0]
+    assert view.is_road(np.array([[10, 150], [155, 150], [10, 20]])).tolist() == [True, True, False]
+    assert view.is_lane_line(np.array([[155, 150], [10, 150]])).tolist() == [True, False]
+    assert (view.things, view.by["least"]) == (None, 0.4)
+    assert "weaker" in seen_by("grey-road")

@@ -117,7 +117,7 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
     ("options", "message"),
     [
         (("--masks", "sam9"), "segmenter 'sam9' is not known; expected one of: sam2, sam3, segment-anything"),
-        (("--masks", "segment-anything"), "missing a required argument: 'checkpoint'; options: checkpoint"),
+        (("--masks", "segment-anything"), "found none; get it with: cfgen models get sam_vit_h"),
         (
             ("--masks", "segment-anything", "--masks-option", "checkpoint=nowhere.pth"),
             "expected a file of SAM weights, found none at nowhere.pth",
@@ -126,7 +126,8 @@ def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
         (("--detector", "sam3", "--detector-option", "thresh=1"), "thresh"),
     ],
 )
-def test_mistakes_are_one_line_before_anything_is_written(scenes, tmp_path, options, message):
+def test_mistakes_are_one_line_before_anything_is_written(scenes, tmp_path, monkeypatch, options, message):
+    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path / "models"))
     code, _, err = run(*arguments(scenes, tmp_path / "b", *options))
     assert code == 2
     assert message in err

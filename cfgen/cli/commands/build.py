@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cfgen.cli.options import (
     add_network,
     add_options,
+    add_perception,
     add_taxonomy,
     band,
     dollars,
@@ -57,13 +58,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="grounding-dino, sam3: a gate on whether what was asked for is found there",
     )
     add_options(parser, "--detector-option", "detector")
-    parser.add_argument(
-        "--perception",
-        default="",
-        metavar="NAME",
-        help="who sees road, lanes and traffic in the frames: see cfgen perception list",
-    )
-    add_options(parser, "--perception-option", "perception")
+    add_perception(parser)
     parser.add_argument(
         "--decel", type=band, default=(1.5, 6.0), metavar="LOW,HIGH", help="required deceleration, m/s^2"
     )
@@ -166,6 +161,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _print(summary: "BuildReport", out: Path) -> None:
+    print(f"road seen by: {summary.perception}\n")
     print("hazard                          accepted  tried")
     for hazard, (accepted, tried) in summary.acceptance.items():
         print(f"{hazard:<32}{accepted:>8}{tried:>7}")

@@ -17,7 +17,6 @@ _LISTS = {
         "see the road in frames: cfgen build --perception NAME",
         "cfgen.perception.registry:PERCEIVERS",
     ),
-    "models": ("can judge, plan and verify: --judge NAME, --planner NAME", "cfgen.models.registry:MODELS"),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
     "rubric": (
         "say what a judge is asked: cfgen score, cfgen traces --rubric NAME",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.cli.commands.lists import needs
-from cfgen.cli.options import add_options, parse_options, positive, seconds
+from cfgen.cli.options import add_options, add_perception, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
 
@@ -29,7 +29,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
     action.add_argument("folder", type=Path)
-    add_perception(action, "what their lane lines say of the calibration")
+    add_perception(action)
     _add_running(action)
     action.set_defaults(func=_check)
 
@@ -53,7 +53,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
     add_options(action, "--option", "reader")
-    add_perception(action, "what they say of a camera without calibration")
+    add_perception(action)
     _add_running(action)
     action.set_defaults(func=_import)
 
@@ -71,18 +71,11 @@ def _add_running(action: argparse.ArgumentParser) -> None:
     )
 
 
-def add_perception(action: argparse.ArgumentParser, what: str) -> None:
-    action.add_argument(
-        "--perception", default="", metavar="NAME", help=f"who sees lane lines in the frames, and so {what}"
-    )
-    add_options(action, "--perception-option", "perception")
-
-
 def _perceiver(arguments: argparse.Namespace) -> "Perceiver":
-    from cfgen.perception.registry import DEFAULT, create_perceiver
+    from cfgen.perception.registry import create_perceiver
 
     options = parse_options(arguments.perception_option, "--perception-option")
-    return create_perceiver(arguments.perception or DEFAULT, options)
+    return create_perceiver(arguments.perception, options)
 
 
 def moments_before(text: str) -> tuple[float, ...]:
@@ -121,9 +114,11 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
+    from cfgen.perception.registry import seen_by
     from cfgen.scenes.check import check_folder, unusable
 
-    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, _perceiver(arguments))
+    perceiver = _perceiver(arguments)
+    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver)
     for path, faults in found.items():
         for fault in faults:
             print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
@@ -133,6 +128,7 @@ def _check(arguments: argparse.Namespace) -> int:
     print(
         f"{len(found)} scenes: {len(found) - broken - odd} without fault, {odd} with warnings, {broken} unusable"
         + (f", {faulted} of these because cfgen itself broke on them" if faulted else "")
+        + f"; road seen by: {seen_by(perceiver.name)}"
     )
     if broken:
         raise Shortfall(f"{broken} of {len(found)} scenes cannot be used; the faults are above")

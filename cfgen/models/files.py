@@ -1,0 +1,200 @@
+"""Every model file that cfgen can use: where it is from, under which licence, its size and hash, and where it is kept.
+
+cfgen ships none of them. ``cfgen models get NAME`` brings one into one folder; who uses it looks for it there.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from cfgen.core.errors import InputError
+from cfgen.models.licences import APACHE2, BSD3, MIT
+
+#: names another folder for the files
+VARIABLE = "CFGEN_MODELS"
+_RAW = "https://raw.githubusercontent.com"
+_SAM = "https://dl.fbaipublicfiles.com/segment_anything"
+_SAM_NOTE = "Segment Anything, trained by Meta on SA-1B; large"
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """
+    Attributes:
+        file: its name in the folder. use: what takes it, as a user types it.
+        size: bytes. sha256: 64 hex digits; a file of another size or hash is refused.
+        licence: its short name. terms: its words. origin: a page about it. about: what it does, on what it was trained.
+    """
+
+    name: str
+    file: str
+    use: str
+    url: str
+    size: int
+    sha256: str
+    licence: str
+    terms: str
+    origin: str
+    about: str
+
+    @property
+    def place(self) -> Path:
+        """Where it is kept, whether it is there or not."""
+        return models_folder() / self.file
+
+    @property
+    def advice(self) -> str:
+        return f"get it with: cfgen models get {self.name}"
+
+    @property
+    def here(self) -> bool:
+        """Whether a file of its size is there; its hash is looked at by who reads it."""
+        return self.place.is_file() and self.place.stat().st_size == self.size
+
+    def wrong_with(self, path: Path) -> str:
+        """What keeps ``path`` from being this file: its size, else its hash; "" where nothing does.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        try:
+            size = path.stat().st_size
+            found = sha256_of(path) if size == self.size else ""
+        except OSError as error:
+            raise InputError(f"{path}: cannot read ({error.strerror}); {self.advice}") from error
+        return self.wrong(size, found)
+
+    def wrong(self, size: int, sha256: str) -> str:
+        """The same of a size, and of a hash where the size is right."""
+        if size != self.size:
+            return f"expected {self.size} bytes, found {size if size < self.size else 'more'}"
+        short = f"expected sha256 {self.sha256[:12]}..., found {sha256[:12]}..."
+        return "" if sha256 == self.sha256 else short
+
+
+@dataclass(frozen=True)
+class HubModel:
+    """Weights that transformers or diffusers fetch by a hub's name, at first use, into a cache of their own."""
+
+    names: str
+    use: str
+    licence: str
+
+
+FILES = {
+    one.name: one
+    for one in (
+        ModelFile(
+            "twinlitenet",
+            "twinlitenet.onnx",
+            "--perception twinlitenet",
+            f"{_RAW}/chequanghuy/TwinLiteNet/8b1aa6cf30187cf4bb80e3c5b743511cae105532/twinlitenet.onnx",
+            1_800_338,
+            "9548df62a3c64c321eddfff531fe96400f6c8ce072f8334c46086c12d8d4e512",
+            "MIT",
+            MIT.format(holder="2023 Chế Quang Huy"),
+            "https://github.com/chequanghuy/TwinLiteNet",
+            "sees drivable road and lane lines; trained on BDD100K",
+        ),
+        ModelFile(
+            "fastestdet",
+            "fastestdet.onnx",
+            "--perception-option things=fastestdet",
+            f"{_RAW}/dog-qiuqiu/FastestDet/50473cd155cb088aa4a99e64ff6a4b3c24fa07e1/"
+            "example/onnx-runtime/FastestDet.onnx",
+            998_169,
+            "31cb14c017fce347cb4c846ec62fdf00d76bb3beecdf4be21e7116ac67feb880",
+            "BSD-3-Clause",
+            BSD3.format(holder="2022, xuehao.ma"),
+            "https://github.com/dog-qiuqiu/FastestDet",
+            "finds vehicles, people and animals; trained on COCO",
+        ),
+        *(
+            ModelFile(
+                f"sam_{kind}",
+                f"sam_{kind}_{sha256[:6]}.pth",
+                f"--masks segment-anything --masks-option model_type={kind}",
+                f"{_SAM}/sam_{kind}_{sha256[:6]}.pth",
+                size,
+                sha256,
+                "Apache-2.0",
+                APACHE2.format(holder="Meta Platforms, Inc. and affiliates"),
+                "https://github.com/facebookresearch/segment-anything",
+                _SAM_NOTE,
+            )
+            for kind, size, sha256 in (
+                # as published by several who downloaded them; the file names carry the first digits
+                (
+                    "vit_h",
+                    2_564_550_879,
+                    "a7bf3b02f3ebf1267aba913ff637d9a2d5c33d3173bb679e46d9f338c26f262e",
+                ),
+                (
+                    "vit_l",
+                    1_249_524_607,
+                    "3adcc4315b642a4d2101128f611684e8734c41232a17c648ed1693702a49a622",
+                ),
+                (
+                    "vit_b",
+                    375_042_383,
+                    "ec2df62732614e57411cdcf32a23ffdf28910380d03139ee0f4fcbe91eb8c912",
+                ),
+            )
+        ),
+    )
+}
+
+HUB = (
+    HubModel("facebook/sam2.1-hiera-large, -base-plus, -small, -tiny", "--masks sam2", "Apache-2.0"),
+    HubModel("facebook/sam3", "--masks sam3, --detector sam3", "its own: read it first"),
+    HubModel("IDEA-Research/grounding-dino-base, -tiny", "--detector grounding-dino", "Apache-2.0"),
+)
+
+
+def models_folder() -> Path:
+    """Where model files are kept: ``$CFGEN_MODELS``, else ``cfgen/models`` in the user's cache folder."""
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "cfgen" / "models"
+
+
+def model_file(name: str) -> ModelFile:
+    """
+    Raises:
+        InputError: no such file; names those that there are, or how a model on a hub is got.
+    """
+    if name in FILES:
+        return FILES[name]
+    hub = next((m for m in HUB if name in m.names or name in m.use.split()), None)
+    if hub is not None:
+        raise InputError(
+            f"model file '{name}': {hub.names.partition(',')[0]} comes from a hub: {hub.use} fetches it at first use; "
+            "for a machine without network, bring its folder and name that as option 'model'"
+        )
+    raise InputError(f"model file '{name}' is not known; expected one of: {', '.join(FILES)}")
+
+
+def kept(name: str, who: str) -> Path:
+    """The file that ``cfgen models get`` has brought.
+
+    Args:
+        who: wants it, for messages: "perception 'twinlitenet': option 'path'".
+
+    Raises:
+        InputError: it is not there, or not whole.
+    """
+    file = model_file(name)
+    if not file.place.is_file():
+        raise InputError(f"{who}: expected {file.file} in {file.place.parent}, found none; {file.advice}")
+    if not file.here:
+        size = file.place.stat().st_size
+        raise InputError(f"{who}: {file.place}: {file.wrong(size, '')}; {file.advice}")
+    return file.place
+
+
+def sha256_of(path: Path) -> str:
+    """64 hex digits over the bytes of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

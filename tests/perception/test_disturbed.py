@@ -1,0 +1,60 @@
+"""Another processor sees a little differently: kept views decide, and a small difference moves nothing."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from cfgen.perception.networks import RoadNetwork
+from cfgen.store import VIEWS, Store
+from tests.benches import build_arguments, run
+
+
+def disturb(monkeypatch, by: float) -> None:
+    """Every logit of every network is off by up to ``by``."""
+    rng, was = np.random.default_rng(5), RoadNetwork.logits
+
+    def logits(self, image):
+        road, lanes = was(self, image)
+        return road + rng.uniform(-by, by, road.shape), lanes + rng.uniform(-by, by, lanes.shape)
+
+    monkeypatch.setattr(RoadNetwork, "logits", logits)
+
+
+def placements(bench) -> dict:
+    return {case.case_id: case.placement for case in Store(bench).cases()}
+
+
+@pytest.fixture(scope="module")
+def build(real, models):
+    """Builds three cases in the folder that it is given, in this process."""
+    eyes = ("--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}")
+
+    def make(out):
+        code, _, err = run(*build_arguments(real, out, 3, "--jobs", "1", *eyes))
+        assert code == 0, err
+        return placements(out)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def steady(build, tmp_path_factory):
+    out = tmp_path_factory.mktemp("steady") / "b"
+    return out, build(out)
+
+
+def test_logits_that_are_off_by_a_ten_thousandth_place_the_same(build, steady, tmp_path, monkeypatch):
+    disturb(monkeypatch, 1e-4)
+    assert build(tmp_path / "b") == steady[1]
+
+
+def test_kept_views_decide_whatever_the_network_says_now(build, steady, tmp_path, monkeypatch):
+    """What another machine begins, this one ends, with eyes of its own that see something else entirely."""
+    out, expected = steady
+    shutil.copytree(out / VIEWS, tmp_path / "b" / VIEWS)
+    shutil.copy(out / "benchmark.json", tmp_path / "b")
+    disturb(monkeypatch, 50.0)
+    assert build(tmp_path / "b") == expected
+    shutil.rmtree(tmp_path / "b")
+    assert build(tmp_path / "b") != expected, "without them it would have been another benchmark"

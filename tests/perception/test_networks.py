@@ -1,0 +1,139 @@
+"""Networks from files: what they see, and every way in which a file can be wrong, as one line before work begins."""
+
+import shutil
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_bytes
+from cfgen.models.files import FILES
+from cfgen.perception import networks
+from cfgen.perception.networks import Layout, RoadNetwork
+from cfgen.perception.registry import create_perceiver
+from cfgen.perception.things import ThingNetwork
+from tests.benches import build_arguments, run
+from tests.perception.tiny_onnx import tiny_onnx
+
+LAYOUT = Layout((64, 36), "road", "lanes")
+#: Road where it is not blue, lines where it is bright.
+TINY = {
+    "road": (((0, 0, 0), (0, 0, -4.0)), (0.0, 2.0)),
+    "lanes": (((0, 0, 0), (1.0, 1.0, 1.0)), (2.7, 0.0)),
+}
+
+
+def picture() -> np.ndarray:
+    image = np.full((90, 160, 3), 90, np.uint8)
+    image[:40] = (120, 160, 240)
+    image[50:, 70:76] = 255
+    return image
+
+
+def test_a_network_sees_what_its_weights_say():
+    network = RoadNetwork("tiny", tiny_onnx(LAYOUT.size, TINY), LAYOUT, "")
+    view = network._view(picture())
+    assert view.is_road(np.array([[10, 60], [10, 20], [73, 70]])).tolist() == [True, False, True]
+    assert view.is_lane_line(np.array([[73, 70], [10, 60]])).tolist() == [True, False]
+    assert view.things is None
+
+
+WRONG = {
+    "another output": (tiny_onnx(LAYOUT.size, {"depth": TINY["road"]}), "found depth"),
+    "more classes": (
+        tiny_onnx(LAYOUT.size, {**TINY, "road": (((0, 0, 0),) * 3, (0, 0, 0))}),
+        "found road 1 x 3 x 36 x 64",
+    ),
+    "cut short": (tiny_onnx(LAYOUT.size, TINY)[:-60], "cannot read"),
+    "a web page": (b"<html>not found</html>", "cannot read (22 bytes)"),
+    "empty": (b"", "cannot read (0 bytes)"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_file_that_does_not_serve_is_one_line(kind, capfd):
+    data, said = WRONG[kind]
+    with pytest.raises(InputError) as error:
+        RoadNetwork("tiny", data, LAYOUT, "get it with: cfgen models get tiny")
+    assert said in str(error.value)
+    assert "perception 'tiny': expected an ONNX file with outputs road 1 x 2 x 36 x 64" in str(error.value)
+    assert str(error.value).endswith("get it with: cfgen models get tiny")
+    assert capfd.readouterr().err == "", "OpenCV is silent"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path / "models"))
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+@pytest.mark.parametrize(
+    "kind", ["none", "nowhere", "cut short", "another", "unreadable", "folder", "kept cut short"]
+)
+def test_a_build_with_a_bad_file_writes_nothing(real, folder, tmp_path, monkeypatch, capfd, kind):
+    file, out = tmp_path / "mine.onnx", tmp_path / "b"
+    file.write_bytes({"cut short": b"\x08\x08" * 400}.get(kind, b"something else"))
+    option = {"none": None, "kept cut short": None, "nowhere": "nowhere.onnx", "folder": str(folder)}
+    path = option.get(kind, str(file))
+    if kind == "unreadable":  # the right hash, but cv2.dnn has changed its mind about it
+        monkeypatch.setitem(networks.TWINLITENET, hash_bytes(file.read_bytes()), LAYOUT)
+    if kind == "kept cut short":
+        FILES["twinlitenet"].place.write_bytes(b"short")
+    more = [] if path is None else ["--perception-option", f"path={path}"]
+    code, _, err = run(*build_arguments(real, out, 5, "--perception", "twinlitenet", *more))
+    assert code == 2
+    assert len(err.splitlines()) == 1, err
+    assert "perception 'twinlitenet'" in err
+    assert "expected" in err
+    assert "found" in err
+    assert err.strip().endswith("get it with: cfgen models get twinlitenet")
+    assert not out.exists()
+    assert capfd.readouterr().err == ""
+
+
+def test_the_kept_file_is_taken_where_none_is_named(models, folder, monkeypatch):
+    data = (models / "twinlitenet.onnx").read_bytes()
+    monkeypatch.setattr("cfgen.perception.networks.kept", lambda *_: models / "twinlitenet.onnx")
+    assert create_perceiver("twinlitenet").identity == {"weights": hash_bytes(data)}
+
+
+def test_a_bad_file_of_things_is_one_line(models, folder, tmp_path):
+    options = {"path": str(models / "twinlitenet.onnx")}
+    with pytest.raises(InputError, match=r"'things': expected fastestdet.onnx .*cfgen models get fastestdet"):
+        create_perceiver("twinlitenet", {**options, "things": "fastestdet"})
+    cut = tmp_path / "cut.onnx"
+    cut.write_bytes((models / "fastestdet.onnx").read_bytes()[:5000])
+    with pytest.raises(InputError, match="expected 998169 bytes, found 5000; get it with"):
+        create_perceiver("twinlitenet", {**options, "things": str(cut)})
+
+
+def test_vehicles_are_found_near_and_far_the_same_each_time(models, real, folder):
+    shutil.copy(models / "fastestdet.onnx", FILES["fastestdet"].place)
+    image = cv2.imread(str(real / "images" / "carnd_test1.jpg"))[:, :, ::-1].copy()
+    perceiver = create_perceiver(
+        "twinlitenet", {"path": str(models / "twinlitenet.onnx"), "things": "fastestdet"}
+    )
+    view = perceiver._view(image)
+    assert set(perceiver.identity) == {"weights", "things"}
+    assert perceiver._view(image).things == view.things
+    cars = [t for t in view.things if t.kind == "car"]
+    # the black and the white car to the right, by hand
+    for u, v in ((868, 430), (1180, 425)):
+        assert any(t.box[0] < u < t.box[2] and t.box[1] < v < t.box[3] for t in cars)
+    assert all(0 <= t.box[0] < t.box[2] < 1280 and 0 <= t.box[1] < t.box[3] < 720 for t in view.things)
+
+
+def test_a_small_thing_is_found_in_a_window_only(models, real):
+    """A car shrunk to 20 px in an empty frame: the whole frame does not show it to a network of 352 px."""
+    image = cv2.imread(str(real / "images" / "carnd_test1.jpg"))[:, :, ::-1]
+    car = cv2.resize(image[340:520, 720:1010], None, fx=0.1, fy=0.1, interpolation=cv2.INTER_AREA)
+    frame = np.full((720, 1280, 3), 128, np.uint8)
+    frame[400 : 400 + car.shape[0], 300 : 300 + car.shape[1]] = car
+    network = ThingNetwork(str(models / "fastestdet.onnx"))
+    [found] = network.find_in(frame, (285, 380, 345, 440))
+    assert found.kind in ("car", "truck")
+    assert 300 < (found.box[0] + found.box[2]) / 2 < 300 + car.shape[1]
+    assert network.find_in(frame, (-50, -50, -10, -10)) == ()

@@ -1,0 +1,90 @@
+"""A frame that shows no road is refused once, in words, by the check of scenes and by the build."""
+
+import json
+import shutil
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.view import SceneView
+from cfgen.store import Store
+from tests.benches import run
+from tests.hazards import drawn
+
+
+def seen(road: np.ndarray) -> str:
+    view = SceneView(road, road & False, (640, 400), None, {"name": "drawn"})
+    return why_no_road(view, drawn.CAMERA)
+
+
+def test_road_before_the_car_is_enough_and_its_lack_is_told():
+    rows, cols = np.mgrid[:40, :64]
+    assert seen((rows > 20) & (np.abs(cols - 32) < rows - 18)) == ""
+    assert seen(rows < 0) == (
+        f"{NO_ROAD}: 0% of what lies before the car is road (expected 2%), as perception 'drawn' sees it"
+    )
+    beside = (rows > 25) & (cols < 15)
+    assert "0% of what lies before the car" in seen(beside)
+    specks = (rows % 8 == 0) & (cols % 8 == 0)
+    assert "of what lies before the car is road" in seen(specks)
+    assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
+
+
+def pictures() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    sky = np.linspace(250, 150, 480)[:, None, None] * np.array([0.6, 0.8, 1.0])
+    return {
+        "black": np.zeros((480, 640, 3), np.uint8),
+        "sky": np.broadcast_to(sky, (480, 640, 3)).astype(np.uint8),
+        "noise": rng.integers(0, 256, (480, 640, 3), np.uint8),
+    }
+
+
+@pytest.fixture
+def scenes(real, tmp_path):
+    """Three scenes of a real drive; the frame of one shows the road, the others something else."""
+    source, made = real / "udacity_hmb3" / "scenes", tmp_path / "scenes"
+    for path in sorted(source.iterdir())[3:6]:
+        shutil.copytree(path, made / path.name)
+    first, *others = sorted(made.iterdir())
+    for path, kind in zip(others, ("black", "noise"), strict=True):
+        cv2.imwrite(str(path / "frame.jpg"), pictures()[kind])
+    return made, first.name
+
+
+def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes, tmp_path):
+    folder, good = scenes
+    eyes = ["--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}"]
+    code, out, _ = run("scenes", "check", folder, "--quiet", *eyes)
+    assert code == 1
+    errors = [line for line in out.splitlines() if line.startswith("error")]
+    assert len(errors) == 2
+    assert all(
+        f"frame.jpg: {NO_ROAD}: 0%" in e and "as perception 'twinlitenet' sees it" in e for e in errors
+    )
+    assert "1 without fault, 0 with warnings, 2 unusable; road seen by: twinlitenet" in out
+
+    bench = tmp_path / "b"
+    code, out, err = run(
+        *("build", "--n", "4", "--scenes", folder, "--seed", "7", "--out", bench, "--quiet", "--jobs", "1"),
+        *eyes,
+    )
+    store = Store(bench)
+    refused = [r for r in store.rejections() if r.reason.startswith(NO_ROAD)]
+    assert {r.scene_id for r in refused} == {p.name for p in folder.iterdir()} - {good}
+    assert all(p.round == 0 for p in store.benchmark.planned if p.case_id in {r.case_id for r in refused})
+    told = json.loads((bench / "build.json").read_text())
+    assert set(told["unusable_scenes"]) == {r.scene_id for r in refused}
+    assert told["perception"] == "twinlitenet"
+    assert sum(f"left out: {NO_ROAD}" in line for line in err.splitlines()) == 2
+    assert code == 0, (out, err)
+
+
+def test_colour_is_named_as_the_weaker_test(bench):
+    told = json.loads((bench / "build.json").read_text())
+    assert told["perception"].startswith("colour (the weaker test")
+    assert run("report", bench, "--out", bench.parent / "seen")[0] == 0
+    page = (bench.parent / "seen" / "index.html").read_text()
+    assert "road seen by colour (the weaker test: it guesses the road from its colour)" in page
