@@ -13,7 +13,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.history import Frames, HazardHistory
+from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.zones import Pose, half_extents, poses_to_try, velocity
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
@@ -68,13 +68,14 @@ def find_placements(
         )
     path = EgoPath.from_scene(scene, FAR_M)
     seen = {**(frames or {}), (scene.front.name, 0.0): image}
-    ground = (views or Views.of(ColourGround()).scene(scene, seen)).now
+    views = views or Views.of(ColourGround()).scene(scene, seen)
+    ground = views.now
     if not ground.road.any():
         return "no road in view"
     brightness = road_brightness(image, ground)
     if brightness < MIN_BRIGHTNESS:
         return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen)
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views)
     return search.run(poses, fault) or search.why_not(len(poses))
 
 
@@ -84,12 +85,12 @@ def examine(
     path: EgoPath,
     ground: SceneView,
     hood: float,
-    frames: Frames,
+    views: SceneViews,
     pose: Pose,
     decel_band: tuple[float, float],
 ) -> tuple[Placement | None, list[str]]:
     """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    search = _Search(scene, hazard, path, ground, hood, frames)
+    search = _Search(scene, hazard, path, ground, hood, views)
     x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)
     boxes, in_view = boxes_px(search.camera, corners)
@@ -120,13 +121,13 @@ class _Search:
     path: EgoPath
     ground: SceneView
     hood: float
-    frames: Frames
+    views: SceneViews
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
         self.past = HazardHistory(
-            self.scene, self.ground, self._clear_needed, _shrink(self.camera), self.frames
+            self.views, self.ground, self._clear_needed, _shrink(self.camera), self.hazard.standing
         )
 
     def why_not(self, tried: int) -> str:
