@@ -1,10 +1,11 @@
 """What a hazard did in the 2 s before t0: it shows wherever its place is in view, or its place is refused.
 
 A place is seen when a past frame shows road there. Where the view of that frame is unsure, its colours decide: they
-are those of t0, unless something stood there. What drove through the place, or hides a part of it, refuses it.
+are those of t0, unless something stood there. What drove through the place, or hides a part of it, refuses it; what
+hides all of it must be a thing that somebody saw.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -13,10 +14,10 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.camera import at_pose, centre, inside, project
+from cfgen.geometry.camera import at_pose, centre, ground_points, inside, project
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.lens import Array
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size
 
@@ -38,14 +39,15 @@ BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
 #: This share of such points under it, or just before it, says: something real was there.
 TAKEN = 0.35
 
-#: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
-NEARER_M = 5.0
-#: How finely it is looked for, m, and at how many points of the hazard's width.
+#: How finely it is looked for along the lines of sight, m, and at how many points of the hazard's width.
 STEP_M, ACROSS = 1.5, 9
 #: Ground closer to the camera than this is not looked at, m: nothing stands there.
 CLOSE_M = 5.0
-#: Height, m, that what is seen on the road has at least.
-TALL_M = 1.3
+
+#: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
+NEARER_M = 5.0
+#: A thing that reaches this share of its box into it, and stands as low but for this share, is before it.
+REACH = 0.05
 
 Shown = Literal["outside", "seen", "likely", "hidden", "refused"]
 
@@ -110,7 +112,7 @@ class HazardHistory:
         return shown
 
     def _shown(self, placement: Placement, t: float) -> Shown:
-        """How it shows at time ``t``: road is "seen" there, or "likely"; it is "hidden" by something nearer."""
+        """How it shows at time ``t``: road is "seen" there, or "likely"; "hidden" by something real that is nearer."""
         then, camera = placement.at(t), self.cameras[t]
         boxes, valid = boxes_px(camera, box_corners(then.x, then.y, then.yaw, then.size))
         clipped = clip_boxes(camera, boxes)
@@ -120,30 +122,35 @@ class HazardHistory:
         if area < COMING_IN * areas(boxes)[0]:
             return "seen"
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
-        px, _ = project(camera, footprint)
         view, needed = self._view(t), self.needed - SLACK
+        behind = self._behind((view and view.things) or (), clipped[0], t)
+        if behind != "seen":
+            return behind
+        px, _ = project(camera, footprint)
         if view is not None and view.share(px) >= needed:
             return "seen"
         px, ahead = project(self.scene.front, footprint)
         if ahead.all() and self.ground.share(px) >= needed and not self._taken(footprint, t):
             on_road = self._now.share(px) >= needed
             return "likely" if view is not None and on_road else "seen"
-        return "hidden" if self._hidden(footprint, clipped[0], t) else "refused"
+        return "refused"
 
-    def _hidden(self, footprint: Array, box: Array, t: float) -> bool:
-        """Whether something real that stood nearer by on the road at ``t`` hides the whole box (4,) px of t."""
-        view, camera = self._view(t), self.cameras[t]
-        spots = self._before(footprint, t, NEARER_M)
-        if view is None or not len(spots):
-            return False
-        px, seen = project(camera, spots.reshape(-1, 3))
-        covered = seen & inside(camera, px) & ~view.is_road(px) & self._road_now(spots.reshape(-1, 3))
-        whole = np.flatnonzero(covered.reshape(spots.shape[:2]).all(1))
-        if not len(whole):
-            return False
-        base = spots[whole[-1], ACROSS // 2]
-        top, _ = project(camera, [(base[0], base[1], TALL_M)])
-        return bool(top[0, 1] <= box[1])
+    def _behind(self, things: Sequence[Thing], box: Array, t: float) -> Shown:
+        """Whether a real thing hides its box (4,) px of ``t``: whole, or a part, which refuses it; else "seen"."""
+        camera = self.cameras[t]
+        how: Shown = "seen"
+        foot, _ = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
+        for thing in things:
+            x0, y0, x1, y1 = thing.box
+            across, down = min(x1, box[2]) - max(x0, box[0]), min(y1, box[3]) - max(y0, box[1])
+            if down <= 0 or across < REACH * (box[2] - box[0]) or y1 < box[3] - REACH * (box[3] - box[1]):
+                continue
+            base, _ = ground_points(camera, [((x0 + x1) / 2, y1)])
+            nearer = np.hypot(*(foot - centre(camera)[:2])[0]) - np.hypot(*(base - centre(camera)[:2])[0])
+            if nearer > NEARER_M and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
+                return "hidden"
+            how = "refused"
+        return how
 
     def _taken(self, footprint: Array, t: float) -> bool:
         """Whether the ground under a footprint (4, 3), or before it, shows something else at ``t`` than at t0."""
@@ -154,20 +161,20 @@ class HazardHistory:
         other, both = self._other(spots, t)
         if both.sum() >= 2 and other[both].mean() >= TAKEN:
             return True
-        before = self._before(footprint, t, 0.0).reshape(-1, 3)
+        before = self._before(footprint, t).reshape(-1, 3)
         other = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, ACROSS)
         other &= other.sum(1, keepdims=True) >= 2  # one alone is paint or a shadow's edge
         return bool(other.any(0).mean() >= TAKEN)
 
-    def _before(self, footprint: Array, t: float, start: float) -> Array:
-        """(rows, ACROSS, 3) ground points on the lines of sight to a footprint (4, 3), from ``start`` m before it on."""
+    def _before(self, footprint: Array, t: float) -> Array:
+        """(rows, ACROSS, 3) ground points on the lines of sight to a footprint (4, 3)."""
         eye, middle = centre(self.cameras[t]) * (1, 1, 0), footprint.mean(0)
         nearest = float(np.hypot(*(footprint - eye)[:, :2].T).min())
         away = float(np.hypot(*(middle - eye)[:2]))
         towards = (eye - middle) / max(away, 1e-6)
         side = np.array([-towards[1], towards[0], 0.0])
         reach = float(np.abs((footprint - middle) @ side).max())
-        steps = np.arange(away - nearest + start, away - CLOSE_M, STEP_M)[:, None, None]
+        steps = np.arange(away - nearest, away - CLOSE_M, STEP_M)[:, None, None]
         across = np.linspace(-reach, reach, ACROSS)[:, None]
         # lines of sight draw together towards the camera
         return middle + steps * towards + across * side * (1 - steps / away)

@@ -1,24 +1,28 @@
 """The 2 s before: a hazard shows wherever its place is in view, what drove through it refuses it, nothing pops in."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
+from cfgen.geometry.box import box_corners
+from cfgen.geometry.camera import project
 from cfgen.hazards.history import HazardHistory
 from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
 
 CAR = Size(length=4.5, width=1.8, height=1.5)
-LOW = Size(length=0.8, width=0.8, height=0.5)
+UPRIGHT, LOW = Size(length=0.8, width=0.8, height=1.6), Size(length=0.8, width=0.8, height=0.5)
 SPEED = 10.0
 TIMES = tuple(-0.25 * i for i in range(9))
 
 
-def hazard(x: float, y: float, size: Size = Size(length=0.8, width=0.8, height=1.6), **moves) -> Placement:
+def hazard(x: float, y: float, size: Size = UPRIGHT, **moves) -> Placement:
     return Placement(
         zone="ego_lane",
         x=x,
@@ -35,31 +39,40 @@ def hazard(x: float, y: float, size: Size = Size(length=0.8, width=0.8, height=1
 
 
 class Drawn(ColourGround):
-    """Sees by colours, and no road at all in ``blind`` pictures."""
+    """Sees by colours; ``blind``: pictures in which it sees no road; ``things``: what stands in others, by id."""
 
-    def __init__(self, blind=()):
-        self.blind = blind
+    def __init__(self, blind: Sequence[np.ndarray] = (), things: Mapping[int, Thing] | None = None):
+        self.blind, self.things = blind, things or {}
 
     def _view(self, frame) -> SceneView:
         seen = super()._view(frame)
-        if not any(frame.image is image for image in self.blind):
-            return seen
-        return SceneView(seen.road & False, seen.lanes, seen.size, None, seen.by)
+        road = seen.road & ~np.any([frame.image is image for image in self.blind])
+        things = (self.things[id(frame.image)],) if id(frame.image) in self.things else ()
+        return replace(seen, road=road, things=things)
 
 
 def past(
-    traffic: Mapping[float, tuple[float, float]] | None = None, half: float = 5.0, times=TIMES, blind=()
+    traffic: Mapping[float, tuple[float, float]] | None = None, half=5.0, times=TIMES, blind=(), told=False
 ) -> HazardHistory:
     """Frames of a straight drive; ``traffic``: at t, a car at x, y of the ego frame at t0.
 
-    ``blind``: times at which nobody sees the road.
+    ``blind``: times at which nobody sees the road; ``told``: somebody sees the cars.
     """
-    frames = {("front", t): drawn.road(half=half, seed=i) for i, t in enumerate(times)}
+    frames = {("front", t): road(half, i) for i, t in enumerate(times)}
+    things = {}
     for t, (x, y) in (traffic or {}).items():
         frames["front", t] = drawn.put(frames["front", t], x - SPEED * t, y, CAR)
+        px, _ = project(drawn.CAMERA, box_corners(x - SPEED * t, y, 0.0, CAR)[0])
+        things[id(frames["front", t])] = Thing("car", (*px.min(0), *px.max(0)), 0.9)
     scene = drawn.scene(SPEED, frames=tuple(sorted(times)))
-    views = Views.of(Drawn([frames["front", t] for t in blind])).scene(scene, frames)
+    eyes = Drawn([frames["front", t] for t in blind], things if told else None)
+    views = Views.of(eyes).scene(scene, frames)
     return HazardHistory(views, views.now, 0.88, 0.8)
+
+
+@cache
+def road(half: float, seed: int) -> np.ndarray:
+    return drawn.road(half=half, seed=seed)
 
 
 def test_a_standing_hazard_shows_all_along_on_an_empty_road():
@@ -82,19 +95,28 @@ def test_a_nearer_car_that_hides_part_of_a_wide_one_refuses_it():
     assert past().of(truck, crosses=False).visible_since is None
 
 
-def test_a_nearer_car_that_hides_all_of_it_hides_it_until_then():
-    found = past({-2.0: (18.0, 0.0), -1.75: (15.0, 0.0)}).of(hazard(34, 0.0, LOW), crosses=False)
+def test_a_nearer_car_that_somebody_saw_hides_all_of_it_until_then():
+    traffic = {-2.0: (18.0, 0.0), -1.75: (15.0, 0.0)}
+    found = past(traffic, told=True).of(hazard(34, 0.0, LOW), crosses=False)
     assert found.hidden_at(-1.75)
     assert not found.hidden_at(-1.5)
+    assert past(traffic).of(hazard(34, 0.0, LOW), crosses=False) is None
 
 
 def test_what_a_nearer_car_leaves_uncovered_above_it_refuses_the_place():
     tall = hazard(34, 0.0, Size(length=0.8, width=0.8, height=2.6))
-    assert past({-2.0: (18.0, 0.0)}).of(tall, crosses=False) is None
+    assert past({-2.0: (18.0, 0.0)}, told=True).of(tall, crosses=False) is None
+
+
+def test_a_car_seen_on_the_place_or_partly_before_it_refuses_it():
+    for x, y in ((35.0, 0.0), (18.0, 0.9)):
+        found = past({-2.0: (x, y)}, told=True, blind=(-2.0,)).of(hazard(34, 0.0, LOW), crosses=False)
+        assert found is None
+    assert past({-2.0: (45.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False).visible_since is None
 
 
 def test_it_does_not_vanish_behind_something_and_come_again():
-    assert past({-1.0: (18.0, 0.0)}).of(hazard(34, 0.0, LOW), crosses=False) is None
+    assert past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False) is None
 
 
 def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
