@@ -208,7 +208,7 @@ def placed(
     pose = _pose(there, hazard, asked)
     band = store.benchmark.decel_band
     placement, faults = examine(
-        there.scene, hazard, there.path, there.ground, there.hood, there.past, pose, band
+        there.scene, hazard, there.path, there.ground, there.hood, there.views, pose, band
     )
     return placement, faults, hazard
 

@@ -1,40 +1,55 @@
-"""What a hazard did in the 2 s before t0: it comes from outside the view, from behind something, or shows all along."""
+"""What a hazard did in the 2 s before t0: it shows wherever its place is in view, or its place is refused.
 
-from collections.abc import Mapping
+A place is seen when a past frame shows road there. Where the view of that frame is unsure, its colours decide: they
+are those of t0, unless something stood there. What drove through the place, or hides a part of it, refuses it; what
+hides all of it must be a thing that somebody saw.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import cv2
 import numpy as np
 
 from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
-from cfgen.geometry.camera import centre, inside, project
+from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
-from cfgen.perception.view import SceneView
-from cfgen.records import Camera, Placement, Scene
+from cfgen.perception.view import SceneView, Thing
+from cfgen.perception.views import SceneViews
+from cfgen.records import Camera, Placement, Scene, Size
 
-#: It may appear from behind something real only while its box is smaller than this, px^2 at the planner's size.
-MAX_POP_PX = 150.0
-#: What comes out from behind something that was seen there may be larger.
-MAX_REVEAL_PX = 900.0
+#: What shows less of its box than this, px^2 at the planner's size, need not show.
+SMALL_PX = 12.0
+#: Less of its box than this in the frame: it is coming in at the frame's side.
+COMING_IN = 0.6
 #: Times at which something that crosses may have set off, s relative to t0; None: it was moving all along.
 STARTS = (None, -1.5, -1.0, -0.6, -0.3)
-#: Times looked at when there are no past frames, and how many of those that there are.
-TIMES, MAX_TIMES = (-2.0, -1.5, -1.0, -0.5), 4
+#: Times looked at when there are no past frames.
+TIMES = (-2.0, -1.5, -1.0, -0.5)
+#: A past frame needs this much less clear road than t0: there it is further away, and poses are less sure.
+SLACK = 0.15
+#: The least share of the frames that show it in which road is seen there, rather than told by colours alone.
+SURE = 0.5
+
 #: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
 BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
 #: This share of such points under it, or just before it, says: something real was there.
-TAKEN = 0.5
+TAKEN = 0.35
 
-#: How far before it something nearer is looked for, m, and at how many points of its width.
-NEARER_M, ACROSS = (0.0, 2.5, 5.0, 8.0, 11.0, 14.0, 17.0, 21.0, 25.0), 9
-#: Hidden over this share of its width, it is wholly so.
-WHOLE = 0.8
-#: Width and height, m, of what a car can hide.
-CAR_M = (2.6, 2.2)
+#: How finely it is looked for along the lines of sight, m, and at how many points of the hazard's width.
+STEP_M, ACROSS = 1.5, 9
+#: Ground closer to the camera than this is not looked at, m: nothing stands there.
+CLOSE_M = 5.0
 
-Frames = Mapping[tuple[str, float], np.ndarray]
+#: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
+NEARER_M = 5.0
+#: A thing that reaches this share of its box into it, and stands as low but for this share, is before it.
+REACH = 0.05
+
+Shown = Literal["outside", "seen", "likely", "hidden", "refused"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,102 +57,129 @@ class HazardHistory:
     """The scene's past as the front camera saw it.
 
     Attributes:
-        ground: what the front frame shows at t0; the ground is the world's, so what is road now was road before.
+        views: what the frames show; without past ones, passing traffic stays unknown.
+        ground: where the hazard may be at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
-        frames: (H, W, 3) uint8 by camera and time; without past ones, passing traffic stays unknown.
+        standing: the part of the hazard's box that takes up ground; None: all of it.
     """
 
-    scene: Scene
+    views: SceneViews
     ground: SceneView
     needed: float
     shrink: float
-    frames: Frames
+    standing: Size | None = None
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
+    _seen: dict[float, SceneView | None] = field(default_factory=dict, repr=False)
+
+    @property
+    def scene(self) -> Scene:
+        return self.views.scene
+
+    @cached_property
+    def _now(self) -> SceneView:
+        return self.views.now
 
     @cached_property
     def cameras(self) -> dict[float, Camera]:
-        """The front camera at every time looked at, for points of the ego frame at t0."""
+        """The front camera at the time of every past frame, for points of the ego frame at t0."""
         front, first = self.scene.front, self.scene.history.t[0]
-        times = sorted(t for name, t in self.frames if name == front.name and t < -0.05) or list(TIMES)
-        times = [t for t in times if t >= first - 1e-6]
-        if not times:
-            return {}
-        chosen = [times[i] for i in np.unique(np.linspace(0, len(times) - 1, MAX_TIMES).round().astype(int))]
-        return {t: camera_at(self.scene, front.name, t) for t in chosen}
+        times: Iterable[float] = [t for t in self.views.times if t < -0.05] or TIMES
+        return {t: camera_at(self.scene, front.name, t) for t in times if t >= first - 1e-6}
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
         for start in STARTS if crosses else (None,):
             moving = placement.model_copy(update={"moving_since": start})
-            shown = {t: self._shown(moving, t) for t in self.cameras}
-            if "pops in" in shown.values():
+            shown = self._past(moving)
+            if "refused" in shown.values():
                 continue
             hidden = [t for t, how in shown.items() if how == "hidden"]
             since = max(hidden) + 0.05 if hidden else None
-            return moving.model_copy(update={"visible_since": since})
+            if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
+                continue  # it would vanish and come again
+            ways = list(shown.values())
+            if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
+                return moving.model_copy(update={"visible_since": since})
         return None
 
-    def _shown(self, placement: Placement, t: float) -> str:
-        """How it shows at time ``t``: "outside" the view, "visible", "hidden" behind something, or it "pops in"."""
+    def _past(self, placement: Placement) -> dict[float, Shown]:
+        """How it shows in each past frame, latest first, up to the first that refuses it."""
+        shown: dict[float, Shown] = {}
+        for t in sorted(self.cameras, reverse=True):
+            shown[t] = self._shown(placement, t)
+            if shown[t] == "refused":
+                break
+        return shown
+
+    def _shown(self, placement: Placement, t: float) -> Shown:
+        """How it shows at time ``t``: road is "seen" there, or "likely"; "hidden" by something real that is nearer."""
         then, camera = placement.at(t), self.cameras[t]
-        corners = box_corners(then.x, then.y, then.yaw, then.size)
-        boxes, valid = boxes_px(camera, corners)
-        area = areas(clip_boxes(camera, boxes))[0] * self.shrink if valid.all() else 0.0
-        if area < 1:
+        boxes, valid = boxes_px(camera, box_corners(then.x, then.y, then.yaw, then.size))
+        clipped = clip_boxes(camera, boxes)
+        area = areas(clipped)[0] if valid.all() else 0.0
+        if area * self.shrink < SMALL_PX:
             return "outside"
-        crossed = 1.0 if self._taken(corners[0, :4], t) else self._crossed(corners[0, :4], t)
-        if crossed:
-            whole = crossed >= WHOLE and self._fits_behind_a_car(placement, corners[0, :4], t)
-            return "hidden" if whole or area < MAX_REVEAL_PX else "pops in"
-        if placement.vx == placement.vy == 0:
-            return "visible"
-        px, valid = project(self.scene.front, corners[0, :4])
-        if valid.all() and self.ground.share(px) >= self.needed - 0.15:
-            return "visible"
-        return "hidden" if area < MAX_POP_PX else "pops in"
+        if area < COMING_IN * areas(boxes)[0]:
+            return "seen"
+        footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
+        view, needed = self._view(t), self.needed - SLACK
+        behind = self._behind((view and view.things) or (), clipped[0], t)
+        if behind != "seen":
+            return behind
+        px, _ = project(camera, footprint)
+        if view is not None and view.share(px) >= needed:
+            return "seen"
+        px, ahead = project(self.scene.front, footprint)
+        if ahead.all() and self.ground.share(px) >= needed and not self._taken(footprint, t):
+            on_road = self._now.share(px) >= needed
+            return "likely" if view is not None and on_road else "seen"
+        return "refused"
+
+    def _behind(self, things: Sequence[Thing], box: Array, t: float) -> Shown:
+        """Whether a real thing hides its box (4,) px of ``t``: whole, or a part, which refuses it; else "seen"."""
+        camera = self.cameras[t]
+        how: Shown = "seen"
+        foot, _ = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
+        for thing in things:
+            x0, y0, x1, y1 = thing.box
+            across, down = min(x1, box[2]) - max(x0, box[0]), min(y1, box[3]) - max(y0, box[1])
+            if down <= 0 or across < REACH * (box[2] - box[0]) or y1 < box[3] - REACH * (box[3] - box[1]):
+                continue
+            base, _ = ground_points(camera, [((x0 + x1) / 2, y1)])
+            nearer = np.hypot(*(foot - centre(camera)[:2])[0]) - np.hypot(*(base - centre(camera)[:2])[0])
+            if nearer > NEARER_M and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
+                return "hidden"
+            how = "refused"
+        return how
 
     def _taken(self, footprint: Array, t: float) -> bool:
-        """Whether the ground under a footprint (4, 3) and just before it shows something else at ``t`` than at t0."""
-        front = self.scene.front
-        if (front.name, t) not in self.frames or (front.name, 0.0) not in self.frames:
+        """Whether the ground under a footprint (4, 3), or before it, shows something else at ``t`` than at t0."""
+        if self._view(t) is None:
             return False
         middle = footprint.mean(0)
-        towards = centre(self.cameras[t]) * (1, 1, 0) - middle
-        towards /= max(float(np.hypot(*towards[:2])), 1e-6)
-        inner = middle + 0.8 * (footprint - middle)
-        spots = np.vstack([inner, middle, *(inner + m * towards for m in (1.5, 3.0))])
+        spots = np.vstack([middle + 0.8 * (footprint - middle), middle])
         other, both = self._other(spots, t)
-        under = np.arange(len(spots)) < 5
-        if both[under].sum() < 2:
-            return False
-        before = other[both & ~under].mean() if (both & ~under).any() else 0.0
-        return bool(max(other[both & under].mean(), before) >= TAKEN)
+        if both.sum() >= 2 and other[both].mean() >= TAKEN:
+            return True
+        before = self._before(footprint, t).reshape(-1, 3)
+        other = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, ACROSS)
+        other &= other.sum(1, keepdims=True) >= 2  # one alone is paint or a shadow's edge
+        return bool(other.any(0).mean() >= TAKEN)
 
-    def _fits_behind_a_car(self, placement: Placement, footprint: Array, t: float) -> bool:
-        sight = footprint.mean(0) - centre(self.cameras[t])
-        side = np.array([-sight[1], sight[0]]) / max(float(np.hypot(*sight[:2])), 1e-6)
-        width = float(np.ptp(footprint[:, :2] @ side))
-        return width <= CAR_M[0] and placement.size.height <= CAR_M[1]
-
-    def _crossed(self, footprint: Array, t: float) -> float:
-        """Share of a footprint's (4, 3) width that something real hides which stood nearer by on the road at ``t``."""
-        if (self.scene.front.name, t) not in self.frames or (self.scene.front.name, 0.0) not in self.frames:
-            return 0.0
-        middle, eye = footprint.mean(0), centre(self.cameras[t]) * (1, 1, 0)
-        away = float(np.hypot(*(eye - middle)[:2]))
-        side = np.array([middle[1] - eye[1], eye[0] - middle[0], 0.0]) / max(away, 1e-6)
+    def _before(self, footprint: Array, t: float) -> Array:
+        """(rows, ACROSS, 3) ground points on the lines of sight to a footprint (4, 3)."""
+        eye, middle = centre(self.cameras[t]) * (1, 1, 0), footprint.mean(0)
+        nearest = float(np.hypot(*(footprint - eye)[:, :2].T).min())
+        away = float(np.hypot(*(middle - eye)[:2]))
+        towards = (eye - middle) / max(away, 1e-6)
+        side = np.array([-towards[1], towards[0], 0.0])
         reach = float(np.abs((footprint - middle) @ side).max())
-        across = middle + np.linspace(-reach, reach, ACROSS)[:, None] * side
-        rows = [m / away for m in NEARER_M if m < away - 5.0]
-        if not rows:
-            return 0.0
-        spots = np.concatenate([across + share * (eye - across) for share in rows])
-        other, _ = self._other(spots, t)
-        wide = (other & self._clear_now(spots)).reshape(len(rows), ACROSS)
-        wide = wide & (wide.sum(1, keepdims=True) >= 2)  # one alone is paint or a shadow's edge
-        return float(wide.any(0).mean())
+        steps = np.arange(away - nearest, away - CLOSE_M, STEP_M)[:, None, None]
+        across = np.linspace(-reach, reach, ACROSS)[:, None]
+        # lines of sight draw together towards the camera
+        return middle + steps * towards + across * side * (1 - steps / away)
 
-    def _clear_now(self, spots: Array) -> np.ndarray:
+    def _road_now(self, spots: Array) -> np.ndarray:
         """(N,) bool: ground points that are clear road at t0; verges change their looks with the point of view."""
         px, valid = project(self.scene.front, spots)
         return valid & self.ground.is_road(px)
@@ -162,7 +204,12 @@ class HazardHistory:
         cols, rows = np.round(px).astype(int).T
         return np.log(smooth[rows, cols].astype(np.float32) + 6)
 
+    def _view(self, t: float) -> SceneView | None:
+        if t not in self._seen:
+            self._seen[t] = self.views.at(t)
+        return self._seen[t]
+
     def _smooth(self, t: float) -> np.ndarray:
         if t not in self._kept:
-            self._kept[t] = cv2.blur(self.frames[self.scene.front.name, t], (5, 5))
+            self._kept[t] = cv2.blur(self.views.images[self.scene.front.name, t], (5, 5))
         return self._kept[t]

@@ -13,7 +13,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.history import Frames, HazardHistory
+from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.zones import Lanes, Pose, changes_lanes, half_extents, poses_to_try, velocity
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
@@ -89,7 +89,7 @@ def find_placements(
     if hazard.kind == "nuisance":
         ground = views.with_flat_ground()
     low, high = hazard.distance.decel or decel_band
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), seen, beside)
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, beside)
     search.wanted_decel = low + (high - low) * float(rng.uniform())
     return search.run(poses, fault) or search.why_not(len(poses))
 
@@ -114,12 +114,12 @@ def examine(
     path: EgoPath,
     ground: SceneView,
     hood: float,
-    frames: Frames,
+    views: SceneViews,
     pose: Pose,
     decel_band: tuple[float, float],
 ) -> tuple[Placement | None, list[str]]:
     """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    search = _Search(scene, hazard, path, ground, hood, frames)
+    search = _Search(scene, hazard, path, ground, hood, views)
     x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)
     boxes, in_view = boxes_px(search.camera, corners)
@@ -150,7 +150,7 @@ class _Search:
     path: EgoPath
     ground: SceneView
     hood: float
-    frames: Frames
+    views: SceneViews
     lanes: Lanes | None = None
     #: m/s^2 that the place should require; drawn from the band, so that cases fill it
     wanted_decel: float = 4.5
@@ -159,7 +159,7 @@ class _Search:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
         self.past = HazardHistory(
-            self.scene, self.ground, self._clear_needed, _shrink(self.camera), self.frames
+            self.views, self.ground, self._clear_needed, _shrink(self.camera), self.hazard.standing
         )
 
     def why_not(self, tried: int) -> str:

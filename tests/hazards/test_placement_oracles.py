@@ -12,7 +12,9 @@ from shapely import affinity
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import examine
 from cfgen.hazards.zones import Pose
+from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView
+from cfgen.perception.views import Views
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
 from tests.hazards import drawn
 
@@ -84,7 +86,8 @@ def look(
     scene = drawn.scene(13.0, curvature)
     path = EgoPath.from_scene(scene, 110.0)
     frames = {("front", 0.0): np.full((HEIGHT, WIDTH, 3), 100, np.uint8)}
-    return examine(scene, h or hazard(), path, ground or clear(), hood, frames, p, BAND)
+    views = Views.of(ColourGround()).scene(scene, frames)
+    return examine(scene, h or hazard(), path, ground or clear(), hood, views, p, BAND)
 
 
 # --- what a placement says of itself ----------------------------------------------------------------------
