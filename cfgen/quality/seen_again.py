@@ -55,9 +55,9 @@ def _changed(before: SceneView, after: SceneView, mask: np.ndarray) -> tuple[flo
     edited = cv2.resize((mask > 0).astype(np.float32), before.road.shape[::-1], interpolation=cv2.INTER_AREA)
     reach = 2 * max(round(NEAR * before.road.shape[1]), 1) + 1
     away = cv2.dilate((edited > 0).astype(np.uint8), np.ones((reach, reach), np.uint8)) == 0
-    whole = max(np.count_nonzero(before.road), 1)
+    whole = max(int(np.count_nonzero(before.road)), 1)
     lost, new = before.road & ~after.road & away, after.road & ~before.road & away
-    return np.count_nonzero(lost) / whole, np.count_nonzero(new) / whole
+    return int(np.count_nonzero(lost)) / whole, int(np.count_nonzero(new)) / whole
 
 
 def _stands(before: SceneView, edit: GateInput) -> float:
