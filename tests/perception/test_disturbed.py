@@ -27,12 +27,12 @@ def placements(bench) -> dict:
 
 @pytest.fixture(scope="module")
 def build(real, models):
-    """Builds three cases in the folder that it is given, in this process."""
+    """Builds three cases, or fewer where no road is seen, in the folder that it is given, in this process."""
     eyes = ("--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}")
 
     def make(out):
         code, _, err = run(*build_arguments(real, out, 3, "--jobs", "1", *eyes))
-        assert code == 0, err
+        assert code in (0, 1), err
         return placements(out)
 
     return make
@@ -41,7 +41,9 @@ def build(real, models):
 @pytest.fixture(scope="module")
 def steady(build, tmp_path_factory):
     out = tmp_path_factory.mktemp("steady") / "b"
-    return out, build(out)
+    made = build(out)
+    assert len(made) == 3
+    return out, made
 
 
 def test_logits_that_are_off_by_a_ten_thousandth_place_the_same(build, steady, tmp_path, monkeypatch):
@@ -50,11 +52,10 @@ def test_logits_that_are_off_by_a_ten_thousandth_place_the_same(build, steady, t
 
 
 def test_kept_views_decide_whatever_the_network_says_now(build, steady, tmp_path, monkeypatch):
-    """What another machine begins, this one ends, with eyes of its own that see something else entirely."""
+    """What another machine begins, this one ends, although its own eyes see no road at all."""
     out, expected = steady
     shutil.copytree(out / VIEWS, tmp_path / "b" / VIEWS)
     shutil.copy(out / "benchmark.json", tmp_path / "b")
-    disturb(monkeypatch, 50.0)
+    monkeypatch.setattr(RoadNetwork, "logits", lambda *_: (np.full((360, 640), -1.0),) * 2)
     assert build(tmp_path / "b") == expected
-    shutil.rmtree(tmp_path / "b")
-    assert build(tmp_path / "b") != expected, "without them it would have been another benchmark"
+    assert build(tmp_path / "fresh") == {}, "without them there would be no case"
