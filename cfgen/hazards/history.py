@@ -23,7 +23,7 @@ from cfgen.records import Camera, Placement, Scene, Size
 
 #: What shows less of its box than this, px^2 at the planner's size, need not show.
 SMALL_PX = 12.0
-#: Less of its box than this in the frame: it is coming in at the frame's side.
+#: Less of its box than this in the frame: it is coming in at the frame's side, and need not be on clear road.
 COMING_IN = 0.6
 #: Times at which something that crosses may have set off, s relative to t0; None: it was moving all along.
 STARTS = (None, -1.5, -1.0, -0.6, -0.3)
@@ -31,6 +31,8 @@ STARTS = (None, -1.5, -1.0, -0.6, -0.3)
 TIMES = (-2.0, -1.5, -1.0, -0.5)
 #: A past frame needs this much less clear road than t0: there it is further away, and poses are less sure.
 SLACK = 0.15
+#: A car pitches by this much between frames, rad: road is looked for so far above and below a place too.
+PITCH = 0.0035
 #: The least share of the frames that show it in which road is seen there, rather than told by colours alone.
 SURE = 0.5
 
@@ -49,7 +51,7 @@ NEARER_M = 5.0
 #: A thing that reaches this share of its box into it, and stands as low but for this share, is before it.
 REACH = 0.05
 
-Shown = Literal["outside", "seen", "likely", "hidden", "refused"]
+Shown = Literal["outside", "seen", "likely", "hidden", "unsure", "refused"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +107,15 @@ class HazardHistory:
     def _past(self, placement: Placement) -> dict[float, Shown]:
         """How it shows in each past frame, latest first, up to the first that refuses it."""
         shown: dict[float, Shown] = {}
-        for t in sorted(self.cameras, reverse=True):
+        times = sorted(self.cameras, reverse=True)
+        for t in times:
             shown[t] = self._shown(placement, t)
             if shown[t] == "refused":
-                break
+                return shown
+        for i, t in enumerate(times):
+            if shown[t] == "unsure":  # a flicker between two frames that are sure
+                around = [shown[other] for other in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])]
+                shown[t] = "likely" if around == ["seen", "seen"] else "refused"
         return shown
 
     def _shown(self, placement: Placement, t: float) -> Shown:
@@ -117,10 +124,8 @@ class HazardHistory:
         boxes, valid = boxes_px(camera, box_corners(then.x, then.y, then.yaw, then.size))
         clipped = clip_boxes(camera, boxes)
         area = areas(clipped)[0] if valid.all() else 0.0
-        if area * self.shrink < SMALL_PX:
+        if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
-        if area < COMING_IN * areas(boxes)[0]:
-            return "seen"
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
         view, needed = self._view(t), self.needed - SLACK
         behind = self._behind((view and view.things) or (), clipped[0], t)
@@ -129,11 +134,17 @@ class HazardHistory:
         px, _ = project(camera, footprint)
         if view is not None and view.share(px) >= needed:
             return "seen"
-        px, ahead = project(self.scene.front, footprint)
-        if ahead.all() and self.ground.share(px) >= needed and not self._taken(footprint, t):
-            on_road = self._now.share(px) >= needed
-            return "likely" if view is not None and on_road else "seen"
-        return "refused"
+        now, ahead = project(self.scene.front, footprint)
+        if ahead.all() and self.ground.share(now) >= needed and not self._taken(footprint, t):
+            sure = view is None or self._now.share(now) < needed
+            return "seen" if sure else "likely"
+        near = view is not None and any(view.share(px + off) >= needed for off in self._off)
+        return "unsure" if near else "refused"
+
+    @property
+    def _off(self) -> Array:
+        """(4, 2) px by which a place may lie off in a past frame: cars pitch, roads bend up and down."""
+        return np.outer([0.5, 1, -0.5, -1], (0.0, PITCH * self.scene.front.fy))
 
     def _behind(self, things: Sequence[Thing], box: Array, t: float) -> Shown:
         """Whether a real thing hides its box (4,) px of ``t``: whole, or a part, which refuses it; else "seen"."""

@@ -70,6 +70,16 @@ def past(
     return HazardHistory(views, views.now, 0.88, 0.8)
 
 
+def bumped(*when: float) -> HazardHistory:
+    """A road that ends before white cars, and frames in which the car pitched: all is two rows lower."""
+    frames = {}
+    for i, t in enumerate(TIMES):
+        image = drawn.put_many(road(5.0, i), 23.2 - SPEED * t, np.arange(-4, 4.1, 1.6), CAR, (240, 242, 245))
+        frames["front", t] = np.roll(image, 2 * (t in when), 0)
+    views = Views.of(Drawn()).scene(drawn.scene(SPEED, frames=tuple(sorted(TIMES))), frames)
+    return HazardHistory(views, views.now, 0.88, 0.8)
+
+
 @cache
 def road(half: float, seed: int) -> np.ndarray:
     return drawn.road(half=half, seed=seed)
@@ -122,6 +132,13 @@ def test_it_does_not_vanish_behind_something_and_come_again():
 def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
     assert past(blind=(-0.75, -1.5)).of(hazard(20, 0), crosses=False).visible_since is None
     assert past({-0.75: (20.0, 0.0)}, blind=(-0.75,)).of(hazard(20, 0), crosses=False) is None
+
+
+def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
+    place = hazard(20, 0)
+    assert bumped().of(place, crosses=False).visible_since is None
+    assert bumped(-1.5).of(place, crosses=False).visible_since is None
+    assert bumped(-1.75, -1.5).of(place, crosses=False) is None
 
 
 def test_a_place_where_hardly_any_frame_shows_road_is_refused():
