@@ -160,9 +160,11 @@ def nothing(rng: Generator, frame: Frame) -> Frame:
 
 
 def augment(rng: Generator, frame: Frame, other: Frame, sprites: list[np.ndarray]) -> Frame:
-    """One training frame (144, 256): rgb, road, lane as uint8. `other` lends a rectangle now and then."""
+    """One training frame (112, 192): rgb, road, lane as uint8. `other` lends a rectangle now and then."""
     out = lens(rng, *frame)
-    if rng.random() < 0.04:
+    if rng.random() < 0.3:
+        return out
+    if rng.random() < 0.06:
         out = nothing(rng, out)
     if rng.random() < 0.08:
         lent, (h, w) = lens(rng, *other), rng.integers(20, 90, 2)

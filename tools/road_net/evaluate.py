@@ -16,7 +16,7 @@ THRESHOLDS = np.round(np.concatenate([np.arange(0.3, 0.95, 0.05), np.arange(0.95
 
 
 def logits(net: cv2.dnn.Net, rgb: np.ndarray) -> np.ndarray:
-    """(2, 144, 256) for a frame (h, w, 3) uint8 RGB."""
+    """(2, 112, 192) for a frame (h, w, 3) uint8 RGB."""
     small = cv2.resize(rgb, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
     net.setInput(small.transpose(2, 0, 1)[None].astype(np.float32) / 255)
     return net.forward()[0]

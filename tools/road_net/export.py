@@ -1,6 +1,6 @@
 """Export: `python -m tools.road_net.export WEIGHTS.pt NOTES.json ROAD_NET.onnx` (needs the package `onnx`).
 
-Input `frame` (1, 3, 144, 256) float32 RGB in [0, 1], output `logits` (1, 2, 144, 256): drivable, lane. Beside the
+Input `frame` (1, 3, 112, 192) float32 RGB in [0, 1], output `logits` (1, 2, 112, 192): drivable, lane. Beside the
 network goes its card, ROAD_NET.json: the notes (thresholds, how it was trained, figures) with sizes and hash.
 """
 

@@ -1,10 +1,10 @@
-"""The road network: 0.5 million parameters, a 144x256 frame in, logits of road and lane line out."""
+"""The road network: 0.5 million parameters, a 112x192 frame in, logits of road and lane line out."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-HEIGHT, WIDTH = 144, 256
+HEIGHT, WIDTH = 112, 192
 
 
 def conv(i: int, o: int, kernel: int = 3, stride: int = 1) -> nn.Sequential:

@@ -1,7 +1,7 @@
-"""Train: `python -m tools.road_net.train OUT.pt --minutes 25 FRAMES.npz[=weight] ... [--start FROM.pt]`.
+"""Train: `python -m tools.road_net.train OUT.pt --minutes 25 FRAMES.npz[=weight] ... [--resume FROM.pt]`.
 
 Started by `torchrun --nproc-per-node N -m tools.road_net.train ...`, N processes train side by side and put the mean of
-their weights in place of each one's every 25 steps. FRAMES are the files of tools.road_net.label; a file's weight is the
+their weights in place of each one's every 25 steps. FRAMES are files of tools.road_net.label; a file's weight is the
 share of the frames that is drawn from it (default: its number of frames). What frames are for judging, only
 tools.road_net.evaluate reads.
 """
@@ -72,7 +72,7 @@ def main() -> None:
     ap.add_argument("out", type=Path)
     ap.add_argument("files", nargs="+")
     ap.add_argument("--minutes", type=float, default=25)
-    ap.add_argument("--start", type=Path)
+    ap.add_argument("--resume", type=Path)
     ap.add_argument("--rate", type=float, default=3e-3)
     ap.add_argument("--batch", type=int, default=16)
     ap.add_argument("--threads", type=int, default=1)
@@ -89,8 +89,8 @@ def main() -> None:
     if "RANK" in os.environ:
         dist.init_process_group("gloo")
     net = RoadNet().to(memory_format=torch.channels_last)
-    if args.start:
-        net.load_state_dict(torch.load(args.start))
+    if args.resume:
+        net.load_state_dict(torch.load(args.resume))
     mean = torch.optim.swa_utils.AveragedModel(net, avg_fn=_trail, use_buffers=True)
     stream = Stream(args.files, args.sprites, args.seed + 1000 * rank)
     loader = DataLoader(
@@ -137,7 +137,7 @@ def agree(net: RoadNet, done: float) -> bool:
     """Set every process's weights to their mean; true when the slowest clock says that time is up."""
     if not dist.is_initialized():
         return done >= 1
-    clock = torch.tensor(done)
+    clock = torch.tensor(float(done))
     with torch.no_grad():
         for value in [clock, *net.parameters(), *(b for b in net.buffers() if b.is_floating_point())]:
             dist.all_reduce(value)
