@@ -50,6 +50,8 @@ def test_the_wheel_brings_what_a_build_needs_and_nothing_else(wheel: set[str]):
         "cfgen/py.typed",
         "cfgen/planners/template/pyproject.toml.txt",
         "cfgen/planners/openapi.yaml",
+        "cfgen/perception/weights/road_net.onnx",
+        "cfgen/perception/weights/road_net.json",
         "cfgen/report_page/assets/page.html",
         "cfgen/_scenarios/scene.schema.json",
         "cfgen/_scenarios/taxonomy/debris.yaml",

@@ -1,0 +1,1 @@
+"""How `cfgen/perception/weights/road_net.onnx` was trained: frames, labels, training, export, evaluation."""
