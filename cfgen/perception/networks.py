@@ -1,5 +1,7 @@
 """Networks that see the road, in OpenCV's own ``cv2.dnn``: ONNX in, (1, 2, h, w) logits of road and lane lines out."""
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,8 +18,12 @@ from cfgen.perception.protocol import Frame
 from cfgen.perception.things import ThingNetwork
 from cfgen.perception.view import SceneView
 
+#: Of our own network, with its card.
+WEIGHTS = Path(__file__).parent / "weights"
 #: Islands of road smaller than this share of the frame are noise; so are holes of it.
 SPECK = 0.0004
+#: Paint is road within half as many cells of it.
+_PAINT = 7
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,9 @@ class RoadNetwork:
     def _view(self, image: np.ndarray) -> SceneView:
         road, lanes = self.logits(image)
         lines = lanes > self._layout.lane_margin
-        surface = without_specks((road > self._layout.road_margin) | lines)
+        surface = road > self._layout.road_margin
+        beside = cv2.dilate(surface.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
+        surface = without_specks(surface | (lines & beside))
         by = {"name": self.name, **self.identity}
         view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by)
         return replace(view, things=self._things.find(image, view)) if self._things else view
@@ -116,6 +124,38 @@ class TwinLiteNet(RoadNetwork):
                 f"bytes; {advice}"
             )
         super().__init__(name, data, layout, advice, things)
+
+
+class RoadNet(RoadNetwork):
+    """Road and lane lines of the small network that cfgen brings; it would rather miss road than take a verge for it.
+
+    Args:
+        things: as :class:`RoadNetwork` takes it.
+    """
+
+    def __init__(self, things: str = "") -> None:
+        self.options: Mapping[str, Any] = {}
+        card = json.loads((WEIGHTS / "road_net.json").read_text())
+        _, _, height, width = card["input"]["shape"]
+        road, lanes = (_logit(card["thresholds"][plane]) for plane in ("drivable", "lane"))
+        name = card["output"]["name"]
+        advice = "install cfgen again: this file comes with it"
+        data = read_file(WEIGHTS / card["network"], "perception 'road-net'", advice)
+        if hash_bytes(data) != f"sha256:{card['sha256']}":
+            raise InputError(
+                f"perception 'road-net': {card['network']}: expected sha256 {card['sha256'][:12]}..., found "
+                f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
+            )
+        super().__init__("road-net", data, Layout((width, height), name, name, road, lanes), advice, things)
+
+    def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Of road and of lane line, (h, w) float32 each; ``image`` as :meth:`RoadNetwork.logits` takes it."""
+        [both] = self._net.forward(cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA))
+        return both[0, 0], both[0, 1]
+
+
+def _logit(probability: float) -> float:
+    return math.log(probability / (1 - probability))
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ PERCEIVERS = Registry(
     "perception",
     "cfgen.perception",
     {
+        "road-net": "cfgen.perception.networks:RoadNet",
         "twinlitenet": "cfgen.perception.networks:TwinLiteNet",
         "colour": "cfgen.perception.colour_ground:ColourGround",
     },
