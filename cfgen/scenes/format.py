@@ -353,6 +353,12 @@ def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
         raise ValueError(
             f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
         )
+    road = extra.get("road", ())
+    words = [road] if isinstance(road, str) else road
+    if not isinstance(words, (list, tuple)) or not {"junction", "rails"}.issuperset(map(str, words)):
+        raise ValueError(
+            f"road: expected junction, rails or a list of them, found {road!r}; correct it or leave it out"
+        )
     _tells_place(extra)
 
 

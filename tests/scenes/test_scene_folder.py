@@ -114,6 +114,8 @@ HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
         ({"history": None}, "speed_t0.*found neither"),
         ({"future_t": list(range(24))}, "future_t: expected times after 0"),
         ({"lane_width_m": "wide"}, "lane_width_m: expected metres"),
+        ({"road": "motorway"}, "road: expected junction, rails"),
+        ({"road": {"kind": "rails"}}, "road: expected junction, rails"),
         ({"sun": [0, 0, 0]}, "sun: expected x, y, z towards the sun"),
         ({"sun": "high"}, "sun: expected x, y, z towards the sun"),
         ({"latitude_deg": 91, "longitude_deg": 0, "heading_deg": 0}, "latitude_deg: expected degrees, -90 to 90"),
