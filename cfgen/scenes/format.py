@@ -354,10 +354,11 @@ def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
             f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
         )
     road = extra.get("road", ())
-    words = [road] if isinstance(road, str) else road
-    if not isinstance(words, (list, tuple)) or not {"junction", "rails"}.issuperset(map(str, words)):
+    if not isinstance(road, str) and not (
+        isinstance(road, (list, tuple)) and all(isinstance(w, str) for w in road)
+    ):
         raise ValueError(
-            f"road: expected junction, rails or a list of them, found {road!r}; correct it or leave it out"
+            f"road: expected a word or a list of words, such as junction, found {road!r}; correct it"
         )
     _tells_place(extra)
 

@@ -131,7 +131,7 @@ def record(name, spec, cam, ego, movers):
         "source": "cfgen demo scenes, path-traced",
         "license": "Apache-2.0",
         "dt": 0.25,
-        "road": spec["place"],
+        "road": [spec["place"], "junction"] if "junction" in spec else spec["place"],
         "weather": {"wet": "rain", "fog": "fog", "overcast": "overcast"}.get(spec["light"], "fair"),
         "time_of_day": {"dusk": "dusk", "low_sun": "low sun", "morning": "morning"}.get(spec["light"], "day"),
         "sun": sky.sun_direction(spec["light"], spec.get("azimuth", 60), spec.get("elevation")),
