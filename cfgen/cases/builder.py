@@ -20,7 +20,6 @@ from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles
 from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
-from cfgen.perception.frame_camera import as_seen
 from cfgen.records import (
     Attempt,
     Case,
@@ -106,7 +105,7 @@ class CaseBuilder:
         try:
             self.folder = self.context.scene(self.planned.scene_id)
             self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
-            self.scene = as_seen(self.context.views.scene(self.folder.scene, self.images))
+            self.scene = self.context.as_seen(self.folder.scene, self.images)
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
         else:
@@ -285,7 +284,7 @@ class CaseBuilder:
 
     def _seen(self) -> dict[str, Any]:
         told = self.context.views.scene(self.folder.scene, self.images).told
-        if self.scene is self.folder.scene:
+        if not self.scene.seen_cameras:
             return told
         stated, seen = (math.degrees(angles(scene.front)[0]) for scene in (self.folder.scene, self.scene))
         return {**told, "pitch_deg": round(seen, 3), "pitch_stated_deg": round(stated, 3)}

@@ -1,6 +1,7 @@
 """What making cases needs, loaded once in each process: inpainter, guide, taxonomy, masks, scenes."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -19,12 +20,16 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.perception.frame_camera import as_seen
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.view import SceneView
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
+
+#: Scenes whose cameras are remembered.
+SCENES_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ class BuildContext:
         self.mask_pipeline = MaskPipeline.of(self.benchmark, self.views)
         self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
         self._folders = dict(settings.scenes)
+        self._seen: OrderedDict[str, Scene] = OrderedDict()
         self.nuisances = [
             h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
         ]
@@ -126,6 +132,14 @@ class BuildContext:
         """What a picture of the front camera at t0 shows."""
         scene = job.scene
         return self.views.scene(scene, {(scene.front.name, 0.0): image}).now
+
+    def as_seen(self, scene: Scene, images: Images) -> Scene:
+        """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._seen:
+            self._seen[scene.scene_id] = as_seen(self.views.scene(scene, images))
+            while len(self._seen) > SCENES_KEPT:
+                self._seen.popitem(last=False)
+        return self._seen[scene.scene_id]
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
