@@ -1,7 +1,7 @@
 """Precision and recall: `python -m tools.road_net.evaluate ROAD_NET.onnx NAME=LABELLED.npz ... [--sheet OUT.png]`.
 
 LABELLED is a file of tools.road_net.label or of hand labels (rgb, road; road 128 is left out). Pixels are counted at
-the network's own size; truth is road where its plane is above one half.
+the network's own size; truth is road, painted or not, where the truth's plane is above one half.
 """
 
 import argparse
@@ -66,7 +66,8 @@ def main() -> None:
     for entry in args.sets:
         name, _, path = entry.rpartition("=")
         data, mine = np.load(path), 0
-        for rgb, road in zip(data["rgb"], data["road"], strict=True):
+        truth = np.maximum(data["road"], data["lane"]) if "lane" in data else data["road"]
+        for rgb, road in zip(data["rgb"], truth, strict=True):
             probability = 1 / (1 + np.exp(-logits(net, rgb)[0]))
             one = counts(probability, road)
             mine = mine + one

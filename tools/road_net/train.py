@@ -35,7 +35,8 @@ class Stream(IterableDataset):
             name, _, weight = entry.partition("=")
             data = dict(np.load(name))
             n = len(data["rgb"])
-            self.frames += [(data["rgb"][i], data["road"][i], data["lane"][i]) for i in range(n)]
+            road = np.maximum(data["road"], data["lane"])  # a painted line lies on the road
+            self.frames += [(data["rgb"][i], road[i], data["lane"][i]) for i in range(n)]
             weights += [float(weight or n) / n] * n
         self.share = np.array(weights) / sum(weights)
         self.sprites, self.seed = read_sprites(sprites), seed
