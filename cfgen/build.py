@@ -263,7 +263,7 @@ def _drawable_hazards(
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    if "nuisance" in options.controls and not any(asked[h.id] is True for h in nuisances):
+    if "nuisance" in options.controls and not any(asked[h.id] for h in nuisances):  # a fault is told apart
         why = (
             f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
             if nuisances

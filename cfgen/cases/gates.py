@@ -21,7 +21,7 @@ GATES = Registry(
         "visibility": "cfgen.quality.gates:visibility",
         "contrast": "cfgen.quality.gates:contrast",
         "base": "cfgen.quality.gates:base",
-        "seen_again": "cfgen.quality.seen_again:seen_again",
+        "seen-again": "cfgen.quality.seen_again:seen_again",
     },
 )
 

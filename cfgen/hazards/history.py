@@ -35,6 +35,8 @@ SLACK = 0.15
 PITCH = 0.0035
 #: The least share of the frames that show it in which road is seen there, rather than told by colours alone.
 SURE = 0.5
+#: Up to this distance road is expected to be seen where there is some, m.
+EXPECTED_M = 60.0
 
 #: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
 BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
@@ -99,10 +101,16 @@ class HazardHistory:
             since = max(hidden) + 0.05 if hidden else None
             if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
                 continue  # it would vanish and come again
-            ways = list(shown.values())
+            ways = [how for t, how in shown.items() if self._expected(moving, t)]
             if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
                 return moving.model_copy(update={"visible_since": since})
         return None
+
+    def _expected(self, placement: Placement, t: float) -> bool:
+        """Whether who looks should see road there at ``t``: not from afar, and not with colours alone."""
+        then = placement.at(t)
+        away = np.hypot(*((then.x, then.y) - centre(self.cameras[t])[:2]))
+        return self.views.lanes_known and bool(away <= EXPECTED_M)
 
     def _past(self, placement: Placement) -> dict[float, Shown]:
         """How it shows in each past frame, latest first, up to the first that refuses it."""

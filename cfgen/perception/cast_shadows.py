@@ -88,7 +88,9 @@ def _axis(camera: Camera, px: np.ndarray, normal: np.ndarray, weight: np.ndarray
     weight = weight * np.minimum(np.hypot(run[:, 0], run[:, 1]), _MOST_M)
     weight = weight * (1 - np.exp(-((np.sin(angle) / math.sin(_ALONG)) ** 2)))
     total, length = complex(np.sum(weight * np.exp(2j * angle))), float(weight.sum())
-    return ShadowAxis(float(np.angle(total)) / 2, abs(total) / max(length, 1e-6), length)
+    # rounded, so that the last bits of a sum move nothing
+    found = (float(np.angle(total)) / 2, abs(total) / max(length, 1e-6), length)
+    return ShadowAxis(*(round(value, 3) for value in found))
 
 
 def _sampled(plane: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -14,6 +14,8 @@ from cfgen.core.hashing import hash_image
 from cfgen.geometry.lens import Array
 
 BoxPx = tuple[float, float, float, float]
+#: Cells by which a polygon may reach beyond the far end of road.
+FAR_SLACK = 1 / 3
 #: Key of the text in a stored view that holds what its planes do not.
 _TEXT = "cfgen"
 
@@ -74,7 +76,10 @@ class SceneView:
 
         0 when the polygon is wholly outside. Widened by a cell, so that it never vanishes.
         """
-        points = np.rint(np.clip(self.cells(polygon), -1e4, 1e4)).astype(np.int32)
+        # road that ends within a cell does not fill it: of what is far off, a cell or two is all there is
+        points = np.rint(np.clip(self.cells(polygon) + np.array([0.0, FAR_SLACK]), -1e4, 1e4)).astype(
+            np.int32
+        )
         low = np.maximum(points.min(0) - 1, 0)
         high = np.minimum(points.max(0) + 2, self.road.shape[::-1])
         if (high <= low).any():

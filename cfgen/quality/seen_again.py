@@ -42,7 +42,7 @@ def seen_again(edit: GateInput) -> GateResult | None:
     elif hidden is not None and hidden < LEAST_HIDDEN:
         reason = f"road is still seen through it: hidden is {hidden:.0%} of what lies behind its lower half"
     return GateResult(
-        gate="seen_again",
+        gate="seen-again",
         passed=not reason,
         value=round(lost, 4),
         bound=f"<= {MOST_LOST:g}; stands on >= {LEAST_ROAD:.0%} road; vehicles hide >= {LEAST_HIDDEN:.0%}",

@@ -105,7 +105,8 @@ def test_a_mistake_in_a_file_is_named_with_its_place(mine: Path, change: tuple[s
 
 def test_a_name_or_file_that_is_not_there(tmp_path: Path):
     with pytest.raises(
-        InputError, match=r"--rubric: expected a YAML file or one of: hazard; found 'hazzard'"
+        InputError,
+        match="a YAML file or one of: consistency, faithfulness, grounding, hazard; found 'hazzard'",
     ):
         create_rubric("hazzard")
     with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):

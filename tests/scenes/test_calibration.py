@@ -34,7 +34,9 @@ def turned_by(pitch: float, yaw: float = 0.0):
 def test_a_right_calibration_is_not_spoken_of(hand):
     perceiver = Painted(turned_by(0.2))
     assert told(hand(), perceiver) == []
-    assert perceiver.asked == 2  # its frames at t0 and 1 s before; there is none 2 s before
+    assert (
+        perceiver.asked == 3
+    )  # t0 and 1 s before, there is none 2 s before; and t0 for whether there is a road
 
 
 @pytest.mark.parametrize(

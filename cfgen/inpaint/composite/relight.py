@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cfgen.perception.colour import LUMA
+from cfgen.perception.colour import luminance
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
 ASPHALT = 0.10
@@ -103,7 +103,7 @@ def relight(
 
 
 def _paler(colour: Floats, kept: np.float32) -> Floats:
-    return colour * kept + (colour @ LUMA * (1 - kept))[..., None]
+    return colour * kept + (luminance(colour) * (1 - kept))[..., None]
 
 
 def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> Floats:
