@@ -36,7 +36,7 @@ def scenes(tmp_path_factory) -> Path:
 
 
 def arguments(server, scenes, out, *more, n=N):
-    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--hazards", "work_barrier", "--seed", 5]
+    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--hazards", "work_barrier", "--seed", 6]
     options = [f"base_url={server.url}", "concurrency=2", "batch_size=2"]
     return [
         *fixed,
