@@ -153,17 +153,21 @@ def suggest(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) 
     )
     if isinstance(found, str):
         raise InputError(f"no place in this scene for '{hazard.name}': {found}")
-    best = found[0]
-    _, _, heading = there.path.at(np.array([best.distance_m]), np.array([best.lateral_m]))
-    turn = math.degrees(wrap_angle(best.yaw - float(heading[0])))
-    lateral, turned = round(best.lateral_m, 1), round(turn)
-    poses: list[dict[str, float]] = [
-        {"s": round(best.distance_m + off, 1), "lateral": lateral, "heading": turned, "size": size}
-        for off in _NEAR_M
-    ]
     # what the sliders can say may be just off what works
+    poses = [{**_on_sliders(there, best, off), "size": size} for best in found for off in _NEAR_M]
     works = (p for p in poses if not placed(store, capabilities, {**asked, **p})[1])
     return next(works, poses[0])
+
+
+def _on_sliders(there: Stage, placement: Placement, off: float) -> dict[str, float]:
+    """The placement as the page's sliders can say it, ``off`` metres farther."""
+    _, _, heading = there.path.at(np.array([placement.distance_m]), np.array([placement.lateral_m]))
+    turn = math.degrees(wrap_angle(placement.yaw - float(heading[0])))
+    return {
+        "s": round(placement.distance_m + off, 1),
+        "lateral": round(placement.lateral_m, 1),
+        "heading": round(turn),
+    }
 
 
 def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> dict[str, Any]:
