@@ -119,14 +119,14 @@ def test_a_fault_that_an_object_raises_is_its_failure_and_ends_nothing():
     assert str(ask_instance(Refuses(), 1000, [question("a")])[0]) == "nothing to say"
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     """Breaks while it is told."""
 
     def __str__(self) -> str:
         raise SystemExit(4)
 
 
-class Slippery(PlanFaultError):
+class SlipperyError(PlanFaultError):
     def __str__(self) -> str:
         raise RuntimeError("later")
 
@@ -146,8 +146,8 @@ class Thorny:
         (GeneratorExit(), "raised GeneratorExit: (test_network.py:"),
         (asyncio.CancelledError(), "raised CancelledError: (test_network.py:"),
         (BaseExceptionGroup("all", [SystemExit(1)]), "raised BaseExceptionGroup: all"),
-        (Unspeakable(), "raised Unspeakable without words"),
-        (Slippery("no"), "raised Slippery without words"),
+        (UnspeakableError(), "raised UnspeakableError without words"),
+        (SlipperyError("no"), "raised SlipperyError without words"),
         (None, "raised SystemExit: 5 (test_network.py:"),
     ],
 )
