@@ -321,10 +321,12 @@ def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
         if getattr(found, name) != getattr(asked, name):
             raise StoreError(
                 f"{out}: was built with {name} = {_short(getattr(found, name))}, now asked for "
-                f"{_short(getattr(asked, name))}; use the same, or another --out"
+                f"{_short(getattr(asked, name))}; use the same, or another folder"
             )
     if found.n > asked.n:
-        raise StoreError(f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another --out")
+        raise StoreError(
+            f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another folder"
+        )
 
 
 def _begun_with(out: Path) -> str:

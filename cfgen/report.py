@@ -89,8 +89,8 @@ def report(
         InputError: an unknown planner, or ``out`` holds something else.
     """
     store = Store(bench)
-    out = out or store.root.resolve().with_name(f"{store.root.resolve().name}-report")
-    _check_target(out)
+    out = out or default_target(store.root)
+    check_target(out)
     data = replace(read_report_data(store, planners), strict=strict)
     faults: list[Fault] = []
 
@@ -160,10 +160,37 @@ def _set_apart(name: str, section: Section) -> Section:
     )
 
 
-def _check_target(out: Path) -> None:
-    if out.exists() and not (out.is_dir() and ((out / _MARKER).is_file() or not any(out.iterdir()))):
+def default_target(bench: Path) -> Path:
+    """Beside the benchmark."""
+    return bench.resolve().with_name(f"{bench.resolve().name}-report")
+
+
+def check_target(out: Path) -> None:
+    """
+    Raises:
+        InputError: no report can be written there.
+    """
+    if file := next((p for p in (out, *out.parents) if p.exists() and not p.is_dir()), None):
+        raise InputError(f"{out}: expected a folder, found a file at {file}; choose another 'out'")
+    if out.is_dir() and not (out / _MARKER).is_file() and any(out.iterdir()):
         raise InputError(
-            f"{out}: expected an empty folder or an earlier report, found other files; choose --out"
+            f"{out}: expected an empty folder or an earlier report, found other files; choose another 'out'"
+        )
+
+
+def check_target_beside(out: Path, bench: Path) -> None:
+    """As :func:`check_target`, for the report of a benchmark that may not be there yet.
+
+    Raises:
+        InputError: no report can be written there once the benchmark is.
+    """
+    check_target(out)
+    ours, its = out.resolve(), bench.resolve()
+    if its.is_relative_to(ours) and not (out / _MARKER).is_file():
+        raise InputError(f"{out}: expected a folder of its own, found that of the benchmark {bench}")
+    if ours.is_relative_to(its) and ours.relative_to(its).parts[:1] not in ((), ("report",)):
+        raise InputError(
+            f"{out}: expected a folder outside the benchmark {bench} or its 'report', found one of its other folders"
         )
 
 

@@ -96,10 +96,10 @@ class Store:
         """
         if root.is_dir() and any(p.name != ".work" for p in root.iterdir()):
             raise StoreError(
-                f"{root}: expected a new or empty folder, found other files; choose another --out"
+                f"{root}: expected a new or empty folder, found other files; choose another folder"
             )
         if file := next((p for p in (root, *root.parents) if p.exists() and not p.is_dir()), None):
-            raise StoreError(f"{root}: expected a folder, found a file at {file}; choose another --out")
+            raise StoreError(f"{root}: expected a folder, found a file at {file}; choose another folder")
 
     # --- benchmark and scenes -----------------------------------------------------------------------
 

@@ -271,6 +271,10 @@ def test_cases_hold_their_frames_as_arrays(bench: cfgen.Benchmark):
     assert len(bench) == len(list(bench)) == len(bench.planned) - len(bench.rejections) == 2
     case = bench[0]
     assert bench[case.case_id].record == case.record
+    assert case.case_id in bench
+    assert case in bench
+    assert "x" not in bench
+    assert 0 not in bench
     height, width = case.original.shape[:2]
     assert case.augmented.shape == (height, width, 3)
     assert case.mask.shape == (height, width)

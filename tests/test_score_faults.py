@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import cfgen
 import cfgen.rollouts.runner
 from cfgen.planners import retries
 from cfgen.planners.answer import to_plan
@@ -276,3 +278,20 @@ def test_records_from_before_kinds_were_kept_are_read_and_may_be_asked_again(out
     found = Rollout.model_validate(old)
     assert found.mendable
     assert (found.failure, found.fault, found.notes) == ("", None, ())
+
+
+def test_an_object_that_exits_on_some_questions_is_measured_on_all_of_them(out: Path):
+    class Picks:
+        asked = 0
+
+        def plan(self, observations):
+            self.asked += 1
+            if self.asked % 2:
+                raise SystemExit(3)
+            return [cfgen.Response("on", np.column_stack([np.arange(1, 25.0), np.zeros(24)]))]
+
+    run_of = cfgen.score(out, Picks(), name="picks", quiet=True)
+    assert run_of.faults == []
+    assert len(run_of.failures) == 5
+    assert all(r.reason.startswith("raised SystemExit: 3") for r in run_of.failures)
+    assert run_of.success().rates["overall"].n == len(run_of)

@@ -28,7 +28,8 @@ class Extra:
     """What a built-in one needs beyond the base install.
 
     Attributes:
-        name: the extra of cfgen that installs it. package: shows whether it is there.
+        name: the extra of cfgen that installs it; "" for a package that is to be had only from those who make it.
+        package: shows whether it is there; of several with ``|`` between them one will do.
         elsewhere: an environment variable that may name another place of it.
     """
 
@@ -37,17 +38,20 @@ class Extra:
     elsewhere: str = ""
 
     @property
+    def label(self) -> str:
+        """What a list calls it."""
+        return self.name or self.package.replace("|", " or ")
+
+    @property
     def missing(self) -> bool:
         if self.elsewhere and os.environ.get(self.elsewhere):
             return False
-        try:
-            return importlib.util.find_spec(self.package) is None
-        except ModuleNotFoundError:  # the package around it
-            return True
+        return not any(map(_installed, self.package.split("|")))
 
     @property
     def command(self) -> str:
-        return install_command(self.name)
+        """What a user types; empty where no command of cfgen installs it."""
+        return install_command(self.name) if self.name else ""
 
 
 @dataclass(frozen=True)
@@ -228,6 +232,13 @@ class Registry:
             else:
                 found[point.name] = point
         return found
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False
 
 
 def first_line(thing: Callable[..., Any]) -> str:

@@ -77,7 +77,8 @@ def names(given: Names) -> tuple[str, ...]:
 
 
 def _plainly(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    """Nothing at all is shown as ``''``."""
+    return (", ".join(map(str, value)) if isinstance(value, tuple) else str(value)) or "''"
 
 
 # --- types ----------------------------------------------------------------------------------------------
@@ -216,11 +217,14 @@ class _Range:
 
 _POSITIVE = _Range("a whole number above 0", lambda value: value >= 1)
 _NOT_NEGATIVE = _Range("a whole number of at least 0", lambda value: value >= 0)
+_SOME = _Range("one name at least", lambda value: len(value) > 0)
 _SECONDS = _Range("seconds above 0, a week at most", lambda value: 0 < value <= 604_800)
 _RANGES: dict[str, _Range] = {
     **dict.fromkeys(("n", "attempts", "repeats", "votes", "cases", "limit", "max_answer_chars"), _POSITIVE),
     **dict.fromkeys(("planner_retries", "panels"), _NOT_NEGATIVE),
     **dict.fromkeys(("timeout_s", "startup_timeout_s", "every_s"), _SECONDS),
+    **dict.fromkeys(("arms", "planners"), _SOME),
+    "name": _Range("a name, or None for one of cfgen's own", lambda value: bool(value.strip())),
     "jobs": _Range("a number of processes, or 0 for one a core", lambda value: value >= 0),
     "budget": _Range("dollars, or 0 for no limit", lambda value: 0 <= value < math.inf),
     "decel_band": _Range("0 < low < high", lambda value: 0 < value[0] < value[1] < math.inf),

@@ -131,6 +131,10 @@ class Benchmark:
     def __len__(self) -> int:
         return len(self.store.case_ids())
 
+    def __contains__(self, which: object) -> bool:
+        """Whether it is the id of a case here, or one of the cases."""
+        return (which.case_id if isinstance(which, BenchmarkCase) else which) in self.store.case_ids()
+
     def __getitem__(self, which: int | str) -> BenchmarkCase:
         ids = self.store.case_ids()
         if isinstance(which, str) and which not in ids:

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from cfgen import library
 from cfgen.build import BuildOptions, check_build
 from cfgen.cases.controls import distance_name
-from cfgen.core.errors import CfgenError, InputError, Shortfall, did_you_mean
+from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.network import Network, limited
 from cfgen.core.yaml_file import told
 from cfgen.judge.registry import create_judge, make_judge
@@ -20,7 +20,7 @@ from cfgen.library.benchmark import Benchmark, Run
 from cfgen.library.estimate import Estimate, estimate
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 from cfgen.planners.check import check_planner
-from cfgen.report import Report
+from cfgen.report import Report, check_target_beside, default_target
 
 
 @dataclass(frozen=True)
@@ -113,15 +113,18 @@ def check(file: Path, wanted: Experiment, ready: bool) -> None:
 
 
 def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
-    wrong: list[str] = []
+    wrong: dict[str, list[str]] = {}
     for section, function in (("build", library.build), ("score", library.score), ("report", library.report)):
         given = _arguments(getattr(wanted, section))
-        wrong += _fault("", partial(_read_section, function, given, f"{section}."))
-    yield from wrong
-    if wrong:  # the rest would stumble over the same
-        return
-    yield from _arms(wanted)
-    yield from _fault("build", partial(_check_build, wanted))
+        wrong[section] = list(_fault("", partial(_read_section, function, given, f"{section}.")))
+        yield from wrong[section]
+    if not wrong["build"]:
+        if not wrong["score"]:
+            yield from _arms(wanted)
+        yield from _fault("build", partial(_check_build, wanted))
+    yield from _fault("report.out", partial(_check_target, wanted))
+    if wrong["score"]:  # the rest is asked on its terms: how long to wait, whom to reach
+        wanted = wanted.model_copy(update={"score": _readable(wanted.score)})
     names: dict[str, int] = {}
     for i, planner in enumerate(wanted.planners):
         yield from _fault(f"planners.{i}", partial(_check_planner, wanted, planner, i, names))
@@ -133,6 +136,8 @@ def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
 def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
     try:
         work()
+    except StoreError as error:  # the only folder of that kind
+        yield f"bench: {error}"
     except CfgenError as error:
         yield f"{where}: {error}" if where else str(error)
 
@@ -161,6 +166,17 @@ def _check_build(wanted: Experiment) -> None:
     check_build(
         BuildOptions(**read(library.build, {"out": wanted.bench, **_arguments(wanted.build), "quiet": True}))
     )
+
+
+def _check_target(wanted: Experiment) -> None:
+    bench, out = Path(wanted.bench), wanted.report.out
+    check_target_beside(Path(out) if out else default_target(bench), bench)
+
+
+def _readable(score: BaseModel) -> BaseModel:
+    """With the defaults in place of what is out of its range."""
+    whom = {name: getattr(score, name) for name in ("offline", "allow_hosts")}
+    return type(score)(**whom)
 
 
 def _check_planner(wanted: Experiment, planner: PlannerPart, index: int, seen: dict[str, int]) -> None:

@@ -43,7 +43,7 @@ class PlannerPart(_Part):
     """``planner: NAME`` or only ``NAME``, as ``cfgen score --planner`` takes it."""
 
     planner: str
-    name: str | None = None
+    name: str | None = Field(default=None, min_length=1)
     options: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -8,8 +8,16 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.interrupts import by_the_user
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.process import _answers, _unpacked, answers_nothing, fault_in
+from cfgen.planners.process import (
+    _answers,
+    _packed_fault,
+    _unpacked,
+    _unpacked_fault,
+    answers_nothing,
+    fault_in,
+)
 from cfgen.planners.protocol import Observation, Planner, Response
 
 
@@ -34,19 +42,37 @@ def identity_of(planner: Planner) -> str:
 def ask_instance(
     planner: Planner, max_chars: int, observations: Sequence[Observation]
 ) -> list[str | Response | PlanFaultError]:
-    """One answer or fault for each. A batch that fails is asked again one by one; exceptions are faults.
+    """One answer or fault for each. A batch that fails is asked again one by one.
+
+    Whatever it raises is its failed answer, ``SystemExit`` as well: were it a fault of cfgen, the planner would choose
+    which cases it is measured on.
 
     Raises:
-        CfgenError: the planner says that no question will be answered.
+        CfgenError: the planner says that no question will be answered. Shortfall: nor is one any more.
+        KeyboardInterrupt: the user's.
     """
     try:
         return [_unpacked(one) for one in _answers(planner, list(observations), max_chars)]
-    except Exception as error:
-        if answers_nothing(error):
+    except BaseException as error:
+        if _by_the_user(error) or answers_nothing(error):
             raise
         if len(observations) > 1:
             return [answer for one in observations for answer in ask_instance(planner, max_chars, [one])]
-        return [fault_in(error)]
+        return [_kept(error)]
+
+
+def _kept(error: BaseException) -> PlanFaultError:
+    """A fault of plain words, with nothing of the planner's in it that could break later."""
+    try:
+        return _unpacked_fault(_packed_fault(fault_in(error)))
+    except BaseException as worse:  # it breaks while saying what broke
+        if _by_the_user(worse):
+            raise
+        return PlanFaultError(f"raised {type(error).__name__} without words", "error")
+
+
+def _by_the_user(error: BaseException) -> bool:
+    return isinstance(error, KeyboardInterrupt) and by_the_user(error)
 
 
 def _options(planner: Planner) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current, own_network
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
-from cfgen.core.registry import Registry
+from cfgen.core.registry import Extra, Registry
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, received
@@ -39,6 +39,7 @@ PLANNERS = Registry(
     },
     MODELS,
     "cfgen.planners.vlm:model_planner",
+    extras={"alpamayo": Extra("", "alpamayo1_5|alpamayo_r1"), "navsim": Extra("", "navsim")},
 )
 
 #: modules of planners that are quick and cannot hang: they run in this process

@@ -123,6 +123,9 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ),
         ("panels: 1", "panels: many", "report.panels: input should be a valid integer"),
         ("panels: 1", "panels: -1", "report.panels: expected a whole number of at least 0, found -1"),
+        ("panels: 1", "planners: []", "report.planners: expected one name at least, found ''"),
+        ("report:", "score: {arms: []}\nreport:", "score.arms: expected one name at least, found ''"),
+        ("name: careful", "name: ''", "planners.1.name: "),
         ("name: careful", "nmae: careful", "planners.1.nmae: unknown field (did you mean 'name'?)"),
         ("planners:", "planner:", "planners: expected this field, found none"),
         (
@@ -202,6 +205,57 @@ def test_many_mistakes_are_told_together(tmp_path: Path):
     err = run("run", written(tmp_path, SMALL.replace("panels: 1", fields)))[2]
     assert err.count("unknown field") == 10
     assert "; and 4 more" in err
+
+
+def test_mistakes_of_all_kinds_are_told_together(tmp_path: Path):
+    text = SMALL.replace("n: 2", "n: -2").replace("- cruise", "- cruize").replace("panels: 1", "panels: -1")
+    code, _, err = run("run", written(tmp_path, text + "score: {repeats: 0}\njudges: [offlin]\n"))
+    assert code == 2
+    for place in ("build.n: ", "report.panels: ", "score.repeats: ", "planners.0: ", "judges.0: "):
+        assert place in err
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("full", "full: expected an empty folder or an earlier report, found other files"),
+        ("afile", "afile: expected a folder, found a file at "),
+        ("afile/page", "afile/page: expected a folder, found a file at "),
+        ("out/bench", "out/bench: expected a folder of its own, found that of the benchmark "),
+        ("out", "out: expected a folder of its own, found that of the benchmark "),
+        ("out/bench/cases", "out/bench/cases: expected a folder outside the benchmark "),
+    ],
+)
+def test_a_report_that_could_not_be_written_is_refused_before_anything_is_built(
+    tmp_path: Path, target: str, message: str
+):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    (tmp_path / "afile").write_text("")
+    file = written(tmp_path, SMALL.replace("out: out/page", f"out: {target}"))
+    for more in (["--dry-run"], ["--quiet"]):
+        code, out, err = run("run", file, *more)
+        assert (code, out) == (2, "")
+        assert f"report.out: {tmp_path}/{message}" in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_usual_place_of_the_report_is_looked_at_as_well(tmp_path: Path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "bench-report").write_text("")
+    code, _, err = run("run", written(tmp_path, SMALL.replace("out: out/page, ", "")), "--dry-run")
+    assert code == 2
+    assert "report.out: " in err
+
+
+def test_a_file_in_the_place_of_the_benchmark_is_told_of_its_field(tmp_path: Path):
+    (tmp_path / "afile").write_text("")
+    file = written(tmp_path, SMALL.replace("bench: out/bench", "bench: afile"))
+    code, _, err = run("run", file, "--dry-run")
+    assert code == 2
+    assert f"bench: {tmp_path}/afile: expected a folder, found a file at " in err
+    assert "--out" not in err
+    assert "build: " not in err
 
 
 def test_a_benchmark_that_was_begun_with_other_settings_is_refused_by_the_dry_run(done: Path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cfgen.cases.gates import GATES
+from cfgen.cli.commands.lists import needs
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.registry import Extra, Registry
@@ -130,3 +131,17 @@ def test_what_an_extra_lacks_is_named_by_the_command_that_installs_it(monkeypatc
     assert registry.missing_extra("b") == ""
     monkeypatch.setenv("SOMEWHERE", "/there")
     assert registry.missing_extra("a") == ""
+
+
+def test_a_package_that_no_extra_brings_is_named_itself():
+    extras = {"a": Extra("", "no_such|nor_this"), "b": Extra("", "no_such|json")}
+    registry = Registry("thing", "cfgen.things", {"a": "json:loads", "b": "json:dumps"}, extras=extras)
+    assert [needs(entry) for entry in registry.entries()] == [
+        "no_such or nor_this (missing)",
+        "no_such or json (here)",
+    ]
+    assert registry.missing_extra("a") == ""
+    told = {entry.name: needs(entry) for entry in PLANNERS.entries() if entry.source == "built-in"}
+    assert told["cruise"] == "-"
+    assert told["navsim"].startswith("navsim (")
+    assert told["alpamayo"].startswith("alpamayo1_5 or alpamayo_r1 (")

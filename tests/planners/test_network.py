@@ -1,17 +1,20 @@
 """Which exceptions of a planner's own code are asked again before they count."""
 
+import asyncio
 import http.client
 import ssl
 import urllib.error
 from types import SimpleNamespace
 
 import httpx
+import numpy as np
 import pytest
 import requests
 
-from cfgen.planners.answer import PlanFaultError
+from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.instance import ask_instance
 from cfgen.planners.network import transient_kind
+from cfgen.planners.protocol import Response
 from cfgen.planners.registry import open_planner
 from tests.planners.nasty_planners import AskingPlanner
 from tests.planners.test_answers import question
@@ -114,3 +117,60 @@ def test_a_fault_that_an_object_raises_is_its_failure_and_ends_nothing():
             raise PlanFaultError("nothing to say")
 
     assert str(ask_instance(Refuses(), 1000, [question("a")])[0]) == "nothing to say"
+
+
+class UnspeakableError(Exception):
+    """Breaks while it is told."""
+
+    def __str__(self) -> str:
+        raise SystemExit(4)
+
+
+class SlipperyError(PlanFaultError):
+    def __str__(self) -> str:
+        raise RuntimeError("later")
+
+
+class Thorny:
+    text = "here"
+
+    @property
+    def waypoints(self):
+        raise SystemExit(5)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (SystemExit(3), "raised SystemExit: 3 (test_network.py:"),
+        (GeneratorExit(), "raised GeneratorExit: (test_network.py:"),
+        (asyncio.CancelledError(), "raised CancelledError: (test_network.py:"),
+        (BaseExceptionGroup("all", [SystemExit(1)]), "raised BaseExceptionGroup: all"),
+        (UnspeakableError(), "raised UnspeakableError without words"),
+        (SlipperyError("no"), "raised SlipperyError without words"),
+        (None, "raised SystemExit: 5 (test_network.py:"),
+    ],
+)
+def test_however_an_object_breaks_off_it_is_its_failed_answer(error: BaseException | None, words: str):
+    class Breaks(AskingPlanner):
+        def plan(self, observations):
+            if len(observations) == 1 and observations[0].token == "b":
+                return [Response("fine", np.zeros((24, 2)))]
+            if error is not None:
+                raise error
+            return [Thorny() for _ in observations]
+
+    failed, fine = ask_instance(Breaks(), 1000, [question("a"), question("b")])
+    assert isinstance(failed, PlanFaultError)
+    assert failed.kind == "error"
+    assert str(failed).startswith(words)
+    assert to_plan(fine)
+
+
+def test_the_users_interrupt_is_no_answer_of_an_objects():
+    class Stopped(AskingPlanner):
+        def plan(self, observations):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_instance(Stopped(), 1000, [question("a")])

@@ -120,7 +120,7 @@ def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: P
     assert "careful" not in (tmp_path / "r" / "report.md").read_text()
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
-    with pytest.raises(InputError, match="found other files; choose --out"):
+    with pytest.raises(InputError, match="found other files; choose another 'out'"):
         report(bench, tmp_path / "mine")
 
 

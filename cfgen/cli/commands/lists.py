@@ -62,4 +62,4 @@ def needs(entry: "Entry") -> str:
         return "broken"
     if entry.extra is None:
         return "-"
-    return f"{entry.extra.name} (missing)" if entry.extra.missing else f"{entry.extra.name} (here)"
+    return f"{entry.extra.label} ({'missing' if entry.extra.missing else 'here'})"
