@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
     from cfgen.library.execution import run
+    from cfgen.library.rereading import check_traces, rescore
     from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 
 __all__ = [
@@ -54,12 +55,14 @@ __all__ = [
     "build",
     "calibrate",
     "check_scenes",
+    "check_traces",
     "compare",
     "export_inputs",
     "import_scenes",
     "open_benchmark",
     "probe",
     "report",
+    "rescore",
     "run",
     "score",
     "verify",
@@ -79,6 +82,8 @@ _HOMES = {
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
+    "check_traces": "cfgen.library.rereading",
+    "rescore": "cfgen.library.rereading",
     "run": "cfgen.library.execution",
 }
 

@@ -1,7 +1,6 @@
 """``cfgen judge``: look at a judge before trusting it."""
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,46 +125,19 @@ def _probe(arguments: argparse.Namespace) -> int:
 
 
 def _rescore(arguments: argparse.Namespace) -> int:
-    from cfgen.core.errors import InputError, StoreError
-    from cfgen.core.faults import contained
-    from cfgen.core.files import read_each
-    from cfgen.judge.registry import stored_judge
-    from cfgen.judge.rescore import rescored
-    from cfgen.records import Fault, Verdict
-    from cfgen.store import Store
+    import cfgen
 
-    store = Store(arguments.bench)
-    judge, rubric = stored_judge(store, arguments.judge, arguments.rubric)
-    paths = store.verdict_paths(judge, "*")
-    if not paths:
-        raise InputError(f"{arguments.bench}: judge '{judge}' has no verdicts here")
-
-    def reread(old: Verdict) -> Verdict:
-        new = rescored(old, rubric)
-        if new != old:
-            store.write_verdict(new)
-        return new
-
-    changed, broken = [], []
-    for path, old in read_each(paths, Verdict):
-        if isinstance(old, StoreError):
-            broken.append(str(old))
-            continue
-        new = contained(partial(reread, old), str(path.relative_to(store.root)), strict=arguments.strict)
-        if isinstance(new, Fault):
-            broken.append(str(new))
-        elif new != old:
-            changed.append((old, new))
-    print(f"{len(paths) - len(broken)} verdicts read again, {len(changed)} changed")
-    for old, new in changed[:10]:
+    found = cfgen.rescore(arguments.bench, arguments.judge, rubric=arguments.rubric, strict=arguments.strict)
+    print(f"{found.verdicts} verdicts read again, {len(found.changed)} changed")
+    for old, new in found.changed[:10]:
         print(
             f"  {new.planner} {new.case_id}: {old.status} {dict(old.scores)} -> {new.status} {dict(new.scores)}"
         )
-    for words in broken[:10]:
+    for words in found.broke[:10]:
         print(f"  left as it was: {words}")
-    if broken:
-        print(f"{len(broken)} of {len(paths)} could not be read again")
-    return 1 if broken else 0
+    if found.broke:
+        print(f"{len(found.broke)} of {found.verdicts + len(found.broke)} could not be read again")
+    return 1 if found.broke else 0
 
 
 def _calibrate(arguments: argparse.Namespace) -> int:

@@ -3,9 +3,7 @@
 import argparse
 from pathlib import Path
 
-from cfgen.cli.options import add_network, add_options, names, network, parse_options
-from cfgen.core.errors import InputError
-from cfgen.core.network import limited
+from cfgen.cli.options import add_network, add_options, names, parse_options
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -37,49 +35,34 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _traces(arguments: argparse.Namespace) -> int:
-    with limited(network(arguments)):
-        return _check(arguments)
+    import cfgen
 
-
-def _check(arguments: argparse.Namespace) -> int:
-    from cfgen.judge.checker import Checker, CriticChecker
-    from cfgen.judge.edges import ModelChecker
-    from cfgen.judge.rubrics.registry import create_trace_rubric
-    from cfgen.judge.traces import check_traces
-    from cfgen.store import Store
-
-    options = parse_options(arguments.judge_option, "--judge-option")
-    rubric = create_trace_rubric(arguments.rubric)
-    checker: Checker
-    if arguments.critic:
-        if arguments.rubric != "faithfulness":
-            raise InputError(
-                f"--critic answers the faithfulness rubric only, found --rubric {arguments.rubric}"
-            )
-        checker = CriticChecker(arguments.critic)
-    else:
-        checker = ModelChecker(arguments.judge, options, Store(arguments.bench).reply_cache, rubric)
-    found, damaged = check_traces(
+    found = cfgen.check_traces(
         arguments.bench,
         arguments.planner,
-        checker,
-        arguments.arms,
-        arguments.quiet,
-        arguments.retry_failed,
-        arguments.strict,
+        arguments.judge,
+        critic=arguments.critic,
+        judge_options=parse_options(arguments.judge_option, "--judge-option"),
+        rubric=arguments.rubric,
+        arms=arguments.arms,
+        retry_failed=arguments.retry_failed,
+        strict=arguments.strict,
+        offline=arguments.offline,
+        allow_hosts=arguments.allow_hosts,
+        quiet=arguments.quiet,
     )
     failed = [v for v in found if v.status == "failed"]
     faults = [v.fault for v in failed if v.fault]
     print(
-        f"{checker.name}: {len(found) - len(failed)} answers checked, {len(failed) - len(faults)} without a usable "
+        f"{found.judge}: {len(found) - len(failed)} answers checked, {len(failed) - len(faults)} without a usable "
         f"reply, {len(faults)} faults"
     )
     if again := sum(v.transient for v in failed):
         print(f"{again} could be mended by asking again: the same command with --retry-failed")
-    for words in [*damaged, *map(str, faults)][:10]:
+    for words in [*found.damaged, *map(str, faults)][:10]:
         print(f"  {words}")
     print(f"Next: cfgen report {arguments.bench}")
     nothing = bool(failed) and len(failed) == len(found)
     if nothing:
         print(f"Nothing was checked: {failed[0].reason}")
-    return 1 if damaged or faults or nothing else 0
+    return 1 if found.damaged or faults or nothing else 0
