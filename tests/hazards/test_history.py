@@ -9,6 +9,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
+from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView, Thing
@@ -40,6 +41,8 @@ def hazard(x: float, y: float, size: Size = UPRIGHT, **moves) -> Placement:
 
 class Drawn(ColourGround):
     """Sees by colours; ``blind``: pictures in which it sees no road; ``things``: what stands in others, by id."""
+
+    weaker = False  # it is taken at its word
 
     def __init__(self, blind: Sequence[np.ndarray] = (), things: Mapping[int, Thing] | None = None):
         self.blind, self.things = blind, things or {}
@@ -143,6 +146,16 @@ def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
 
 def test_a_place_where_hardly_any_frame_shows_road_is_refused():
     assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is None
+
+
+def test_from_afar_and_with_colours_alone_nobody_is_expected_to_see_road(monkeypatch):
+    far = past(blind=TIMES[1:])
+    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
+    assert far.of(hazard(20, 0), crosses=False) is not None
+    monkeypatch.undo()
+    assert far.of(hazard(20, 0), crosses=False) is None
+    monkeypatch.setattr(Drawn, "weaker", True)
+    assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is not None
 
 
 def test_a_walker_from_off_the_road_waited_at_its_edge():
