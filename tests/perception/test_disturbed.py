@@ -27,11 +27,11 @@ def placements(bench) -> dict:
 
 @pytest.fixture(scope="module")
 def build(real, models):
-    """Builds three cases, or fewer where no road is seen, in the folder that it is given, in this process."""
+    """Builds two cases, or fewer where no road is seen, in the folder that it is given, in this process."""
     eyes = ("--perception", "twinlitenet", "--perception-option", f"path={models / 'twinlitenet.onnx'}")
 
     def make(out):
-        code, _, err = run(*build_arguments(real, out, 3, "--jobs", "1", *eyes))
+        code, _, err = run(*build_arguments(real, out, 2, "--jobs", "1", *eyes))
         assert code in (0, 1), err
         return placements(out)
 
@@ -42,7 +42,7 @@ def build(real, models):
 def steady(build, tmp_path_factory):
     out = tmp_path_factory.mktemp("steady") / "b"
     made = build(out)
-    assert len(made) == 3
+    assert len(made) == 2
     return out, made
 
 
