@@ -68,10 +68,11 @@ def stage(root: Path, scene_id: str) -> Stage:
     scene = folder.scene
     image = folder.image()
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
-    views = store.views().scene(scene, {**past, (scene.front.name, 0.0): image})
-    scene = as_seen(views)
+    images, views = {**past, (scene.front.name, 0.0): image}, store.views()
+    scene = as_seen(views.scene(scene, images))
+    seen = views.scene(scene, images)
     path = EgoPath.from_scene(scene, FAR_M)
-    return Stage(folder, scene, views, image, path, views.now, hood_row(scene.front, past), past)
+    return Stage(folder, scene, seen, image, path, seen.now, hood_row(scene.front, past), past)
 
 
 def scenes(store: Store) -> list[str]:
@@ -246,9 +247,9 @@ def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:
     yaw = math.radians(_number(asked, "heading", -180.0, 180.0))
     speed = sum(hazard.motion.speed) / 2
     scene = there.scene
-    worker = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
-    beside: Zone = "adjacent" if abs(lateral) < 3 * worker else "shoulder"
-    zone: Zone = "ego_lane" if abs(lateral) < worker else beside
+    half = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
+    beside: Zone = "adjacent" if abs(lateral) < 3 * half else "shoulder"
+    zone: Zone = "ego_lane" if abs(lateral) < half else beside
     if zone not in hazard.zones:
         zone = hazard.zones[0]
     return Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))

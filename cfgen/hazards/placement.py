@@ -34,9 +34,9 @@ CLEAR, CLEAR_HARMLESS = 0.88, 0.62
 _WIDE, _END, _END_SLACK = 0.06, 0.2, 0.25
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
-#: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
 #: A thing whose foot is this share of the box lower stands nearer; it may reach into this share of its width.
 NEARER_SHARE, OVERLAP = 0.05, 0.05
+#: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
 BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
 CANDIDATES = 8
 #: Begins the reason where the scene lacks what the hazard needs.
@@ -89,8 +89,8 @@ def find_placements(
     if hazard.kind == "nuisance":
         ground = views.with_flat_ground()
     low, high = hazard.distance.decel or decel_band
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, beside)
-    search.wanted_decel = low + (high - low) * float(rng.uniform())
+    wanted = low + (high - low) * float(rng.uniform())
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, wanted)
     return search.run(poses, fault) or search.why_not(len(poses))
 
 
@@ -151,7 +151,6 @@ class _Search:
     ground: SceneView
     hood: float
     views: SceneViews
-    lanes: Lanes | None = None
     #: m/s^2 that the place should require; drawn from the band, so that cases fill it
     wanted_decel: float = 4.5
 

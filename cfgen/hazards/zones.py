@@ -57,9 +57,9 @@ class Lanes:
         if seen is None:
             return cls(half, kerb)
         sides = tuple(side for side in (-1, 1) if seen.open_beyond(side, half))
-        if seen.left is None or seen.right is None:
+        if seen.middle is None or seen.width_m is None:
             return cls(half, kerb, 0.0, sides)
-        return cls((seen.left - seen.right) / 2, kerb, (seen.left + seen.right) / 2, sides)
+        return cls(seen.width_m / 2, kerb, seen.middle, sides)
 
 
 def poses_to_try(

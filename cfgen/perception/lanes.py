@@ -90,6 +90,11 @@ class LanesSeen:
         """Width of the own lane, m; None unless both lines are seen."""
         return None if self.left is None or self.right is None else self.left - self.right
 
+    @property
+    def middle(self) -> float | None:
+        """Of the own lane, m to the left of the path; None unless both lines are seen."""
+        return None if self.left is None or self.right is None else (self.left + self.right) / 2
+
     def open_beyond(self, side: int, half: float) -> bool:
         """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one.
 

@@ -90,10 +90,8 @@ def test_the_look_finds_what_is_missing():
 
 
 @pytest.mark.parametrize(("name", "hazard_id"), [("hmb3_00880", "suitcase"), ("hmb3_02500", "cone_line")])
-def test_no_frame_of_a_real_drive_lacks_the_hazard(real: Path, name: str, hazard_id: str):
-    network = real.parent / "models" / "twinlitenet.onnx"
-    if not network.is_file():
-        pytest.skip("no network here: put twinlitenet.onnx in ../shared/models")
+def test_no_frame_of_a_real_drive_lacks_the_hazard(real: Path, models: Path, name: str, hazard_id: str):
+    network = models / "twinlitenet.onnx"
     folder = load_scene(real / "udacity_hmb3" / "scenes" / name)
     scene = folder.scene
     images = {(f.camera, f.t): folder.image(f) for f in scene.frames}

@@ -194,11 +194,8 @@ def test_only_a_sure_and_sane_pitch_overrides_the_stated_one():
 
 
 @pytest.fixture(scope="module")
-def network(real):
-    file = real.parent / "models" / "twinlitenet.onnx"
-    if not file.is_file():
-        pytest.skip("no network here: put twinlitenet.onnx in ../shared/models, beside the real drives")
-    return TwinLiteNet(str(file))
+def network(models):
+    return TwinLiteNet(str(models / "twinlitenet.onnx"))
 
 
 def test_a_known_calibration_is_found_again(real, network):
