@@ -10,6 +10,8 @@ from cfgen.report_page.vector import Drawing, text_width
 PALETTE = ("#008080", "#e86a10", "#5a4fcf", "#b02a5b", "#4c7a1d", "#7a5230", "#0b6fb8", "#6b7280")
 _INK, _MUTED, _GRID = "#212529", "#68707a", "#e2e6ea"
 _SIZE = 13
+#: What a page shows where Helvetica is not installed is this much wider.
+_WIDER = 1.2
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Series:
 def rows_chart(title: str, rows: Sequence[str], series: Sequence[Series], width: float) -> Drawing:
     """One band per row, in it a dot and an interval for each series, from 0 to 100%."""
     labels = [_short(row, round(width / 21)) for row in rows]
-    left = min(0.4 * width, 18 + max((text_width(label, _SIZE) for label in labels), default=0))
+    left = min(0.4 * width, 18 + _WIDER * max((text_width(label, _SIZE) for label in labels), default=0))
     each = 15.0
     band = max(30.0, each * len(series) + 12)
     top = 12.0 + 24 * _legend_lines(series, width)
