@@ -42,10 +42,9 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def test_checked_resumed_and_reported(
-    bench: Path, script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    command = [
+def asked(bench: Path, replies: Path | str) -> list[str]:
+    """The command that puts the answers of ``blind`` to a scripted judge."""
+    return [
         "traces",
         str(bench),
         "--planner",
@@ -53,8 +52,14 @@ def test_checked_resumed_and_reported(
         "--judge",
         "scripted",
         "--judge-option",
-        f"file={script}",
+        f"file={replies}",
     ]
+
+
+def test_checked_resumed_and_reported(
+    bench: Path, script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    command = asked(bench, script)
     assert main([*command, "--quiet"]) == 0
     assert "7 answers checked, 1 without a usable reply" in capsys.readouterr().out
     store = Store(bench)
@@ -132,17 +137,7 @@ def test_a_rubric_of_somebody_elses_is_listed_printed_and_asked(
 def test_mistakes_name_the_remedy(bench: Path, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(InputError, match="no model to ask about traces; use one of: gemini"):
         ModelChecker("offline", {})
-    asks = [
-        "traces",
-        str(bench),
-        "--planner",
-        "blind",
-        "--judge",
-        "scripted",
-        "--judge-option",
-        "file=x",
-        "--rubric",
-    ]
+    asks = [*asked(bench, "x"), "--rubric"]
     for name, said in (
         ("hazard", "'hazard' is about pairs of answers; choose one about traces, such as 'faithfulness'"),
         ("groundin", "found 'groundin' (did you mean 'grounding'?)"),
