@@ -73,15 +73,10 @@ class HazardHistory:
     shrink: float
     standing: Size | None = None
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
-    _seen: dict[float, SceneView | None] = field(default_factory=dict, repr=False)
 
     @property
     def scene(self) -> Scene:
         return self.views.scene
-
-    @cached_property
-    def _now(self) -> SceneView:
-        return self.views.now
 
     @cached_property
     def cameras(self) -> dict[float, Camera]:
@@ -135,7 +130,7 @@ class HazardHistory:
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
-        view, needed = self._view(t), self.needed - SLACK
+        view, needed = self.views.at(t), self.needed - SLACK
         behind = self._behind((view and view.things) or (), clipped[0], t)
         if behind != "seen":
             return behind
@@ -144,7 +139,7 @@ class HazardHistory:
             return "seen"
         now, ahead = project(self.scene.front, footprint)
         if ahead.all() and self.ground.share(now) >= needed and not self._taken(footprint, t):
-            sure = view is None or self._now.share(now) < needed
+            sure = view is None or self.views.now.share(now) < needed
             return "seen" if sure else "likely"
         near = view is not None and any(view.share(px + off) >= needed for off in self._off)
         return "unsure" if near else "refused"
@@ -173,7 +168,7 @@ class HazardHistory:
 
     def _taken(self, footprint: Array, t: float) -> bool:
         """Whether the ground under a footprint (4, 3), or before it, shows something else at ``t`` than at t0."""
-        if self._view(t) is None:
+        if self.views.at(t) is None:
             return False
         middle = footprint.mean(0)
         spots = np.vstack([middle + 0.8 * (footprint - middle), middle])
@@ -222,11 +217,6 @@ class HazardHistory:
         smooth = self._smooth(t)
         cols, rows = np.round(px).astype(int).T
         return np.log(smooth[rows, cols].astype(np.float32) + 6)
-
-    def _view(self, t: float) -> SceneView | None:
-        if t not in self._seen:
-            self._seen[t] = self.views.at(t)
-        return self._seen[t]
 
     def _smooth(self, t: float) -> np.ndarray:
         if t not in self._kept:

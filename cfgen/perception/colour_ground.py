@@ -11,7 +11,7 @@ from cfgen.perception.view import SceneView
 
 
 class ColourGround:
-    """Guesses the road from the colours before the car; parked cars and kerbs may pass as road."""
+    """The weaker test: guesses the road from the colours before the car; parked cars and kerbs may pass as road."""
 
     name = "colour"
     options: Mapping[str, Any] = {}

@@ -4,6 +4,7 @@ A view that is kept is never computed again, so that another processor, a GPU or
 placement of a benchmark that is begun.
 """
 
+import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -68,14 +69,15 @@ class Views:
     def see(self, frames: Sequence[Frame]) -> list[SceneView]:
         """What each shows: as kept, else looked at now, all at once."""
         keys = [self._key(frame) for frame in frames]
-        missing = {key: frame for key, frame in zip(keys, frames, strict=True) if not self._known(key)}
+        found = {key: view for key in keys if (view := self._known(key))}
+        missing = {key: frame for key, frame in zip(keys, frames, strict=True) if key not in found}
         if missing:
-            found = self.perceiver.perceive(list(missing.values()))
-            for key, view in zip(missing, found, strict=True):
+            new = self.perceiver.perceive(list(missing.values()))
+            for key, view in zip(missing, new, strict=True):
                 if self._folder is not None:
                     write_bytes(self._file(key), view.png())
-                self._keep(key, view)
-        return [self._kept[key] for key in keys]
+                found[key] = self._keep(key, view)
+        return [found[key] for key in keys]
 
     def told(self, frame: Frame) -> dict[str, Any]:
         """Who decided what a frame shows, and its view's file and hash, for the provenance."""
@@ -92,18 +94,19 @@ class Views:
             self._perceiver = self._make()
         return self._perceiver
 
-    def _known(self, key: str) -> bool:
-        if key not in self._kept and self._folder is not None and self._file(key).is_file():
-            try:
-                self._keep(key, SceneView.from_png(self._file(key).read_bytes()))
-            except (OSError, ValueError, KeyError, TypeError):
-                return False  # damaged: looked at again
-        return key in self._kept
+    def _known(self, key: str) -> SceneView | None:
+        if key in self._kept:
+            return self._kept[key]
+        if self._folder is not None and self._file(key).is_file():
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # damaged: looked at again
+                return self._keep(key, SceneView.from_png(self._file(key).read_bytes()))
+        return None
 
-    def _keep(self, key: str, view: SceneView) -> None:
+    def _keep(self, key: str, view: SceneView) -> SceneView:
         self._kept[key] = view
         while len(self._kept) > LIMIT:
             self._kept.popitem(last=False)
+        return view
 
     def _file(self, key: str) -> Path:
         assert self._folder is not None
@@ -132,6 +135,7 @@ class SceneViews:
 
     def __init__(self, views: Views, scene: Scene, images: Images) -> None:
         self._views, self.scene, self.images = views, scene, images
+        self._kept: dict[float, SceneView | None] = {}
 
     @property
     def now(self) -> SceneView:
@@ -157,12 +161,12 @@ class SceneViews:
         """Times of the front camera's frames, s relative to t0, ascending."""
         return sorted(t for name, t in self.images if name == self.scene.front.name)
 
-    def at(self, t: float, camera: str = "") -> SceneView | None:
-        """The view of a camera (default: the front one) at ``t``, s relative to t0; None without a frame."""
-        name = camera or self.scene.front.name
-        if (name, t) not in self.images:
-            return None
-        return self._views.see([self._frame(name, t)])[0]
+    def at(self, t: float) -> SceneView | None:
+        """What the front camera shows at ``t``, s relative to t0; None without a frame."""
+        if t not in self._kept:
+            there = (self.scene.front.name, t) in self.images
+            self._kept[t] = self._views.see([self._frame(self.scene.front.name, t)])[0] if there else None
+        return self._kept[t]
 
     def all(self) -> dict[float, SceneView]:
         """Every frame of the front camera by its time."""

@@ -108,3 +108,13 @@ def test_the_stored_picture_shows_road_in_green(tmp_path: Path):
     picture = cv2.imread(str(file))
     assert (picture[25, 5] == (0, 255, 0)).all()
     assert (picture[5, 5] == 0).all()
+
+
+def test_what_is_known_is_not_lost_while_the_rest_is_looked_at(monkeypatch):
+    monkeypatch.setattr("cfgen.perception.views.LIMIT", 2)
+    views = Views.of(Counting())
+    [first] = views.see([frame(90)])
+    views.see([frame(91)])
+    many = views.see([frame(level) for level in (90, 92, 93, 94)])
+    assert many[0] is first
+    assert views.perceiver.asked == 5
