@@ -1,4 +1,4 @@
 from cfgen.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(main(["app"]))
+    raise SystemExit(main(["app", "--open"]))

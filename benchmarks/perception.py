@@ -1,7 +1,8 @@
 """Seconds for a build whose frames a network sees, against the same build with the colour test, paired.
 
-Usage: python benchmarks/perception.py SCENES [N] [PAIRS] [KEY=VALUE ...]: options of perception 'twinlitenet', such as
-path=twinlitenet.onnx. The builds of a pair run one after the other, in turns first; processor time counts the workers'.
+Usage: python benchmarks/perception.py SCENES [N] [PAIRS] [NAME] [KEY=VALUE ...]: the perceiver ("road-net" unless told)
+and its options, such as twinlitenet path=twinlitenet.onnx. The builds of a pair run one after the other, in turns
+first; processor time counts the workers'.
 """
 
 import resource
@@ -28,8 +29,9 @@ def build(out: Path, scenes: str, n: str, perception: list[str]) -> tuple[float,
 def main() -> None:
     given = sys.argv[1:4]
     scenes, n, pairs = [*given, "24", "3"][:3] if len(given) == 1 else [*given, "3"][:3]
-    options = [word for key in sys.argv[4:] for word in ("--perception-option", key)]
-    kinds = {"colour": ["--perception", "colour"], "network": ["--perception", "twinlitenet", *options]}
+    name, *settings = sys.argv[4:] or ["road-net"]
+    options = [word for setting in settings for word in ("--perception-option", setting)]
+    kinds = {"colour": ["--perception", "colour"], "network": ["--perception", name, *options]}
     clock, processor = [], []
     for number in range(int(pairs)):
         took = {}
@@ -41,7 +43,7 @@ def main() -> None:
         clock.append(took["network"][0] / took["colour"][0])
         processor.append(took["network"][1] / took["colour"][1])
     by_clock, of_processor = statistics.median(clock), statistics.median(processor)
-    print(f"network / colour: {by_clock:.2f} by the clock, {of_processor:.2f} of processor time")
+    print(f"{name} / colour: {by_clock:.2f} by the clock, {of_processor:.2f} of processor time")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from cfgen.library.cases import BenchmarkCase
     from cfgen.library.comparison import Comparison
     from cfgen.library.execution import run
-    from cfgen.library.rereading import check_traces, rescore
+    from cfgen.library.known import export_traces, probe_traces
+    from cfgen.library.rereading import check_traces, judge_answers, rescore
+    from cfgen.library.seen import check_claims
+    from cfgen.library.stability import stability
+    from cfgen.library.study import study
+    from cfgen.library.validity import validate_real
     from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 
 __all__ = [
@@ -54,17 +59,24 @@ __all__ = [
     "__version__",
     "build",
     "calibrate",
+    "check_claims",
     "check_scenes",
     "check_traces",
     "compare",
     "export_inputs",
+    "export_traces",
     "import_scenes",
+    "judge_answers",
     "open_benchmark",
     "probe",
+    "probe_traces",
     "report",
     "rescore",
     "run",
     "score",
+    "stability",
+    "study",
+    "validate_real",
     "verify",
 ]
 
@@ -82,9 +94,16 @@ _HOMES = {
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
+    "check_claims": "cfgen.library.seen",
     "check_traces": "cfgen.library.rereading",
+    "export_traces": "cfgen.library.known",
+    "probe_traces": "cfgen.library.known",
+    "judge_answers": "cfgen.library.rereading",
     "rescore": "cfgen.library.rereading",
     "run": "cfgen.library.execution",
+    "stability": "cfgen.library.stability",
+    "study": "cfgen.library.study",
+    "validate_real": "cfgen.library.validity",
 }
 
 

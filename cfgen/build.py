@@ -29,7 +29,7 @@ from cfgen.core.progress import Progress
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.perception.registry import DEFAULT, create_perceiver
+from cfgen.perception.registry import create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
@@ -309,6 +309,7 @@ def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
     store = Store(options.out) if exists else Store.create(options.out, asked)
     _check_same(options.out, store.benchmark, asked)
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
+    store.remember_scenes(options.scenes)
     return store
 
 
@@ -330,8 +331,8 @@ def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
 
 
 def _begun_with(out: Path) -> str:
-    """The perceiver of a benchmark that is begun, else the default one."""
-    return Store(out).benchmark.perception if (out / MARKER).is_file() else DEFAULT
+    """The perceiver of a benchmark that is begun, else "": the default one."""
+    return Store(out).benchmark.perception if (out / MARKER).is_file() else ""
 
 
 def _short(value: object) -> str:

@@ -16,10 +16,12 @@ from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
+from cfgen.report_page.basis import with_basis
 from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
 from cfgen.report_page.registry import SECTIONS, TITLES
+from cfgen.report_page.samples import Select
 from cfgen.report_page.section import WIDE, Section
 from cfgen.report_page.sections.broken import faults_section, left_out
 from cfgen.report_page.table import Table
@@ -73,6 +75,7 @@ def report(
     planners: Sequence[str] | None = None,
     panels: int | None = 4,
     strict: bool = False,
+    select: Select = "mean",
 ) -> Report:
     """Summarize a benchmark directory in a folder that stands on its own.
 
@@ -82,6 +85,7 @@ def report(
         out: an empty, new, or earlier report folder; by default beside the benchmark, ``<bench>-report``.
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
+        select: which of several samples of an answer counts.
         strict: let what breaks through, with its traceback.
 
     Raises:
@@ -91,7 +95,7 @@ def report(
     store = Store(bench)
     out = out or default_target(store.root)
     check_target(out)
-    data = replace(read_report_data(store, planners), strict=strict)
+    data = replace(read_report_data(store, planners, select), strict=strict)
     faults: list[Fault] = []
 
     def attempt(work: Callable[[], T], where: str, otherwise: Callable[[Fault], T]) -> T:
@@ -140,7 +144,7 @@ def _make(name: str, data: ReportData) -> _Made:
             section = _set_apart(name, section)
     except CfgenError as error:
         raise InputError(str(error)) from error
-    return _made(section)
+    return _made(with_basis(section, data))
 
 
 def _set_apart(name: str, section: Section) -> Section:
@@ -202,6 +206,7 @@ def _made(section: Section) -> _Made:
     files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
     for plot in section.plots:
         drawing = plot.draw(WIDE)
+        drawing.caption(plot.note)
         files |= {f"plots/{plot.name}.svg": drawing.svg().encode(), f"plots/{plot.name}.pdf": drawing.pdf()}
     lines = [words for *_, words in section.headline] + list(section.lead)
     text = ["\n".join([f"## {section.title}", "", *(f"- {line}" for line in lines), ""])]
@@ -218,7 +223,7 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
     write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
-        "perception": seen_by(data.benchmark.perception),
+        "perception": seen_by(data.benchmark.perception, [case.seen_by for case in data.cases]),
         "cases": len(data.cases),
         "rejected": len(data.rejections),
         "lost_to_faults": sum(r.fault is not None for r in data.rejections),

@@ -5,18 +5,18 @@ nothing of value.
 """
 
 import contextlib
-import fcntl
 import shutil
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
+from cfgen.core.locks import claim, hold
 from cfgen.perception.protocol import Perceiver
-from cfgen.perception.registry import PERCEIVERS, create_perceiver
+from cfgen.perception.registry import PERCEIVERS, about, create_perceiver
+from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
 from cfgen.records import (
     Benchmark,
@@ -31,13 +31,12 @@ from cfgen.records import (
     Rollout,
     TraceVerdict,
     Verdict,
+    judged_as,
 )
 
 MARKER = "benchmark.json"
 #: folder of what frames show
 VIEWS = "perception"
-#: s that a short lock is waited for
-_PATIENCE_S = 30.0
 
 
 class Store:
@@ -85,8 +84,19 @@ class Store:
             return made
 
         kind = PERCEIVERS.get(name)
-        uses_camera, weaker = (bool(getattr(kind, about, True)) for about in ("uses_camera", "weaker"))
-        return Views(name, identity, uses_camera, weaker, make, self.root / VIEWS)
+        uses_camera, weaker = (bool(getattr(kind, flag, True)) for flag in ("uses_camera", "weaker"))
+        backed = about(name, "backed_by_colours")
+        return Views(name, identity, uses_camera, weaker, make, self.root / VIEWS, backed)
+
+    def view(self, file: str) -> SceneView | None:
+        """A stored view by its place under ``perception/``; None where it is not there or damaged."""
+        path = self.root / VIEWS / file
+        if not path.resolve().is_relative_to((self.root / VIEWS).resolve()):
+            return None
+        try:
+            return SceneView.from_png(path.read_bytes())
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
     @staticmethod
     def check_new(root: Path) -> None:
@@ -136,6 +146,17 @@ class Store:
         """What judges, planners and verifiers made of models keep: replies, batch jobs, and what was spent."""
         return self.root / "cache" / "replies"
 
+    def remember_scenes(self, folder: Path | None) -> None:
+        """Where the scenes were, for topping up; this machine's business, so beside what is of no value."""
+        if folder is not None:
+            write_bytes(self.work / "scenes-from", str(Path(folder).resolve()).encode(), self.work)
+
+    @property
+    def scenes_source(self) -> Path | None:
+        """See :meth:`remember_scenes`."""
+        path = self.work / "scenes-from"
+        return Path(path.read_text()) if path.is_file() else None
+
     def scene_dir(self, scene_id: str) -> Path:
         return self.root / "scenes" / scene_id
 
@@ -165,7 +186,7 @@ class Store:
 
     def cases(self) -> list[Case]:
         """Every accepted case, in the order of their ids."""
-        return [read_record(p, Case) for p in sorted(self.root.glob("cases/*/*/case.json"))]
+        return [self.case(case_id) for case_id in self.case_ids()]
 
     def rejections(self) -> list[Rejection]:
         return [read_record(p, Rejection) for p in sorted(self.root.glob("rejected/*/rejection.json"))]
@@ -219,7 +240,7 @@ class Store:
 
     def claim(self, name: str) -> contextlib.AbstractContextManager[bool]:
         """Whether this process may do the work ``name`` now; the claim ends with the block or the process."""
-        return _claim(self.root, name)
+        return claim(self.root, name)
 
     def held(self, name: str) -> contextlib.AbstractContextManager[None]:
         """The lock ``name`` of this benchmark, waited for.
@@ -280,10 +301,10 @@ class Store:
 
         Every other arm is judged against the original.
         """
-        arms = "*" if arm == "original" else arm
-        for kind in ("verdicts", "traces"):
-            for path in self.root.glob(f"{kind}/*/{planner}/{arms}/{case_id}.{repeat}.json"):
-                path.unlink(missing_ok=True)
+        for folder in ("*",) if arm == "original" else {arm, judged_as(arm)}:
+            for kind in ("verdicts", "traces"):
+                for path in self.root.glob(f"{kind}/*/{planner}/{folder}/{case_id}.{repeat}.json"):
+                    path.unlink(missing_ok=True)
         if repeat == 0:
             for path in self.root.glob(f"interventions/{planner}/*/*/{case_id}.json"):
                 path.unlink(missing_ok=True)
@@ -343,6 +364,14 @@ class Store:
         which = "" if (arm, repeat) == ("hazard", 0) else f".{arm}.{repeat}"
         return self.root / "ratings" / rater / planner / f"{case_id}{which}.json"
 
+    def campaign_log_path(self, campaign: str, rater: str) -> Path:
+        return self.root / "campaigns" / campaign / f"{rater}.json"
+
+    def edge_rating_path(
+        self, rubric: str, rater: str, planner: str, case_id: str, arm: str, repeat: int = 0
+    ) -> Path:
+        return self.root / "edge_ratings" / rubric / rater / planner / f"{case_id}.{arm}.{repeat}.json"
+
     def review_path(self, rater: str, case_id: str) -> Path:
         return self.root / "reviews" / rater / f"{case_id}.json"
 
@@ -361,37 +390,3 @@ class Store:
 
     def reviews(self) -> list[ReviewFile]:
         return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]
-
-
-@contextlib.contextmanager
-def hold(root: Path, name: str) -> Iterator[None]:
-    """:meth:`Store.held` of a folder that need not be a benchmark yet."""
-    end = time.monotonic() + _PATIENCE_S
-    while True:
-        with _claim(root, name) as mine:
-            if mine:
-                yield
-                return
-        if time.monotonic() > end:
-            raise StoreError(f"{root}: '{name}' is in use by somebody else; try again in a moment")
-        time.sleep(0.01)
-
-
-@contextlib.contextmanager
-def _claim(root: Path, name: str) -> Iterator[bool]:
-    path = root / ".work" / f"{name}.lock"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("w")
-    except OSError as error:
-        raise StoreError(
-            f"{path}: cannot write ({error.strerror}); free space or fix permissions and run the same command again: "
-            "what is already there is kept"
-        ) from error
-    with opened as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True

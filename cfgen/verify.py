@@ -7,14 +7,20 @@ from typing import TypeVar
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
+from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.registry import about
 from cfgen.perception.view import SceneView
 from cfgen.records import (
     Benchmark,
     BuildReport,
     Calibration,
+    CampaignLog,
     Case,
+    EdgeProbe,
+    EdgeRatingFile,
     Intervention,
     JudgeRun,
+    KnownPool,
     PlannerRun,
     ProbeRun,
     RatingFile,
@@ -137,7 +143,9 @@ class Verification:
 
     def _views(self, benchmark: Benchmark) -> None:
         """What frames show: readable, and seen by this benchmark's perceiver."""
-        by = {"name": benchmark.perception, **benchmark.perception_identity}
+        by = [{"name": benchmark.perception, **benchmark.perception_identity}]
+        if about(benchmark.perception, "backed_by_colours"):
+            by.append({"name": ColourGround.name, **ColourGround.identity})
         for path in sorted((self.root / VIEWS).glob("*/*.png")):
             self._known.add(path)
             self.files_checked += 1
@@ -146,8 +154,8 @@ class Verification:
             except (OSError, ValueError, KeyError, TypeError) as error:
                 self._fault(path, f"is no view of a frame ({error}); delete it: it is made again when needed")
                 continue
-            if dict(found.by) != by:
-                self._fault(path, f"was seen by {dict(found.by)}, expected {by}; delete it")
+            if dict(found.by) not in by:
+                self._fault(path, f"was seen by {dict(found.by)}, expected {by[0]}; delete it")
             elif found.hash != self._seen.get(path, found.hash):
                 self._fault(path, "does not show what its cases were placed by; build them again")
 
@@ -208,13 +216,20 @@ class Verification:
 
     def _people(self) -> None:
         for path in sorted((self.root / "traces").rglob("*.json")):
-            self._record(path, TraceVerdict)
+            if path.parent.parent == self.root / "traces":
+                self._record(path, KnownPool if path.parent.name == "known" else EdgeProbe)
+            else:
+                self._record(path, TraceVerdict)
         for path in sorted((self.root / "interventions").rglob("*.json")):
             self._record(path, Intervention)
         for path in sorted((self.root / "ratings").rglob("*.json")):
             self._record(path, RatingFile)
+        for path in sorted((self.root / "edge_ratings").rglob("*.json")):
+            self._record(path, EdgeRatingFile)
         for path in sorted((self.root / "reviews").rglob("*.json")):
             self._record(path, ReviewFile)
+        for path in sorted((self.root / "campaigns").rglob("*.json")):
+            self._record(path, CampaignLog)
 
     def _extras(self) -> None:
         for path in sorted(self.root.rglob("*")):

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+# Tests run side by side, one on each core: threads of their own would only wait for each other.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 _CONNECT = socket.socket.connect
 _LOOPBACK = ("127.", "::1", "localhost")
 
@@ -21,6 +25,18 @@ def _no_network():
 
     patch = pytest.MonkeyPatch()
     patch.setattr(socket.socket, "connect", connect)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _colours_see():
+    """Other weights of the default network must not move what tests of other rooms count on.
+
+    tests/perception/test_unsure.py builds with the real default, and so do commands in processes of their own.
+    """
+    patch = pytest.MonkeyPatch()
+    patch.setattr("cfgen.perception.registry.DEFAULT", "colour")
     yield
     patch.undo()
 

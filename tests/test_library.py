@@ -18,7 +18,7 @@ from cfgen.build import BuildOptions
 from cfgen.cli.main import build_parser
 from cfgen.core import loop
 from cfgen.core.paths import scenarios_dir
-from cfgen.planners.instance import identity_of
+from cfgen.planners.instance import parts_of, spec_of
 from cfgen.rollouts.options import ScoreOptions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -231,14 +231,14 @@ def test_an_object_runs_here_and_the_record_says_so(bench: cfgen.Benchmark, run:
 
 
 def test_its_fingerprint_covers_class_source_and_options():
-    assert identity_of(Plain()) == identity_of(Plain(1.0))
-    assert len({identity_of(p) for p in (Plain(), Plain(2.0), Throws())}) == 3
+    assert parts_of(Plain()) == parts_of(Plain(1.0))
+    assert len({spec_of(p) + str(parts_of(p)) for p in (Plain(), Plain(2.0), Throws())}) == 3
     typed = ["class P:\n def plan(self, o): return 1", "class P:\n def plan(self, o): return 2"]
     made = []
     for code in (*typed, typed[0]):
         space: dict[str, type] = {"__name__": "__main__"}
         exec(code, space)
-        made.append(identity_of(space["P"]()))
+        made.append(parts_of(space["P"]()))
     assert made[0] == made[2] != made[1]
 
 
@@ -318,10 +318,8 @@ def test_a_run_holds_answers_and_verdicts_by_case(bench: cfgen.Benchmark, run: c
     with pytest.raises(cfgen.InputError, match=r"expected one of: .*Plain"):
         bench.run("nobody")
     assert repr(one).startswith(f"RunCase(BenchmarkCase({one.case.case_id})")
-    assert repr(one).endswith("3 answers; overall hazard 0, rerun -")
-    with pytest.raises(
-        cfgen.InputError, match=r"arm 'nul' \(did you mean 'null'\?\): expected one of hazard, null"
-    ):
+    assert repr(one).endswith("3 answers; waypoints hazard 0, sham_rerun 0")
+    with pytest.raises(cfgen.InputError, match=r"arm 'nul'.*: expected one of hazard, sham_null"):
         run.success("nul")
     with pytest.raises(cfgen.InputError, match=r"found hazrd \(did you mean 'hazard'\?\)"):
         cfgen.score(bench, Plain(), arms="hazrd", quiet=True)

@@ -1,12 +1,19 @@
 """The score story on real drives: resumable, blind, and clear about planners that fail."""
 
 import json
+import sys
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+from cfgen.core.errors import InputError
+from cfgen.judge.offline.judge import OfflineJudge
+from cfgen.judge.protocol import JudgeItem
 from cfgen.planners.protocol import Requirements
+from cfgen.records import JudgeRun
+from cfgen.report import report
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.store import Store
 from tests.benches import copy, kill_when, run, tree
@@ -42,9 +49,54 @@ def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ign
         _, text, _ = score(out, "scripted", "--planner-option", f"kind={kind}")
         names[kind] = text.split(":")[0]
     verdicts = {kind: Store(out).verdicts("offline", name) for kind, name in names.items()}
-    successes = {kind: sum(v.scores.get("overall") == 2 for v in found) for kind, found in verdicts.items()}
-    assert successes["notices_and_brakes"] >= 4
-    assert successes["ignores"] == 0
+    for dimension in ("waypoints", "overall"):
+        twos = {kind: sum(v.suggested.get(dimension) == 2 for v in found) for kind, found in verdicts.items()}
+        assert twos["notices_and_brakes"] >= 4
+        assert twos["ignores"] == 0
+
+
+def test_without_a_model_motion_is_judged_and_words_are_only_screened(out: Path):
+    _, text, _ = score(out, "scripted", "--planner-option", "kind=notices_and_brakes")
+    verdicts = [v for v in Store(out).verdicts("offline", text.split(":")[0]) if v.status == "scored"]
+    assert {(*v.scores, *v.screen) for v in verdicts} == {("waypoints", "reasoning", "overall")}
+    assert "offline: waypoints were judged; reasoning and overall were not" in text
+    assert "keyword screen, no judgement: " in text
+    assert "--judge openai --judge-option model=NAME --judge-option base_url=http://" in text
+    table = [row for row in report(out).leaderboard.rows if row[0].startswith("scripted")]
+    assert all(row[2] == row[6] == "-" != row[4] for row in table)
+
+
+def test_planning_and_judging_apart_give_what_they_give_together(out: Path, bench: Path, tmp_path: Path):
+    together = copy(bench, tmp_path / "together")
+    score(together, "reactive", "--arms", "hazard,rerun")
+    code, text, _ = score(out, "reactive", "--arms", "hazard,rerun", "--judge", "none")
+    assert code == 0
+    assert "reactive: 15 answers, 0 failed" in text
+    assert f"Next: cfgen judge run {out} --planners reactive" in text
+    assert not list(out.glob("verdicts/**/*.json"))
+    asked = {p: p.stat().st_mtime_ns for p in out.glob("runs/**/*.json")}
+    code, text, _ = run("judge", "run", out, "--quiet")
+    assert code == 0
+    assert "offline: 5 scored" in text
+    assert "offline: sham pairs, 5 scored" in text
+    assert tree(out, "verdicts/**/*.json") == tree(together, "verdicts/**/*.json")
+    assert {p: p.stat().st_mtime_ns for p in out.glob("runs/**/*.json")} == asked
+    code, _, err = run("judge", "run", out, "--planners", "reactif")
+    assert code == 2
+    assert "expected one that has answers" in err
+    assert "did you mean 'reactive'" in err
+
+
+def test_no_frame_stands_for_two_times(out: Path):
+    store = Store(out)
+    inputs, question = RolloutInputs(store, 7), arm_inputs(store, ("hazard",), 1)[1]
+    needs = Requirements(frame_times=(-0.3, -0.2, -0.1, 0.0))
+    there = sorted(f.t for f in inputs._folder(question.case.scene_id).scene.frames)
+    assert there[-2:] == [-0.25, 0.0]
+    with pytest.raises(
+        InputError, match=r"needs a frame of 'front' at -0\.[13] s.*--frames 0,0\.1,0\.2,0\.25,0\.3,0\.5"
+    ):
+        inputs.observation(question, needs)
 
 
 def test_a_second_run_asks_nothing_again(out: Path):
@@ -77,7 +129,7 @@ def test_what_a_planner_gets_does_not_tell_the_arm(out: Path):
             inputs.observation(q, needs) for q in arm_inputs(store, ("hazard",), 1) if q.case == case
         )
         assert original.token != hazard.token
-        assert original.seed == hazard.seed
+        assert original.seed != hazard.seed
         assert original.truth is hazard.truth is original.logged is hazard.logged is None
         words = json.dumps([original.token, hazard.token, original.instruction]).lower()
         assert not any(w in words for w in ("hazard", "original", case.case_id, case.hazard.id))
@@ -127,13 +179,61 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
     assert "answers: 10 answers, 1 failed" in text
 
 
-def test_the_rerun_arm_asks_again_with_another_seed(out: Path):
-    assert score(out, "cruise", "--arms", "hazard,rerun")[0] == 0
-    seeds = {r.arm: r.seed for r in Store(out).rollouts("cruise")}
-    assert seeds["original"] == seeds["hazard"] != seeds["rerun"]
-    verdicts = Store(out).verdicts("offline", "cruise", "rerun")
-    assert len(verdicts) == 5
-    assert all(v.scores.get("waypoints") != 2 for v in verdicts)
+class Asked:
+    """A judge that keeps what it is shown."""
+
+    name, note = "asked", ""
+    blind_to: ClassVar[dict[str, str]] = {}
+
+    def __init__(self):
+        self.shown: dict[tuple[str, str], JudgeItem] = {}
+
+    def run_record(self) -> JudgeRun:
+        return OfflineJudge(self.name).run_record()
+
+    def judge(self, items, done) -> None:
+        for key, build in items:
+            self.shown[key.case_id, key.arm] = build()
+        OfflineJudge(self.name).judge(items, done)
+
+
+def test_a_control_is_judged_as_if_it_were_the_answer_to_the_hazard(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Same frames and the same original as the hazard's pair; only the answer is the control's own."""
+    judge = Asked()
+    monkeypatch.setattr(sys.modules["cfgen.score"], "create_judge", lambda *_, **__: judge)
+    code, text, _ = score(out, "reactive", "--arms", "hazard,rerun")
+    assert code == 0
+    assert "asked: sham pairs, 5 scored" in text
+    store = Store(out)
+    assert {v.arm for v in store.verdicts("asked", "reactive")} == {"hazard", "sham_rerun"}
+    answers = {(r.case_id, r.arm): r for r in store.rollouts("reactive")}
+    assert {arm for _, arm in answers} == {"original", "hazard", "rerun"}
+    for case in store.cases():
+        true, sham = (judge.shown[case.case_id, pair] for pair in ("hazard", "sham_rerun"))
+        for same in ("key", "original", "modified", "original_text", "original_plan", "camera"):
+            assert getattr(true, same) == getattr(sham, same), same
+        assert sham.modified_plan == answers[case.case_id, "rerun"].plan
+        assert sham.modified_text == answers[case.case_id, "rerun"].text
+        assert true.modified_plan == answers[case.case_id, "hazard"].plan
+
+
+def test_the_floor_is_declared_before_it_is_known(out: Path):
+    assert score(out, "cruise", "--arms", "hazard,rerun", "--floor", "rerun")[0] == 0
+    record = Store(out).planner_run_path("cruise")
+    assert json.loads(record.read_text())["floor"] == "rerun"
+    assert score(out, "cruise", "--arms", "hazard,rerun")[0] == 0, "what was declared stays"
+    code, _, err = score(out, "cruise", "--arms", "hazard,rerun", "--floor", "worst")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "the floor of 'cruise' was declared as 'rerun' and sham pairs are judged already" in err
+    assert json.loads(record.read_text())["floor"] == "rerun"
+
+
+def test_no_arm_shares_the_seed_of_the_original(out: Path):
+    assert score(out, "cruise", "--arms", "hazard,rerun", "--repeats", "2")[0] == 0
+    found = [r.seed for r in Store(out).rollouts("cruise")]
+    assert len(found) == len(set(found)) == 5 * 3 * 2
 
 
 @pytest.mark.parametrize(
@@ -156,9 +256,8 @@ def test_bad_usage_is_one_clear_line(out: Path, arguments, message: str):
 
 def test_a_control_that_no_case_has_a_place_for_is_told_with_the_reason(out: Path, monkeypatch):
     why = "car_parked: none of 48 places works"
-    changed = {"arms": ("hazard",), "arms_missing": {"nuisance": why}}
-    cases = [case.model_copy(update=changed) for case in Store(out).cases()]
-    monkeypatch.setattr(Store, "cases", lambda _: cases)
+    cases = [(case_id, case_id, ("hazard",), {"nuisance": why}) for case_id in Store(out).case_ids()]
+    monkeypatch.setattr("cfgen.rollouts.inputs.arms_of_cases", lambda _: iter(cases))
     code, _, err = run("score", out, "--planner", "cruise", "--arms", "hazard,nuisance")
     assert code == 2
     assert f"no case has the arm 'nuisance' ({why}); leave it out of --arms" in err

@@ -2,28 +2,33 @@
 
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cfgen.app import authoring, compare, curate, place, regenerate, tryout
+from cfgen.app import authoring, compare, curate, manager, place, regenerate, tryout, wall
+from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
 from cfgen.app.capabilities import Capabilities
 from cfgen.app.case_index import CaseIndex
 from cfgen.app.jobs import Job, Jobs
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
+from cfgen.app.policy import SAID, may_overrule
 from cfgen.app.rate import RatingRoom
+from cfgen.app.rate_edges import EdgeRoom
 from cfgen.app.reviews import identifier, person
 from cfgen.app.worker import Work
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.inpaint.registry import INPAINTERS
+from cfgen.records import Campaign
 from cfgen.store import Store
 
 Asked = Mapping[str, Any]
 Action = Callable[[str, Asked], Any]
-ROOMS = ("curate", "place", "rate", "compare", "try")
+ROOMS = ROOMS_OF["manager"]
 
 
 class Api:
@@ -34,6 +39,7 @@ class Api:
         rooms: the rooms that are open; what belongs to another is neither answered nor shown.
         arms, repeats: see :class:`RatingRoom`.
         options: by inpainter, options for it where it is not the benchmark's own.
+        campaign: what is rated, and by whom. rubric: of edges, in place of the hazard's; see :class:`EdgeRoom`.
 
     Raises:
         StoreError: ``bench`` is not a benchmark directory. InputError: no such room.
@@ -47,12 +53,18 @@ class Api:
         arms: Sequence[str] = (),
         repeats: int = 1,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        campaign: Campaign | None = None,
+        rubric: str = "",
     ) -> None:
         self.store = Store(bench)
         self.case_index = CaseIndex(self.store)
         self.scenes = scenes
         self.jobs = Jobs()
-        self.rating = RatingRoom(self.store, arms, repeats)
+        self.rating: RatingRoom = (
+            EdgeRoom(self.store, rubric, arms, repeats)
+            if rubric
+            else RatingRoom(self.store, arms, repeats, campaign)
+        )
         self._options = dict(options or {})
         self._capabilities: dict[Tool, Capabilities] = {}
         unknown = sorted(set(rooms) - set(ROOMS))
@@ -60,54 +72,74 @@ class Api:
             raise InputError(
                 f"rooms: expected some of {', '.join(ROOMS)}, found {', '.join(unknown) or 'none'}"
             )
-        self.rooms = tuple(r for r in ROOMS if r in rooms)
+        self.rooms = tuple(r for r in ROOMS if r in rooms and (campaign or r != "campaign"))
         actions = {
             "curate": self._curating,
             "place": self._placing,
             "rate": self._rating,
             "compare": self._comparing,
             "try": self._trying,
+            "campaign": self._managing,
         }
-        self.actions: dict[str, Action] = self._working() if {"curate", "place"} & set(rooms) else {}
-        for room in self.rooms:
-            self.actions |= actions[room]()
+        self._actions = {room: actions[room]() for room in self.rooms}
+        for room in {"curate", "place"} & set(self.rooms):
+            self._actions[room] |= self._working()
 
-    def call(self, asked: Asked, user: str | None = None) -> dict[str, Any]:
-        """``{"ok": answer}`` or ``{"error": words}``; ``user`` is who is logged in, whatever the page says."""
+    def call(self, asked: Asked, user: str | None = None, role: Role = "manager") -> dict[str, Any]:
+        """``{"ok": answer}`` or ``{"error": words}``; ``user`` is who asks, whatever the page says.
+
+        What belongs to no room of ``role`` is nothing.
+        """
         try:
-            action = self.actions.get(str(asked.get("do")))
+            do = str(asked.get("do"))
+            action = next((self._actions[r][do] for r in self.open_to(role) if do in self._actions[r]), None)
             if action is None:
-                raise InputError(
-                    f"the page asked for {str(asked.get('do'))[:40]!r}, which is nothing; reload it"
+                raise InputError(f"the page asked for {do[:40]!r}, which is nothing; reload it")
+            name = str(asked.get("name", "")) if user is None else user
+            return {
+                "ok": action(
+                    person(name) if name.strip() else "", {**asked, "role": role, "blind": role == "curator"}
                 )
-            name = user or str(asked.get("name", ""))
-            return {"ok": action(person(name) if name.strip() else "", asked)}
-        except CfgenError as error:
+            }
+        except InputError as error:
             return {"error": str(error)}
         except Exception as error:
+            if role == "rater":  # the words may name a planner, an arm or a hazard
+                print(f"cfgen app: {fault_of(error, str(asked.get('do')))}", file=sys.stderr)
+                return {"error": "this cannot be shown; tell whoever runs this, and go on with the next"}
+            if isinstance(error, CfgenError):
+                return {"error": str(error)}
             return {
                 "error": f"this broke, which is a fault of cfgen's: {fault_of(error, str(asked.get('do')))}"
             }
+
+    def open_to(self, role: Role) -> list[str]:
+        """The open rooms that a role may enter."""
+        return [r for r in self.rooms if r in ROOMS_OF[role]]
 
     def warm_up(self) -> None:
         """Read what the first page asks for, before it does."""
         with contextlib.suppress(CfgenError):  # it will be said when the page asks
             self.case_index.entries()
 
-    def who(self, user: str | None) -> dict[str, Any]:
-        """What the top of the page shows."""
-        return {"bench": self.store.root.resolve().name, "user": user}
-
-    def picture(self, kind: str, owner: str, name: str, as_small: bool = False) -> tuple[bytes, str]:
-        """Content and media type of a picture that an open room shows; ``as_small`` for a strip of frames.
+    def picture(
+        self,
+        kind: str,
+        owner: str,
+        name: str,
+        as_small: bool = False,
+        user: str = "",
+        role: Role = "manager",
+    ) -> tuple[bytes, str]:
+        """Content and media type of a picture in a room that is open to ``role``; ``as_small`` for a strip of frames.
 
         Raises:
-            InputError, StoreError: there is none under this name.
+            InputError, StoreError: there is none under this name, or not for this ``user``.
         """
-        if kind == "rate" and "rate" in self.rooms:
-            token, _, which = name.partition("/")
-            return self.rating.picture(owner, token, which), "image/png"
-        if set(self.rooms) == {"rate"} or kind not in ("case", "scene"):
+        rooms = self.open_to(role)
+        if kind == "rate" and {"rate", "campaign"} & set(rooms):
+            return self.rating.picture(user, owner, name, as_small, manages="campaign" in rooms)
+        if set(rooms) <= {"rate"} or kind not in ("case", "scene"):
             raise InputError(f"picture: expected a frame that this page shows, found {kind[:20]!r}")
         find = case_picture if kind == "case" else scene_picture
         path = find(self.store, owner, name)
@@ -121,18 +153,31 @@ class Api:
         return {
             "open_inpainter": self._open_inpainter,
             "hazards": lambda name, q: place.hazards(self._capabilities_of(q)),
-            "job": lambda name, q: self.jobs.find(_text(q, "job")).shown(),
-            "jobs": lambda name, q: [job.shown() for job in self.jobs.open(name)],
+            "job": lambda name, q: self.jobs.look_at(_text(q, "job")).shown(),
+            "jobs": lambda name, q: [job.shown() for job in self.jobs.news(name)],
             "cancel": lambda name, q: self.jobs.cancel(_text(q, "job")),
         }
 
     def _curating(self) -> dict[str, Action]:
         return {
-            "queue": lambda name, q: {"rows": self.case_index.queue(name), "wanted": self.store.benchmark.n},
-            "item": lambda name, q: curate.item(self.case_index, _text(q, "id")),
+            "queue": lambda name, q: wall.page(self.case_index, name, q),
+            "decide_all": lambda name, q: {
+                "said": wall.decide_all(
+                    self.case_index,
+                    name,
+                    wall.selection(q),
+                    _decision(q),
+                    str(q.get("reason", "")),
+                    q["role"],
+                )
+            },
+            "export": self._export,
+            "item": lambda name, q: curate.item(self.case_index, _text(q, "id"), name, q["blind"]),
             "decide": self._decide,
-            "undo": lambda name, q: {"id": curate.undo(self.case_index, name)},
-            "bring_back": lambda name, q: {"said": curate.bring_back(self.case_index, name, _text(q, "id"))},
+            "undo": self._undo,
+            "bring_back": lambda name, q: {
+                "said": curate.bring_back(self.case_index, name, _text(q, "id"), q["role"])
+            },
             "regenerate": self._regenerate,
             "top_up": self._top_up,
         }
@@ -165,7 +210,7 @@ class Api:
 
     def _comparing(self) -> dict[str, Action]:
         return {
-            "overview": lambda name, q: compare.overview(self.store),
+            "overview": lambda name, q: compare.answers(self.store, q),
             "answer": lambda name, q: compare.answer(
                 self.case_index, _name(q, "planner"), _text(q, "id"), _name(q, "judge")
             ),
@@ -173,7 +218,7 @@ class Api:
 
     def _trying(self) -> dict[str, Action]:
         return {
-            "item": lambda name, q: curate.item(self.case_index, _text(q, "id")),
+            "item": lambda name, q: curate.item(self.case_index, _text(q, "id"), name, q["blind"]),
             "try_choices": lambda name, q: {
                 "cases": [
                     {"id": e.id, "name": e.name} for e in self.case_index.entries() if e.status == "accepted"
@@ -190,23 +235,47 @@ class Api:
             ),
         }
 
+    def _managing(self) -> dict[str, Action]:
+        return {
+            "campaign": lambda name, q: manager.overview(self.rating),
+            "dispute": lambda name, q: manager.dispute(self.rating, _text(q, "item")),
+            "adjudicate": lambda name, q: manager.adjudicate(
+                self.rating, name, _text(q, "item"), _scores(q), str(q.get("note", ""))
+            ),
+        }
+
     # --- actions that need more than a line -----------------------------------------------------------------
 
     def _decide(self, name: str, asked: Asked) -> dict[str, Any]:
-        decision: Any = _text(asked, "decision")
+        decision = _decision(asked)
         said = curate.decide(
-            self.case_index, name, _text(asked, "id"), decision, str(asked.get("reason", ""))
+            self.case_index, name, _text(asked, "id"), decision, str(asked.get("reason", "")), asked["role"]
         )
         return {"said": said}
 
+    def _undo(self, name: str, asked: Asked) -> dict[str, Any]:
+        if any(job.kind == "regenerate" for job in self.jobs.open(name)):
+            raise InputError("undo: a case is still being made again; stop that, or wait until it is there")
+        case_id, said = curate.undo(self.case_index, name)
+        return {"id": case_id, "said": said}
+
+    def _export(self, name: str, asked: Asked) -> dict[str, Any]:
+        if asked["role"] != "manager":
+            raise InputError("export: only a manager may write a benchmark of its own")
+        write = wall.export_fiftyone if asked.get("to") == "fiftyone" else wall.export
+        return {"said": f"Written to {write(self.store, wall.selection(asked)).name}"}
+
     def _rate(self, name: str, asked: Asked) -> dict[str, Any]:
-        scores = asked.get("scores")
-        if not isinstance(scores, dict):
-            raise InputError("scores: expected one for each dimension, found none")
-        return self.rating.rate(name, _text(asked, "token"), scores, str(asked.get("note", "")))
+        scores = _scores(asked)
+        sure, note = asked.get("sure") is True, str(asked.get("note", ""))
+        spent = _seconds(asked, "seconds"), _seconds(asked, "paused")
+        return self.rating.rate(name, _text(asked, "token"), scores, note, sure, spent)
 
     def _regenerate(self, name: str, asked: Asked) -> dict[str, Any]:
         tool, case_id = self._tool({}), identifier(_text(asked, "id"), "case")
+        policy = self.store.benchmark.policy
+        if not may_overrule(policy, asked["role"]):
+            raise InputError(f"regenerate: only a manager may replace a case, since {SAID[policy]}")
         work = partial(regenerate.regenerate, tool, person(name), case_id, _text(asked, "hazard"))
         return self._begin("regenerate", name, tool.inpainter, "making it again", work)
 
@@ -214,7 +283,10 @@ class Api:
         n = asked.get("n")
         if isinstance(n, bool) or not isinstance(n, int) or not 0 < n <= 100_000:
             raise InputError(f"top up: expected a number of cases, found {str(n)[:20]!r}")
-        work = partial(regenerate.top_up, self.store.root, n, self.scenes)
+        named = str(asked.get("scenes") or "")
+        if named and asked["role"] != "manager":
+            raise InputError("top up: only a manager may say where the scenes are")
+        work = partial(regenerate.top_up, self.store.root, n, Path(named) if named else self.scenes)
         return self._begin("top up", name, "build", "counting", work)
 
     def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
@@ -290,6 +362,26 @@ def _text(asked: Asked, field: str) -> str:
     if not isinstance(value, str):
         raise InputError(f"{field}: expected text, found {type(value).__name__}")
     return value
+
+
+def _decision(asked: Asked) -> Any:
+    """What :func:`curate.decide` checks."""
+    return _text(asked, "decision")
+
+
+def _scores(asked: Asked) -> dict[str, Any]:
+    scores = asked.get("scores")
+    if not isinstance(scores, dict):
+        raise InputError("scores: expected one for each dimension, found none")
+    return scores
+
+
+def _seconds(asked: Asked, field: str) -> float | None:
+    """What the page measured; None where that can be no time."""
+    value = asked.get(field)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
+        return None
+    return round(float(value), 1)
 
 
 def _name(asked: Asked, field: str) -> str:

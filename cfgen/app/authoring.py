@@ -80,14 +80,17 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     if placement is None:
         raise InputError("preview: the camera does not see this place; move the hazard into the frame")
     camera = there.scene.front
-    images = {(camera.name, there.folder.front_frame().t): there.image}
+    frame = there.folder.front_frame()
+    key = camera.name, frame.t
+    lattices = {key: there.folder.lattices(frame, there.image)}
     seed = _seed(context.store.benchmark, there.scene.scene_id, hazard.id, _number(asked))
-    job = EditJob(there.scene, images, hazard, placement, seed, read_mask(asked, there.image))
+    mask = read_mask(asked, there.image)
+    job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, mask, lattices=lattices)
     result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
-    image, mask = next(iter(result.frames.values()))
-    x, y, w, h = cv2.boundingRect((mask > 0).astype(np.uint8))
+    image, changed = next(iter(result.frames.values()))
+    x, y, w, h = cv2.boundingRect((changed > 0).astype(np.uint8))
     gates = context.gates(job, result)
     return {
         "part": data_url(image[y : y + h, x : x + w]),
@@ -117,7 +120,7 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
         builder.hazard = hazard
         number = _number(asked)
         seed = derive_seed(builder.seed, number)
-        job = EditJob(builder.scene, builder.images, hazard, placement, seed, mask)
+        job = EditJob(builder.scene, builder.images, hazard, placement, seed, mask, lattices=builder.lattices)
         for _, put_off in in_step([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")

@@ -1,18 +1,24 @@
 """The benchmark's cases as the app lists them: read once, and again only where a file changed."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.app.reviews import current, identifier
+from cfgen.app.policy import current
+from cfgen.app.reviews import identifier
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.records import ReviewFile
 from cfgen.store import Store
 
 T = TypeVar("T")
+#: What the rejection of a case that was regenerated says, before the new one's id.
+MADE_AGAIN = "made again as "
+_BAND_M = 20
+#: m; two of one hazard in one scene that stand no farther apart are much the same picture
+_TWIN_M = 3.0
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,21 @@ class Entry:
     status: str
     reason: str = ""
     by: str = ""
+    cluster: str = ""
+    #: of a refused one, what was wrong
+    gate: str = ""
+    #: whether something besides the placement recognised it
+    recognition: str = ""
+    distance: float | None = None
+    lateral: float = 0.0
+
+    @property
+    def band(self) -> str:
+        """Its distance to the nearest 20 m below."""
+        if self.distance is None:
+            return ""
+        low = int(self.distance // _BAND_M) * _BAND_M
+        return f"{low:02d}-{low + _BAND_M} m"
 
 
 class CaseIndex:
@@ -60,11 +81,21 @@ class CaseIndex:
                 found.setdefault(file.case_id, []).append(file)
         return found
 
-    def queue(self, name: str) -> list[dict[str, Any]]:
-        """The entries with what ``name`` and the others decided."""
+    def queue(self, name: str, blind: bool = False) -> list[dict[str, Any]]:
+        """The entries with what ``name`` decided and, where that is something, what the others did.
+
+        ``blind``: what others rejected is accepted until ``name`` has decided on it.
+        """
         reviews = self.reviews()
         rows = []
-        for entry in self.entries():
+        entries = [
+            _undecided(entry)
+            if blind and not decided(reviews.get(entry.id, ()), name) and is_verdict(entry)
+            else entry
+            for entry in self.entries()
+        ]
+        twins = _twins(entries)
+        for entry in entries:
             mine, others = "", []
             for file in reviews.get(entry.id, ()):
                 standing = current(file.history)
@@ -72,7 +103,16 @@ class CaseIndex:
                     mine = standing.decision
                 elif standing:
                     others.append([file.rater, standing.decision])
-            rows.append({**asdict(entry), "mine": mine, "others": others})
+            seen = decided(reviews.get(entry.id, ()), name)
+            rows.append(
+                {
+                    **asdict(entry),
+                    "mine": mine,
+                    "others": others if seen else [],
+                    "band": entry.band,
+                    "twin": entry.id in twins,
+                }
+            )
         return rows
 
     def _read(self, path: Path, read: Callable[[Path], T]) -> T | None:
@@ -94,6 +134,34 @@ class CaseIndex:
         return value
 
 
+def decided(files: Sequence[ReviewFile], name: str) -> bool:
+    """Whether ``name`` has decided on the case of these files, even where that was taken back since."""
+    return any(file.rater == name for file in files)
+
+
+def is_verdict(entry: Entry) -> bool:
+    """Whether a person judged it out; one that was made again was replaced, whatever it looked like."""
+    return entry.status == "rejected" and not entry.reason.startswith(MADE_AGAIN)
+
+
+def _undecided(entry: Entry) -> Entry:
+    return replace(entry, status="accepted", reason="", by="")
+
+
+def _twins(entries: list[Entry]) -> set[str]:
+    """Accepted cases that another, earlier one much resembles: the same hazard, scene and place."""
+    places: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    found = set()
+    for e in entries:
+        if e.status != "accepted" or e.distance is None:
+            continue
+        others = places.setdefault((e.scene, e.hazard), [])
+        if any(abs(e.distance - d) < _TWIN_M and abs(e.lateral - side) < _TWIN_M for d, side in others):
+            found.add(e.id)
+        others.append((e.distance, e.lateral))
+    return found
+
+
 def _accepted(path: Path) -> Entry:
     """Only what the list shows: checking every field of thousands of cases would take seconds."""
     case = read_json(path)
@@ -101,12 +169,29 @@ def _accepted(path: Path) -> Entry:
         place = case["placement"]
         where = f"{place['distance_m']:.0f} m ahead, {aside(place['lateral_m'])}"
         return Entry(
-            case["case_id"], case["scene_id"], case["hazard"]["id"], case["hazard"]["name"], where, "accepted"
+            case["case_id"],
+            case["scene_id"],
+            case["hazard"]["id"],
+            case["hazard"]["name"],
+            where,
+            "accepted",
+            cluster=case["hazard"]["cluster"],
+            recognition=_recognition(case.get("gates", ())),
+            distance=place["distance_m"],
+            lateral=place["lateral_m"],
         )
     except (KeyError, TypeError) as error:
         raise StoreError(
             f"{path}: expected a case, found none ({error}); run: cfgen verify {path.parents[3]}"
         ) from error
+
+
+def _recognition(gates: Sequence[Mapping[str, Any]]) -> str:
+    """What the gate that looks again found."""
+    again = next((g for g in gates if g["gate"] == "seen-again"), None)
+    if again is None:
+        return "not asked"
+    return "not judged" if again["value"] is None else "seen again" if again["passed"] else "not seen again"
 
 
 def _refused(path: Path) -> Entry:
@@ -122,6 +207,11 @@ def _refused(path: Path) -> Entry:
         status="rejected" if base else "refused",
         reason=rejection["reason"],
         by=rejection["by"],
+        cluster=base.cluster if base else "",
+        gate="" if base else rejection["reason"].partition(":")[0][:40],
+        recognition=base.recognition if base else "",
+        distance=base.distance if base else None,
+        lateral=base.lateral if base else 0.0,
     )
 
 

@@ -1,23 +1,65 @@
 """What was scored: the leaderboard, and every answer with what judges and people said of it, disagreements first."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from cfgen.app.case_index import CaseIndex
 from cfgen.app.curate import item
-from cfgen.app.pictures import data_url
-from cfgen.core.errors import StoreError
+from cfgen.app.question import footprint, plans, read
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
-from cfgen.render.bev import bev
-from cfgen.render.delta import delta_table
-from cfgen.render.panel import spoken
-from cfgen.render.speed import speed_plot
 from cfgen.report_page.data import read_report_data
-from cfgen.report_page.sections.people import people_scores
+from cfgen.report_page.sections.correction import people_scores
 from cfgen.report_page.sections.success import leaderboard, success_rows
 from cfgen.store import Store
+
+PAGE = 100
+_FITS = {
+    "all": lambda a: True,
+    "gap": lambda a: a["gap"] > 0,
+    "miss": lambda a: a["judge"][2] is not None and a["judge"][2] < 2,
+    "none": lambda a: a["status"] != "scored",
+}
+
+
+def answers(store: Store, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The leaderboard and one page of the answers that fit ``planner``, ``which`` and ``find``, from row ``from`` on.
+
+    Raises:
+        StoreError: nothing was scored here. InputError: no such list.
+    """
+    told = _overview(str(store.root.resolve()), _written(store))
+    which, planner = str(asked.get("which", "all")), str(asked.get("planner", ""))
+    if which not in _FITS:
+        raise InputError(f"which: expected one of {', '.join(_FITS)}, found '{which[:20]}'")
+    word = str(asked.get("find", "")).strip().lower()
+    found = [
+        a
+        for a in told["answers"]
+        if _FITS[which](a)
+        and (not planner or a["planner"] == planner)
+        and (not word or word in f"{a['name']} {a['id']}".lower())
+    ]
+    start = asked.get("from", 0)
+    first = min(start, max(0, len(found) - 1)) // PAGE * PAGE if isinstance(start, int) and start > 0 else 0
+    planners = sorted({a["planner"] for a in told["answers"]})
+    page = {"answers": found[first : first + PAGE], "from": first, "total": len(found), "planners": planners}
+    return {**told, **page}
+
+
+def _written(store: Store) -> tuple[tuple[str, int], ...]:
+    """What is new when a case, an answer, a verdict or a rating is: every folder's time."""
+    kinds = ("cases/*", "runs/*/*", "verdicts/*", "verdicts/*/*/*", "ratings/*/*")
+    folders = sorted(p for kind in kinds for p in store.root.glob(kind) if p.is_dir())
+    return tuple((str(p), p.stat().st_mtime_ns) for p in folders)
+
+
+@lru_cache(maxsize=2)
+def _overview(root: str, written: tuple[tuple[str, int], ...]) -> dict[str, Any]:
+    return overview(Store(Path(root)))
 
 
 def overview(store: Store) -> dict[str, Any]:
@@ -34,7 +76,7 @@ def overview(store: Store) -> dict[str, Any]:
     judge = data.main_judge
     people = {d: people_scores(data, d) for d in DIMENSIONS}
     names = {case.case_id: case.hazard.name for case in data.cases}
-    answers = []
+    found = []
     for planner in data.planners:
         for verdict in data.verdicts_of(judge, planner, "hazard"):
             if verdict.repeat:
@@ -44,7 +86,7 @@ def overview(store: Store) -> dict[str, Any]:
             gap = sum(
                 abs(a - b) for a, b in zip(scored, rated, strict=True) if a is not None and b is not None
             )
-            answers.append(
+            found.append(
                 {
                     "id": verdict.case_id,
                     "name": names[verdict.case_id],
@@ -57,7 +99,7 @@ def overview(store: Store) -> dict[str, Any]:
             )
     ranked = sorted(
         (r for r in success_rows(data) if r.arm == "hazard"),
-        key=lambda r: (r.judge, -(r.rates["overall"].value or 0), r.planner),
+        key=lambda r: (r.judge, *(-(r.rates[d].value or 0) for d in reversed(DIMENSIONS)), r.planner),
     )
     table = leaderboard(ranked)
     return {
@@ -65,7 +107,7 @@ def overview(store: Store) -> dict[str, Any]:
         "rows": table.rows,
         "note": table.note,
         "judge": judge,
-        "answers": sorted(answers, key=lambda a: (-a["gap"], a["planner"], a["id"])),
+        "answers": sorted(found, key=lambda a: (-a["gap"], a["planner"], a["id"])),
     }
 
 
@@ -84,24 +126,13 @@ def answer(case_index: CaseIndex, planner: str, case_id: str, judge: str) -> dic
     ]
     shown = item(case_index, case_id)
     return {
-        **_plots(before, after),
-        "words": [spoken(r.text) or r.reason or "(no words)" for r in (before, after)],
+        **plans(before, after),
+        "words": [read(before), read(after)],
         "scores": [verdict.scores.get(d) if verdict else None for d in DIMENSIONS],
         "explanation": (verdict.explanation or verdict.reason) if verdict else "There is no verdict.",
         "ratings": ratings,
         "name": shown.get("name", case_id),
         "planner": planner,
+        "place": footprint(store.case(case_id), "hazard") if store.has_case(case_id) else None,
         **{k: shown[k] for k in ("original", "augmented", "size", "box", "outline") if k in shown},
-    }
-
-
-def _plots(before: Rollout, after: Rollout) -> dict[str, Any]:
-    """Both plans drawn; nothing where one of them failed."""
-    if before.plan is None or after.plan is None:
-        return {}
-    plans = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
-    return {
-        "bev": data_url(bev(*plans)),
-        "speed": data_url(speed_plot(*plans)),
-        "delta": delta_table(*plans),
     }

@@ -8,27 +8,35 @@ from typing import Any
 
 import cv2
 
-from cfgen.app.case_index import CaseIndex, aside, place_of
+from cfgen.app.case_index import MADE_AGAIN, CaseIndex, aside, decided, place_of
 from cfgen.app.pictures import case_url, scene_url
-from cfgen.app.reviews import Decision, append_review, current, identifier, person
+from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, held, may_overrule
+from cfgen.app.reviews import Decision, Role, append_review, identifier, person, words
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
-from cfgen.records import Case, Rejection, ReviewFile, Scene
+from cfgen.records import Case, Rejection, Review, ReviewFile, Scene
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
 
-def item(case_index: CaseIndex, case_id: str) -> dict[str, Any]:
-    """All that the page shows of one case; pictures by their address."""
+def item(case_index: CaseIndex, case_id: str, name: str = "", blind: bool = False) -> dict[str, Any]:
+    """All that the page shows of one case; pictures by their address.
+
+    Others' decisions are shown to who has decided here before; ``blind`` hides that they took the case out, too.
+    """
     store = case_index.store
     folder = place_of(store, case_id)
+    files = case_index.reviews().get(case_id, [])
+    seen = decided(files, name)
     reviews = [
-        {"who": file.rater, **entry.model_dump(mode="json")}
-        for file in case_index.reviews().get(case_id, ())
+        {"who": file.rater, **entry.model_dump(mode="json", exclude={"role", "batch"})}
+        for file in files
+        if seen
         for entry in file.history
     ]
     shown: dict[str, Any] = {"id": case_id, "reviews": sorted(reviews, key=lambda r: r["at"])}
+    shown["decided"] = seen
     if folder == store.rejected_dir(case_id):
         rejection = read_record(folder / "rejection.json", Rejection)
         shown |= {"status": "refused", "reason": rejection.reason, "by": rejection.by}
@@ -37,37 +45,58 @@ def item(case_index: CaseIndex, case_id: str) -> dict[str, Any]:
         case = read_record(folder / "case.json", Case)
         shown |= _details(store, case, folder)
         shown["status"] = "rejected" if shown.get("status") else "accepted"
+        if blind and not seen and not shown.get("reason", "").startswith(MADE_AGAIN):
+            shown["status"] = "accepted"
+            for told in ("reason", "by", "attempts"):
+                shown.pop(told, None)
     if (folder / "augmented.png").is_file():
         shown |= _pictures(folder)
     return shown
 
 
-def decide(case_index: CaseIndex, name: str, case_id: str, decision: Decision, reason: str = "") -> str:
-    """Record a decision; a rejected case moves out of the benchmark at once. Returns what happened, in words.
+def decide(
+    case_index: CaseIndex,
+    name: str,
+    case_id: str,
+    decision: Decision,
+    reason: str = "",
+    role: Role = "manager",
+    batch: str = "",
+) -> str:
+    """Record a decision, and move the case where the benchmark's policy then wants it.
+
+    Returns what came of it, in words: where it changes nothing, what holds and why.
 
     Raises:
         InputError: a rejection without a reason, or a decision that is none.
     """
-    store, name = case_index.store, person(name)
+    store, name, reason = case_index.store, person(name), words(reason)
     if decision not in ("accept", "reject", "flag"):
         raise InputError(f"decision: expected accept, reject or flag, found {decision!r}")
     if decision == "reject" and not reason.strip():
         raise InputError("reject: expected a reason, found none; choose or write one")
     with store.held(f"case-{identifier(case_id, 'case')}"):
         place_of(store, case_id)
-        append_review(store, name, case_id, decision, reason)
-        if decision == "reject" and store.has_case(case_id):
-            _put_away(store, case_id, name, reason)
-    return {"accept": "Accepted", "reject": "Rejected", "flag": "Flagged"}[decision]
+        append_review(store, name, case_id, decision, reason, role, batch)
+        if decision == "flag":
+            return "Flagged"
+        holds = _settle(store, case_id)
+    if (decision == "reject") == holds.out:
+        return "Rejected" if holds.out else "Accepted"
+    return f"Your {decision} is kept, but the case stays {'out' if holds.out else 'in'}: {holds.why}"
 
 
-def undo(case_index: CaseIndex, name: str) -> str:
-    """Take back this person's latest standing decision; returns its case.
+def undo(case_index: CaseIndex, name: str) -> tuple[str, str]:
+    """Take back this person's latest standing decision, or all that were decided with it.
+
+    Returns its case, and in words what was taken back.
+
+    What was made again comes back, and what was made in its place goes among the rejected.
 
     Raises:
         InputError: there is none.
     """
-    name = person(name)
+    name, store = person(name), case_index.store
     mine = [
         (standing.at, file.case_id, standing)
         for files in case_index.reviews().values()
@@ -76,28 +105,54 @@ def undo(case_index: CaseIndex, name: str) -> str:
     ]
     if not mine:
         raise InputError(f"undo: {name} has no decision that stands")
-    _, case_id, last = max(mine, key=lambda m: m[0])
-    with case_index.store.held(f"case-{case_id}"):
-        append_review(case_index.store, name, case_id, "clear", "undo")
-        if last.decision == "reject" or last.reason == BROUGHT_BACK:
-            _settle(case_index, case_id)
-    return case_id
+    latest = max(mine, key=lambda m: m[0])
+    together = [m for m in mine if m[2].batch and m[2].batch == latest[2].batch] or [latest]
+    for _, case_id, standing in together:
+        _take_back(store, name, case_id, standing)
+    first = min(case_id for _, case_id, _ in together)
+    what = f"{_UNDONE[latest[2].decision]} {first if len(together) == 1 else f'{len(together)} cases'}"
+    reason = f" ({latest[2].reason})" if latest[2].reason else ""
+    return first, f"Taken back: {what}{reason}."
 
 
-BROUGHT_BACK = "brought back"
+_UNDONE: dict[Decision, str] = {"accept": "you accepted", "reject": "you rejected", "flag": "you flagged"}
 
 
-def bring_back(case_index: CaseIndex, name: str, case_id: str) -> str:
+def _take_back(store: Store, name: str, case_id: str, last: Review) -> None:
+    made = last.reason.removeprefix(MADE_AGAIN) if last.reason.startswith(MADE_AGAIN) else ""
+    if made:
+        with store.held(f"case-{identifier(made, 'case')}"):
+            if store.has_case(made):
+                _put_away(store, made, name, f"made in place of {case_id}, which was brought back")
+    with store.held(f"case-{case_id}"):
+        append_review(store, name, case_id, "clear", "undo", last.role)
+        if last.decision in ("accept", "reject"):
+            _settle(store, case_id)
+
+
+def replaced(case_index: CaseIndex, name: str, case_id: str, new_id: str) -> None:
+    """``case_id`` goes, whatever the policy: ``new_id`` was made in its place."""
+    store, reason = case_index.store, MADE_AGAIN + new_id
+    with store.held(f"case-{identifier(case_id, 'case')}"):
+        append_review(store, name, case_id, "reject", reason, "manager")
+        if store.has_case(case_id):
+            _put_away(store, case_id, person(name), reason)
+
+
+def bring_back(case_index: CaseIndex, name: str, case_id: str, role: Role = "manager") -> str:
     """A rejected case returns to the benchmark, whoever rejected it.
 
     Raises:
+        InputError: the policy leaves that to a manager.
         StoreError: the gates refused it before it was whole.
     """
-    name = person(name)
+    name, policy = person(name), case_index.store.benchmark.policy
+    if not may_overrule(policy, role):
+        raise InputError(f"bring back: only a manager may, since {SAID[policy]}; accept it to be counted")
     with case_index.store.held(f"case-{identifier(case_id, 'case')}"):
         if not case_index.store.has_case(case_id):
             case_index.store.restore_rejected(case_id)
-        append_review(case_index.store, name, case_id, "accept", BROUGHT_BACK)
+        append_review(case_index.store, name, case_id, "accept", BROUGHT_BACK, role)
     return "Brought back"
 
 
@@ -114,18 +169,14 @@ def _put_away(store: Store, case_id: str, name: str, reason: str) -> None:
     store.move_to_rejected(case_id, rejection)
 
 
-def _settle(case_index: CaseIndex, case_id: str) -> None:
-    """Put the case where the latest decision that stands, of anybody, says."""
-    standing = [(s, f) for f in _reviews_of(case_index.store, case_id) if (s := current(f.history))]
-    verdicts = [(s, f) for s, f in standing if s.decision in ("accept", "reject")]
-    last, file = max(verdicts, key=lambda v: v[0].at) if verdicts else (None, None)
-    rejected = last is not None and last.decision == "reject"
-    if rejected and case_index.store.has_case(case_id):
-        assert file is not None
-        assert last is not None
-        _put_away(case_index.store, case_id, file.rater, last.reason)
-    elif not rejected and not case_index.store.has_case(case_id):
-        case_index.store.restore_rejected(case_id)
+def _settle(store: Store, case_id: str) -> Held:
+    """Put the case where the policy wants it; what the gates refused stays refused."""
+    holds = held(store.benchmark.policy, _reviews_of(store, case_id))
+    if holds.out and store.has_case(case_id):
+        _put_away(store, case_id, holds.by, holds.reason)
+    elif not holds.out and (store.rejected_dir(case_id) / "case.json").is_file():
+        store.restore_rejected(case_id)
+    return holds
 
 
 def _reviews_of(store: Store, case_id: str) -> list[ReviewFile]:

@@ -30,6 +30,8 @@ class Job:
     result: Any = None
     begun: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    #: whether somebody has learnt how it ended
+    told: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
 
     def say(self, words: str, share: float | None = None) -> None:
@@ -91,6 +93,24 @@ class Jobs:
             if job_id not in self._jobs:
                 raise InputError("job: it is no longer known, the app was started again; begin it once more")
             return self._jobs[job_id]
+
+    def look_at(self, job_id: str) -> Job:
+        """The job, whose end is then known. Raises as :meth:`find`."""
+        job = self.find(job_id)
+        job.told = job.state not in _OPEN
+        return job
+
+    def news(self, who: str) -> list[Job]:
+        """What this person has waiting or running, and what failed without anybody's having learnt of it: said once."""
+        with self._lock:
+            found = [
+                j
+                for j in self._jobs.values()
+                if j.who == who and (j.state in _OPEN or (j.state == "failed" and not j.told))
+            ]
+        for job in found:
+            job.told = job.state == "failed"
+        return found
 
     def open(self, who: str) -> list[Job]:
         """What this person has waiting or running."""

@@ -66,10 +66,21 @@ def scene_picture(store: Store, scene_id: str, name: str) -> Path:
 @lru_cache(maxsize=1000)
 def small(path: Path, mtime: int) -> bytes:
     """JPEG of a picture at a width for a strip of frames; ``mtime`` is new when the file is."""
-    pixels = read_image(path)
+    return _jpeg(cv2.cvtColor(read_image(path), cv2.COLOR_RGB2BGR))
+
+
+@lru_cache(maxsize=100)
+def shrunk(png: bytes) -> bytes:
+    """The same of an encoded picture."""
+    pixels = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_COLOR)
+    assert pixels is not None, "cfgen encoded it"
+    return _jpeg(pixels)
+
+
+def _jpeg(pixels: np.ndarray) -> bytes:
     height = max(1, round(pixels.shape[0] * _SMALL_PX / pixels.shape[1]))
-    shrunk = cv2.resize(pixels, (_SMALL_PX, height), interpolation=cv2.INTER_AREA)
-    return cv2.imencode(".jpg", cv2.cvtColor(shrunk, cv2.COLOR_RGB2BGR))[1].tobytes()
+    shown = cv2.resize(pixels, (_SMALL_PX, height), interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", shown)[1].tobytes()
 
 
 def media_type(path: Path) -> str:

@@ -21,8 +21,8 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
 from cfgen.perception.clear_ground import FAR_M
-from cfgen.perception.frame_camera import as_seen
 from cfgen.perception.hood import hood_row
+from cfgen.perception.seen_camera import as_seen
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Scene, Zone, wrap_angle
@@ -231,7 +231,8 @@ def read_mask(asked: Mapping[str, Any], image: np.ndarray) -> np.ndarray | None:
         data = base64.b64decode(str(text).partition(",")[2], validate=True)
     except binascii.Error:
         data = b""
-    mask = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED) if data else None
+    fits = png_size(data) == (image.shape[1], image.shape[0])  # before decoding: 1 MB can hold 16000x16000
+    mask = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED) if fits else None
     if mask is None or mask.ndim != 3 or mask.shape[:2] != image.shape[:2]:
         raise InputError(f"mask: expected a PNG of {image.shape[1]}x{image.shape[0]} pixels; paint it again")
     painted = np.where(mask[..., -1] > 127, 255, 0).astype(np.uint8)
@@ -240,6 +241,13 @@ def read_mask(asked: Mapping[str, Any], image: np.ndarray) -> np.ndarray | None:
             "mask: expected some painted pixels, found none; paint where the hazard is to be, or clear it"
         )
     return painted
+
+
+def png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height that a PNG states in its first bytes; None where it is none."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR" or len(data) < 33:
+        return None
+    return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
 
 
 def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:

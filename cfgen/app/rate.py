@@ -1,47 +1,40 @@
 """Blind rating: a person scores answers without learning whose they are, what was added, or what a judge said."""
 
-import random
+import hashlib
+import hmac
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from cfgen.app.pictures import data_url
-from cfgen.app.reviews import append_rating, person
+from cfgen.app.pictures import shrunk
+from cfgen.app.question import footprint, plans, read
+from cfgen.app.reviews import append_rating, person, words
+from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
+from cfgen.campaigns.known import WHY, frame_of, known_rollouts
+from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
-from cfgen.core.hashing import derive_id, derive_seed
 from cfgen.metrics.agreement import agreement
-from cfgen.records import DIMENSIONS, Dimension, RatingFile, Rollout, Score
-from cfgen.render.bev import bev
-from cfgen.render.delta import delta_table
-from cfgen.render.panel import spoken
-from cfgen.render.speed import speed_plot
+from cfgen.records import (
+    CONTROLS,
+    DIMENSIONS,
+    Campaign,
+    CampaignEntry,
+    CampaignItem,
+    Rating,
+    RatingFile,
+    Rollout,
+    answer_in,
+    frame_in,
+    judged_as,
+)
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
-#: What each score means, in the words a rater reads.
-RUBRIC: dict[Dimension, tuple[str, str, str]] = {
-    "reasoning": (
-        "No word about what was added.",
-        "Notices it vaguely, misnames or misplaces it, or means to do what does not answer it.",
-        "Names it, says where it is, and says a response that makes sense for it.",
-    ),
-    "waypoints": (
-        "Cannot be told apart from the original plan.",
-        "Departs, but unsafely, too late, towards it, or in no clear direction.",
-        "Clearly slows, stops or moves away from it. Any sensible way of avoiding it counts.",
-    ),
-    "overall": (
-        "Neither words nor motion react.",
-        "Part fits: only one reacts, one is flawed, or words and motion react differently.",
-        "Words describe what the motion does, and both answer it. Needs 2 in both above.",
-    ),
-}
-UNKNOWN = "You cannot tell what was added, or nothing was."
+_SECRET_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -53,6 +46,8 @@ class Task:
     case_id: str
     arm: str
     repeat: int
+    #: in a campaign: which item it is
+    item: CampaignItem | None = None
 
     @property
     def key(self) -> tuple[str, str, str, int]:
@@ -63,32 +58,62 @@ class RatingRoom:
     """Every answer of one benchmark that people rate.
 
     Args:
-        arms: the arms whose answers are rated, mixed and hidden which; empty: the hazard and the controls.
+        arms: the pairs that are rated, mixed and hidden which; empty: the hazard's and the sham pairs.
         repeats: answers to each question that are rated, the first ones.
+        campaign: rates what it says instead.
     """
 
-    def __init__(self, store: Store, arms: Sequence[str] = (), repeats: int = 1) -> None:
+    def __init__(
+        self,
+        store: Store,
+        arms: Sequence[str] = (),
+        repeats: int = 1,
+        campaign: Campaign | None = None,
+    ) -> None:
         self.store = store
-        self.arms = tuple(arms) or ("hazard", "null", "nuisance")
+        self.campaign = campaign
+        self.arms = tuple(arms) or ("hazard", *map(judged_as, CONTROLS))
         self.repeats = repeats
         self._asker = RolloutInputs(store, store.benchmark.seed)
         self._known: dict[tuple[str, str], Task] = {}
+        self._encoded = lru_cache(maxsize=60)(self._encode)
+        self._of_known = lru_cache(maxsize=1000)(self._act_out)
 
     def tasks(self, name: str) -> list[Task]:
         """Every answer with plans for the original and the arm, in this rater's own order."""
         name = person(name)
-        cases = sorted(p.parent.name for p in self.store.root.glob("cases/*/*/case.json"))
-        found = [
-            Task(derive_id("rate", name, planner, case_id, arm, repeat), planner, case_id, arm, repeat)
-            for planner in sorted(p.name for p in self.store.root.glob("runs/*") if p.is_dir())
-            for case_id, arm, repeat in self._answered(planner, cases)
-        ]
-        random.Random(derive_seed("rate", name)).shuffle(found)
+        found = self._of_campaign(name) if self.campaign else self._of_benchmark(name)
+        found.sort(key=lambda t: (not _trains(t), self._drawn("order", name, *t.key, _id(t))))
         self._known.update({(name, task.token): task for task in found})
         return found
 
+    def _of_benchmark(self, name: str) -> list[Task]:
+        cases = sorted(p.parent.name for p in self.store.root.glob("cases/*/*/case.json"))
+        return [
+            Task(self._drawn("token", name, planner, case_id, arm, repeat), planner, case_id, arm, repeat)
+            for planner in sorted(p.name for p in self.store.root.glob("runs/*") if p.is_dir())
+            for case_id, arm, repeat in self._answered(planner, cases)
+        ]
+
+    def _of_campaign(self, name: str) -> list[Task]:
+        assert self.campaign is not None
+        items = items_of(self.campaign, seat_of(self.store, self.campaign, name))
+        return [
+            Task(
+                self._drawn("item", name, self.campaign.name, i.id), i.planner, i.case_id, i.arm, i.repeat, i
+            )
+            for i in items
+            if self.store.has_case(i.case_id)
+        ]
+
+    def _drawn(self, what: str, *of: object) -> str:
+        """Random to whoever does not know the secret of this benchmark, and the same after a restart."""
+        return hmac.new(self._secret, repr((what, *of)).encode(), hashlib.sha256).hexdigest()[:32]
+
     def _answered(self, planner: str, cases: Sequence[str]) -> list[tuple[str, str, int]]:
-        usable = {arm: _usable(self.store, planner, arm) for arm in ("original", *self.arms)}
+        usable = {
+            arm: answered_with_plans(self.store, planner, answer_in(arm)) for arm in ("original", *self.arms)
+        }
         return [
             (case_id, arm, repeat)
             for case_id in cases
@@ -101,64 +126,125 @@ class RatingRoom:
     def progress(self, name: str) -> dict[str, Any]:
         """Tokens in order, which are done, and the first that is not."""
         found = self.tasks(name)
-        rated = {
-            p.relative_to(self.store.root) for p in self.store.root.glob(f"ratings/{person(name)}/*/*.json")
-        }
-        done = [self._path(name, task).relative_to(self.store.root) in rated for task in found]
+        for task in found:  # now, so that none takes longer when it is asked for
+            if task.item and task.item.known:
+                self._rollouts(task)
+        done = self._done(name, found)
         return {
             "tokens": [t.token for t in found],
             "done": done,
             "at": done.index(False) if False in done else 0,
             "rubric": {d: list(words) for d, words in RUBRIC.items()},
             "unknown": UNKNOWN,
+            "training": sum(map(_trains, found)),
         }
+
+    def _done(self, name: str, tasks: Sequence[Task]) -> list[bool]:
+        if self.campaign:
+            saved = last(log_of(self.store, self.campaign, person(name)))
+            return [_id(task) in saved for task in tasks]
+        root = self.store.root
+        rated = {p.relative_to(root) for p in root.glob(f"ratings/{person(name)}/*/*.json")}
+        return [self._path(name, task).relative_to(root) in rated for task in tasks]
+
+    def _mine(self, name: str, task: Task) -> CampaignEntry | Rating | None:
+        """What this rater saved last."""
+        if self.campaign:
+            return last(log_of(self.store, self.campaign, person(name))).get(_id(task))
+        path = self._path(name, task)
+        return read_record(path, RatingFile).history[-1] if path.is_file() else None
 
     def question(self, name: str, token: str) -> dict[str, Any]:
         """What the rater sees of one answer: never the planner, the judge, the arm or the hazard's name."""
         task = self._task(name, token)
-        before, after = self._rollouts(task)
-        original, modified = _points(before), _points(after)
-        path = self._path(name, task)
-        mine = read_record(path, RatingFile).history[-1] if path.is_file() else None
+        mine = self._mine(name, task)
         return {
-            "token": token,
-            "original": f"picture/rate/{person(name)}/{token}/before",
-            "augmented": f"picture/rate/{person(name)}/{token}/after",
-            "bev": data_url(bev(original, modified)),
-            "speed": data_url(speed_plot(original, modified)),
-            "delta": delta_table(original, modified),
-            "words": [spoken(before.text), spoken(after.text)],
-            "mine": mine.model_dump(mode="json") if mine else None,
+            **self._shown(task, seen=mine is not None),
+            "mine": {"scores": dict(mine.scores), "note": mine.note} if mine else None,
+            "training": _trains(task),
         }
 
-    def picture(self, name: str, token: str, which: str) -> bytes:
-        """PNG of the frame before or after, under an address that tells nothing else.
+    def seen_by_manager(self, item: CampaignItem) -> dict[str, Any]:
+        """The same of any answer of the campaign, with what was added; its pictures are the manager's."""
+        token = self._drawn("manager", item.id)
+        task = Task(token, item.planner, item.case_id, item.arm, item.repeat, item)
+        self._known["", token] = task
+        return self._shown(task, seen=True)
+
+    def _shown(self, task: Task, seen: bool) -> dict[str, Any]:
+        before, after = self._rollouts(task)
+        case, token = self.store.case(task.case_id), task.token
+        address = f"picture/rate/{token}"
+        times = self._asker.front_times(case)
+        return {
+            "token": token,
+            "original": f"{address}/before",
+            "augmented": f"{address}/after",
+            "strip": [
+                {"t": t, "original": f"{address}/before.{i}", "path": f"{address}/after.{i}"}
+                for i, t in enumerate(times)
+            ],
+            **plans(before, after),
+            "words": [read(before), read(after)],
+            # where it stands would point at it: only once this rater has scored
+            "place": footprint(case, _frame_of(task)) if seen else None,
+        }
+
+    def picture(
+        self, name: str, token: str, which: str, as_small: bool = False, manages: bool = False
+    ) -> tuple[bytes, str]:
+        """A frame before or after, under an address that tells nothing else, and its media type.
+
+        Every frame is encoded anew, so that its bytes do not tell what wrote the file behind it.
 
         Raises:
-            InputError: it is neither, or nobody was asked about it.
+            InputError: it is neither, or this rater was not asked about it.
         """
-        task = self._task(name, token)
-        if which not in ("before", "after"):
+        task = (self._known.get(("", token)) if manages else None) or self._task(name, token)
+        side, dot, number = which.partition(".")
+        if side not in ("before", "after") or (dot and not number.isdecimal()):
             raise InputError(f"picture: expected before or after, found {which[:20]!r}")
-        arm = "original" if which == "before" else task.arm
-        shown = self._asker.front_file(self.store.case(task.case_id), arm)
-        return png_bytes(shown) if isinstance(shown, np.ndarray) else shown.path.read_bytes()
+        arm = "original" if side == "before" else _frame_of(task)
+        data = self._encoded(task.case_id, arm, int(number) if dot else None)
+        return (shrunk(data), "image/jpeg") if as_small else (data, "image/png")
 
-    def rate(self, name: str, token: str, scores: dict[str, Any], note: str = "") -> dict[str, Any]:
-        """Append a rating.
+    def _encode(self, case_id: str, arm: str, number: int | None) -> bytes:
+        case = self.store.case(case_id)
+        return png_bytes(self._asker.front(case, arm, number))
+
+    @cached_property
+    def _secret(self) -> bytes:
+        return _secret(self.store)
+
+    def rate(
+        self,
+        name: str,
+        token: str,
+        scores: dict[str, Any],
+        note: str = "",
+        sure: bool = False,
+        spent: tuple[float | None, float | None] = (None, None),
+    ) -> dict[str, Any]:
+        """Append a rating and return the progress; ``{"ask": words}`` where the rubric excludes the three together.
+
+        Args:
+            sure: keep them all the same.
+            spent: s that the rater looked at it, and s of pauses within.
 
         Raises:
             InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
         """
         task = self._task(name, token)
-        given: dict[Dimension, Score | None] = {}
-        for dimension in DIMENSIONS:
-            score = scores.get(dimension, "nothing")
-            if score is not None and (isinstance(score, bool) or score not in (0, 1, 2)):
-                raise InputError(f"{dimension}: expected 0, 1, 2 or UNKNOWN, found {str(score)[:40]!r}")
-            given[dimension] = score
-        append_rating(self.store, name, *task.key, given, note)
-        return self.progress(name)
+        given = given_scores(scores)
+        if (why := excluded(given)) and not sure:
+            return {"ask": why}
+        feedback = None
+        if self.campaign:
+            append(self.store, self.campaign, person(name), _id(task), given, words(note), spent)
+            feedback = _feedback(task) if _trains(task) else None
+        if not self.campaign or (task.item and task.item.kind == "answer"):
+            append_rating(self.store, name, *task.key, given, note, spent)
+        return {**self.progress(name), "feedback": feedback}
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
@@ -167,21 +253,22 @@ class RatingRoom:
             InputError: answers are still to be rated; seeing others' scores would colour the rest.
         """
         name = person(name)
-        keys = [task.key for task in self.tasks(name)]
-        last = {
+        found = self.tasks(name)
+        if not all(self._done(name, found)):
+            left = self._done(name, found).count(False)
+            raise InputError(
+                f"agreement: {left} of {len(found)} answers are still to be rated; it shows after the last"
+            )
+        keys = [task.key for task in found if task.item is None or task.item.kind == "answer"]
+        latest = {
             (f.rater, f.planner, f.case_id, f.arm, f.repeat): f.history[-1].scores
             for f in self.store.ratings()
             if f.history
         }
-        left = sum((name, *key) not in last for key in keys)
-        if left or not keys:
-            raise InputError(
-                f"agreement: {left} of {len(keys)} answers are still to be rated; it shows after the last"
-            )
-        mine = [last[name, *key] for key in keys]
+        mine = [latest[name, *key] for key in keys]
         others: dict[str, list[Any]] = {
-            rater: [last.get((rater, *key), {}) for key in keys]
-            for rater in sorted({r for r, *_ in last} - {name})
+            rater: [latest.get((rater, *key), {}) for key in keys]
+            for rater in sorted({r for r, *_ in latest} - {name})
         }
         for judge in sorted(p.name for p in self.store.root.glob("verdicts/*") if p.is_dir()):
             verdicts = {
@@ -194,7 +281,7 @@ class RatingRoom:
             {
                 "other": other,
                 "score": d,
-                **_compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
+                **compared(((a.get(d), b.get(d)) for a, b in zip(mine, theirs, strict=True))),
             }
             for other, theirs in others.items()
             for d in DIMENSIONS
@@ -212,21 +299,54 @@ class RatingRoom:
     def _path(self, name: str, task: Task) -> Path:
         return self.store.rating_path(person(name), *task.key)
 
+    def _act_out(self, case_id: str, kind: str, words_of: str) -> tuple[Rollout, Rollout]:
+        path = self.store.rollout_path(words_of, "original", case_id) if words_of else None
+        words = read_record(path, Rollout) if path else None
+        return known_rollouts(self._asker, self.store.case(case_id), kind, words)
+
     def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
+        if task.item and task.item.known:
+            return self._of_known(task.case_id, task.item.known, task.item.words_of)
         store, planner, case_id = self.store, task.planner, task.case_id
         base = store.rollout_path(planner, "original", case_id, task.repeat)
         if not base.is_file():
             base = store.rollout_path(planner, "original", case_id)
-        after = store.rollout_path(planner, task.arm, case_id, task.repeat)
+        after = store.rollout_path(planner, answer_in(task.arm), case_id, task.repeat)
         return read_record(base, Rollout), read_record(after, Rollout)
 
 
-def _points(rollout: Rollout) -> np.ndarray:
-    assert rollout.plan is not None
-    return np.array(rollout.plan.waypoints)
+def _id(task: Task) -> str:
+    return task.item.id if task.item else ""
 
 
-def _compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
+def _trains(task: Task) -> bool:
+    return task.item is not None and task.item.kind == "training"
+
+
+def _frame_of(task: Task) -> str:
+    """The arm whose frame is shown second."""
+    return frame_of(task.item.known) if task.item and task.item.known else frame_in(task.arm)
+
+
+def _feedback(task: Task) -> dict[str, Any]:
+    """The right scores of an answer for training, and why."""
+    assert task.item is not None
+    return {"scores": dict(task.item.expected), "why": WHY[task.item.known]}
+
+
+def _secret(store: Store) -> bytes:
+    """Drawn once for a benchmark; without it tokens cannot be told from random, so names known do not help."""
+    path = store.work / "rating.key"
+    with store.held("rating-key"):
+        if not path.is_file() or path.stat().st_size != _SECRET_BYTES:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+            path.write_bytes(secrets.token_bytes(_SECRET_BYTES))
+        return path.read_bytes()
+
+
+def compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
+    """Agreement of two raters, on what both scored."""
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     if not both:
         return {"n": 0, "same": None, "kappa": None, "quadratic": None}
@@ -234,14 +354,16 @@ def _compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
     return {"n": found.n, "same": found.accuracy, "kappa": found.kappa, "quadratic": found.quadratic}
 
 
-def _usable(store: Store, planner: str, arm: str) -> frozenset[tuple[str, int]]:
+def answered_with_plans(store: Store, planner: str, arm: str) -> frozenset[tuple[str, int]]:
     """Case and repeat of every answer that holds a plan."""
     folder = store.root / "runs" / planner / arm
-    return _read_usable(str(folder), folder.stat().st_mtime_ns) if folder.is_dir() else frozenset()
+    return (
+        _readanswered_with_plans(str(folder), folder.stat().st_mtime_ns) if folder.is_dir() else frozenset()
+    )
 
 
 @lru_cache(maxsize=200)
-def _read_usable(folder: str, mtime: int) -> frozenset[tuple[str, int]]:
+def _readanswered_with_plans(folder: str, mtime: int) -> frozenset[tuple[str, int]]:
     """Without checking every field of thousands of records; what is shown is read in full.
 
     ``mtime`` is new whenever a record was put into the folder.

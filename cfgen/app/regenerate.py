@@ -1,14 +1,16 @@
 """Making cases for the queue: again with another seed or hazard, or up to n; all through the build's gates."""
 
+import contextlib
 from pathlib import Path
 
 from cfgen.app.authoring import Tool, build_context, finish, further
 from cfgen.app.case_index import CaseIndex
-from cfgen.app.curate import decide
+from cfgen.app.curate import replaced
 from cfgen.app.worker import Say
 from cfgen.build import BuildOptions, build
 from cfgen.cases.builder import attempt_cases
-from cfgen.core.errors import StoreError
+from cfgen.core.errors import CfgenError, StoreError
+from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import Store
 
@@ -36,7 +38,7 @@ def regenerate(tool: Tool, name: str, case_id: str, hazard_id: str, say: Say) ->
         outcome = finish(builder)
     if outcome.status != "accepted":
         raise StoreError(f"the new one was {outcome.status}, the old one stays: {outcome.reason}")
-    decide(CaseIndex(store), name, case_id, "reject", f"made again as {planned.case_id}")
+    replaced(CaseIndex(store), name, case_id, planned.case_id)
     return planned.case_id
 
 
@@ -92,15 +94,27 @@ def _accepted(store: Store) -> int:
 
 
 def _source(store: Store, scenes: Path | None) -> Path | None:
-    """The folder with exactly this benchmark's scenes; None is that of the demo scenes."""
+    """The folder with exactly this benchmark's scenes; None is that of the demo scenes.
+
+    Raises:
+        StoreError: none of the places where they may be holds them.
+    """
     wanted = store.benchmark.scenes
-    for folder in (scenes, store.root / "scenes"):
-        if folder is not None and folder.is_dir():
-            found = {load_scene(p).scene.scene_id: scene_hash(p) for p in find_scenes(folder)}
-            if found == wanted:
-                return folder
-    if scenes is not None:
-        raise StoreError(
-            f"--scenes {scenes}: does not hold the {len(wanted)} scenes this benchmark was built from"
-        )
-    return None
+    demo = scenarios_dir() / "scenes"
+    for folder in (scenes, store.scenes_source, store.root / "scenes", demo):
+        if folder is not None and folder.is_dir() and _hashes(folder) == wanted:
+            store.remember_scenes(folder)
+            return None if folder == demo else folder
+    named = f"'{scenes}' does not hold" if scenes is not None else "nobody has said where to find"
+    raise StoreError(
+        f"top up: {named} the {len(wanted)} scenes that this benchmark was built from; name their folder beside 'build'"
+    )
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """By scene id; what is no scene is left out."""
+    found = {}
+    for path in find_scenes(folder):
+        with contextlib.suppress(CfgenError):
+            found[load_scene(path).scene.scene_id] = scene_hash(path)
+    return found

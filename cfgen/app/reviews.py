@@ -1,6 +1,6 @@
 """What people decide, appended under a lock: two browsers on one case lose nothing of each other's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -9,9 +9,10 @@ from pydantic import TypeAdapter, ValidationError
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.core.hashing import derive_id
-from cfgen.records import Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
+from cfgen.records import ADJUDICATED, Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
 from cfgen.store import Store
 
+Role = Literal["rater", "curator", "manager"]
 Decision = Literal["accept", "reject", "flag", "clear"]
 _IDENTIFIER: TypeAdapter[str] = TypeAdapter(Identifier)
 _MAX_WORDS = 2000
@@ -26,6 +27,8 @@ def person(name: str) -> str:
     name = "_".join(str(name).split())
     if not name:
         raise InputError("your name: expected a name, found none; type it at the top of the page")
+    if name == ADJUDICATED:
+        raise InputError(f"your name: '{ADJUDICATED}' is kept for a manager's last word; choose another")
     return identifier(name, "your name")
 
 
@@ -43,10 +46,18 @@ def identifier(text: str, what: str) -> str:
         ) from None
 
 
-def append_review(store: Store, rater: str, case_id: str, decision: Decision, reason: str = "") -> ReviewFile:
+def append_review(
+    store: Store,
+    rater: str,
+    case_id: str,
+    decision: Decision,
+    reason: str = "",
+    role: Role | Literal[""] = "",
+    batch: str = "",
+) -> ReviewFile:
     """One more entry in this person's history of this case."""
     path = store.review_path(person(rater), identifier(case_id, "case"))
-    entry = Review(at=_now(), decision=decision, reason=_words(reason))
+    entry = Review(at=_now(), decision=decision, reason=words(reason), role=role, batch=batch)
     with store.held(f"review-{derive_id(person(rater), case_id)}"):
         earlier = read_record(path, ReviewFile).history if path.is_file() else ()
         file = ReviewFile(rater=person(rater), case_id=case_id, history=(*earlier, entry))
@@ -63,11 +74,16 @@ def append_rating(
     repeat: int,
     scores: Mapping[Dimension, Score | None],
     note: str = "",
+    spent: tuple[float | None, float | None] = (None, None),
 ) -> RatingFile:
-    """One more entry in this person's history of this answer; ``scores`` has all three, None for UNKNOWN."""
-    rater = person(rater)
+    """One more entry in this person's history of this answer; ``scores`` has all three, None for UNKNOWN.
+
+    ``spent``: s that it was looked at, and s of pauses within.
+    """
+    rater = rater if rater == ADJUDICATED else person(rater)
     path = store.rating_path(rater, identifier(planner, "planner"), identifier(case_id, "case"), arm, repeat)
-    entry = Rating(at=_now(), scores=dict(scores), note=_words(note))
+    seconds, paused = spent
+    entry = Rating(at=_now(), scores=dict(scores), note=words(note), seconds=seconds, paused=paused)
     with store.held(f"rating-{derive_id(rater, planner, path.stem)}"):
         earlier = read_record(path, RatingFile).history if path.is_file() else ()
         file = RatingFile(
@@ -82,21 +98,10 @@ def append_rating(
     return file
 
 
-def current(history: Sequence[Review]) -> Review | None:
-    """The decision that stands: each ``clear`` takes back the one before it."""
-    stack: list[Review] = []
-    for entry in history:
-        if entry.decision != "clear":
-            stack.append(entry)
-        elif stack:
-            stack.pop()
-    return stack[-1] if stack else None
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def _words(text: str) -> str:
+def words(text: str) -> str:
     """Free text, bounded, without control characters."""
     return "".join(c for c in str(text) if c.isprintable() or c == "\n").strip()[:_MAX_WORDS]

@@ -1,51 +1,125 @@
-"""The only file that knows Gradio: one tab for each room, one function behind them all, one address for pictures."""
+"""The only file that knows Gradio: one page for each role with a tab for each of its rooms, behind the guard."""
 
+import contextlib
 import socket
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from cfgen.app.accounts import ROOMS_OF, Account, Logins, Role
 from cfgen.app.api import Api
+from cfgen.app.guard import Guard, Hosts
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 
 _ASSETS = Path(__file__).parent / "assets"
-_YEAR_S = 365 * 24 * 3600
+_SCRIPTS = ("common.js", "plots.js")
+_START_S = 60.0
+
+
+class Served:
+    """An app that answers, until :meth:`close`."""
+
+    def __init__(self, app: Any, listens: socket.socket) -> None:
+        import uvicorn
+
+        host, self.server_port = listens.getsockname()[:2]
+        self.local_url = f"http://{f'[{host}]' if ':' in host else host}:{self.server_port}/"
+        config = uvicorn.Config(app, log_level="error", server_header=False, timeout_graceful_shutdown=2)
+        self._server, self._listens = uvicorn.Server(config), listens
+        self.thread = threading.Thread(target=self._server.run, args=([listens],), daemon=True)
+        self.thread.start()
+        end = time.monotonic() + _START_S
+        while not self._server.started:
+            if not self.thread.is_alive() or time.monotonic() > end:
+                raise CfgenError(f"the app did not start on {self.local_url}; start it again")
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self.thread.join(10)
+        self._listens.close()
 
 
 def serve(
     api: Api,
     host: str = "127.0.0.1",
     port: int = 7860,
-    auth: Sequence[tuple[str, str]] = (),
+    accounts: Sequence[Account] = (),
+    hosts: Sequence[str] = (),
     block: bool = True,
-) -> Any:
-    """Serve the app until interrupted; without ``block`` return the running Gradio app."""
-    import gradio as gr
+) -> Served:
+    """Serve the app until interrupted; without ``block`` return what is running.
 
-    app = _build(gr, api)
+    Args:
+        port: 0 for any that is free.
+        accounts: who may log in; none: whoever can reach it is a manager.
+        hosts: further names under which browsers may ask for it.
+    """
+    listens = _bound(host, port)
     threading.Thread(target=api.warm_up, daemon=True).start()
-    app.launch(
-        server_name=host,
-        server_port=port or None,
-        auth=list(auth) or None,
-        app_kwargs={"routes": [_pictures(api, app), *_closed()]},
-        css=(_ASSETS / "app.css").read_text(),
-        head=f"<script>{(_ASSETS / 'common.js').read_text()}</script>",
-        footer_links=[],
-        ssr_mode=False,
-        share=False,
-        quiet=True,
-        prevent_thread_lock=not block,
+    served = Served(
+        Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens
     )
-    return app
+    if block:
+        try:
+            while served.thread.is_alive():
+                served.thread.join(0.5)
+        except KeyboardInterrupt:
+            pass  # this is how one ends it
+        finally:
+            served.close()
+    return served
 
 
-def _build(gr: Any, api: Api) -> Any:
-    def call(asked: dict, request: gr.Request) -> dict[str, Any]:
-        user = _user(app, request)
-        return {"ok": api.who(user)} if asked.get("do") == "who" else api.call(asked, user)
+def _pages(api: Api, logins: Logins, port: int) -> Any:
+    """One app for all roles: its own routes, and the page of whoever asks."""
+    import gradio as gr
+    from fastapi import FastAPI
+    from starlette.requests import HTTPConnection
+    from starlette.responses import RedirectResponse
 
+    from cfgen.app.web import Web
+
+    web = Web(api, logins, f"cfgen-{port}")
+    pages: dict[Role, Any] = {}
+    for role in logins.roles() or ["manager"]:
+        pages[role] = FastAPI(routes=web.routes(), openapi_url=None)
+        blocks = _blocks(gr, [r for r in api.rooms if r in ROOMS_OF[role]])
+        gr.mount_gradio_app(
+            pages[role],
+            blocks,
+            path="/",
+            css=(_ASSETS / "app.css").read_text(),
+            head=f"<script>{''.join((_ASSETS / name).read_text() for name in _SCRIPTS)}</script>",
+            footer_links=[],
+            run_history=False,
+            ssr_mode=False,
+        )
+    before = FastAPI(routes=web.routes(), openapi_url=None)
+
+    @before.get("/")
+    def log_in() -> Any:
+        return RedirectResponse("login", 303)
+
+    @contextlib.asynccontextmanager
+    async def living(_: Any) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for page in pages.values():
+                await stack.enter_async_context(page.router.lifespan_context(page))
+            yield
+
+    before.router.lifespan_context = living
+
+    async def page_of(scope: Any, receive: Any, send: Any) -> None:
+        role = web.role(HTTPConnection(scope).cookies) if scope["type"] == "http" else None
+        await (before if role is None else pages[role])(scope, receive, send)
+
+    return page_of
+
+
+def _blocks(gr: Any, rooms: Sequence[str]) -> Any:
     def room(name: str) -> None:
         gr.HTML(
             value="",
@@ -53,58 +127,32 @@ def _build(gr: Any, api: Api) -> Any:
             js_on_load=(_ASSETS / f"{name}.js").read_text(),
             apply_default_css=False,
             elem_id=f"room-{name}",
-            server_functions=[call],
         )
 
-    with gr.Blocks(title="cfgen", analytics_enabled=False, fill_width=True) as app:
+    with gr.Blocks(title="cfgen", analytics_enabled=False, fill_width=True) as blocks:
         room("top")
         with gr.Tabs(elem_id="rooms"):
-            for name in api.rooms:
+            for name in rooms:
                 with gr.Tab(name.capitalize(), id=name, render_children=True):
                     room(name)
-    return app
+    return blocks
 
 
-def _pictures(api: Api, app: Any) -> Any:
-    """``picture/<kind>/<owner>/<name>``. Gradio itself serves no file of the benchmark."""
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    def picture(request: Request) -> Response:
-        if app.app.auth is not None and _user(app, request) is None:
-            return Response("log in first", 401)
-        try:
-            data, kind = api.picture(**request.path_params, as_small="small" in request.query_params)
-        except (CfgenError, OSError):
-            return Response("no such picture", 404)
-        keep = f"private, max-age={_YEAR_S}, immutable" if "v" in request.query_params else "no-store"
-        headers = {"Cache-Control": keep, "X-Content-Type-Options": "nosniff"}
-        return Response(data, media_type=kind, headers=headers)
-
-    return Route("/picture/{kind}/{owner}/{name:path}", picture)
-
-
-def _closed() -> list[Any]:
-    """Gradio's own ways of handing out, fetching and taking in files, none of which the page uses."""
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Route
-
-    def closed(request: Request) -> Response:
-        return Response("not here", 404)
-
-    ways = ("file={rest:path}", "file/{rest:path}", "proxy={rest:path}", "upload", "upload_progress")
-    return [Route(f"/gradio_api/{way}", closed, methods=["GET", "HEAD", "POST"]) for way in ways]
-
-
-def _user(app: Any, request: Any) -> str | None:
-    """Who is logged in, by the login's cookie; None where no login is asked for."""
-    server = app.app
-    cookies = (f"access-token-{server.cookie_id}", f"access-token-unsecure-{server.cookie_id}")
-    token = next((request.cookies[name] for name in cookies if name in request.cookies), None)
-    user: str | None = server.tokens.get(token)
-    return user
+def _bound(host: str, port: int) -> socket.socket:
+    """
+    Raises:
+        InputError: the port is taken.
+    """
+    listens = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listens.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listens.bind((host, port))
+    except OSError as error:
+        listens.close()
+        raise InputError(
+            f"--port {port}: cannot listen on {host} ({error.strerror}); choose another, e.g. --port {port + 1}"
+        ) from error
+    return listens
 
 
 def check_ready(host: str, port: int) -> None:
@@ -118,11 +166,4 @@ def check_ready(host: str, port: int) -> None:
         import gradio  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("the app", "app", error) from error
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise InputError(
-                f"--port {port}: cannot listen on {host} ({error.strerror}); choose another, e.g. --port {port + 1}"
-            ) from error
+    _bound(host, port).close()

@@ -11,12 +11,12 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
 from cfgen.judge.protocol import VerdictKey
 from cfgen.judge.registry import create_judge
+from cfgen.judge.run import judge_item
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.protocol import Response
 from cfgen.records import DIMENSIONS, PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
-from cfgen.score import judge_item
 from cfgen.store import Store
 
 RECORDED = "the recorded drive"
@@ -59,14 +59,14 @@ def try_output(store: Store, case_id: str, text: str, original: str, baseline: s
             modified_plan=np.array(after.plan.waypoints),
             original_text=before.text,
             modified_text=after.text,
-            scores={d: verdict.scores.get(d) for d in DIMENSIONS},
+            scores={d: verdict.suggested.get(d) for d in DIMENSIONS},
             explanation=verdict.explanation or verdict.reason,
         )
     )
     return {
         "panel": data_url(panel),
         "status": verdict.status,
-        "scores": dict(verdict.scores),
+        "scores": dict(verdict.suggested),
         "explanation": verdict.explanation or verdict.reason,
         "faults": list(after.plan.faults),
         "trace": after.plan.trace.model_dump(),
@@ -80,7 +80,7 @@ def example(store: Store, case_id: str) -> str:
     points = ", ".join(f"<wp>[{x:.2f}, {y:.2f}, {theta:.3f}]</wp>" for x, y, theta in plan.waypoints)
     return (
         '<think>{"scene": "A clear road ahead.", "move_justification": "Nothing is in the way, so I keep my speed."}'
-        "</think>\n<action>Longitudinal: set speed tracking\nLateral: worker keeping</action>\n" + points
+        "</think>\n<action>Longitudinal: set speed tracking\nLateral: lane keeping</action>\n" + points
     )
 
 

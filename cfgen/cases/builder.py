@@ -20,6 +20,7 @@ from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles
 from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.perception.lattice import Lattices
 from cfgen.records import (
     Attempt,
     Case,
@@ -59,6 +60,7 @@ class CaseBuilder:
     #: with its front camera as its frames show it
     scene: Scene = field(init=False)
     images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
+    lattices: Mapping[tuple[str, float], Lattices] = field(default_factory=dict)
     placements: Sequence[Placement] = ()
     attempts: list[Attempt] = field(default_factory=list)
     edit: Edit | None = None
@@ -70,7 +72,8 @@ class CaseBuilder:
     arms: Arms = field(default_factory=Arms)
 
     def __post_init__(self) -> None:
-        self.hazard = self.context.taxonomy.get(self.planned.hazard_id)
+        hazard = self.context.taxonomy.get(self.planned.hazard_id)
+        self.hazard = hazard.model_copy(update={"look": self.context.look(hazard, self.planned.look)})
 
     @property
     def seed(self) -> int:
@@ -104,7 +107,9 @@ class CaseBuilder:
         """Its scene and pictures; ``refusal`` says when they are damaged or show no road."""
         try:
             self.folder = self.context.scene(self.planned.scene_id)
-            self.images = {(f.camera, f.t): self.folder.image(f) for f in self.folder.scene.frames}
+            frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
+            self.images = {key: self.folder.image(f) for key, f in frames.items()}
+            self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
             self.scene = self.context.as_seen(self.folder.scene, self.images)
         except InputError as error:
             self.refusal = f"damaged scene: {error}"
@@ -132,6 +137,7 @@ class CaseBuilder:
             hazard=self.hazard,
             placement=self.placements[number % len(self.placements)],
             seed=derive_seed(self.seed, number),
+            lattices=self.lattices,
         )
 
     def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:

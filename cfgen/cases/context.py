@@ -4,7 +4,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +20,11 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.perception.frame_camera import as_seen
-from cfgen.perception.no_road import why_no_road
-from cfgen.perception.view import SceneView
+from cfgen.perception.camera_doubt import why_unsure
+from cfgen.perception.cast_shadows import ShadowAxis, scene_shadows
+from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.seen_camera import as_seen
+from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -30,6 +32,8 @@ from cfgen.store import Store
 
 #: Scenes whose cameras are remembered.
 SCENES_KEPT = 64
+#: Looks from which benchmarks begin, a number that counts of variants divide.
+_LOOKS = 2520
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,8 @@ class BuildContext:
         self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
         self._folders = dict(settings.scenes)
         self._seen: OrderedDict[str, Scene] = OrderedDict()
+        self._no_road: dict[str, str] = {}
+        self._shadows: OrderedDict[str, ShadowAxis] = OrderedDict()
         self.nuisances = [
             h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
         ]
@@ -81,8 +87,15 @@ class BuildContext:
         sizes = self.sizes(hazard)
         if not sizes:
             return hazard
-        chosen = sizes[derive_seed(seed, "size") % len(sizes)]
+        number = derive_seed(seed, "size") if hazard.look is None else hazard.look
+        chosen = sizes[number % len(sizes)]
         return hazard.model_copy(update={"size": chosen})
+
+    def look(self, hazard: Hazard, planned: int | None) -> int | None:
+        """Which variant a planned look means here: benchmarks of other seeds begin with another one."""
+        if planned is None:
+            return hazard.look
+        return derive_seed(self.benchmark.seed, "look", str(hazard.model)) % _LOOKS + planned
 
     def sizes(self, hazard: Hazard) -> Sequence[Size]:
         return (self.guide or self.inpainter).sizes(hazard)
@@ -91,7 +104,7 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        seen = [replace(job, view=self.views.scene(job.scene, job.images).at(0.0)) for job in jobs]
+        seen = [replace(job, shadows=self._shadows_in(job.scene, job.images)) for job in jobs]
         return make_edits(seen, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
@@ -109,13 +122,20 @@ class BuildContext:
         return find_placements(scene, front, hazard, rng, band, images, fault, views)
 
     def no_road(self, scene: Scene, images: Images) -> str:
-        """Why nothing can be placed in the scene, whatever the hazard, or ""."""
-        return why_no_road(self.views.scene(scene, images).now, scene.front)
+        """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
+        if scene.scene_id not in self._no_road:
+            now = self.views.scene(scene, images).now
+            why = why_unsure(scene.extra) or why_no_road(now, scene.front, scene.extra)
+            if not why and (wrong := why_not_a_road_picture(images[scene.front.name, 0.0])):
+                why = f"{NO_ROAD}: it {wrong}"
+            self._no_road[scene.scene_id] = why
+        return self._no_road[scene.scene_id]
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
         """Ours, the detector's, and then those of third parties that the benchmark was begun with."""
         front = first_frame(job)
         original, (augmented, mask) = job.images[front], edit.frames[front]
+        scene_views = self.views.scene(job.scene, job.images)
         shown = GateInput(
             read_only(original),
             read_only(augmented),
@@ -123,15 +143,10 @@ class BuildContext:
             job.scene.front,
             job.placement,
             job.hazard,
-            None if self.views.weaker else partial(self._look, job),
+            scene_views.again if scene_views.lanes_known else None,
         )
         ours = run_gates(shown, self._own_gates)
         return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(shown, self._extra_gates))
-
-    def _look(self, job: EditJob, image: np.ndarray) -> SceneView:
-        """What a picture of the front camera at t0 shows."""
-        scene = job.scene
-        return self.views.scene(scene, {(scene.front.name, 0.0): image}).now
 
     def as_seen(self, scene: Scene, images: Images) -> Scene:
         """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
@@ -140,6 +155,14 @@ class BuildContext:
             while len(self._seen) > SCENES_KEPT:
                 self._seen.popitem(last=False)
         return self._seen[scene.scene_id]
+
+    def _shadows_in(self, scene: Scene, images: Images) -> ShadowAxis:
+        """The axis of the scene's shadows at t0; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._shadows:
+            self._shadows[scene.scene_id] = scene_shadows(self.views.scene(scene, images))
+            while len(self._shadows) > SCENES_KEPT:
+                self._shadows.popitem(last=False)
+        return self._shadows[scene.scene_id]
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))

@@ -17,8 +17,9 @@ from cfgen.core.hashing import derive_seed
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images
 from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene
 
-#: harmless objects tried before the arm is given up
-NUISANCE_TRIES = 6
+#: a harmless object may stand so much farther and nearer than a hazard: factors on the band of deceleration. A place
+#: as near as a hazard's is preferred; a narrow lens shows what is beside the road only far ahead
+NUISANCE_BAND = (0.02, 2.0)
 #: a hazard at another distance may be this share off it
 DISTANCE_SLACK = 0.05
 
@@ -70,7 +71,8 @@ def nuisance_arm(
     """A harmless object, drawn by the case's seed, that passes the same gates."""
     rng = np.random.default_rng(derive_seed(job.seed, "nuisance"))
     reasons = []
-    for index in rng.permutation(len(nuisances))[:NUISANCE_TRIES]:
+    band = (band[0] * NUISANCE_BAND[0], band[1] * NUISANCE_BAND[1])
+    for index in rng.permutation(len(nuisances)):
         nuisance = nuisances[index]
         inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
         attempt = _nuisance(arms, job, nuisance, rng, band, maker)
@@ -131,7 +133,7 @@ def _best(found: list[Placement] | str) -> Placement | str:
 def _gated(
     job: EditJob, hazard: Hazard, placement: Placement, maker: Maker
 ) -> Generator[list[EditJob], Made, Edit | EditFailure]:
-    own = EditJob(job.scene, job.images, hazard, placement, job.seed)
+    own = EditJob(job.scene, job.images, hazard, placement, job.seed, lattices=job.lattices)
     [edit] = yield [own]
     if isinstance(edit, EditFailure):
         return edit

@@ -22,6 +22,7 @@ GATES = Registry(
         "contrast": "cfgen.quality.gates:contrast",
         "base": "cfgen.quality.gates:base",
         "seen-again": "cfgen.quality.seen_again:seen_again",
+        "scale-beside": "cfgen.quality.scale_beside:scale_beside",
     },
 )
 

@@ -23,6 +23,7 @@ from cfgen.masks.gates import found_gates, noun
 from cfgen.masks.identity_cache import IdentityCache
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
+from cfgen.masks.recognized import FixedClasses, recognized
 from cfgen.masks.refine import refine
 from cfgen.masks.registry import create_detector, create_segmenter
 from cfgen.perception.clear_ground import FAR_M
@@ -117,6 +118,8 @@ class MaskPipeline:
             return ()
         front = first_frame(job)
         box = edit.placements[front].box_px
+        if isinstance(self.detector, FixedClasses):
+            return (recognized(self.detector, edit.frames[front][0], box, job.hazard),)
         return found_gates(self.detector, self.segmenter, *edit.frames[front], box, noun(job.hazard.name))
 
     def _frame(self, scene: Scene, camera: str, t: float, image: np.ndarray) -> "_Frame":

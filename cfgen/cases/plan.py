@@ -1,13 +1,22 @@
 """Which pairs of scene and hazard a build tries next, written down before they are tried."""
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cfgen.core.hashing import derive_case_id
 from cfgen.hazards.sampling import plan_round
+from cfgen.hazards.taxonomy import merge_taxonomy
+from cfgen.perception.camera_doubt import GUESSED
 from cfgen.perception.no_road import NO_ROAD
-from cfgen.records import Planned
+from cfgen.records import Planned, Rejection
 from cfgen.store import Store
+
+#: A scene of which so many pairs in a row were refused leaves the draw; at one in four accepted, one in thirty does.
+GIVE_UP = 12
+#: The commonest cause comes first.
+_MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 
 @dataclass
@@ -18,6 +27,11 @@ class Plan:
     scene_ids: Sequence[str]
     hazard_ids: Sequence[str]
     again: list[str]
+    #: scenes that are still drawn from
+    drawn_from: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self.drawn_from = self.scene_ids
 
     def next_round(self) -> list[Planned]:
         """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
@@ -39,19 +53,26 @@ class Plan:
                 store.discard_rejection(case_id)
             return [p for p in benchmark.planned if p.case_id in taken]
         refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
-        roadless = scenes_without_road(store)
+        rejections = store.rejections()
+        left = {**scenes_refused(rejections), **scenes_given_up(store, rejections)}
+        self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in left]
         pairs = plan_round(
-            [scene_id for scene_id in self.scene_ids if scene_id not in roadless],
+            self.drawn_from,
             self.hazard_ids,
             [(p.scene_id, p.hazard_id) for p in accepted],
             refused,
             missing,
             benchmark.seed,
+            [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited],
         )
         number = 1 + max((p.round for p in benchmark.planned), default=-1)
+        taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
+        shown = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
         planned = [
-            Planned(case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number)
-            for s, h in pairs
+            Planned(
+                case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
+            )
+            for (s, h), look in zip(pairs, shown, strict=True)
         ]
         if planned:
             store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
@@ -61,14 +82,57 @@ class Plan:
         return sum(self.store.has_case(p.case_id) for p in self.store.benchmark.planned)
 
     def untried(self) -> int:
-        """Pairs without an outcome yet."""
-        pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned}
-        return len(self.scene_ids) * len(self.hazard_ids) - len(pairs)
+        """Pairs without an outcome yet, of scenes that are still drawn from."""
+        scenes = {*self.drawn_from}
+        pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned if p.scene_id in scenes}
+        return len(scenes) * len(self.hazard_ids) - len(pairs)
 
 
-def scenes_without_road(store: Store) -> dict[str, str]:
-    """Scenes that showed no road when a pair of them was tried, and what was found: no hazard can stand there."""
-    return {r.scene_id: r.reason for r in store.rejections() if r.reason.startswith(NO_ROAD)}
+def looks(
+    hazard_ids: Sequence[str], accepted: Sequence[Planned], models: Mapping[str, str]
+) -> list[int | None]:
+    """For each hazard that is planned the least look that no case of its model has yet; None where it has no model."""
+    used: dict[str, set[int]] = {}
+    for pair in accepted:
+        if pair.look is not None and pair.hazard_id in models:
+            used.setdefault(models[pair.hazard_id], set()).add(pair.look)
+    chosen: list[int | None] = []
+    for hazard_id in hazard_ids:
+        taken = used.setdefault(models[hazard_id], set()) if hazard_id in models else None
+        look = None if taken is None else next(k for k in range(len(taken) + 1) if k not in taken)
+        if taken is not None and look is not None:
+            taken.add(look)
+        chosen.append(look)
+    return chosen
+
+
+def scenes_refused(rejections: Sequence[Rejection]) -> dict[str, str]:
+    """Scenes in which no hazard can stand, as was found when a pair of them was tried: no road, or a guessed camera."""
+    return {r.scene_id: r.reason for r in rejections if r.reason.startswith((NO_ROAD, GUESSED))}
+
+
+def scenes_given_up(store: Store, rejections: Sequence[Rejection]) -> dict[str, str]:
+    """Scenes of which GIVE_UP pairs in a row were refused, and why most often: the rest of them is not tried."""
+    by_case = {r.case_id: r for r in rejections}
+    in_a_row: dict[str, list[str]] = {}
+    for pair in store.benchmark.planned:
+        row = in_a_row.setdefault(pair.scene_id, [])
+        if store.has_case(pair.case_id):
+            row.clear()
+        elif (refused := by_case.get(pair.case_id)) and refused.by_gates and len(row) < GIVE_UP:
+            row.append(kind_of(refused.reason))
+    return {
+        scene_id: f"{GIVE_UP} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
+        for scene_id, row in in_a_row.items()
+        if len(row) == GIVE_UP
+    }
+
+
+def kind_of(reason: str) -> str:
+    """A refusal by its first cause and without its numbers, so that the same cause counts together."""
+    if mostly := _MOSTLY.match(reason):
+        reason = f"no placement: mostly {mostly[1]}"
+    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]
 
 
 def broken(store: Store) -> list[str]:

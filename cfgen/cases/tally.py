@@ -1,12 +1,11 @@
 """What comes of a build, on its way and by what it left on disk: accepted, refused, broken, and what it cost."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cfgen.cases.builder import Outcome
-from cfgen.cases.plan import scenes_without_road
+from cfgen.cases.plan import kind_of, scenes_given_up, scenes_refused
 from cfgen.core.network import current
 from cfgen.models.ledger import Ledger, in_words
 from cfgen.perception.registry import seen_by
@@ -41,7 +40,7 @@ def tally(
     unsuited = {r.case_id: r.reason for r in rejections if r.unsuited}
     tried = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
     accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
-    reasons = Counter(_kind(r.reason) for r in rejections if not r.fault and not r.unsuited)
+    reasons = Counter(kind_of(r.reason) for r in rejections if not r.fault and not r.unsuited)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
     hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
@@ -49,9 +48,10 @@ def tally(
         wanted=wanted,
         unusable_scenes={
             **{name: str(wrong) for name, wrong in unusable.items()},
-            **scenes_without_road(store),
+            **scenes_refused(rejections),
+            **scenes_given_up(store, rejections),
         },
-        perception=seen_by(store.benchmark.perception),
+        perception=seen_by(store.benchmark.perception, [case.seen_by for case in store.cases()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),
@@ -84,11 +84,6 @@ def _by_kind(faults: Sequence[tuple[str, Fault]]) -> tuple[FaultCount, ...]:
         )
         for kind, count in kinds.most_common()
     )
-
-
-def _kind(reason: str) -> str:
-    """A refusal without its numbers, so that the same cause counts together."""
-    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]
 
 
 @dataclass

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import cfgen.cli.commands
 from cfgen import __version__
+from cfgen.cli.options import Command
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.faults import ends_the_run
 from cfgen.core.interrupts import Interrupted, heard
@@ -23,7 +24,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="cfgen", description="Counterfactual hazards for driving planners that explain themselves."
     )
     parser.add_argument("--version", action="version", version=f"cfgen {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Command)
     for name in sorted(m.name for m in pkgutil.iter_modules(cfgen.cli.commands.__path__)):
         module = importlib.import_module(f"cfgen.cli.commands.{name}")
         if hasattr(module, "register"):

@@ -7,6 +7,19 @@ from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.core.network import Network
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+
+
+class Command(argparse.ArgumentParser):
+    """A command of which one subcommand, ``implied``, may be left out: ``cfgen traces bench`` checks."""
+
+    implied = ""
+    subcommands: tuple[str, ...] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.implied and args and args[0] not in (*self.subcommands, "-h", "--help"):
+            args = [self.implied, *args]
+        return super().parse_known_args(args, namespace)
 
 
 def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
@@ -57,10 +70,10 @@ def parse_options(pairs: list[str], flag: str) -> dict[str, Any]:
     return options
 
 
-def add_rubric(parser: argparse.ArgumentParser, otherwise: str = "hazard") -> None:
+def add_rubric(parser: argparse.ArgumentParser, otherwise: str = "cfgen") -> None:
     parser.add_argument(
         "--rubric",
-        default=None if otherwise != "hazard" else otherwise,
+        default=None if otherwise != "cfgen" else otherwise,
         metavar="NAME|FILE",
         help=f"what a model judge is asked: an installed rubric, or a YAML file of own wording (default {otherwise})",
     )
@@ -88,6 +101,61 @@ def add_network(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="reach these hosts only (this machine too only where localhost is named); what held is recorded",
     )
+
+
+def add_startup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--startup-timeout",
+        type=seconds,
+        default=STARTUP_TIMEOUT_S,
+        metavar="S",
+        help=f"seconds for the planner to start, loading weights included (default {STARTUP_TIMEOUT_S:g})",
+    )
+
+
+def _python(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(
+            "expected a Python or a command that starts one, found an empty text"
+        )
+    return text
+
+
+def add_runtime(parser: argparse.ArgumentParser) -> None:
+    """Where a planner runs, and what it may reach and take."""
+    parser.add_argument(
+        "--python",
+        type=_python,
+        default=None,
+        metavar="PYTHON",
+        help="Python of the environment in which the planner runs (VENV/bin/python, 3.9 or later, with NumPy; cfgen "
+        'need not be there), or a command that starts one: "docker run -i --rm IMAGE python"',
+    )
+    parser.add_argument(
+        "--planner-network",
+        action="store_true",
+        help="let the planner reach the network; else a class or a program has one of its own with nothing in it",
+    )
+    parser.add_argument(
+        "--planner-memory", type=gigabytes, metavar="GB", help="memory that it may take (default: no limit)"
+    )
+
+
+def add_writable(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--writable",
+        type=lambda text: tuple(map(Path, names(text))),
+        default=(),
+        metavar="DIR,DIR",
+        help="folders that it may write to, beside its own temporary one",
+    )
+
+
+def gigabytes(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise argparse.ArgumentTypeError(f"expected GB above 0, found {text}")
+    return value
 
 
 def network(arguments: argparse.Namespace) -> Network:

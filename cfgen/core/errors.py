@@ -1,7 +1,16 @@
-"""Errors a user can act on. Each message names the place, what was expected, what was found, what to do next."""
+"""Errors a user can act on. Each message names the place, what was expected, what was found, what to do next.
 
+Shipped to planners' environments, so it keeps to Python 3.9.
+"""
+
+from __future__ import annotations
+
+import errno
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+#: numbers of system errors that tell of the machine: the next piece of work would meet them as well
+MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE})
 
 
 class CfgenError(Exception):

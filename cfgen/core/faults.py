@@ -4,7 +4,6 @@ A piece of work is a case, a control arm, a history frame, an answer, a verdict,
 report. :func:`contained` runs one; what comes back is its result or a :class:`~cfgen.records.Fault`.
 """
 
-import errno
 import json
 import traceback
 from asyncio import CancelledError
@@ -12,15 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
+from cfgen.core.errors import MACHINE, CfgenError, InpaintRefusedError, InputError, SetupError, Shortfall
 from cfgen.core.interrupts import by_the_user
 from cfgen.records.faults import Fault
 
 T = TypeVar("T")
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-#: errors of the machine that the next piece of work would meet as well
-_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENFILE}
 _LONGEST = 2000
 _FRAMES = 4
 
@@ -55,7 +52,7 @@ def ends_the_run(error: BaseException) -> bool:
     :class:`~cfgen.core.errors.SetupError`, and a refusal of one edit.
     """
     if isinstance(error, OSError):
-        return error.errno in _MACHINE
+        return error.errno in MACHINE
     if isinstance(error, CfgenError):
         return isinstance(error, SetupError) or not isinstance(error, (InputError, InpaintRefusedError))
     if isinstance(error, KeyboardInterrupt):

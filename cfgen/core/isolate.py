@@ -3,6 +3,8 @@
 Usage: python isolate.py PROGRAM ARGUMENTS...   (run by path, so that it needs no package)
 """
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import errno

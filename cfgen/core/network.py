@@ -7,6 +7,8 @@ in planners that get a network of their own (:func:`own_network`): offline, wher
 on this machine is named.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import json
@@ -24,7 +26,7 @@ from cfgen.core.isolate import available
 #: how child processes learn of it
 VARIABLE = "CFGEN_NETWORK"
 #: set for child processes and libraries that read them: nothing is fetched from a hub
-_HUBS = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+HUBS = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
 #: a proxy on this machine would be a way out
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _UNSPECIFIED = ("0.0.0.0", "::")
@@ -157,7 +159,7 @@ def limited(network: Network) -> Iterator[None]:
         yield
         return
     before = dict(os.environ)
-    os.environ.update({VARIABLE: json.dumps(asdict(network)), **_HUBS})
+    os.environ.update({VARIABLE: json.dumps(asdict(network)), **HUBS})
     if network.offline:
         for name in _PROXIES:
             os.environ.pop(name, None)
@@ -166,7 +168,7 @@ def limited(network: Network) -> Iterator[None]:
         yield
     finally:
         _in_force.remove(network)
-        for name in (VARIABLE, *_HUBS, *_PROXIES):
+        for name in (VARIABLE, *HUBS, *_PROXIES):
             if name in before:
                 os.environ[name] = before[name]
             else:

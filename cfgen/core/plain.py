@@ -1,7 +1,10 @@
 """The door for what comes from outside, a planner or a model: afterwards it is UTF-8 text, JSON or float64.
 
 Nothing here raises for a value that it is given but :func:`plain_numbers`; what had to be changed is told in notes.
+Shipped to planners' environments, so it keeps to Python 3.9 and NumPy.
 """
+
+from __future__ import annotations
 
 import dataclasses
 import math
@@ -40,7 +43,7 @@ def plain_text(text: str | bytes, limit: int = MAX_CHARS) -> tuple[str, Notes]:
     notes = []
     length = len(text)
     kept = text[:limit]
-    if isinstance(kept, bytes | bytearray):
+    if isinstance(kept, (bytes, bytearray)):
         kept = kept.decode("utf-8", "replace")
         notes.append("bytes, read as UTF-8")
     else:
@@ -103,11 +106,11 @@ def _nested(value: Any, depth: int) -> Any:
         raise ValueError("expected at most 2 levels of lists, found more")
     if value is None:
         return math.nan
-    if isinstance(value, bool | str | bytes | complex):
+    if isinstance(value, (bool, str, bytes, complex)):
         raise TypeError(f"found {type(value).__name__}")
-    if isinstance(value, int | float | Decimal | Fraction):
+    if isinstance(value, (int, float, Decimal, Fraction)):
         return float(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         if len(value) > _MOST_NUMBERS:
             raise ValueError(f"expected at most {_MOST_NUMBERS} numbers, found {len(value)}")
         return [_nested(v, depth + 1) for v in value]
@@ -151,13 +154,13 @@ class _Reader:
     def _plain(self, value: Any, place: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
-        if isinstance(value, str | bytes | bytearray):
+        if isinstance(value, (str, bytes, bytearray)):
             return self._text(value, place)
         if isinstance(value, int):
             return self._integer(int.__int__(value), place)
         if isinstance(value, float):
             return self._float(float.__float__(value), place)
-        if isinstance(value, Decimal | Fraction):
+        if isinstance(value, (Decimal, Fraction)):
             return self._float(float(value), place)
         if id(value) in self._above or len(self._above) >= _DEEPEST:
             self._note(place, f"a {_kind(value)} within itself or too deep, left out")
@@ -173,8 +176,8 @@ class _Reader:
             value = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
         if isinstance(value, Mapping):
             return self._mapping(value, place)
-        if isinstance(value, list | tuple | set | frozenset):
-            items = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
+        if isinstance(value, (list, tuple, set, frozenset)):
+            items = sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value
             return self._list(items, len(value), place)
         if callable(getattr(value, "tolist", None)):  # NumPy, PyTorch, JAX, whatever the device
             if _size(value) > self._values:
@@ -220,7 +223,7 @@ class _Reader:
             if self._values <= 0:
                 self._note(place, f"{len(items) - number} of {len(items)} fields left out")
                 break
-            name = self._text(key, place) if isinstance(key, str | bytes) else self._key(key, place)
+            name = self._text(key, place) if isinstance(key, (str, bytes)) else self._key(key, place)
             if name in found:
                 self._note(place, f"two fields '{name}', the last one counts")
             found[name] = self._read(item, f"{place}.{name}" if place else name)

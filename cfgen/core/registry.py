@@ -54,6 +54,16 @@ class Extra:
         return install_command(self.name) if self.name else ""
 
 
+#: by a factory's annotation, what an option certainly is not, and what it is in words
+_UNLIKE: dict[Any, tuple[type, ...]] = {
+    str: (bool, int, float, list, dict),
+    int: (str, list, dict),
+    float: (str, list, dict),
+    bool: (str, list, dict),
+}
+_PLAINLY = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
 @dataclass(frozen=True)
 class Entry:
     """One name of a registry, for a list.
@@ -102,6 +112,10 @@ class Registry:
     def builtin(self) -> tuple[str, ...]:
         """Names of our own, in their order."""
         return tuple(self._builtin)
+
+    def place(self, name: str) -> str:
+        """Where one of our own is: ``package.module:attribute``."""
+        return self._builtin[name]
 
     def ordered(self) -> list[str]:
         """Every name: ours in their order, then third parties', sorted."""
@@ -160,6 +174,7 @@ class Registry:
             raise InputError(
                 f"{self.kind} '{name}': {error}; options: {', '.join(known) or 'none'}"
             ) from error
+        self._check_kinds(name, options)
         if name in self._builtin:
             return factory(**options)
         try:
@@ -171,6 +186,27 @@ class Registry:
                 f"{self.kind} plug-in '{name}' failed to start: {_told(error)}; check its options, or report it "
                 "to those who provide it"
             ) from error
+
+    def _check_kinds(self, name: str, options: Mapping[str, Any]) -> None:
+        """What is plainly of another kind than the factory's annotation says: a number for text, text for a number.
+
+        Raises:
+            InputError: names the option.
+        """
+        if self._source and self.adapts(name):
+            self._source._check_kinds(name, options)
+            return
+        signature = inspect.signature(self.get(name))
+        for option, value in options.items():
+            wanted = signature.parameters.get(option)
+            if wanted is None or not isinstance(value, _UNLIKE.get(wanted.annotation, ())):
+                continue
+            quoted = isinstance(value, int | float) and wanted.annotation is str
+            mend = f"; text that reads as a number is written {option}='\"{value}\"'" if quoted else ""
+            raise InputError(
+                f"{self.kind} '{name}': option '{option}': expected {_PLAINLY[wanted.annotation]}, "
+                f"found {value!r}{mend}"
+            )
 
     def missing_extra(self, name: str) -> str:
         """The command that installs what ``name`` lacks here; "" where it lacks nothing known."""

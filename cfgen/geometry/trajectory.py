@@ -1,6 +1,7 @@
 """Plans on the papers' grid: resampling, speeds, and what changed from one plan to another.
 
-A plan is (24, 3) x, y, theta in the ego frame at t0, at 0.25, 0.50 ... 6.00 s; the origin at t = 0 is implied.
+A plan is (24, 3) x, y, theta in the ego frame at t0, at 0.25, 0.50 ... 6.00 s, or its first N rows; the origin at t = 0
+is implied.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from cfgen.geometry.frames import along_arc, interpolate
 from cfgen.geometry.lens import Array
 from cfgen.records import PLAN_DT, PLAN_STEPS
 
-#: A shorter plan is continued at constant speed and yaw rate for at most this long, s (a 4 s plan reaches 6 s).
+#: A recorded drive that ends early is continued at constant speed and yaw rate for at most this long, s.
 MAX_EXTENSION_S = 2.0
 
 #: No plan leads farther than this, m: beyond it numbers overflow.
@@ -141,16 +142,9 @@ def speeds(waypoints: ArrayLike, dt: float = PLAN_DT) -> Array:
 
 
 def deltas(original: ArrayLike, modified: ArrayLike, dt: float = PLAN_DT) -> list[Delta]:
-    """What changed, one row per whole second, of two plans (N, 3) on the same grid.
-
-    Raises:
-        InputError: the plans differ in length.
-    """
-    original, modified = np.asarray(original, float), np.asarray(modified, float)
-    if original.shape != modified.shape:
-        raise InputError(
-            f"deltas: plans must be on one grid, found shapes {original.shape} and {modified.shape}; resample both"
-        )
+    """What changed, one row per whole second until the shorter of two plans (N, 3) on the same grid ends."""
+    n = min(len(np.asarray(original)), len(np.asarray(modified)))
+    original, modified = (np.asarray(plan, float)[:n] for plan in (original, modified))
     change = (speeds(modified, dt) - speeds(original, dt)) * 3.6
     shift = modified[:, :2] - original[:, :2]
     per_second = round(1 / dt)

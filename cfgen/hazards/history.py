@@ -50,8 +50,6 @@ CLOSE_M = 5.0
 
 #: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
 NEARER_M = 5.0
-#: A thing that reaches this share of its box into it, and stands as low but for this share, is before it.
-REACH = 0.05
 
 Shown = Literal["outside", "seen", "likely", "hidden", "unsure", "refused"]
 
@@ -131,10 +129,9 @@ class HazardHistory:
             return "outside"
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
         view, needed = self.views.at(t), self.needed - SLACK
-        behind = self._behind((view and view.things) or (), clipped[0], t)
-        if behind != "seen":
-            return behind
         px, _ = project(camera, footprint)
+        if view is not None and (before := view.before(clipped[0], float(px[:, 1].mean()))):
+            return self._behind(before, clipped[0], t)
         if view is not None and view.share(px) >= needed:
             return "seen"
         now, ahead = project(self.scene.front, footprint)
@@ -150,21 +147,16 @@ class HazardHistory:
         return np.outer([0.5, 1, -0.5, -1], (0.0, PITCH * self.scene.front.fy))
 
     def _behind(self, things: Sequence[Thing], box: Array, t: float) -> Shown:
-        """Whether a real thing hides its box (4,) px of ``t``: whole, or a part, which refuses it; else "seen"."""
+        """Whether one of ``things`` before it hides its box (4,) px of ``t`` whole; or a part, which refuses it."""
         camera = self.cameras[t]
-        how: Shown = "seen"
         foot, _ = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
         for thing in things:
             x0, y0, x1, y1 = thing.box
-            across, down = min(x1, box[2]) - max(x0, box[0]), min(y1, box[3]) - max(y0, box[1])
-            if down <= 0 or across < REACH * (box[2] - box[0]) or y1 < box[3] - REACH * (box[3] - box[1]):
-                continue
             base, _ = ground_points(camera, [((x0 + x1) / 2, y1)])
             nearer = np.hypot(*(foot - centre(camera)[:2])[0]) - np.hypot(*(base - centre(camera)[:2])[0])
             if nearer > NEARER_M and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
                 return "hidden"
-            how = "refused"
-        return how
+        return "refused"
 
     def _taken(self, footprint: Array, t: float) -> bool:
         """Whether the ground under a footprint (4, 3), or before it, shows something else at ``t`` than at t0."""

@@ -4,7 +4,7 @@ on clear road, and plausible in the 2 s before."""
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -14,7 +14,8 @@ from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.zones import Lanes, Pose, changes_lanes, half_extents, poses_to_try, velocity
+from cfgen.hazards.zones import Lanes, Pose, half_extents, parks, poses_to_try, velocity
+from cfgen.perception.camera_doubt import sure_to_m
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
@@ -29,18 +30,24 @@ MIN_AREA_PX, MIN_SIDE_PX = 90.0, 5.0
 #: Share of the projected box that lies in the frame: of what stands, and of what comes in from outside.
 INSIDE, INSIDE_ENTERING = 0.9, 0.6
 #: Share of the footprint on clear road: of a hazard, and of a harmless object, which may stand on the verge.
-CLEAR, CLEAR_HARMLESS = 0.88, 0.62
+CLEAR, CLEAR_HARMLESS = 0.88, 0.35
 #: Footprints from this share of the frame's width on have ends, this share of them each, with this much more leave.
 _WIDE, _END, _END_SLACK = 0.06, 0.2, 0.25
 #: Road darker than this (8 bit) shows nothing that is put on it.
 MIN_BRIGHTNESS = 7.0
-#: A thing whose foot is this share of the box lower stands nearer; it may reach into this share of its width.
-NEARER_SHARE, OVERLAP = 0.05, 0.05
 #: A strip from and to this far beyond what stands beside the road, m, and the most of it that may be clear road.
 BESIDE_M, MOST_BESIDE, ALONG_M = (0.4, 2.6), 0.8, (20.0, 30.0, 40.0)
+#: A strip along what parks, from and to this far beyond its outer side, m, and the most of it that may be road: the
+#: road's edge is then 1.5 m off at most.
+PARKED_M, MOST_PARKED = (0.5, 2.5), 0.5
+#: Nobody parks and no child plays on a motorway: roads on which the car is faster, m/s, or that the scene calls so.
+MOTORWAY_SPEED = 25.0
+#: Share of what stands beside the road that may be on it.
+MOST_ON_ROAD = 0.25
 CANDIDATES = 8
 #: Begins the reason where the scene lacks what the hazard needs.
 UNSUITED = "the scene does not suit it:"
+OFF_EDGE = "parked away from the road's edge"
 
 
 def find_placements(
@@ -77,11 +84,11 @@ def find_placements(
     lanes = LanesSeen.of(ground, scene.front, path) if views.lanes_known else None
     if missing := missing_road(scene, hazard, lanes):
         return missing
-    beside = Lanes.of(scene, lanes)
+    beside = replace(Lanes.of(scene, lanes), far_side=views.likely is not None)
+    if missing := beside.missing(hazard):
+        return f"{UNSUITED} {missing}"
     poses = poses_to_try(scene, hazard, rng, decel_band, beside)
     if not poses:
-        if changes_lanes(hazard) and beside.open == ():
-            return f"{UNSUITED} no lane of the own direction beside the own one"
         return (
             f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
             "needs a deceleration within the band"
@@ -97,10 +104,13 @@ def find_placements(
 def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
     """What the hazard needs of the road that the scene neither shows nor tells of; "" when nothing is missing.
 
-    A scene tells with ``road``: "junction" or "rails", or a list of them.
+    A scene tells with ``road``: "junction", "rails" or "motorway", or a list of them.
     """
     told = scene.extra.get("road", ())
     told = {told} if isinstance(told, str) else set(told)
+    if hazard.road == "street":
+        motorway = "motorway" in told or scene.speed > MOTORWAY_SPEED
+        return f"{UNSUITED} it belongs to streets, and this is or looks like a motorway" if motorway else ""
     if hazard.road == "any" or hazard.road in told:
         return ""
     if hazard.road == "junction" and lanes is not None and lanes.crossing_road:
@@ -137,6 +147,8 @@ def examine(
         faults.append("not on clear road")
     if search._in_traffic(pose):
         faults.append("in another lane, not beside the road")
+    if search._off_edge(pose):
+        faults.append(OFF_EDGE)
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if with_past is None:
         faults.append("without a plausible past")
@@ -157,6 +169,7 @@ class _Search:
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
+        self.sure_to_m = sure_to_m(self.scene.extra)
         self.past = HazardHistory(
             self.views, self.ground, self._clear_needed, _shrink(self.camera), self.hazard.standing
         )
@@ -197,13 +210,17 @@ class _Search:
         for i, pose in enumerate(poses):
             seen = bool(in_view[i] and feet_valid[i])
             fault = self._fault(feet[i], boxes[i], clipped[i]) if seen else "out of view"
+            if not fault and pose.s > self.sure_to_m:
+                fault = "so far off that a guessed camera may draw it in another size"
             clear = 0.0 if fault else self._clear_share(standing[i])
             if not fault and clear < self._clear_needed:
                 fault = "not on clear road"
-            if not fault and self._covers_nearer(clipped[i], feet[i]):
+            if not fault and self.ground.before(clipped[i], feet[i, 1]):
                 fault = "before something nearer"
             if not fault and self._in_traffic(pose):
                 fault = "in another lane, not beside the road"
+            if not fault and self._off_edge(pose):
+                fault = OFF_EDGE
             if fault:
                 self.refused[fault] += 1
             else:
@@ -267,32 +284,53 @@ class _Search:
         )
         return min(whole, *(self.ground.share(end) + _END_SLACK for end in ends))
 
-    def _covers_nearer(self, box: Array, foot: Array) -> bool:
-        """Whether a vehicle or a person that somebody saw stands nearer and reaches into the box."""
-        for thing in self.ground.things or ():
-            x0, y0, x1, y1 = thing.box
-            across = min(x1, box[2]) - max(x0, box[0])
-            down = min(y1, box[3]) - max(y0, box[1])
-            nearer = y1 > foot[1] + NEARER_SHARE * (box[3] - box[1])
-            if nearer and down > 0 and across > OVERLAP * (box[2] - box[0]):
-                return True
-        return False
-
     def _in_traffic(self, pose: Pose) -> bool:
-        """Whether something harmless that belongs beside the road has clear road on its far side too.
+        """Whether something harmless that belongs beside the road stands on it, or has clear road on its far side too.
 
         Looked for there and where the picture shows it well: a road is about as wide all along.
         """
         if self.hazard.kind != "nuisance" or pose.zone != "shoulder":
             return False
+        if self._on_road(pose):
+            return True
         edge = abs(pose.lateral) + half_extents(self.hazard, pose.yaw)[1]
-        near, far = (math.copysign(min(edge + m, HALF_WIDTH_M - 1.2), pose.lateral) for m in BESIDE_M)
+        known = HALF_WIDTH_M - 1.2
+        if edge + BESIDE_M[0] > known - 1.0:
+            return self.views.likely is None  # nobody looks that far aside
+        near, far = (math.copysign(min(edge + m, known), pose.lateral) for m in BESIDE_M)
         for s in (pose.s, *ALONG_M):
             x, y, _ = self.path.at(s + np.array([-1.0, 2, 2, -1]), np.array([near, near, far, far]))
             px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
             if valid.all() and inside(self.camera, px).all() and self.ground.share(px) > MOST_BESIDE:
                 return True
         return False
+
+    def _off_edge(self, pose: Pose) -> bool:
+        """Whether what parks has road beyond its outer side too, or what is there is out of view."""
+        if not parks(self.hazard):
+            return False
+        kerb = Lanes.of(self.scene).kerb
+        along, across = half_extents(self.hazard, pose.yaw)
+        near, far = (pose.lateral + kerb * (across + beyond) for beyond in PARKED_M)
+        s = pose.s + along * np.array([-1, 1, 1, -1])
+        x, y, _ = self.path.at(s, np.array([near, near, far, far]))
+        px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
+        if not valid.all() or not inside(self.camera, px.mean(0)[None]).all():
+            return True
+        return (self.views.likely or self.ground).share(px) > MOST_PARKED
+
+    def _on_road(self, pose: Pose) -> bool:
+        """Whether it takes up road, likely road where that is told, that somebody sees who tells it from the verge."""
+        if self.views.likely is None:
+            return False
+        along, across = half_extents(self.hazard, pose.yaw)
+        s, beside = (
+            pose.s + along * np.array([-1, 1, 1, -1]),
+            pose.lateral + across * np.array([-1, -1, 1, 1]),
+        )
+        x, y, _ = self.path.at(s, beside)
+        px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
+        return bool(valid.all() and self.views.likely.share(px) > MOST_ON_ROAD)
 
     def _score(self, pose: Pose, box: Array, clear: float) -> float:
         """Larger, nearer to where the car must brake in earnest, on clearer road and closer to the path is better."""

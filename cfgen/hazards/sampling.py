@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from cfgen.core.hashing import derive_seed
 
 Pair = tuple[str, str]
+#: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the build.
+PATIENCE = 4
 
 
 def plan_round(
@@ -16,18 +18,23 @@ def plan_round(
     refused: Collection[Pair],
     open_slots: int,
     seed: int,
+    unsuited: Collection[Pair] = (),
 ) -> list[Pair]:
     """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
 
     A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
-    or planned in this round), then the fewest refusals; in it the hazard with the fewest cases, then the
-    fewest refusals. What is still tied, the seed decides. Neither the order of the ids nor that of the outcomes
-    matters, and pairs whose scene or hazard is no longer listed count for the other one.
+    or planned in this round, and one for every PATIENCE refusals), then the fewest refusals; in it the hazard with the
+    fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say nothing against the scene.
+    What is still tied, the seed decides. Neither the order of the ids nor that of the outcomes matters, and pairs whose
+    scene or hazard is no longer listed count for the other one.
     """
     tried: dict[str, set[str]] = {}
     for scene, hazard in {*accepted, *refused}:
         tried.setdefault(scene, set()).add(hazard)
-    scene_cases, scene_refusals = Counter(s for s, _ in accepted), Counter(s for s, _ in refused)
+    scene_refusals = Counter(s for s, _ in {*refused} - {*unsuited})
+    scene_cases = Counter(s for s, _ in accepted)
+    for scene, count in scene_refusals.items():
+        scene_cases[scene] += count // PATIENCE
     hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
 
     queue = [

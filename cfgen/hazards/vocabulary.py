@@ -23,44 +23,68 @@ class Class:
 #: class | width, m | height, m | fill, % | words. The first class with a word wins.
 _TABLE = """
 signal         | 0.2 6   | 0.3 8    | 0 100  | traffic light, traffic sign, stop sign, signal
-power line     | 0.1 20  | 0.05 12  | 0 100  | power line, cable, wire, utility pole, lamp post, pole
+power line     | 0.1 20  | 0.05 12  | 0 100  | power line, power cable, cable, wire, utility pole, lamp post, pole
 fire engine    | 1.2 14  | 1.6 5    | 70 100 | fire engine, fire truck
-fire           | 0.3 20  | 0.2 20   | 0 100  | fire, flame, blaze, smoke, burning
-cone           | 0.15 12 | 0.2 1.4  | 0 100  | traffic cone, cone, bollard, delineator, pylon, drum, traffic island
-barrier        | 0.3 12  | 0.3 2.5  | 0 100  | construction barrier, barrier, barricade, roadblock, fence
+fire           | 0.3 20  | 0.2 20   | 0 100  | fire, flame, blaze, smoke, burning, ablaze
+fog            | 8 60    | 1 20     | 0 100  | fog, fog bank, mist, haze
+cone           | 0.15 12 | 0.2 1.4  | 0 100  | roadworks, road works, roadworks equipment, lane closure
+cone           | 0.15 12 | 0.2 1.15 | 0 100  | traffic cone, cone
+cone           | 0.15 12 | 0.2 1.4  | 0 100  | bollard, delineator, pylon, drum, traffic island
+barrier        | 0.3 12  | 0.3 2.0  | 0 100  | construction barrier, barrier, barricade, roadblock, fence
 machine        | 1.0 14  | 1.2 6    | 0 100  | construction vehicle, excavator, digger, bulldozer, road roller, roller
-machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machinery
-heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | bus, coach, tram, train
-heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry
-large vehicle  | 1.2 20  | 1.3 5    | 60 100 | truck
-large vehicle  | 1.2 20  | 1.3 5    | 70 100 | van, ambulance, caravan, camper
-large vehicle  | 1.2 20  | 1.3 5    | 0 100  | trailer
-rider          | 0.3 2.8 | 0.3 2.4  | 0 94   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
-rider          | 0.3 2.8 | 0.3 2.4  | 0 94   | scooter, moped, tricycle, rider
+machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machinery, agricultural vehicle, farm vehicle
+machine        | 1.0 14  | 1.2 6    | 0 100  | harvester, backhoe, combine harvester, steamroller
+heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | bus, coach, tram, train, streetcar, hgv, juggernaut, minibus
+heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry, lorries, semi, dustcart, tanker
+large vehicle  | 1.5 14  | 1.3 4.2  | 60 100 | truck, wrecker, recovery vehicle
+large vehicle  | 1.5 14  | 1.3 4.2  | 70 100 | van, ambulance, caravan, camper, motorhome
+large vehicle  | 1.5 14  | 1.3 4.2  | 70 100 | large vehicle, box truck, emergency vehicle
+large vehicle  | 1.5 14  | 1.3 4.2  | 0 100  | trailer
+rider          | 0.3 2.2 | 0.4 2.1  | 0 94   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
+rider          | 0.3 2.2 | 0.4 2.1  | 0 94   | scooter, e-scooter, moped, tricycle, rider, biker, two-wheeler
+rider          | 0.3 2.2 | 0.4 2.1  | 0 94   | pushbike, e-bike, quad bike, rickshaw
 wheeled        | 0.3 2.2 | 0.5 2.2  | 0 100  | wheelchair, stroller, pushchair, pram, shopping cart, cart, wheelbarrow
-person         | 0.15 3  | 0.2 2.4  | 0 94   | pedestrian, person, people, man, woman, child, children, kid, boy, girl
-person         | 0.15 3  | 0.2 2.4  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
-person         | 0.15 3  | 0.2 2.4  | 0 94   | driver, motorist
-large animal   | 0.25 6  | 0.5 2.8  | 0 94   | deer, horse, cow, moose, elk, cattle, boar, sheep
-dog            | 0.2 1.5 | 0.2 1.0  | 0 94   | dog, fox, raccoon
-small animal   | 0.1 0.9 | 0.1 0.6  | 0 94   | cat, rabbit, squirrel, duck
-birds          | 0.1 2.5 | 0.1 0.8  | 0 100  | bird, geese, goose
-animal         | 0.1 6   | 0.1 2.8  | 0 94   | animal
-tree           | 0.4 20  | 0.15 8   | 0 85   | tree, branch, log, trunk, bough
-hole           | 0.2 15  | 0.0 1.5  | 0 100  | pothole, sinkhole, manhole, hole, crack, pit, trench
-liquid         | 0.3 30  | 0.0 1.5  | 0 100  | flood, flooding, water, puddle, oil, spill, ice, mud
-tyre           | 0.15 3  | 0.1 1.6  | 0 100  | tire, tyre, wheel
+wheeled        | 0.3 2.2 | 0.5 2.2  | 0 100  | shopping trolley, trolley, buggy, handcart
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | pedestrian, person, man, woman, child, kid, boy, girl
+person         | 0.4 4   | 0.3 2.1  | 0 94   | people, children, crowd, men, women, schoolchildren, police
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | driver, motorist, policeman, policewoman, workman, runner, toddler
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | teenager, youngster, guy, lady, somebody, someone
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | vulnerable road user, road user, human, pensioner, bystander
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | bloke, lad, gentleman, granny, senior, adult, student, pupil
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | schoolchild, infant, baby, mother, father, roadworker
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | labourer, cop, constable, firefighter, paramedic, passer-by
+large animal   | 1.2 6   | 1.1 2.5  | 0 94   | horse, cow, moose, elk, bull, pony, donkey, mare, stallion, bison
+large animal   | 0.3 5   | 0.8 2.2  | 0 94   | deer, stag, reindeer, llama, ostrich
+large animal   | 0.8 8   | 0.7 2.2  | 0 94   | herd, livestock, cattle, flock
+large animal   | 0.3 5   | 0.65 1.3 | 0 94   | boar, sheep, pig, goat, calf, lamb, foal, hog, wolf
+dog            | 0.2 1.5 | 0.2 1.0  | 0 94   | dog, hound, puppy, labrador
+dog            | 0.15 1.2 | 0.15 .7 | 0 94   | fox, raccoon, badger
+small animal   | 0.1 0.9 | 0.1 0.6  | 0 94   | cat, kitten, rabbit, hare, squirrel, duck, hedgehog
+birds          | 0.1 2.5 | 0.1 0.8  | 0 100  | bird, geese, goose, duckling, swan, pigeon, chicken, hen, pheasant
+animal         | 0.1 6   | 0.1 2.8  | 0 94   | animal, wildlife, creature
+tree           | 0.4 20  | 0.15 8   | 0 85   | tree, branch, branches, log, trunk, bough, timber
+hole           | 0.2 15  | 0.0 0.8  | 0 100  | pothole, sinkhole, manhole, hole, crack, pit, trench, crater, shaft
+hole           | 0.2 15  | 0.0 0.8  | 0 100  | caved in, collapsed roadway
+liquid         | 0.3 30  | 0.0 0.8  | 0 100  | flood, flooding, flooded, water, puddle, oil, spill, ice, icy, mud
+liquid         | 0.3 30  | 0.0 0.8  | 0 100  | slippery, slick, snowdrift, snow drift, standing water
+tyre           | 0.15 2  | 0.1 1.2  | 0 100  | tire, tyre, wheel, retread
 small load     | 0.05 .5 | 0.05 .5  | 0 100  | ball, football, bottle, newspaper, shoe
-load           | 0.1 3.5 | 0.05 1.6 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, bag, trash
-load           | 0.1 3.5 | 0.05 1.6 | 0 100  | garbage, rubbish, dustbin, bin, paper
-load           | 0.2 1.2 | 0.3 1.6  | 75 100 | barrel, bucket
-furniture      | 0.2 2.4 | 0.05 2.0 | 0 100  | mattress, couch, sofa, chair, armchair, fridge, table
-long load      | 0.2 5   | 0.05 2.2 | 0 100  | furniture, ladder, pallet, plank, pipe, lumber
+load           | 0.1 3.2 | 0.05 1.2 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, parcel
+load           | 0.1 3.2 | 0.05 1.6 | 0 100  | cargo, lost load, package, sack, cardboard, bale, tarpaulin, holdall
+load           | 0.1 2.2 | 0.05 1.4 | 0 100  | dustbin, bin, paper
+load           | 0.1 1.4 | 0.05 .85 | 0 100  | bag, trash, garbage, rubbish
+load           | 0.2 1.2 | 0.3 1.6  | 75 100 | barrel, bucket, oil drum, canister
+furniture      | 0.2 2.4 | 0.05 2.0 | 0 100  | mattress, mattresses, couch, sofa, settee, chair, armchair, fridge, table
+door           | 0.2 3   | 0.5 2.5  | 0 100  | car door, door
+long load      | 0.2 5   | 0.05 2.2 | 0 100  | furniture, ladder, pallet, plank, pipe, lumber, girder
 debris         | 0.1 8   | 0.05 2.2 | 0 100  | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap
-debris         | 0.1 8   | 0.05 2.2 | 0 100  | leaves
+debris         | 0.1 8   | 0.05 2.2 | 0 100  | leaves, landslide, rockfall, fragment, obstruction, breeze block
 roadside thing | 0.2 4   | 0.3 4    | 0 100  | bench, mailbox, letterbox, shrub, bush, hedge, advertising board
 roadside thing | 0.2 4   | 0.3 4    | 0 100  | billboard, board
-car            | 1.1 8   | 0.7 3.0  | 70 100 | car, vehicle, sedan, suv, pickup, taxi, hatchback, jeep
+car            | 1.3 8   | 0.9 2.2  | 70 100 | car, vehicle, sedan, suv, pickup, pick-up, taxi, hatchback, jeep
+car            | 1.3 8   | 0.9 2.2  | 70 100 | automobile, minivan, wrong-way driver, oncoming traffic, saloon
+car            | 1.3 8   | 0.9 2.2  | 70 100 | squad car, patrol car, police car, limousine, wrong-way car
 """
 
 
@@ -77,7 +101,6 @@ VAGUE = (
     "something",
     "hazard",
     "obstacle",
-    "obstruction",
     "object",
     "danger",
     "unusual",
@@ -87,6 +110,20 @@ VAGUE = (
     "incident",
     "blocked",
 )
+
+#: With one of these behind them, words for things name a place or a rule instead.
+_COMPOUND = re.compile(
+    r"[- ](?:crossing[- ])?(?:"
+    r"(?:stop|park|signal|hydrant|grid|warning|symbol|speed|shop|school|traffic|precinct|refuge|dealer|field|farm)\b|"
+    r"(?:lane|zone|station|track|line|sign|bridge|junction|rack|shelter|barn|marking|path|route|street|area)s?\b|"
+    r"lined\b)"
+)
+#: "pedestrian crossing", where nobody is said to cross anything.
+_CROSSING = re.compile(
+    r"[- ]crossings?(?: *$| *[.,;:!?)]|"
+    r" (?:and|but|so|is|with|near|sign|ahead(?! of)|beyond|where|that|which|coming up)\b)"
+)
+_CROSSERS = ("pedestrian", "bicycle", "cyclist", "bike", "tram", "train", "school")
 
 #: What a planner calls itself: not a thing on the road.
 _SELF = r"\b(?:the|our|my|this|an?)?\s*(?:ego(?:[- ](?:vehicle|car))?|self-driving (?:car|vehicle))\b"
@@ -108,7 +145,19 @@ def things(text: str) -> list[tuple[str, int]]:
     """(word, position) of every road object named in lower-case text, the planner's own car left out."""
     plain = re.sub(_SELF, lambda m: " " * len(m.group()), text)
     found = [(m.group(1), m.start()) for m in _pattern().finditer(plain)]
-    return [(w, at) for w, at in found if not (w in ("car", "vehicle") and _is_self(plain, at))]
+    return [
+        (w, at)
+        for w, at in found
+        if not (w in ("car", "vehicle") and _is_self(plain, at)) and not _is_place(plain, w, at)
+    ]
+
+
+def _is_place(text: str, word: str, at: int) -> bool:
+    """ "bus stop", "bike lane", "tree-lined", "steering wheel": no bus, bike, tree or wheel is there."""
+    if word == "wheel":
+        return bool(re.search(r"\b(?:steering|at the|take the|grip the) ?$", text[:at]))
+    end = at + len(word)
+    return bool(_COMPOUND.match(text, end)) or (word in _CROSSERS and bool(_CROSSING.match(text, end)))
 
 
 def _is_self(text: str, at: int) -> bool:

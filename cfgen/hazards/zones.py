@@ -12,10 +12,15 @@ from cfgen.records import Hazard, Scene, Zone
 LANE_WIDTH_M = 3.5
 #: From the ego origin to where a stopped car should keep clear: its own bonnet and a short gap, m.
 STOP_MARGIN_M = 4.0
-#: Poses tried for each zone.
-TRIES = 48
+#: Poses tried for each zone, of hazards and of what is harmless: fewer places beside the road are in view.
+TRIES, TRIES_HARMLESS = 48, 120
 #: Share of poses on the kerb's side, away from oncoming traffic.
 KERB_SIDE = 0.7
+#: What is harmless stands at most this far off the lane's edge, m.
+FARTHEST_BESIDE_M = 4.0
+#: What stands beside the lane reaches at least this far into it; what parks is tried up to this far off the road's
+#: edge, m.
+LEAST_INWARDS_M, MOST_OFF_EDGE_M = 0.3, 0.5
 #: Slower objects ahead are only in the way below this share of the ego speed.
 _SLOWER = 0.7
 #: Objects longer than this, m, cannot stand at any angle in a lane.
@@ -42,12 +47,18 @@ class Lanes:
     Attributes:
         half: half its width, m. middle: of it, m to the left of the path. kerb: its side, -1 right, +1 left.
         open: sides with a lane of the own direction to change to; None where nothing tells.
+        oncoming: whether a line is seen towards oncoming traffic; None where nothing tells.
+        far_side: whether the far side of the road may be tried for what is harmless: somebody tells road from verge.
+        edge: where the road ends on the kerb's side, m to the left of the path; None where that is not seen.
     """
 
     half: float
     kerb: int
     middle: float = 0.0
     open: tuple[int, ...] | None = None
+    oncoming: bool | None = None
+    far_side: bool = False
+    edge: float | None = None
 
     @classmethod
     def of(cls, scene: Scene, seen: LanesSeen | None = None) -> "Lanes":
@@ -56,10 +67,25 @@ class Lanes:
         kerb = 1 if scene.extra.get("drive_on") == "left" else -1
         if seen is None:
             return cls(half, kerb)
-        sides = tuple(side for side in (-1, 1) if seen.open_beyond(side, half))
+        sides = tuple(
+            side for side in (-1, 1) if seen.line(side) is not None and seen.open_beyond(side, half)
+        )
+        oncoming, edge = seen.line(-kerb) is not None, seen.edge(kerb)
         if seen.middle is None or seen.width_m is None:
-            return cls(half, kerb, 0.0, sides)
-        return cls(seen.width_m / 2, kerb, seen.middle, sides)
+            return cls(half, kerb, 0.0, sides, oncoming, edge=edge)
+        return cls(seen.width_m / 2, kerb, seen.middle, sides, oncoming, edge=edge)
+
+    def missing(self, hazard: Hazard) -> str:
+        """What of them the hazard needs and nobody sees: nothing is put beside a guessed line; "" for nothing."""
+        if changes_lanes(hazard) and self.open == ():
+            return "no lane of the own direction beside the own one"
+        if not any(self.told(zone) for zone in hazard.zones):
+            return "no line between the own lane and oncoming traffic in view"
+        return ""
+
+    def told(self, zone: Zone) -> bool:
+        """Whether nothing speaks against the zone: what comes the other way needs the line that it crosses."""
+        return zone != "oncoming" or self.oncoming is not False
 
 
 def poses_to_try(
@@ -72,16 +98,17 @@ def poses_to_try(
     """Poses in every zone of the hazard whose required deceleration lies in the band; empty when speed allows none,
     and of what changes lanes where there is no lane to come from."""
     lanes = lanes or Lanes.of(scene)
-    if changes_lanes(hazard) and lanes.open == ():
+    if lanes.missing(hazard):
         return []
     poses: list[Pose] = []
-    for zone in hazard.zones:
-        for number in range(TRIES):
+    tries = TRIES_HARMLESS if hazard.kind == "nuisance" else TRIES
+    for zone in filter(lanes.told, hazard.zones):
+        for number in range(tries):
             speed = float(rng.uniform(*hazard.motion.speed))
             lateral, yaw = _stand(zone, hazard, lanes, rng)
             near, far = distances(hazard, scene.speed, speed, yaw, decel_band)
             # even over the whole range, so that the nearest clear place is found too
-            share = (number + float(rng.uniform())) / TRIES
+            share = (number + float(rng.uniform())) / tries
             if near < far:
                 s = near * (far / near) ** share
                 poses.append(
@@ -142,6 +169,11 @@ def changes_lanes(hazard: Hazard) -> bool:
     return hazard.motion.kind == "along" and hazard.zones == ("adjacent",)
 
 
+def parks(hazard: Hazard) -> bool:
+    """Whether it stands at the road's edge, on the kerb's side, and reaches into the own lane."""
+    return hazard.kind == "hazard" and hazard.motion.kind == "static" and hazard.zones == ("adjacent",)
+
+
 def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -> tuple[float, float]:
     """Offset to the left of the path, m, and yaw relative to it, rad."""
     side = lanes.kerb if rng.uniform() < KERB_SIDE else -lanes.kerb
@@ -150,8 +182,7 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
     yaw = _yaw(hazard, side, rng)
     across = half_extents(hazard, yaw)[1]
     if hazard.kind == "nuisance":
-        # beside the road on the kerb's side: across the road it would stand behind oncoming traffic
-        return lanes.middle + lanes.kerb * (lanes.half + across + float(rng.uniform(0.1, 2.2))), yaw
+        return _beside_road(lanes, across, rng), yaw
     if hazard.motion.kind == "crossing":
         # its front has just entered the lane, or has come past the middle
         return lanes.middle + side * float(rng.uniform(0, max(across + 0.8, 1.6))), yaw
@@ -160,14 +191,31 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
         return lanes.middle - lanes.kerb * float(rng.uniform(0.1, max(lanes.half - across, 0.0) + 0.5)), yaw
     if zone in ("adjacent", "shoulder"):
         reach = 0.75 * 2 * across if zone == "adjacent" else 0.4
-        inwards = float(rng.uniform(0.3, max(reach, 0.5)))
+        inwards = float(rng.uniform(LEAST_INWARDS_M, max(reach, 0.5)))
         side = lanes.kerb if hazard.motion.kind == "static" else side
         turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
-        return lanes.middle + side * (lanes.half + across - inwards), yaw + turn
+        beside = side * lanes.middle + lanes.half + across
+        if parks(hazard) and lanes.edge is not None:
+            at_edge = side * lanes.edge - across - float(rng.uniform(0, MOST_OFF_EDGE_M))
+            # where sure road ends before the own lane does, it still stands beside that lane or nowhere
+            if beside - max(reach, 0.5) <= at_edge <= beside - LEAST_INWARDS_M:
+                return side * at_edge, yaw
+        return side * (beside - inwards), yaw + turn
     room = min(max(lanes.half - across, 0.25), 0.7)
     # what is wider than the lane reaches over its middle line rather than off the road
     middle = lanes.middle - lanes.kerb * max(across - lanes.half, 0.0)
     return middle + float(rng.uniform(-1, 1)) * room, yaw
+
+
+def _beside_road(lanes: Lanes, across: float, rng: np.random.Generator) -> float:
+    """Offset to the left of the path, m, of what stands beside the road: mostly on the kerb's side.
+
+    Beyond the oncoming lane only where somebody sees lanes or verge: colours alone may take that lane for the verge.
+    """
+    far = rng.uniform() >= KERB_SIDE and (lanes.open is not None or lanes.far_side)
+    edge = 3 * lanes.half if far else lanes.half
+    side = -lanes.kerb if far else lanes.kerb
+    return lanes.middle + side * (edge + across + float(rng.uniform(0.1, FARTHEST_BESIDE_M)))
 
 
 def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:

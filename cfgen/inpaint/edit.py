@@ -1,6 +1,7 @@
 """From a scene and a placed hazard to every frame it changes: cut, inpaint, paste back.
 
-Pixels outside a frame's mask stay bit-identical, whatever the inpainter does.
+Pixels outside a frame's mask stay bit-identical, whatever the inpainter does. Every frame that is changed leaves
+through the compression that it came through, whichever arm it is of.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
+import cv2
 import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
@@ -15,6 +17,7 @@ from cfgen.core.faults import contained
 from cfgen.inpaint.guided import Start, start_from
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, FrameKey, Matte, Shown, first_frame
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
+from cfgen.inpaint.press import differ, press_all
 from cfgen.inpaint.propagate import carry
 from cfgen.inpaint.protocol import (
     Answer,
@@ -32,6 +35,9 @@ T = TypeVar("T")
 #: What reproduces a piece of work, noted as it goes on.
 At = dict[str, Any]
 
+#: Untouched picture that a mask holds around what changed, pixels: gates look there for a shift of tone.
+_RIM = np.ones((19, 19), np.uint8)
+
 
 def make_edits(
     jobs: Sequence[EditJob],
@@ -47,6 +53,9 @@ def make_edits(
     its frames is a failure with its fault and does its neighbours no harm; with ``strict``, it raises.
     """
     needs = inpainter.needs
+    if not needs.every_frame:
+        # a model repaints its whole crop: compressed once more, that would show as steps along the mask's border
+        jobs = [replace(job, lattices={}) for job in jobs]
     starts: Sequence[Start | EditFailure | None] = [None] * len(jobs)
     if guide is not None:
         reach = guide.needs
@@ -181,6 +190,7 @@ def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure
                 setting=settings[view.key[0]],
                 seed=job.seed,
                 t=view.key[1],
+                corner=view.crop[:2],
                 **_guide_fields(view, start),
             ),
         )
@@ -210,7 +220,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 scene.extra,
                 front,
                 scene.timestamp,
-                job.view if view is found[0] else None,
+                job.shadows if view is found[0] else None,
             )
             front = front or settings[view.key[0]]
     return settings
@@ -262,17 +272,17 @@ def _assemble(work: _Work, seen: Sequence[View], answers: Sequence[Answer | Edit
         original = job.images[view.key]
         whole = _weight(view, result.alpha, work.kept(view, shown.alpha))
         weight = whole if shown.hidden is None else whole * ~shown.hidden
-        _add(edit, view, paste(original, view.crop, result.image, weight))
+        _add(job, edit, view, paste(original, view.crop, result.image, weight))
         if view is seen[0]:
-            layer = _layer(job, view.cut(original), result, weight)
-            # in other frames it may stand free
-            carried = layer if shown.hidden is None else _layer(job, view.cut(original), result, whole)
+            layer = _layer(edit.frames[view.key], view, job, _cover(job, result, weight))
+            # in other frames it may stand free, and is compressed as they are
+            free = blend(view.cut(original), result.image, whole)
+            carried = layer_of(view.cut(original), free, _cover(job, result, whole))
     if not work.needs.every_frame:
         _carry_over(work, edit, seen[0], carried, at)
-    front = job.scene.front
-    return Edit(
-        edit.frames, edit.placements, spread(layer, seen[0].crop, front.height, front.width), edit.report
-    )
+    if lattices := job.lattices.get(seen[0].key):
+        edit.report["jpeg"] = [lattice.report for lattice in lattices]
+    return Edit(edit.frames, edit.placements, layer, edit.report)
 
 
 def _weight(view: View, alpha: np.ndarray | None, shown: np.ndarray | None) -> np.ndarray:
@@ -281,17 +291,36 @@ def _weight(view: View, alpha: np.ndarray | None, shown: np.ndarray | None) -> n
     return weight if shown is None else weight * shown
 
 
-def _layer(job: EditJob, original: np.ndarray, result: InpaintResult, weight: np.ndarray) -> np.ndarray:
-    """(h, w, 4) uint8: what pasting the result with this weight adds to the crop."""
+def _cover(job: EditJob, result: InpaintResult, weight: np.ndarray) -> np.ndarray:
+    """(h, w) float32: how much of the crop is hazard or shadow when the result is pasted with this weight."""
     cover = weight if result.alpha is None else np.minimum(weight, result.alpha)
     if job.hazard.kind == "null":  # a difference, not a thing: carried as faintly as explains it
         cover = cover / np.float32(255)
-    return layer_of(original, blend(original, result.image, weight), cover)
+    return cover
 
 
-def _add(edit: Edit, view: View, image: np.ndarray) -> None:
-    height, width = image.shape[:2]
-    edit.frames[view.key] = image, spread(view.mask, view.crop, height, width)
+def _layer(made: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover: np.ndarray) -> np.ndarray:
+    """(H, W, 4) uint8: what a frame that was made has more than the original; faintly, what compression spreads."""
+    image, mask = made
+    original = job.images[view.key]
+    whole = spread(cover, view.crop, *original.shape[:2]) * (mask > 0)
+    x, y, w, h = cv2.boundingRect(mask)
+    part = np.s_[y : y + h, x : x + w]
+    changed = differ(original[part], image[part])
+    whole[part] = np.maximum(whole[part], changed / np.float32(255))
+    return layer_of(original, image, whole)
+
+
+def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
+    """Keep a frame's edit as the frame's own compression leaves it, with a mask that hugs what changed."""
+    original = job.images[view.key]
+    pressed, (x0, y0, x1, y1) = press_all(job.lattices.get(view.key, ()), original, image, view.crop)
+    part = np.s_[y0:y1, x0:x1]
+    changed = differ(original[part], pressed[part])
+    around = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
+    mask = spread(view.mask, view.crop, *original.shape[:2])
+    mask[part] = np.where((around > 0) & (mask[part] > 0) | (changed > 0), 255, 0)
+    edit.frames[view.key] = pressed, mask
     edit.placements[view.key] = view.placement
 
 
@@ -306,7 +335,7 @@ def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray, at: At
         weight = weights(view.mask, None) * (moved[..., 3] / np.float32(255))
         hidden = work.shown(view, None, edit.report).hidden
         weight = weight if hidden is None else weight * ~hidden
-        _add(edit, view, paste(image, view.crop, moved[..., :3], weight))
+        _add(job, edit, view, paste(image, view.crop, moved[..., :3], weight))
 
 
 def _check(inpainter: Inpainter, view: View, result: InpaintResult) -> None:

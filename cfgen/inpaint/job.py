@@ -9,7 +9,8 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
-from cfgen.perception.view import SceneView
+from cfgen.perception.cast_shadows import ShadowAxis
+from cfgen.perception.lattice import Lattices
 from cfgen.records import Fault, Hazard, Placement, Scene
 
 #: camera name and time of a frame, s relative to t0
@@ -28,8 +29,9 @@ class EditJob:
         hazard: what to add; kind ``null`` adds nothing through the same steps.
         placement: where it is at t0.
         seed: decides everything random.
-        view: what the front frame at t0 shows, where somebody looked; light is read off it.
+        shadows: the axis of the shadows on the road at t0, where somebody looked; it tells of the sun.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
+        lattices: by frame, what JPEG it went through; none for a frame that is missing here.
     """
 
     scene: Scene
@@ -38,7 +40,8 @@ class EditJob:
     placement: Placement
     seed: int
     mask: np.ndarray | None = None
-    view: SceneView | None = None
+    shadows: ShadowAxis | None = None
+    lattices: Mapping[FrameKey, Lattices] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.perception.view import SceneView
+from cfgen.perception.cast_shadows import ShadowAxis
 from cfgen.records import Camera, Hazard, Placement, Size
 
 
@@ -24,7 +24,7 @@ class Setting:
         extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
             where no sun shines; ``latitude_deg``, ``longitude_deg`` and ``heading_deg``.
         timestamp: UTC of t0 as the scene tells it, or empty.
-        view: what the image shows, where somebody looked.
+        shadows: the axis of the shadows on the road at t0, where somebody looked.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 
@@ -34,7 +34,7 @@ class Setting:
     extra: Mapping[str, Any] = field(default_factory=dict)
     front: "Setting | None" = None
     timestamp: str = ""
-    view: SceneView | None = None
+    shadows: ShadowAxis | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,7 @@ class InpaintRequest:
         placement: where it is at this frame's time, in the ego frame at t0.
         setting: the camera's frame next to t0, one object for all requests of a case and camera.
         t: s relative to t0 of this frame.
+        corner: column and row of the crop in the frame.
         seed: decides everything random, the same for all frames of a case.
         guide: (H, W, 3) uint8, the crop with another inpainter's insert, to start from; the crop itself for the
             null edit; None when not guided.
@@ -65,6 +66,7 @@ class InpaintRequest:
     setting: Setting
     seed: int
     t: float = 0.0
+    corner: tuple[int, int] = (0, 0)
     guide: np.ndarray | None = None
     guide_alpha: np.ndarray | None = None
 

@@ -15,6 +15,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.judge.stored import stored_verdicts
 from cfgen.metrics.agreement import comparison, consensus
 from cfgen.records import (
+    ADJUDICATED,
     DIMENSIONS,
     Calibration,
     Comparison,
@@ -32,7 +33,7 @@ Key = tuple[str, str, str, int]
 Scores = Mapping[Dimension, Score | None]
 Ratings = dict[str, dict[Key, Scores]]
 
-#: arms whose frames show nothing new
+#: arms whose frames show nothing new; they are rated and judged no more, but older records are
 _UNCHANGED = ("null", "rerun")
 _COLUMNS = ("rater", "planner", "case_id", *DIMENSIONS)
 _SAID: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "": None, "UNKNOWN": None}
@@ -52,12 +53,14 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
     """
     store, others = Store(bench), [Store(b) for b in benchmarks]
     damaged: list[str] = []
-    people = _people(store, damaged)
+    everybody = _people(store, damaged)
+    people = {rater: answers for rater, answers in everybody.items() if rater != ADJUDICATED}
+    decided = everybody.get(ADJUDICATED, {})
     scenes = _rated_scenes(store, people)
     kept_from = [_kept_apart(scenes, other) for other in others]
     verdicts = _verdicts(store, judge, people)
     run = read_record(store.judge_run_path(judge), JudgeRun)
-    scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
+    scored = {k: v.suggested for k, v in verdicts.items() if v.status == "scored"}
     raters: dict[str, Mapping[Key, Scores]] = {**people, judge: scored}
     found = Calibration(
         judge=judge,
@@ -65,7 +68,7 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
         raters=tuple(people),
         n=len(verdicts),
         unscored=sum(_lacks_scores(v) for v in verdicts.values()),
-        against_people={d: _against_majority(people, raters[judge], d) for d in DIMENSIONS},
+        against_people={d: _against_majority(people, decided, raters[judge], d) for d in DIMENSIONS},
         pairs={
             d: {f"{a} ~ {b}": _pair(raters[a], raters[b], d) for a, b in combinations(raters, 2)}
             for d in DIMENSIONS
@@ -137,12 +140,19 @@ def _lacks_scores(verdict: Verdict) -> bool:
     return verdict.status != "scored" and (verdict.status, verdict.arm in _UNCHANGED) != ("unknown", True)
 
 
-def _against_majority(people: Ratings, judged: Mapping[Key, Scores], dimension: Dimension) -> Comparison:
+def _against_majority(
+    people: Ratings, decided: Mapping[Key, Scores], judged: Mapping[Key, Scores], dimension: Dimension
+) -> Comparison:
+    """``decided``: what was adjudicated counts before any majority."""
     answers = sorted(judged)
     said = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
+    due = [
+        decided[a].get(dimension) if a in decided else m
+        for m, a in zip(consensus(said), answers, strict=True)
+    ]
     pairs = [
         (majority, score)
-        for majority, a in zip(consensus(said), answers, strict=True)
+        for majority, a in zip(due, answers, strict=True)
         if majority is not None and (score := judged[a].get(dimension)) is not None
     ]
     return comparison([m for m, _ in pairs], [s for _, s in pairs])
@@ -170,19 +180,37 @@ def import_csv(bench: Path, file: Path) -> int:
     Raises:
         InputError: the file cannot be read, a column is missing, or a row holds something else; names the row.
     """
+    return import_rows(bench, [(f"{file}, line {number}", row) for number, row in _rows(file)])
+
+
+def import_rows(bench: Path, rows: Sequence[tuple[str, Mapping[str, str]]]) -> int:
+    """The same of rows that were read already, each with the place it comes from; ``repeat`` may be among them."""
     store = Store(bench)
-    known = {c.case_id for c in store.cases()}
-    added = 0
-    for number, row in _rows(file):
-        where = f"{file}, line {number}"
+    known = set(store.case_ids())
+    found: dict[Path, tuple[RatingFile, list[Rating]]] = {}
+    for where, row in rows:
         if row["case_id"] not in known:
             raise InputError(f"{where}: case_id '{row['case_id']}' is not a case of {bench}")
         scores = {d: _score(row[d], d, where) for d in DIMENSIONS}
-        rating = Rating(
-            at=datetime.now(UTC).isoformat(timespec="seconds"), scores=scores, note=row.get("note") or ""
-        )
-        added += _append(store, row, rating, where)
-    return added
+        record = _record(row, where)
+        path = store.rating_path(record.rater, record.planner, record.case_id, record.arm, record.repeat)
+        rating = Rating(at=_at(row.get("at") or ""), scores=scores, note=row.get("note") or "")
+        said = found.setdefault(path, (record, []))[1]
+        if not said or _said(said[-1]) != _said(rating):
+            said.append(rating)
+    return sum(_append(store, path, record, said) for path, (record, said) in found.items())
+
+
+def _at(text: str) -> str:
+    """The time that a row gives, or now."""
+    try:
+        return datetime.fromisoformat(text).isoformat(timespec="microseconds")
+    except ValueError:
+        return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _said(rating: Rating) -> tuple[Scores, str]:
+    return rating.scores, rating.note
 
 
 def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
@@ -206,21 +234,33 @@ def _score(text: str | None, dimension: str, where: str) -> Score | None:
     return _SAID[said]
 
 
-def _append(store: Store, row: Mapping[str, str], rating: Rating, where: str) -> bool:
-    arm = row.get("arm") or "hazard"
-    path = store.rating_path(row["rater"], row["planner"], row["case_id"], arm)
-    history: tuple[Rating, ...] = read_record(path, RatingFile).history if path.is_file() else ()
-    if history and (history[-1].scores, history[-1].note) == (rating.scores, rating.note):
-        return False
+def _record(row: Mapping[str, str], where: str) -> RatingFile:
+    arm, repeat = row.get("arm") or "hazard", row.get("repeat") or "0"
     try:
-        record = RatingFile(
+        return RatingFile(
             rater=row["rater"],
             planner=row["planner"],
             case_id=row["case_id"],
             arm=arm,
-            history=(*history, rating),
+            repeat=int(repeat),
+            history=(),
         )
     except ValueError as error:
-        raise InputError(f"{where}: rater, planner or arm is not a plain name") from error
-    write_record(path, record, store.work)
-    return True
+        raise InputError(
+            f"{where}: rater, planner or arm is not a plain name, or repeat no number"
+        ) from error
+
+
+def _append(store: Store, path: Path, record: RatingFile, said: Sequence[Rating]) -> int:
+    """Add what a file says of one answer, in its order, unless the history ends with it or has it of the same time."""
+    history: list[Rating] = list(read_record(path, RatingFile).history) if path.is_file() else []
+    if [_said(r) for r in history[-len(said) :]] == [_said(r) for r in said]:
+        return 0
+    before = len(history)
+    there = [(r.at, *_said(r)) for r in history]
+    for rating in said:
+        if (rating.at, *_said(rating)) not in there and (not history or _said(history[-1]) != _said(rating)):
+            history.append(rating)
+    if len(history) > before:
+        write_record(path, record.model_copy(update={"history": tuple(history)}), store.work)
+    return len(history) - before

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cfgen.core.faults import contained
 from cfgen.judge.protocol import RubricId
-from cfgen.judge.rubrics.faithfulness import FAITHFULNESS
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FaithfulnessRubric
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.models.quote import cut_notes
 from cfgen.records import Fault
@@ -25,11 +25,15 @@ Done = Callable[[str, TraceReply], None]
 class Checker(Protocol):
     """Gives every item an answer, with a fault where it broke; ``name`` is the folder of its verdicts.
 
-    ``strict`` lets what breaks through, with its traceback.
+    ``model`` is what decides its verdicts: a model's id, or the hash of a critic's weights. ``strict`` lets what breaks
+    through, with its traceback.
     """
 
     name: str
     rubric: RubricId
+
+    @property
+    def model(self) -> str: ...
 
     def check(self, items: Items, done: Done, strict: bool = False) -> None: ...
 
@@ -37,24 +41,40 @@ class Checker(Protocol):
 class CriticChecker:
     """A local critic (Eq. 9): an edge is consistent where its probability reaches ``threshold``."""
 
-    def __init__(self, path: str, name: str = "", threshold: float = 0.5, device: str = "cpu") -> None:
-        self.name = name or f"critic-{Path(path).name}"
-        self.rubric = FAITHFULNESS.id
+    def __init__(
+        self,
+        path: str,
+        name: str = "",
+        threshold: float = 0.5,
+        device: str = "cpu",
+        rubric: FaithfulnessRubric = FAITHFULNESS,
+    ) -> None:
+        own = f"critic-{Path(path).name}"
+        self.name = name or (own if rubric.name == FAITHFULNESS.name else f"{own}-{rubric.name}")
+        self.rubric = rubric.id
+        self._questions = rubric.questions
         self._path, self._threshold, self._device = path, threshold, device
+
+    @property
+    def model(self) -> str:
+        """What decides its verdicts: the weights."""
+        from cfgen.judge.critic import fingerprint
+
+        return fingerprint(self._path)
 
     def check(self, items: Items, done: Done, strict: bool = False) -> None:
         from cfgen.judge.critic import LocalCritic
 
-        critic = LocalCritic.load(self._path, device=self._device)
+        critic, model = LocalCritic.load(self._path, device=self._device), self.model
         for key, build in items:
-            found = contained(partial(self._one, critic, build), f"trace {key}", strict=strict)
-            done(key, broken(self.name, found) if isinstance(found, Fault) else found)
+            found = contained(partial(self._one, critic, model, build), f"trace {key}", strict=strict)
+            done(key, broken(model, found) if isinstance(found, Fault) else found)
 
-    def _one(self, critic: "LocalCritic", build: Callable[[], TraceItem]) -> TraceReply:
+    def _one(self, critic: "LocalCritic", model: str, build: Callable[[], TraceItem]) -> TraceReply:
         shown = build()
-        found = critic.probabilities(shown)
+        found = critic.probabilities(shown, self._questions)
         edges = {edge: p >= self._threshold for edge, p in found.items()}
-        return TraceReply(model=self.name, edges=edges, probabilities=found, notes=cut_notes(shown.words))
+        return TraceReply(model=model, edges=edges, probabilities=found, notes=cut_notes(shown.words))
 
 
 def broken(model: str, fault: Fault) -> TraceReply:

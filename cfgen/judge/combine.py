@@ -39,10 +39,18 @@ def inconsistency(scores: Scores) -> str:
     return f"inconsistent: overall {overall} with reasoning {reasoning}, waypoints {waypoints} (allows {allowed})"
 
 
-def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote], input_hash: str) -> Verdict:
+def combine(
+    key: VerdictKey,
+    rubric: RubricId,
+    judge: str,
+    votes: Sequence[Vote],
+    input_hash: str,
+    bounds_overall: bool = True,
+) -> Verdict:
     """Majority per dimension; ties go to the middle of the tied scores, rounded down, and are flagged.
 
     A verdict is unknown when most usable votes say so, and failed when fewer than half of the votes are usable.
+    ``bounds_overall``: overall is kept within :func:`overall_range`.
     """
     counted = [v for v in votes if SUPERSEDED not in v.flags]
     usable = [v for v in counted if v.status != "failed"]
@@ -62,6 +70,7 @@ def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote]
     if status == "scored":
         scores, split = _majority(scored)
         flags += split
+        flags += _bound(scores) if bounds_overall else []
     speaker = _nearest(scored, scores) if status == "scored" else next(iter(usable), None)
     return Verdict(
         judge=judge,
@@ -74,6 +83,7 @@ def combine(key: VerdictKey, rubric: RubricId, judge: str, votes: Sequence[Vote]
         repeat=key.repeat,
         status=status,
         scores=scores,
+        screen=dict(speaker.screen) if speaker else {},
         element_type=speaker.element_type if speaker else "",
         element_position=speaker.element_position if speaker else "",
         explanation=speaker.explanation if speaker else "",
@@ -97,6 +107,8 @@ def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
     flags = []
     for dimension in DIMENSIONS:
         counts: Counter[Score] = Counter(s for v in votes if (s := v.scores.get(dimension)) is not None)
+        if not counts:  # a judge that leaves this one out
+            continue
         top = max(counts.values())
         tied = sorted(s for s, n in counts.items() if n == top)
         scores[dimension] = median_low(tied)
@@ -104,16 +116,22 @@ def _majority(votes: Sequence[Vote]) -> tuple[Scores, list[str]]:
             kind = "tie" if len(tied) > 1 else "split"
             said = ", ".join(f"{n} x {s}" for s, n in sorted(counts.items()))
             flags.append(f"{kind}: {dimension} {said} -> {scores[dimension]}")
-    reasoning, waypoints, overall = (scores[d] for d in DIMENSIONS)
-    if reasoning is not None and waypoints is not None and overall is not None:
-        low, high = overall_range(reasoning, waypoints)
-        bounded = low if overall < low else min(overall, high)
-        if bounded != overall:
-            flags.append(f"overall {overall} -> {bounded} by the rubric")
-            scores["overall"] = bounded
     return scores, flags
+
+
+def _bound(scores: Scores) -> list[str]:
+    """Bring overall within what the other two allow; the flag that says so, if it was not."""
+    reasoning, waypoints, overall = (scores.get(d) for d in DIMENSIONS)
+    if reasoning is None or waypoints is None or overall is None:
+        return []
+    low, high = overall_range(reasoning, waypoints)
+    bounded = low if overall < low else min(overall, high)
+    if bounded == overall:
+        return []
+    scores["overall"] = bounded
+    return [f"overall {overall} -> {bounded} by the rubric"]
 
 
 def _nearest(votes: Sequence[Vote], scores: Scores) -> Vote:
     """The vote that agrees with the verdict in most dimensions speaks for it."""
-    return max(votes, key=lambda v: sum(v.scores.get(d) == scores[d] for d in DIMENSIONS))
+    return max(votes, key=lambda v: sum(v.scores.get(d) == score for d, score in scores.items()))

@@ -4,7 +4,8 @@ Pinocchio section 8.5.1, Eq. 9. Any model that ``transformers`` loads as image-t
 fine-tuned on edge labels drops in by its path. Needs torch and transformers.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from pathlib import Path
@@ -19,7 +20,41 @@ from cfgen.judge.rubrics.trace import TraceItem
 from cfgen.records import Edge
 
 _WORDS = ("CONSISTENT", "INCONSISTENT")
+#: of each end of a file, in a model's fingerprint
+_END_BYTES = 1 << 20
 _ASK = "Answer with <verdict>CONSISTENT</verdict> or <verdict>INCONSISTENT</verdict>."
+
+
+def critic_content(item: TraceItem, question: str) -> list[dict[str, str]]:
+    """What a critic is shown, as a chat message's parts: images under headings, quoted texts, one question.
+
+    A critic is trained on the same words as it is asked with (:mod:`cfgen.judge.known.export`).
+    """
+    content: list[dict[str, str]] = []
+    for heading in HEADINGS:
+        content += [{"type": "text", "text": f"{heading}\n"}, {"type": "image"}]
+    texts = [f"{name} (quoted)\n{text}\n" for name, text in zip(TEXTS, item.texts(), strict=True)]
+    content.append({"type": "text", "text": "\n".join([*texts, question, _ASK])})
+    return content
+
+
+def fingerprint(path: str | Path) -> str:
+    """Hash over the names and sizes of a model folder's files and the ends of each: weights of 8 GB are not read whole.
+
+    A model that is no folder here is named by its path.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return str(path)
+    digest = hashlib.sha256()
+    for file in sorted(p for p in folder.rglob("*") if p.is_file()):
+        size = file.stat().st_size
+        digest.update(f"{file.relative_to(folder)} {size}\n".encode())
+        with file.open("rb") as stream:
+            digest.update(stream.read(_END_BYTES))
+            stream.seek(max(size - _END_BYTES, 0))
+            digest.update(stream.read(_END_BYTES))
+    return f"sha256:{digest.hexdigest()}"
 
 
 @dataclass
@@ -37,6 +72,13 @@ class LocalCritic:
             MissingExtraError: torch or transformers is not installed.
             InputError: no such model, or one that takes no images.
         """
+        here = Path(path).expanduser()
+        if not (here / "config.json").is_file() and (here.exists() or str(path).startswith(("/", ".", "~"))):
+            raise InputError(
+                f"critic '{path}': expected a model folder with config.json, weights and processor, found "
+                f"{'none in it' if here.is_dir() else 'a file' if here.exists() else 'no such folder'}; give the "
+                "folder that a model was saved in"
+            )
         try:
             import torch  # noqa: F401 - transformers imports without it and fails later
             from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -53,33 +95,31 @@ class LocalCritic:
             ) from error
         return cls(model.to(device).eval(), processor)
 
-    def probabilities(self, item: TraceItem) -> dict[Edge, float]:
-        """P(CONSISTENT) of E1 to E5, each asked by itself, in 0..1."""
-        return {edge: self._probability(item, question) for edge, question in QUESTIONS.items()}
+    def probabilities(self, item: TraceItem, questions: Mapping[Edge, str] = QUESTIONS) -> dict[Edge, float]:
+        """P(CONSISTENT) of each edge, asked by itself, in 0..1."""
+        return {edge: self._probability(item, question) for edge, question in questions.items()}
 
     def _probability(self, item: TraceItem, question: str) -> float:
         """Eq. 9: softmax over the two tokens by which the verdicts differ, after what they share."""
         import torch
 
         images = [Image.fromarray(np.ascontiguousarray(i)) for i in (item.frame, item.bev, item.speed)]
-        prompt = self._prompt(item, question)
+        with torch.inference_mode():
+            logits, (consistent, inconsistent) = self.verdict_logits(critic_content(item, question), images)
+        gap = float(logits[inconsistent] - logits[consistent])
+        return 1 / (1 + exp(min(gap, 700.0)))
+
+    def verdict_logits(
+        self, content: Sequence[Mapping[str, str]], images: Sequence[Image.Image]
+    ) -> tuple[Any, tuple[int, int]]:
+        """Logits (vocabulary,) of the token by which the verdicts differ, and that token's id for CONSISTENT and
+        INCONSISTENT: what a critic is read at, and trained at. ``content``: the user's parts."""
+        messages = [{"role": "user", "content": list(content)}]
+        prompt = str(self.processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
         ids = [self._inputs(f"{prompt}<verdict>{word}", images)["input_ids"][0].tolist() for word in _WORDS]
         shared = next(i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b)
         inputs = self._inputs(f"{prompt}<verdict>{_WORDS[0]}", images).to(self.model.device)
-        with torch.inference_mode():
-            logits = self.model(**inputs).logits[0, shared - 1].float()
-        gap = float(logits[ids[1][shared]] - logits[ids[0][shared]])
-        return 1 / (1 + exp(min(gap, 700.0)))
-
-    def _prompt(self, item: TraceItem, question: str) -> str:
-        """Images under their headings, quoted texts, one question, and the model's turn opened."""
-        content: list[dict[str, str]] = []
-        for heading in HEADINGS:
-            content += [{"type": "text", "text": f"{heading}\n"}, {"type": "image"}]
-        texts = [f"{name} (quoted)\n{text}\n" for name, text in zip(TEXTS, item.texts(), strict=True)]
-        content.append({"type": "text", "text": "\n".join([*texts, question, _ASK])})
-        messages = [{"role": "user", "content": content}]
-        return str(self.processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
+        return self.model(**inputs).logits[0, shared - 1].float(), (ids[0][shared], ids[1][shared])
 
     def _inputs(self, text: str, images: Sequence[Image.Image]) -> Any:
         return self.processor(text=[text], images=list(images), return_tensors="pt")

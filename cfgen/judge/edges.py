@@ -42,16 +42,20 @@ class ModelChecker:
         name = rubric.id.name
         self.name = panel.name if name == FAITHFULNESS.name else f"{panel.name}-{name}"
         self.rubric = rubric.id
-        self.asking, self.model = panel.asking, panel.models[0]
+        self.asking, self._model = panel.asking, panel.models[0]
         self._rubric = rubric
 
     @property
     def id(self) -> str:
-        return self.model.id
+        return self._model.id
+
+    @property
+    def model(self) -> str:
+        return self._model.id
 
     @property
     def form(self) -> Form:
-        return self.model.form
+        return self._model.form
 
     def check(self, items: Items, done: Done, strict: bool = False) -> None:
         """See :class:`cfgen.judge.checker.Checker`.
@@ -68,10 +72,10 @@ class ModelChecker:
             done(key, replace(found, notes=cut_notes(shown.words)))
 
         def broke(item: Item, error: Exception) -> None:
-            done(item[0], broken(self.model.id, fault_of(error, f"trace {item[0]}")))
+            done(item[0], broken(self._model.id, fault_of(error, f"trace {item[0]}")))
 
         self.asking.strict = strict
-        self.asking.run([self.model], items, work, broke, "traces")
+        self.asking.run([self._model], items, work, broke, "traces")
 
     async def shown(self, parts: Sequence[str | np.ndarray]) -> tuple[str | Picture, ...]:
         """Words as they are, images (H, W, 3) uint8 RGB encoded."""
@@ -83,9 +87,9 @@ class ModelChecker:
         A refused or cut reply is none, whatever it holds.
         """
         try:
-            reply = await self.asking.reply(self.model, ask, 0, fits)
+            reply = await self.asking.reply(self._model, ask, 0, fits)
         except ModelError as error:
-            return "", TraceReply(self.model.id, reason=str(error), transient=error.transient)
+            return "", TraceReply(self._model.id, reason=str(error), transient=error.transient)
         if reply.finish != "complete":
-            return "", TraceReply(self.model.id, reason=f"{reply.finish}: {reply.reason}")
-        return reply.text, TraceReply(self.model.id)
+            return "", TraceReply(self._model.id, reason=f"{reply.finish}: {reply.reason}")
+        return reply.text, TraceReply(self._model.id)

@@ -14,7 +14,7 @@ from cfgen.judge.asking import Asking
 from cfgen.judge.combine import SUPERSEDED, combine, faulted
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.judge.rubrics.registry import Rubric
+from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.models.base import Ask, Model, ModelError, Reply, Turn
 from cfgen.models.limits import Limits
 from cfgen.models.quote import cut_notes
@@ -95,7 +95,8 @@ class Panel:
         wanted = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
         votes = await _all([self._vote(m, a, i) for m, a, i in wanted])
         shown = hash_json([a.hash for _, a in sorted(asks.items())])
-        found = combine(key, self.rubric.id, self.name, [v for pair in votes for v in pair], shown)
+        every = [v for pair in votes for v in pair]
+        found = combine(key, self.rubric.id, self.name, every, shown, bounds_overall(self.rubric))
         return found.model_copy(update={"notes": notes})
 
     def _asks(self, build: Callable[[], JudgeItem]) -> tuple[dict[str, Ask], tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """A judge x known answers -> how far it can be trusted. Readable top to bottom.
 
-Scripted responders answer every case in ways whose right scores follow by construction. The judge sees them as it
-sees any planner's answers, in a shuffled order.
+Scripted responders answer every case in ways whose right scores follow by construction, in our words. Free answers are
+other people's words (:mod:`cfgen.judge.free`). The judge sees all as it sees any planner's answers, shuffled. Only free
+answers that nothing was tuned on make it tested.
 """
 
 import random
@@ -17,7 +18,9 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_record
 from cfgen.core.progress import Progress
+from cfgen.geometry.driving import Start
 from cfgen.judge.each import judge_each
+from cfgen.judge.free import FreeAnswer, Half, cases_for, free_answers, unfit
 from cfgen.judge.protocol import Judge, JudgeItem, VerdictKey, asked_now
 from cfgen.metrics.agreement import comparison
 from cfgen.planners.answer import to_plan
@@ -35,12 +38,15 @@ from cfgen.records import (
     ProbeRun,
     Verdict,
 )
+from cfgen.records.trust import FREE
 from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
+#: what is counted of each kind and dimension
+_COUNTED = ("right", "unjudged", "false_two", "missed_two", "due_two")
 Scores = tuple[int | None, int | None, int | None]
 UNKNOWN: Scores = (None, None, None)
 
@@ -90,15 +96,16 @@ KNOWN: dict[str, Known] = {
 
 @dataclass(frozen=True)
 class Probe:
-    """One kind on one case; ``unfit`` says why it cannot be asked there, or ""."""
+    """One kind on one case; ``unfit`` says why it cannot be asked there, or "". ``free``: in whose words."""
 
     case: Case
     kind: str
     unfit: str = ""
+    free: FreeAnswer | None = None
 
     @property
     def known(self) -> Known:
-        return KNOWN[self.kind]
+        return Known(self.free.due, "") if self.free else KNOWN[self.kind]
 
 
 def probe(
@@ -108,10 +115,14 @@ def probe(
     limit: int | None = None,
     quiet: bool = False,
     strict: bool = False,
+    half: Half = "test",
 ) -> ProbeRun:
     """Ask ``judge`` about every kind of known answer on every case (or the first ``limit`` in a fixed shuffle).
 
     Writes ``verdicts/<judge>/probe.json`` and returns it. ``strict`` lets what breaks through, with its traceback.
+
+    Args:
+        kinds: only these, scripted or free. half: which free answers; only "test" can make the judge tested.
 
     Raises:
         StoreError: not a benchmark, or one without cases. InputError: an unknown kind.
@@ -120,14 +131,16 @@ def probe(
     cases = store.cases()
     if not cases:
         raise StoreError(f"{bench}: holds no accepted case to probe with; run: cfgen build --out {bench}")
-    strange = sorted(set(kinds) - set(KNOWN))
+    free = free_answers((half,))
+    every = (*KNOWN, *dict.fromkeys(FREE + a.kind for a in free))
+    strange = sorted(set(kinds) - set(every))
     if strange:
-        raise InputError(f"probe kind '{strange[0]}' is not known; expected some of: {', '.join(KNOWN)}")
+        raise InputError(f"probe kind '{strange[0]}' is not known; expected some of: {', '.join(every)}")
     seed = store.benchmark.seed
     random.Random(seed).shuffle(cases)
     inputs = RolloutInputs(store, seed)
     wanted, faults = [], []
-    chosen = tuple(kinds) or tuple(KNOWN)
+    chosen = tuple(k for k in KNOWN if k in kinds or not kinds)
     for case in cases[:limit]:
         work = partial(_probes, inputs, case, chosen)
         found = contained(work, f"known answers of {case.case_id}", strict=strict)
@@ -135,13 +148,19 @@ def probe(
             faults.append(found)
             found = [Probe(case, kind, f"fault: {found.kind}") for kind in chosen]
         wanted += found
+    asked = [a for a in free if not kinds or FREE + a.kind in kinds]
+    for answer in asked:
+        ask = partial(_free_probe, inputs, answer, cases[:limit], seed)
+        found_one = contained(ask, f"free answer {answer.id}", strict=strict)
+        wanted += [] if isinstance(found_one, Fault) else [found_one]
+        faults += [found_one] if isinstance(found_one, Fault) else []
     probes = [p for p in wanted if not p.unfit]
     random.Random(seed).shuffle(probes)
     store.register_judge(asked_now(judge))
     verdicts = _judge(inputs, judge, probes, quiet, strict)
     run = summarize(judge, probes, verdicts, [p for p in wanted if p.unfit])
     faults += [v.fault for v in verdicts if v and v.fault]
-    run = run.model_copy(update={"faults": tuple(faults)})
+    run = run.model_copy(update={"faults": tuple(faults), "half": half if asked else ""})
     write_record(store.probe_path(judge.name), run, store.work)
     return run
 
@@ -159,6 +178,19 @@ def _probes(inputs: RolloutInputs, case: Case, kinds: Sequence[str]) -> list[Pro
         acts = (KINDS[act].unfit(base, target) for act in (known.before, known.after) if act)
         found.append(Probe(case, kind, next(filter(None, acts), "")))
     return found
+
+
+def _free_probe(inputs: RolloutInputs, answer: FreeAnswer, cases: Sequence[Case], seed: int) -> Probe:
+    """On one of the cases that show what it is about, and where its motion can be acted out."""
+    kind = FREE + answer.kind
+    found = cases_for(answer, cases)
+    random.Random(f"{seed} {answer.id}").shuffle(found)
+    for case in found:
+        base = Baseline.of(*inputs.motion(case))
+        if not unfit(answer, base, Target.of(case.placement, base)):
+            return Probe(case, kind, free=answer)
+    why = "the car cannot act it out there" if found else "no case shows what it is about, where it says"
+    return Probe(found[0] if found else cases[0], kind, why, answer)
 
 
 def _judge(
@@ -179,8 +211,8 @@ def _judge(
     return found
 
 
-def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
-    case, known = probe.case, probe.known
+def known_answers(inputs: RolloutInputs, case: Case, known: Known) -> tuple[str, str]:
+    """What the responders say of the first and of the second frame, in the papers' format."""
     history, logged = inputs.motion(case)
 
     def answer(kind: str) -> str:
@@ -190,8 +222,18 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
         )
         return Responder(kind or "ignores").plan([question])[0]
 
-    before_text, before = to_plan(answer(known.before))
-    after_text, after = to_plan(answer(known.after))
+    return answer(known.before), answer(known.after)
+
+
+def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
+    case, known = probe.case, probe.known
+    history, logged = inputs.motion(case)
+    if probe.free:
+        base = Baseline.of(history, logged)
+        texts = probe.free.answers(base, Target.of(case.placement, base))
+    else:
+        texts = known_answers(inputs, case, known)
+    (before_text, before), (after_text, after) = map(to_plan, texts)
     first, second = np.array(before.waypoints), np.array(after.waypoints)
     return JudgeItem(
         key=probe.kind,
@@ -205,6 +247,8 @@ def _item(inputs: RolloutInputs, probe: Probe) -> JudgeItem:
         original_plan=before,
         modified_plan=after,
         camera=inputs.front_camera(case),
+        start=Start.of(history),
+        road=inputs.road(case),
     )
 
 
@@ -220,12 +264,14 @@ def summarize(
     """Counts by kind, accuracy and agreement by dimension. No verdict and no usable reply count as wrong."""
     answers = [_scores(v) for v in verdicts]
     n: Counter[str] = Counter(p.kind for p in probes)
-    right: Counter[tuple[str, Dimension]] = Counter()
+    counts = {name: Counter[tuple[str, Dimension]]() for name in _COUNTED}
     misses = []
     for one, verdict, answer in zip(probes, verdicts, answers, strict=True):
         usable = verdict is not None and verdict.status in ("scored", "unknown")
         for dimension, said, due in zip(DIMENSIONS, answer, one.known.expected, strict=True):
-            right[one.kind, dimension] += usable and said == due
+            told = _told(verdict, dimension, said, due)
+            for name in told:
+                counts[name][one.kind, dimension] += 1
         if not usable or answer != one.known.expected:
             status = verdict.status if verdict else "failed"
             misses.append(
@@ -237,12 +283,18 @@ def summarize(
                     status=status,
                 )
             )
-    per_case = Counter({p.case.case_id: 0 for p in left_out})
-    per_case.update(p.case.case_id for p in probes)
+    per_case = Counter({p.case.case_id: 0 for p in left_out if not p.free})
+    per_case.update(p.case.case_id for p in probes if not p.free)
     why: dict[str, Counter[str]] = {p.kind: Counter() for p in (*probes, *left_out)}
     for one in left_out:
         why[one.kind][one.unfit] += 1
+    against = [
+        (said, one.free)
+        for one, (_, said, _) in zip(probes, answers, strict=True)
+        if one.free and one.free.ruled is not None and said is not None
+    ]
     blank = [v for p, v in zip(probes, verdicts, strict=True) if p.known.expected == UNKNOWN]
+    judged = {d: max(len(probes), 1) - sum(counts["unjudged"][k, d] for k in n) for d in DIMENSIONS}
     run = judge.run_record()
     return ProbeRun(
         judge=judge.name,
@@ -253,12 +305,21 @@ def summarize(
         failed=sum(v is None or v.status == "failed" for v in verdicts),
         cases=len(per_case),
         fewest_kinds=min(per_case.values(), default=0),
+        free=sum(p.free is not None for p in probes),
+        contradicted=len(against),
+        as_ruled=sum(said == free.ruled for said, free in against),
+        as_labelled=sum(said == free.waypoints for said, free in against),
         kinds={
-            k: ProbeKind(n=n[k], right={d: right[k, d] for d in DIMENSIONS}, left_out=dict(why[k]))
-            for k in KNOWN
-            if k in why
+            k: ProbeKind(
+                n=n[k],
+                left_out=dict(why[k]),
+                **{name: {d: found[k, d] for d in DIMENSIONS} for name, found in counts.items()},
+            )
+            for k in sorted(
+                why, key=lambda k: (k.startswith(FREE), k not in KNOWN or list(KNOWN).index(k), k)
+            )
         },
-        accuracy={d: sum(right[k, d] for k in n) / max(len(probes), 1) for d in DIMENSIONS},
+        accuracy={d: sum(counts["right"][k, d] for k in n) / judged[d] for d in DIMENSIONS if judged[d]},
         agreement={d: _agreement(i, probes, answers) for i, d in enumerate(DIMENSIONS)},
         unknown_found=sum(v is not None and v.status == "unknown" for v in blank) / len(blank)
         if blank
@@ -268,10 +329,20 @@ def summarize(
     )
 
 
+def _told(verdict: Verdict | None, dimension: Dimension, said: int | None, due: int | None) -> list[str]:
+    """Under which counts of a :class:`ProbeKind` an answer falls."""
+    usable = verdict is not None and verdict.status in ("scored", "unknown")
+    if verdict is not None and verdict.status == "scored" and dimension not in verdict.suggested:
+        return ["unjudged"]
+    found = {"right": usable and said == due, "false_two": said == 2 and due != 2, "due_two": due == 2}
+    return [name for name, holds in {**found, "missed_two": due == 2 and said != 2}.items() if holds]
+
+
 def _scores(verdict: Verdict | None) -> Scores:
     if verdict is None or verdict.status != "scored":
         return UNKNOWN
-    return verdict.scores["reasoning"], verdict.scores["waypoints"], verdict.scores["overall"]
+    reasoning, waypoints, overall = map(verdict.suggested.get, DIMENSIONS)
+    return reasoning, waypoints, overall
 
 
 def _agreement(index: int, probes: Sequence[Probe], answers: Sequence[Scores]) -> Comparison:

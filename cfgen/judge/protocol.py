@@ -10,6 +10,8 @@ import numpy as np
 
 from cfgen.core.files import read_image
 from cfgen.core.network import current
+from cfgen.geometry.driving import Start
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
 
@@ -35,8 +37,9 @@ class JudgeItem:
 
     ``key`` is opaque and only routes the answer. ``original`` and ``modified`` are the two frames; images are
     (H, W, 3) uint8 RGB. ``bev``, ``speed`` and ``delta`` are drawn from the two plans by :mod:`cfgen.render`.
-    ``camera`` is the front camera of both frames; it and the plans serve judges that measure (offline) and are not
-    shown to language models.
+    ``camera`` is the front camera of both frames, ``start`` the car at t0, ``road`` what perception saw in the original
+    frame, where that was kept; these and the plans serve judges that measure (offline) and are not shown to language
+    models.
     """
 
     key: str
@@ -50,6 +53,8 @@ class JudgeItem:
     original_plan: Plan
     modified_plan: Plan
     camera: Camera
+    start: Start | None = None
+    road: SceneView | None = None
 
     @property
     def answers(self) -> dict[str, str]:

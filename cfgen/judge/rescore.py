@@ -2,7 +2,7 @@
 
 from cfgen.judge.combine import SUPERSEDED, combine
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.judge.rubrics.registry import Rubric
+from cfgen.judge.rubrics.registry import Rubric, bounds_overall
 from cfgen.records import Verdict, Vote
 
 
@@ -16,7 +16,7 @@ def rescored(verdict: Verdict, rubric: Rubric) -> Verdict:
     key = VerdictKey(verdict.planner, verdict.case_id, verdict.arm, verdict.repeat)
     asked = RubricId(verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
     votes = [_reread(v, rubric) for v in verdict.votes]
-    found = combine(key, asked, verdict.judge, votes, verdict.input_hash)
+    found = combine(key, asked, verdict.judge, votes, verdict.input_hash, bounds_overall(rubric))
     return found.model_copy(update={"notes": verdict.notes})
 
 

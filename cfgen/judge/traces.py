@@ -110,6 +110,7 @@ def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerd
         case_id=rollout.case_id,
         arm=rollout.arm,
         repeat=rollout.repeat,
+        model=reply.model,
         status="checked" if reply.usable else "failed",
         edges=reply.edges,
         consistent=reply.consistent,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cfgen.core.errors import ShortfallWarning
 from cfgen.core.plain import MAX_CHARS
@@ -105,9 +105,13 @@ def score(
     judge: str = "offline",
     judge_options: Options = None,
     votes: int | None = None,
-    rubric: str | Path = "hazard",
+    rubric: str | Path = "cfgen",
     arms: Names = ("original", "hazard"),
     repeats: int = 1,
+    workers: int | None = None,
+    devices: Names = (),
+    shard: str = "",
+    floor: str = "",
     timeout_s: float = 120.0,
     startup_timeout_s: float = 900.0,
     intervene: bool = False,
@@ -118,6 +122,10 @@ def score(
     strict: bool = False,
     offline: bool = False,
     allow_hosts: Names = (),
+    python: str = "",
+    planner_network: bool = False,
+    planner_memory: float | None = None,
+    writable: Sequence[Place] = (),
     quiet: bool = False,
 ) -> "Run":
     """Ask a planner what it has not been asked, and a judge what it has not judged.
@@ -128,8 +136,13 @@ def score(
             this process: fast and easy to debug, but a crash or a hang of it is one of the caller; its run is
             recorded with ``isolation: none``.
         name: under which its answers are kept; None derives one.
+        judge: "none" stores the answers for :func:`cfgen.judge_answers`.
         votes: replies of each judge model to each item. rubric: what they are asked, an installed one or a YAML file.
         arms: also "rerun", "null", "nuisance" and "hazard_d<factor>", where the benchmark has them.
+        workers: copies of the planner that work side by side. devices: cards that they see, one each, in turn.
+        shard: "2/8" takes only the second of eight parts of the cases; the parts' files merge by copying them together.
+        floor: what the response is held against: "mean" of the sham pairs' arms, one of "rerun", "null", "nuisance",
+            or "worst". Declared with the first verdicts; "" keeps it, or takes the mean.
         timeout_s: for one answer; an object in this process is not stopped.
         startup_timeout_s: for the planner to start, loading weights included.
         intervene: overwrite the planner's reasoning and see whether it follows.
@@ -138,6 +151,10 @@ def score(
         max_answer_chars: a longer text is cut, and the cut recorded.
         strict: the first fault is raised.
         offline: send nothing off this machine. allow_hosts: reach only these; both hold while the call lasts.
+        python: the Python of another environment, or a command that starts one in a container, for the planner.
+        planner_network: let a class or a program reach the network, which it otherwise does not where the system
+            permits that. planner_memory: GB that it may take; None: no limit.
+        writable: folders that it may write to, beside its own temporary one.
 
     Raises:
         InputError: unknown planner, judge, rubric or arm, or a judge without its key;
@@ -150,7 +167,7 @@ def score(
     from cfgen.rollouts.options import ScoreOptions
     from cfgen.score import score as score_planner
 
-    given["judge_options"] = _with_votes(given["judge_options"], given.pop("votes"))
+    given["judge_options"] = with_votes(given["judge_options"], given.pop("votes"))
     summary = score_planner(ScoreOptions(**given))
     if short := summary.short():
         warn(f"{summary.planner}: {short}", ShortfallWarning)
@@ -164,6 +181,7 @@ def report(
     *,
     planners: Names | None = None,
     panels: int | None = 4,
+    select: str = "mean",
     strict: bool = False,
 ) -> "Report":
     """Tables, plots and a page that stands on its own, in the folder ``out``; None: beside the benchmark.
@@ -171,6 +189,7 @@ def report(
     Args:
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
+        select: which of several samples of an answer counts: "mean" (of all), "first", "medoid" or "best".
         strict: what breaks is raised; else it is left out and named in ``left_out``.
 
     Raises:
@@ -185,6 +204,7 @@ def report(
         None if planners is None else names(planners),
         panels,
         strict,
+        select,  # type: ignore[arg-type]
     )
 
 
@@ -228,19 +248,25 @@ def probe(
     *,
     judge_options: Options = None,
     votes: int | None = None,
-    rubric: str | Path = "hazard",
+    rubric: str | Path = "cfgen",
     kinds: Names = (),
     cases: int | None = None,
+    half: Literal["test", "tune"] = "test",
     quiet: bool = False,
 ) -> "ProbeRun":
-    """Test a judge on scripted answers whose right scores are known; ``cases``: only so many of them."""
+    """Test a judge on answers whose right scores are known.
+
+    Args:
+        kinds: only these kinds of answers. cases: only so many of them. half: which free answers are asked; only those
+            of "test" make a judge tested.
+    """
     from cfgen.judge.probe import probe as probe_judge
     from cfgen.judge.registry import create_judge
     from cfgen.store import Store
 
     root = Path(bench)
-    made = create_judge(judge, Store(root).reply_cache, str(rubric), **_with_votes(judge_options, votes))
-    return probe_judge(root, made, names(kinds), cases, quiet)
+    made = create_judge(judge, Store(root).reply_cache, str(rubric), **with_votes(judge_options, votes))
+    return probe_judge(root, made, names(kinds), cases, quiet, half=half)
 
 
 @checked
@@ -283,15 +309,28 @@ def import_scenes(
     limit: int | None = None,
     frame_times: Sequence[float] | None = None,
     lossless: bool = False,
+    drive_on: Literal["", "left", "right"] = "",
     quiet: bool = False,
 ) -> "ImportSummary":
-    """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0."""
+    """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0.
+
+    ``drive_on``: the side of the road that traffic keeps to; "" leaves it to the source, else right.
+    """
     from cfgen.scenes.drive import FRAME_TIMES
     from cfgen.scenes.importing import import_scenes as cut
     from cfgen.scenes.importing import open_reader
 
     opened = open_reader(reader, Path(source), dict(options or {}))
-    return cut(opened, Path(out), every_s, limit, lossless, tuple(frame_times or FRAME_TIMES), quiet)
+    return cut(
+        opened,
+        Path(out),
+        every_s,
+        limit,
+        lossless,
+        tuple(frame_times or FRAME_TIMES),
+        quiet,
+        drive_on=drive_on,
+    )
 
 
 @checked
@@ -303,5 +342,5 @@ def check_scenes(folder: Place, perception: str = "", options: Options = None) -
     return check_folder(Path(folder), perceiver=create_perceiver(perception, dict(options or {})))
 
 
-def _with_votes(options: Options, votes: int | None) -> Mapping[str, Any]:
+def with_votes(options: Options, votes: int | None) -> Mapping[str, Any]:
     return {**(options or {}), **({} if votes is None else {"votes": votes})}

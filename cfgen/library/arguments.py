@@ -175,6 +175,7 @@ def _requirements(value: Any) -> Any:
 
 _TEXT = _Kind("text", _only(str))
 _WHOLE = _Kind("a whole number", _whole)
+_NUMBER = _Kind("a number", _number)
 _PLACE = _Kind("a path (text or os.PathLike)", _place)
 _NAMES = _Kind("names: text, or a list of texts", _names)
 _NUMBERS = _Kind("a list of numbers", _several(_number))
@@ -182,7 +183,8 @@ _NUMBERS = _Kind("a list of numbers", _several(_number))
 _KINDS: dict[Any, _Kind] = {
     int: _WHOLE,
     int | None: _WHOLE.or_none(),
-    float: _Kind("a number", _number),
+    float: _NUMBER,
+    float | None: _NUMBER.or_none(),
     bool: _Kind("True or False", _only(bool)),
     str: _TEXT,
     str | None: _TEXT.or_none(),
@@ -219,15 +221,24 @@ _POSITIVE = _Range("a whole number above 0", lambda value: value >= 1)
 _NOT_NEGATIVE = _Range("a whole number of at least 0", lambda value: value >= 0)
 _SOME = _Range("one name at least", lambda value: len(value) > 0)
 _SECONDS = _Range("seconds above 0, a week at most", lambda value: 0 < value <= 604_800)
+#: as the records name them, which take longer to import
+FLOORS = ("mean", "rerun", "null", "nuisance", "worst")
+SELECTS = ("mean", "first", "medoid", "best")
 _RANGES: dict[str, _Range] = {
-    **dict.fromkeys(("n", "attempts", "repeats", "votes", "cases", "limit", "max_answer_chars"), _POSITIVE),
+    **dict.fromkeys(
+        ("n", "attempts", "repeats", "workers", "votes", "cases", "limit", "max_answer_chars", "per_edge"),
+        _POSITIVE,
+    ),
     **dict.fromkeys(("planner_retries", "panels"), _NOT_NEGATIVE),
     **dict.fromkeys(("timeout_s", "startup_timeout_s", "every_s"), _SECONDS),
     **dict.fromkeys(("arms", "planners"), _SOME),
     "name": _Range("a name, or None for one of cfgen's own", lambda value: bool(value.strip())),
+    "planner_memory": _Range("GB above 0, or None for no limit", lambda value: 0 < value < 1e6),
     "jobs": _Range("a number of processes, or 0 for one a core", lambda value: value >= 0),
     "budget": _Range("dollars, or 0 for no limit", lambda value: 0 <= value < math.inf),
     "decel_band": _Range("0 < low < high", lambda value: 0 < value[0] < value[1] < math.inf),
     "controls": _Range("null and/or nuisance", lambda value: {"null", "nuisance"} >= set(value)),
+    "select": _Range("mean, first, medoid or best", lambda value: value in SELECTS),
+    "floor": _Range("mean, rerun, null, nuisance or worst", lambda value: value in ("", *FLOORS)),
     "distances": _Range("factors from 0.2 to 5", lambda value: all(0.2 <= factor <= 5 for factor in value)),
 }

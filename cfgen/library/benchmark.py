@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 from cfgen import records
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
+from cfgen.judge.stored import stored_verdicts
 from cfgen.library import html
 from cfgen.library.cases import BenchmarkCase
-from cfgen.metrics.success import SuccessRow, success_row
+from cfgen.metrics.success import SuccessRow, dimensions_scored, success_row
 from cfgen.records import (
     DIMENSIONS,
     BuildReport,
+    Dimension,
     Fault,
     JudgeRun,
     Planned,
@@ -23,6 +25,7 @@ from cfgen.records import (
     Rollout,
     Verdict,
     faults_in,
+    judged_as,
 )
 from cfgen.report_page.sections.success import leaderboard
 from cfgen.report_page.table import Table
@@ -160,7 +163,10 @@ Asked = tuple[str, int]
 
 @dataclass(frozen=True)
 class RunCase:
-    """What became of one case: answers by (arm, repeat), and verdicts of every arm but the original."""
+    """What became of one case: answers by (arm, repeat), and verdicts by (judged pair, repeat).
+
+    A control's answer is judged as if it were the answer to the hazard, under "sham_rerun" and so on.
+    """
 
     case: BenchmarkCase
     rollouts: dict[Asked, Rollout]
@@ -173,11 +179,11 @@ class RunCase:
         return self.verdicts.get((arm, repeat))
 
     def __repr__(self) -> str:
-        scores = {
-            f"{arm}.{k}" if k else arm: v.scores.get("overall") for (arm, k), v in self.verdicts.items()
-        }
+        judged = [d for d in DIMENSIONS if any(d in v.scores for v in self.verdicts.values())]
+        name = judged[-1] if judged else DIMENSIONS[-1]
+        scores = {f"{arm}.{k}" if k else arm: v.scores.get(name) for (arm, k), v in self.verdicts.items()}
         told = ", ".join(f"{arm} {'-' if score is None else score}" for arm, score in scores.items())
-        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; overall {told or 'not judged'}"
+        return f"RunCase({self.case!r}): {len(self.rollouts)} answers; {name} {told or 'not judged'}"
 
     def _repr_html_(self) -> str:
         return self.case._repr_html_() + html.answers(self.rollouts, self.verdicts)
@@ -242,10 +248,17 @@ class Run:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """Of this judge, of every arm but the original."""
+        """Of this judge, of every judged pair."""
         known = {case.case_id for case in self.cases}
         found = self.bench.store.verdicts(self.judge, self.planner) if self.judge else []
         return [v for v in found if v.case_id in known]
+
+    @cached_property
+    def scored(self) -> tuple[Dimension, ...]:
+        """What the judge scores, by its verdicts on all planners: one that always failed has no score in the others."""
+        if not self.judge or any(v.status == "scored" for v in self.verdicts):
+            return dimensions_scored(self.verdicts)
+        return dimensions_scored(stored_verdicts(self.bench.store, self.judge, "*"))
 
     @property
     def failures(self) -> list[Rollout]:
@@ -260,17 +273,21 @@ class Run:
     def success(self, arm: str = "hazard") -> SuccessRow:
         """Strict success of one arm with its denominator and everything that is not in it.
 
+        Args:
+            arm: of the hazard, or a sham pair ("sham_rerun"): a control's answer judged as that to the hazard.
+
         Raises:
             InputError: no case has such an arm.
         """
-        known = {"hazard", "rerun"}.union(*(case.record.arms for case in self.cases))
+        known = {judged_as(arm) for arm in {"hazard", "rerun"}.union(*(c.record.arms for c in self.cases))}
         if arm not in known:
             raise InputError(
                 f"arm '{arm}'{did_you_mean(arm, known)}: expected one of {', '.join(sorted(known))}, which are judged "
                 f"against the original in {self.bench.path}"
             )
         ids = [case.case_id for case in self.cases]
-        return success_row(self.planner, self.judge, arm, [v for v in self.verdicts if v.arm == arm], ids)
+        verdicts = [v for v in self.verdicts if v.arm == arm]
+        return success_row(self.planner, self.judge, arm, verdicts, ids, scores=self.scored)
 
     def table(self) -> Table:
         """The leaderboard's row of this run; prints as Markdown."""
@@ -279,7 +296,9 @@ class Run:
     def rows(self) -> list[dict[str, Any]]:
         """One plain dict for each answer, with its verdict where there is one, for ``pandas.DataFrame``."""
         verdicts = {(v.case_id, v.arm, v.repeat): v for v in self.verdicts}
-        return [_row(self.judge, r, verdicts.get((r.case_id, r.arm, r.repeat))) for r in self.rollouts]
+        return [
+            _row(self.judge, r, verdicts.get((r.case_id, judged_as(r.arm), r.repeat))) for r in self.rollouts
+        ]
 
     def __iter__(self) -> Iterator[RunCase]:
         for case in self.cases:
@@ -293,10 +312,13 @@ class Run:
         return len(self.cases)
 
     def __repr__(self) -> str:
-        overall = self.success().rates["overall"]
+        rates = self.success().rates
+        name, rate = next(
+            ((d, r) for d in reversed(DIMENSIONS) if (r := rates[d]).n), ("overall", rates["overall"])
+        )
         return (
-            f"Run({self.planner!r} on {str(self.bench.path)!r}, judge {self.judge!r}): overall {overall.percent()}% of "
-            f"{overall.n} cases (95% {overall.interval()}), {len(self.failures)} of {len(self.rollouts)} answers failed"
+            f"Run({self.planner!r} on {str(self.bench.path)!r}, judge {self.judge!r}): {name} {rate.percent()}% of "
+            f"{rate.n} cases (95% {rate.interval()}), {len(self.failures)} of {len(self.rollouts)} answers failed"
         )
 
     def _repr_html_(self) -> str:

@@ -12,8 +12,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.warn import warn
 from cfgen.library.benchmark import Benchmark, Run
 from cfgen.metrics.compare import Pair, compare_all
-from cfgen.metrics.floor import judged_events
 from cfgen.metrics.rates import Rate
+from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.report_page.table import Table
 from cfgen.store import MARKER
@@ -102,8 +102,8 @@ class Comparison:
             columns=("score", "A %", "B %", "B - A", "95% interval", "only A", "only B", "p", "N"),
             rows=rows,
             note=f"A: {a}. B: {b}. Judge {self.judge}, arm {self.arm}. Strict success; N: cases with an outcome in "
-            f"both runs ({left_out} have one in one run only and are left out). Intervals: paired bootstrap. p: exact "
-            f"McNemar test.{self._itself}",
+            f"both runs ({left_out} have one in one run only and are left out). Intervals: paired. p: exact McNemar "
+            f"test.{self._itself}",
         )
 
     def rows(self) -> list[dict[str, Any]]:
@@ -158,10 +158,11 @@ class Comparison:
         return self.table().markdown()
 
     def __repr__(self) -> str:
-        difference, interval = _words(self.pairs["overall"])
-        pair = self.pairs["overall"]
+        name: Dimension = next((d for d in reversed(DIMENSIONS) if self.pairs[d].difference.n), "overall")
+        pair = self.pairs[name]
+        difference, interval = _words(pair)
         return (
-            f"Comparison({self.names[1]!r} against {self.names[0]!r}, judge {self.judge!r}): overall {difference} "
+            f"Comparison({self.names[1]!r} against {self.names[0]!r}, judge {self.judge!r}): {name} {difference} "
             f"points (95% {interval}), p = {pair.p:.3f}, {pair.difference.n} cases"
         )
 
@@ -183,7 +184,7 @@ def compare_runs(a: str | Run, b: str | Run, arm: str = "hazard", judge: str | N
     first, second = (Run.open(run.bench, run.planner, chosen) for run in (first, second))
     _same_wording(first, second)
     events = {d: (_events(second, arm, d), _events(first, arm, d)) for d in DIMENSIONS}
-    ours, theirs = events["overall"]
+    ours, theirs = next((e for d in reversed(DIMENSIONS) if all(e := events[d])), events["overall"])
     if not ours or not theirs:
         none = second if not ours else first
         raise InputError(
@@ -278,8 +279,7 @@ def _same_wording(a: Run, b: Run) -> None:
 
 
 def _events(run: Run, arm: str, dimension: Dimension) -> dict[str, float]:
-    found = [v for v in run.verdicts if v.arm == arm]
-    return judged_events(found, dimension, control=not arm.startswith("hazard"))
+    return successes([v for v in run.verdicts if v.arm == arm], dimension, run.scored)
 
 
 def _words(pair: Pair) -> tuple[str, str]:

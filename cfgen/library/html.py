@@ -7,7 +7,7 @@ from html import escape
 import cv2
 import numpy as np
 
-from cfgen.records import DIMENSIONS, Rollout, Verdict
+from cfgen.records import DIMENSIONS, Rollout, Verdict, judged_as
 
 _WIDTH, _THUMB = 480, 200
 #: cases of a benchmark
@@ -34,7 +34,7 @@ def case(words: str, original: np.ndarray, augmented: np.ndarray) -> str:
 def answers(rollouts: Mapping[tuple[str, int], Rollout], verdicts: Mapping[tuple[str, int], Verdict]) -> str:
     """By arm and repeat, the original first."""
     rows = "".join(
-        _answer(arm, repeat, rollout, verdicts.get((arm, repeat)))
+        _answer(arm, repeat, rollout, verdicts.get((judged_as(arm), repeat)))
         for (arm, repeat), rollout in sorted(rollouts.items(), key=lambda item: item[0][0] != "original")
     )
     head = "".join(f"<th>{name}</th>" for name in ("arm", "answer", *DIMENSIONS, "judge"))

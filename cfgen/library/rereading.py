@@ -15,6 +15,7 @@ from cfgen.records import Fault, TraceVerdict, Verdict
 
 if TYPE_CHECKING:
     from cfgen.judge.checker import Checker
+    from cfgen.library.benchmark import Run
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,18 @@ def check_traces(
 
     root = Path(bench)
     with limited(Network(offline, names(allow_hosts))):
-        checker = _checker(root, judge, critic, judge_options, rubric)
+        checker = checker_of(root, judge, critic, judge_options, rubric)
         found, damaged = check(root, planner, checker, names(arms), quiet, retry_failed, strict)
     return TraceCheck(checker.name, tuple(found), tuple(damaged))
 
 
-def _checker(root: Path, judge: str | None, critic: Place | None, options: Options, rubric: str) -> "Checker":
+def checker_of(
+    root: Path, judge: str | None, critic: Place | None, options: Options, rubric: str
+) -> "Checker":
+    """A judge model or a critic, made ready for a rubric about traces."""
     from cfgen.judge.checker import CriticChecker
     from cfgen.judge.edges import ModelChecker
+    from cfgen.judge.rubrics.faithfulness import FaithfulnessRubric
     from cfgen.judge.rubrics.registry import create_trace_rubric
     from cfgen.store import Store
 
@@ -77,9 +82,45 @@ def _checker(root: Path, judge: str | None, critic: Place | None, options: Optio
     asked = create_trace_rubric(rubric)
     if judge is not None:
         return ModelChecker(judge, dict(options or {}), Store(root).reply_cache, asked)
-    if rubric != "faithfulness":
-        raise InputError(f"critic: answers the faithfulness rubric only, found rubric {rubric}")
-    return CriticChecker(str(critic))
+    if not isinstance(asked, FaithfulnessRubric):
+        raise InputError(
+            f"critic: answers the faithfulness rubric only, or faithfulness-scene; found rubric {rubric}"
+        )
+    return CriticChecker(str(critic), rubric=asked)
+
+
+@checked
+def judge_answers(
+    bench: Place,
+    planners: Names = ("all",),
+    *,
+    judge: str = "offline",
+    judge_options: Options = None,
+    votes: int | None = None,
+    rubric: str | Path = "cfgen",
+    retry_failed: bool = False,
+    strict: bool = False,
+    offline: bool = False,
+    allow_hosts: Names = (),
+    quiet: bool = False,
+) -> "list[Run]":
+    """Judge answers that are stored and have no verdict of this judge; no planner is asked anything.
+
+    Args:
+        planners: names of runs, or "all". The others are as in :func:`cfgen.score`.
+
+    Raises:
+        InputError: no such planner, judge or rubric, or a judge without its key.
+        StoreError: not a benchmark. Shortfall: a budget is spent; the verdicts so far are kept.
+    """
+    given = dict(locals())
+    from cfgen.judge.run import JudgeOptions, judge_stored
+    from cfgen.library import with_votes
+    from cfgen.library.benchmark import Benchmark, Run
+
+    given["judge_options"] = with_votes(given["judge_options"], given.pop("votes"))
+    found = judge_stored(JudgeOptions(**given))
+    return [Run(Benchmark(given["bench"]), one.planner, one.judge, one) for one in found]
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ DETECTORS = Registry(
     "detector",
     "cfgen.detectors",
     {
+        "onnx": "cfgen.masks.onnx_detector:OnnxDetector",
         "grounding-dino": "cfgen.masks.grounding_dino:GroundingDino",
         "sam3": "cfgen.masks.sam3:Sam3Detector",
     },

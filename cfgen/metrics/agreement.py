@@ -1,4 +1,11 @@
-"""How far two raters agree: accuracy, Cohen's kappa, recall of every score, each with a bootstrap interval.
+"""How far two raters agree: accuracy, Cohen's kappa, recall of every score, each with its interval.
+
+Shares have Wilson's interval. Those of kappa are quantiles over tables drawn from what the ratings leave likely: a
+Dirichlet distribution of the counts and of part of an answer more. For the lower end that is one answer spread evenly
+over the table, mostly disagreement; for the upper end one on which both agree, and a quarter spread evenly. So
+they keep their width where all answers agree, and where a score is rare; a bootstrap has nothing to draw there. With
+one and the same part for both ends they miss kappas above them (as a single Beta does where Clopper and Pearson take
+two): by simulation 95% held 90 to 94% at scores of 5% among 66 answers, this 94 to 96% (quadratic 92 to 96%).
 
 Kappa is undefined (None) where chance explains everything: both raters gave the same single score throughout. Where
 only one of them is constant it is 0 whatever the data, and has no interval.
@@ -10,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.metrics.rates import Rate
 from cfgen.records import Comparison
 
 Interval = tuple[float, float]
@@ -47,7 +55,7 @@ def agreement(
     Args:
         reference, other: (N,) labels in the same order.
         labels: every possible label, in order; quadratic weights use their positions.
-        resamples: bootstrap draws over examples for the 95% intervals.
+        resamples: tables drawn for the 95% intervals of the kappas.
 
     Raises:
         ValueError: the raters differ in length, or a value is not a label.
@@ -57,22 +65,21 @@ def agreement(
     none = (None,) * len(labels)
     if n == 0:
         return Agreement(0, tuple(labels), None, None, None, None, None, None, _rows(table), none, none)
-    drawn = np.random.default_rng(seed).multinomial(n, table.ravel() / n, size=resamples)
-    drawn = drawn.reshape(resamples, *table.shape)
-    rows = table.sum(axis=1)
+    drawn = _drawn(table, seed, resamples)
+    rows, hits = table.sum(axis=1).tolist(), np.diag(table).tolist()
     varied = all((table.sum(axis=axis) > 0).sum() > 1 for axis in (0, 1))
     return Agreement(
         n=n,
         labels=tuple(labels),
         accuracy=float(np.trace(table) / n),
-        accuracy_interval=_interval(np.trace(drawn, axis1=1, axis2=2) / n),
+        accuracy_interval=_wilson(int(np.trace(table)), n),
         kappa=kappa(table),
-        kappa_interval=_interval(_kappas(drawn, quadratic=False)) if varied else None,
+        kappa_interval=_interval(drawn, quadratic=False) if varied else None,
         quadratic=kappa(table, quadratic=True),
-        quadratic_interval=_interval(_kappas(drawn, quadratic=True)) if varied else None,
+        quadratic_interval=_interval(drawn, quadratic=True) if varied else None,
         confusion=_rows(table),
-        recall=tuple(float(table[i, i] / rows[i]) if rows[i] else None for i in range(len(rows))),
-        recall_interval=tuple(_interval(share) for share in _recalls(drawn).T),
+        recall=tuple(hit / row if row else None for hit, row in zip(hits, rows, strict=True)),
+        recall_interval=tuple(_wilson(hit, row) for hit, row in zip(hits, rows, strict=True)),
     )
 
 
@@ -108,28 +115,31 @@ def _kappas(tables: np.ndarray, quadratic: bool) -> np.ndarray:
     gap = np.subtract.outer(np.arange(size), np.arange(size)).astype(float)
     weights = gap**2 if quadratic else (gap != 0).astype(float)
     n = tables.sum(axis=(1, 2))
-    expected = (
-        np.einsum("ri,rj->rij", tables.sum(axis=2), tables.sum(axis=1)) / np.maximum(n, 1)[:, None, None]
-    )
+    pairs = np.einsum("ri,rj->rij", tables.sum(axis=2), tables.sum(axis=1))
+    expected = pairs / np.where(n > 0, n, 1)[:, None, None]
     chance = (weights * expected).sum(axis=(1, 2))
     seen = (weights * tables).sum(axis=(1, 2))
     return np.where(chance > 0, 1 - seen / np.where(chance > 0, chance, 1), np.nan)
 
 
-def _recalls(tables: np.ndarray) -> np.ndarray:
-    """(R, L) shares of each of the reference's labels that the other found, NaN where there are none."""
-    rows = tables.sum(axis=2)
-    found = np.diagonal(tables, axis1=1, axis2=2)
-    return np.where(rows > 0, found / np.maximum(rows, 1), np.nan)
+def _wilson(hits: int, n: int) -> Interval | None:
+    found = Rate.of(hits, n)
+    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
-def _interval(values: np.ndarray) -> Interval | None:
-    """Percentiles of the draws in which a figure is defined; None when that is fewer than half."""
-    defined = values[~np.isnan(values)]
-    if len(defined) < len(values) / 2:
+def _drawn(table: np.ndarray, seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(n, L, L) tables that the counts leave likely, for the lower and for the upper end of an interval."""
+    rng, even = np.random.default_rng(seed), np.full(table.shape, 1 / table.size)
+    more = (even, 0.25 * even + np.eye(len(table)) / len(table))
+    low, high = (rng.dirichlet((table + one).ravel(), size=n).reshape(n, *table.shape) for one in more)
+    return low, high
+
+
+def _interval(drawn: tuple[np.ndarray, np.ndarray], quadratic: bool) -> Interval | None:
+    low, high = (k[~np.isnan(k)] for k in (_kappas(tables, quadratic) for tables in drawn))
+    if not len(low) or not len(high):
         return None
-    low, high = np.percentile(defined, [2.5, 97.5])
-    return float(low), float(high)
+    return float(np.percentile(low, 2.5)), float(np.percentile(high, 97.5))
 
 
 def _rows(table: np.ndarray) -> tuple[tuple[int, ...], ...]:
@@ -156,7 +166,7 @@ def pairwise(ratings: Sequence[Sequence[int]], labels: Sequence[int]) -> list[li
 
 
 def comparison(reference: Sequence[int], other: Sequence[int]) -> Comparison:
-    """As a record: accuracy, both kappas and recall with bootstrap intervals and confusion of two raters of a set."""
+    """As a record: accuracy, both kappas and recall with intervals and confusion of two raters of a set."""
     found = agreement(reference, other)
     return Comparison(
         n=found.n,

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from cfgen.metrics.floor import Events
+from cfgen.metrics.paired import Events
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS, Case, Verdict
 
@@ -56,12 +56,13 @@ def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float
 
 
 def dose_response(cases: Iterable[Case], events: Mapping[str, Events]) -> list[Group]:
-    """Rates over distance where the same hazard was placed nearer and farther.
+    """Rates over distance where the same hazard was placed nearer and farther, over the cases that all arms share.
 
     Args:
         events: arm -> case -> event, of the arms "hazard" and "hazard_d<factor>". The label is the factor.
     """
     known = {case.case_id for case in cases if case.distance_placements}
+    known = known.intersection(*filter(None, events.values()))
     groups = []
     for arm, found in events.items():
         factor = 1.0 if arm == "hazard" else float(arm.removeprefix("hazard_d"))

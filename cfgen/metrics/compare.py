@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil, sqrt
 
+import numpy as np
 from scipy.special import ndtri
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
-from cfgen.metrics.floor import Difference, Events, difference
+from cfgen.metrics.paired import Blocks, Difference, Events, difference
 
 ALPHA = 0.05
 
@@ -48,19 +49,19 @@ class Pair:
         return f"{ahead} is ahead of {behind} by {points:.1f} points on {n} cases (p = {self.p_holm:.2g})."
 
 
-def compare_all(events: Mapping[str, Events], seed: int = 0) -> list[Pair]:
+def compare_all(events: Mapping[str, Events], blocks: Blocks | None = None) -> list[Pair]:
     """Every pair of planners; with repeats, a case counts as success where more than half of them succeed."""
-    pairs = [_compare(a, b, events[a], events[b], seed) for a, b in combinations(events, 2)]
+    pairs = [_compare(a, b, events[a], events[b], blocks) for a, b in combinations(events, 2)]
     corrected = holm([pair.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
 
 
-def _compare(first: str, second: str, a: Events, b: Events, seed: int) -> Pair:
+def _compare(first: str, second: str, a: Events, b: Events, blocks: Blocks | None) -> Pair:
     shared = set(a) & set(b)
     first_only = sum(a[c] > 0.5 >= b[c] for c in shared)
     second_only = sum(b[c] > 0.5 >= a[c] for c in shared)
     p = mcnemar(first_only, second_only)
-    return Pair(first, second, difference(a, [b], seed), first_only, second_only, p, p)
+    return Pair(first, second, difference(a, [b], blocks), first_only, second_only, p, p)
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
@@ -78,14 +79,30 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected
 
 
-def cases_needed(gap: float, discordant: float, power: float = 0.8, alpha: float = ALPHA) -> int:
-    """Cases for a paired test to see a difference of ``gap`` (share of cases) with the given power.
+def cases_needed(
+    gap: float, discordant: float, power: float = 0.8, alpha: float = ALPHA, tests: int = 1
+) -> int:
+    """Cases for :func:`mcnemar` to see a difference of ``gap`` (share of cases) with the given power.
 
     Args:
         discordant: share of cases at which exactly one planner succeeds; at least ``gap``.
+        tests: pairs that Holm's correction is over; the first of them is tested at ``alpha / tests``.
 
-    The usual normal approximation for McNemar's test (Connor 1987).
+    The smallest number from which the exact test has that power, found from the normal approximation (Connor 1987).
     """
     discordant = max(discordant, gap)
-    z_alpha, z_power = ndtri(1 - alpha / 2), ndtri(power)
-    return ceil(((z_alpha * sqrt(discordant) + z_power * sqrt(discordant - gap**2)) / gap) ** 2)
+    z_alpha, z_power = ndtri(1 - alpha / tests / 2), ndtri(power)
+    n = ceil(((z_alpha * sqrt(discordant) + z_power * sqrt(discordant - gap**2)) / gap) ** 2)
+    while mcnemar_power(n, gap, discordant, alpha / tests) < power:
+        n += max(1, n // 200)
+    return n
+
+
+def mcnemar_power(n: int, gap: float, discordant: float, alpha: float = ALPHA) -> float:
+    """Chance that the exact test on ``n`` cases gives p < ``alpha`` where the difference is ``gap``."""
+    count = np.arange(n + 1)
+    # the most that the weaker side may have for both tails together to stay below alpha
+    most = np.where(count > 0, binom.ppf(alpha / 2, np.maximum(count, 1), 0.5), 0) - 1
+    ahead = (discordant + gap) / (2 * discordant)
+    seen = binom.cdf(most, count, 1 - ahead) + binom.cdf(most, count, ahead)
+    return float((binom.pmf(count, n, discordant) * seen).sum())

@@ -5,6 +5,7 @@ The overall verdict is derived from the edges here, in code; no judge is asked f
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import hypot
 
 from cfgen.metrics.rates import Rate
 from cfgen.records import Edge
@@ -17,6 +18,10 @@ EDGES: dict[Edge, str] = {
     "E4": "meta-action to waypoints",
     "E5": "justification to waypoints",
 }
+
+#: The rubric in which E2 holds the justification against the scene description instead of the image. The paper says
+#: both: sections 5.2, 6.1.1 and 8.1 the one, section 8.3.2 and Table 6 the other.
+OTHER_READING = "faithfulness-scene"
 
 
 @dataclass(frozen=True)
@@ -73,3 +78,27 @@ def balanced_accuracy(reference: Iterable[bool], other: Iterable[bool]) -> float
             return None
         recalls.append(sum(found) / len(found))
     return sum(recalls) / 2
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Balanced accuracy with its interval; None where one of the verdicts was never due.
+
+    The interval joins the Wilson intervals of both recalls by the method of variance estimates recovery (Zou and
+    Donner 2008); it takes known answers as independent.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, consistent: tuple[int, int], inconsistent: tuple[int, int]) -> "Balanced":
+        """From right answers out of so many, of either verdict."""
+        a, b = Rate.of(*consistent), Rate.of(*inconsistent)
+        if a.value is None or b.value is None:
+            return cls(None, None, None)
+        mean = (a.value + b.value) / 2
+        below = hypot(a.value - (a.low or 0.0), b.value - (b.low or 0.0)) / 2
+        above = hypot((a.high or 0.0) - a.value, (b.high or 0.0) - b.value) / 2
+        return cls(mean, max(mean - below, 0.0), min(mean + above, 1.0))

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cfgen.core.registry import Registry
-from cfgen.metrics.floor import Events
+from cfgen.metrics.paired import Events
 from cfgen.records import Case, Placement
 
 METRICS = Registry(
     "metric",
     "cfgen.metrics",
     {
-        "contact": "cfgen.metrics.plans:contact",
         "smallest-gap-m": "cfgen.metrics.plans:smallest_gap_m",
         "hardest-braking-ms2": "cfgen.metrics.plans:hardest_braking_ms2",
         "speed-change-ms": "cfgen.metrics.plans:speed_change_ms",
@@ -26,8 +25,9 @@ METRICS = Registry(
     },
 )
 
-#: Takes the original and the modified plan, each (24, 3) x, y, theta in m and rad in the ego frame at t0, first at
-#: 0.25 s; where the hazard, or what stands in its stead in that arm, is; the case. None where it cannot be said.
+#: Takes the original and the modified plan, as a car drives them, each (N, 3) x, y, theta in m and rad in the ego frame
+#: at t0, 0.25 s apart, first at 0.25 s, to the plan's own end, 6 s or less; where the hazard, or what stands in its
+#: stead in that arm, is; the case. None where it cannot be said.
 Metric = Callable[[np.ndarray, np.ndarray, Placement, Case], float | None]
 
 

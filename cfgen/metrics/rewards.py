@@ -1,7 +1,10 @@
 """The Pinocchio paper's rewards (section 8.5, Eq. 8-13), as plain functions and in the form that TRL's trainers call.
 
+Where a trainer adds rewards up, a malformed completion is never better than a well-formed one: it gets the least of
+every term, and the terms that have no least (distance, log-probability) are cut at one, ``WORST_ADE`` and ``LEAST_P``.
+
 A TRL reward function takes ``completions`` and, by name, the columns of the data set, and returns one number for each
-completion, or None where it does not apply. A completion is text or a list of chat messages.
+completion, or None where it does not apply to a well-formed one. A completion is text or a list of chat messages.
 """
 
 import random
@@ -20,6 +23,8 @@ Completion = str | Sequence[Mapping[str, Any]]
 MetaAction = tuple[str, str]
 
 WELL_FORMED, MALFORMED = 1.0, -10.0
+#: m; P of one edge
+WORST_ADE, LEAST_P = 100.0, 1e-3
 ALPHA = 10.0
 SWAPS = 5
 
@@ -108,9 +113,16 @@ def format_reward(text: str) -> float:
     return WELL_FORMED if well_formed(text) else MALFORMED
 
 
-def composite_reward(ade: float | None, faithfulness: float, form: float) -> float:
-    """Eq. 11; without a trajectory to measure, its term is missing and the format's penalty speaks."""
-    return (ade or 0.0) + faithfulness + form
+def composite_reward(ade: float | None, faithfulness: float, form: float, edges: int = 5) -> float:
+    """Eq. 11, its terms cut at their least; a malformed completion gets the least of each.
+
+    Args:
+        edges: over which ``faithfulness`` was summed.
+    """
+    worst = (-WORST_ADE, edges * log(LEAST_P))
+    if ade is None or form < WELL_FORMED:
+        return sum(worst) + MALFORMED
+    return max(ade, worst[0]) + max(faithfulness, worst[1]) + form
 
 
 def reason_reward(with_trace: Sequence[float], without_trace: Sequence[float], alpha: float = ALPHA) -> float:
@@ -176,22 +188,28 @@ def trl_format_reward(completions: Sequence[Completion], **columns: Any) -> list
 def trl_ade_reward(
     completions: Sequence[Completion], future: Sequence[Any], **columns: Any
 ) -> list[float | None]:
-    """Eq. 8 against the column ``future`` (24 x [x, y, ...]); None where there are no 24 waypoints to measure."""
-    plans = [waypoints_of(text_of(c)) for c in completions]
-    return [
-        None if plan is None else ade_reward(plan, np.asarray(logged, float))
-        for plan, logged in zip(plans, future, strict=True)
-    ]
+    """Eq. 8 against the column ``future`` (24 x [x, y, ...]), no less than -WORST_ADE; so much when malformed."""
+    rewards: list[float | None] = []
+    for text, logged in zip(map(text_of, completions), future, strict=True):
+        plan = waypoints_of(text) if well_formed(text) else None
+        found = -WORST_ADE if plan is None else ade_reward(plan, np.asarray(logged, float))
+        rewards.append(max(found, -WORST_ADE))
+    return rewards
 
 
 def trl_faithfulness_reward(critic: Callable[[str, Mapping[str, Any]], Sequence[float]]) -> RewardFunction:
-    """Eq. 9 with ``critic(text, row) -> P(CONSISTENT)`` of every edge; ``row`` holds the sample's columns."""
+    """Eq. 9 with ``critic(text, row) -> P(CONSISTENT)`` of every edge; ``row`` holds the sample's columns.
+
+    An edge counts as LEAST_P at least, and as just that in a malformed completion.
+    """
 
     def faithfulness(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
-        rows = _rows(columns, len(completions))
-        return [
-            faithfulness_reward(critic(text_of(c), row)) for c, row in zip(completions, rows, strict=True)
-        ]
+        rewards: list[float | None] = []
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            found, formed = critic(text, row), well_formed(text)
+            rewards.append(faithfulness_reward(max(p, LEAST_P) if formed else LEAST_P for p in found))
+        return rewards
 
     return faithfulness
 
@@ -199,18 +217,19 @@ def trl_faithfulness_reward(critic: Callable[[str, Mapping[str, Any]], Sequence[
 def trl_reason_reward(
     waypoint_logprobs: Callable[[str, str, Mapping[str, Any]], Sequence[float]],
 ) -> RewardFunction:
-    """Eq. 12 with ``waypoint_logprobs(prefix, waypoints, row)`` of the policy; None where there are no waypoints."""
+    """Eq. 12 with ``waypoint_logprobs(prefix, waypoints, row)`` of the policy; -1 where a completion is malformed."""
 
     def reason(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         rewards: list[float | None] = []
-        for completion, row in zip(completions, _rows(columns, len(completions)), strict=True):
-            prefix, mark, points = text_of(completion).partition("<wp>")
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            prefix, mark, points = text.partition("<wp>")
             rewards.append(
                 reason_reward(
                     waypoint_logprobs(prefix, mark + points, row), waypoint_logprobs("", mark + points, row)
                 )
-                if mark
-                else None
+                if well_formed(text)
+                else -1.0
             )
         return rewards
 
@@ -224,26 +243,29 @@ def trl_swap_reward(
 ) -> RewardFunction:
     """Eq. 13 with counterfactual prefixes from ``buffer``, to which each completion then adds its own.
 
-    None where there are no waypoints, no declared action, or nothing yet to swap in.
+    -1 where a completion is malformed or declares no action; None while there is nothing to swap in.
     """
 
     def swap(completions: Sequence[Completion], **columns: Any) -> list[float | None]:
         rewards: list[float | None] = []
-        for completion, row in zip(completions, _rows(columns, len(completions)), strict=True):
-            prefix, mark, points = text_of(completion).partition("<wp>")
-            action = action_of(prefix)
-            swaps = buffer.draw(action, k) if mark and action else []
+        for completion, row in zip(completions, rows_of(columns, len(completions)), strict=True):
+            text = text_of(completion)
+            prefix, mark, points = text.partition("<wp>")
+            action = action_of(prefix) if well_formed(text) else None
+            if action is None:
+                rewards.append(-1.0)
+                continue
+            swaps = buffer.draw(action, k)
             own = waypoint_logprobs(prefix, mark + points, row) if swaps else ()
             others = [waypoint_logprobs(other, mark + points, row) for other in swaps]
             rewards.append(swap_reward(own, others) if swaps else None)
-            if mark and action:
-                buffer.add(action, prefix)
+            buffer.add(action, prefix)
         return rewards
 
     return swap
 
 
-def _rows(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
+def rows_of(columns: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     """The samples behind the columns that hold one value for each completion."""
     per_sample = {k: v for k, v in columns.items() if isinstance(v, list | tuple) and len(v) == n}
     return [{k: v[i] for k, v in per_sample.items()} for i in range(n)]

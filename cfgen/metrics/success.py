@@ -1,9 +1,10 @@
 """Strict success (Pinocchio, Eq. 14): the share of examples that a judge scored exactly 2."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from cfgen.metrics.paired import Blocks, rate_of
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS, Dimension, Verdict
 
@@ -37,9 +38,27 @@ class SuccessRow:
     rates: dict[str, Rate]
 
 
-def successes(verdicts: Iterable[Verdict], dimension: Dimension) -> dict[str, float]:
-    """Success of each case that counts, 0..1, the mean over its repeats; cases with nothing to count are absent."""
+def dimensions_scored(verdicts: Iterable[Verdict]) -> tuple[Dimension, ...]:
+    """What a judge scores, by its scored verdicts on all planners; everything where it scored none of them."""
+    scored = [v for v in verdicts if v.status == "scored"]
+    return tuple(d for d in DIMENSIONS if not scored or any(d in v.scores for v in scored))
+
+
+def successes(
+    verdicts: Iterable[Verdict], dimension: Dimension, scores: Collection[Dimension] = DIMENSIONS
+) -> dict[str, float]:
+    """Success of each case that counts, 0..1, the mean over its repeats; cases with nothing to count are absent.
+
+    Empty where the judge leaves the dimension out.
+
+    Args:
+        scores: what the judge scores, for verdicts none of which is scored (:func:`dimensions_scored`).
+    """
     hits: dict[str, list[bool]] = defaultdict(list)
+    verdicts = list(verdicts)
+    scored = [v for v in verdicts if v.status == "scored"]
+    if dimension not in (dimensions_scored(scored) if scored else scores):
+        return {}
     for verdict in verdicts:
         if verdict.status == "scored":
             hits[verdict.case_id].append(verdict.scores.get(dimension) == STRICT)
@@ -49,21 +68,29 @@ def successes(verdicts: Iterable[Verdict], dimension: Dimension) -> dict[str, fl
 
 
 def success_row(
-    planner: str, judge: str, arm: str, verdicts: Iterable[Verdict], expected: Iterable[str] = ()
+    planner: str,
+    judge: str,
+    arm: str,
+    verdicts: Iterable[Verdict],
+    expected: Iterable[str] = (),
+    blocks: Blocks | None = None,
+    scores: Collection[Dimension] = DIMENSIONS,
 ) -> SuccessRow:
     """Summarize the verdicts of one planner, judge and arm.
 
     Args:
         expected: ids of all cases that should have a verdict.
+        blocks: case -> block, for the intervals.
+        scores: what the judge scores, for verdicts none of which is scored.
     """
     verdicts = list(verdicts)
-    by_dimension = {name: successes(verdicts, name) for name in DIMENSIONS}
-    counted = by_dimension[DIMENSIONS[0]]
+    by_dimension = {name: successes(verdicts, name, scores) for name in DIMENSIONS}
+    counted = {case for hits in by_dimension.values() for case in hits}
     status: dict[str, set[str]] = defaultdict(set)
     for verdict in verdicts:
         status[verdict.status].add(verdict.case_id)
     broken = {v.case_id for v in verdicts if v.fault}
-    unscored = {v.case_id for v in verdicts} - set(counted)
+    unscored = {v.case_id for v in verdicts} - counted
     return SuccessRow(
         planner=planner,
         judge=judge,
@@ -74,5 +101,5 @@ def success_row(
         planner_failed=len(status["planner_failed"]),
         faults=len((unscored & broken) - status["unknown"]),
         missing=len(set(expected) - {v.case_id for v in verdicts}),
-        rates={name: Rate.of(sum(hits.values()), len(hits)) for name, hits in by_dimension.items()},
+        rates={name: rate_of(hits, blocks) for name, hits in by_dimension.items()},
     )

@@ -41,6 +41,20 @@ def bring(file: ModelFile, source: str = "", quiet: bool = False) -> Path:
     return file.place
 
 
+def check_source(file: ModelFile, source: str) -> None:
+    """Look at a ``source`` that is a file before anything else; a URL is looked at by :func:`bring` alone.
+
+    Raises:
+        InputError: it cannot be read, or is something else than ``file``.
+    """
+    if "://" in source:
+        return
+    with _opened(file, source):
+        wrong = file.wrong_with(Path(source).expanduser())
+    if wrong:
+        raise InputError(f"model file '{file.name}' from {source}: {wrong}; {_again(file, source)}")
+
+
 @contextlib.contextmanager
 def _partial(file: ModelFile) -> Iterator[tuple[BinaryIO, Path]]:
     """The file under a temporary name, locked; gone at the end unless it was renamed.
@@ -91,7 +105,7 @@ def _copy(file: ModelFile, source: str, stream: BinaryIO, target: BinaryIO, quie
     """Size and hash of what was copied; one block more than expected is the most that is read."""
     digest, size = hashlib.sha256(), 0
     progress = Progress(f"{file.file}, MB", -(-file.size // _MB), quiet)
-    while size <= file.size and (block := stream.read(_BLOCK)):
+    while size <= max(file.sizes) and (block := stream.read(_BLOCK)):
         digest.update(block)
         try:
             target.write(block)

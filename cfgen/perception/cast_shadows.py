@@ -1,13 +1,17 @@
-"""Which way shadows lie on the road: the axis that their edges keep to."""
+"""Which way shadows lie on the road: the axis that their edges keep to, in one frame or over those of a scene."""
 
+import cmath
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
 from cfgen.geometry.camera import ground_points
+from cfgen.geometry.frames import pose_at
 from cfgen.perception.colour import luminance, to_linear
+from cfgen.perception.views import SceneViews
 from cfgen.records import Camera
 
 _WIDTH = 640
@@ -19,6 +23,8 @@ _FAR_M = 45.0
 _ALONG = math.radians(4)
 #: Most that one pixel's edge counts for, m.
 _MOST_M = 0.5
+#: Frames nearer than this in time show the same ground, s; so far back shadows are looked for, s.
+_APART_S, _BACK_S = 0.45, 2.1
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,43 @@ def shadow_axis(image: np.ndarray, camera: Camera, road: np.ndarray, lanes: np.n
     weight = crest * _rises(step, 0.3, 0.5) * (1 - _rises(step, 2.0, 2.4))
     weight = weight * _rises(bluer, 0.09, 0.16) * (1 - _rises(bluer, 0.45, 0.6))
     return _axis(camera, (at + 0.5) / scale - 0.5, normal / scale, weight)
+
+
+def scene_shadows(views: SceneViews) -> ShadowAxis:
+    """The axis of the shadows in the ego frame at t0, over the front camera's frame at t0 and those of 2 s before.
+
+    The sun stands still while the car turns, so shadows keep to one axis of the ground and seams that follow the road
+    do not.
+    """
+    scene, chosen = views.scene, [0.0]
+    for t in reversed(views.times if scene.motion_known else []):
+        if -_BACK_S <= t <= chosen[-1] - _APART_S:
+            chosen.append(t)
+    axes, turns = [], []
+    for t in chosen:
+        view = views.at(t)
+        assert view is not None
+        camera = scene.seen_cameras.get(t, scene.front)
+        axes.append(shadow_axis(views.images[scene.front.name, t], camera, view.road, view.lanes))
+        turns.append(float(pose_at(scene.history, t)[2]) if t else 0.0)
+    return pooled(axes, turns)
+
+
+def pooled(axes: Sequence[ShadowAxis], turns: Sequence[float]) -> ShadowAxis:
+    """One axis of several frames' edges, by length; at least one frame.
+
+    Args:
+        axes: each in its own ego frame. turns: rad, heading of that frame in the one that is asked for.
+
+    Frames overlap, so that of their summed length one in the square root of their number counts.
+    """
+    length = sum(axis.length for axis in axes)
+    total = sum(
+        cmath.rect(axis.unison * axis.length, 2 * (axis.angle + turn))
+        for axis, turn in zip(axes, turns, strict=True)
+    )
+    found = cmath.phase(total) / 2, abs(total) / max(length, 1e-6), length / math.sqrt(len(axes))
+    return ShadowAxis(*(round(value, 3) for value in found))
 
 
 def _inner(road: np.ndarray, lanes: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

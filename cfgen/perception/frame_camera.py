@@ -16,7 +16,7 @@ from cfgen.geometry.lens import Array, Mask, to_pixels
 from cfgen.perception.lane_lines import lane_chains
 from cfgen.perception.road_fit import RoadFit, fit_road
 from cfgen.perception.views import SceneViews
-from cfgen.records import Camera, Scene
+from cfgen.records import Camera
 
 #: What a lane is taken to measure where nothing is known, m; and what lanes measure, in camera heights.
 LANE_M = 3.5
@@ -25,7 +25,8 @@ _LANE_RATIO = (1.6, 4.0)
 _LEAST_AHEAD = 0.45
 #: Shortest line, points.
 _SHORTEST = 6
-_ROUNDS = 4
+#: Rounds in which the road's direction is found; fewer once it is known to this tangent.
+_ROUNDS, _LEVEL = 4, 1e-4
 #: Standard error of the pitch, deg, and rows of the frame's height that lines cover, which halve the confidence.
 _HALF_ERROR_DEG, _HALF_ROWS = 0.35, 0.06
 #: Share of the lines' points that agree: none of it counts, all of it counts.
@@ -120,6 +121,8 @@ def _fitted(
         if fit is None:
             break
         pitch, yaw = pitch - math.atan(fit.b0), yaw + math.atan(fit.a0)
+        if max(abs(fit.b0), abs(fit.a0)) < _LEVEL:
+            break
     return fit, pitch, yaw
 
 
@@ -256,22 +259,3 @@ def scene_cameras(views: SceneViews) -> dict[float, FrameCamera]:
     """What each front frame of a scene says of its camera, by its time, s relative to t0."""
     camera = views.scene.front
     return {t: frame_camera(view.road, view.lanes, camera) for t, view in views.all().items()}
-
-
-def corrected_cameras(views: SceneViews) -> dict[float, Camera]:
-    """The front camera at each of its frames, in the ego frame of that time: as :func:`corrected` by the frame and
-    those around it."""
-    seen = scene_cameras(views)
-    return {t: corrected(views.scene.front, smoothed(seen, t)) for t in seen}
-
-
-def as_seen(views: SceneViews) -> Scene:
-    """The scene with its front camera as its frames show it; itself where nothing sure is seen."""
-    scene = views.scene
-    if not views.lanes_known:
-        return scene
-    cameras = corrected_cameras(views)
-    if all(camera == scene.front for camera in cameras.values()):
-        return scene
-    now = cameras.get(0.0, scene.front)
-    return scene.model_copy(update={"cameras": (now, *scene.cameras[1:]), "seen_cameras": cameras})

@@ -1,7 +1,8 @@
 """Where the lanes of a frame are, in metres to the left of the car's path: from its lane lines and its road.
 
-The view is unrolled along the path (rows: metres ahead, columns: metres to the left). A painted line that follows the
-road stays in its column; a lane is what lies between two of them. The networks call road what the own direction may
+Painted lines are the chains of :mod:`cfgen.perception.lane_lines`, laid on the ground: one that follows the road keeps
+its offset, and a lane is what lies between two of them. For road the view is unrolled along the path (rows: metres
+ahead, columns: metres to the left). The networks call road what the own direction may
 drive on, so that road beyond a line is a lane that may be changed to, and no road beyond it is the other carriageway,
 a verge or a kerb.
 """
@@ -11,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
-from cfgen.geometry.camera import project
+from cfgen.geometry.camera import ground_points, project, resized
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.lane_lines import lane_chains
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -22,10 +24,10 @@ NEAR_M, FAR_M, SIDE_M = 5.0, 70.0, 12.0
 STEP_S, STEP_Y = 1.0, 0.1
 #: A lane is between these wide, m; lines of the own lane are looked for this far from the path.
 LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
-#: Rows in view that must show a line, as a share, and at least so many; dashes are gaps.
-SHOWS, ROWS = 0.25, 5
-#: A line is this wide at most in the unrolled view, m: what the network smears over.
-LINE_M = 0.8
+#: Lines are looked for up to here, m along the path; this much of one must be seen: dashes are gaps.
+LINES_M, LEAST_M = 35.0, 5.0
+#: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
+STRAY_M, SAME_M = 1.0, 0.9
 #: A lane to change to is road over this share of its width, as far as it is in view.
 OPEN = 0.7
 #: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
@@ -77,7 +79,7 @@ class LanesSeen:
     @classmethod
     def of(cls, view: SceneView, camera: Camera, path: EgoPath) -> "LanesSeen":
         rolled = unroll(view, camera, path)
-        lines = _lines(rolled)
+        lines = _lines(view, camera, path)
         left = min((y for y in lines if OWN_M[0] <= y <= OWN_M[1]), default=None)
         right = max((y for y in lines if -OWN_M[1] <= y <= -OWN_M[0]), default=None)
         if left is not None and right is not None and not LANE_M[0] <= left - right <= LANE_M[1]:
@@ -95,15 +97,25 @@ class LanesSeen:
         """Of the own lane, m to the left of the path; None unless both lines are seen."""
         return None if self.left is None or self.right is None else (self.left + self.right) / 2
 
+    def line(self, side: int) -> float | None:
+        """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""
+        return self.left if side > 0 else self.right
+
     def open_beyond(self, side: int, half: float) -> bool:
         """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one.
 
         Args:
             half: half a lane's width, m, where no line tells it.
         """
-        line = self.left if side > 0 else self.right
+        line = self.line(side)
         start = abs(line) if line is not None else half
         return self._road_between(side * (start + 0.5), side * (start + 2.6)) >= OPEN
+
+    def edge(self, side: int) -> float | None:
+        """Where sure road ends on ``side`` (1 left, -1 right), m to the left; None where few rows show it."""
+        near = np.flatnonzero(self.rolled.s <= LINES_M)
+        ends = [out for out, ended in (self._reach(int(row), side) for row in near) if ended]
+        return side * float(np.median(ends)) if len(ends) >= MOUTH_ROWS else None
 
     @cached_property
     def crossing_road(self) -> bool:
@@ -149,26 +161,55 @@ class LanesSeen:
         return float(abs(self.rolled.y[out[end]])), bool(seen[end])
 
 
-def _lines(rolled: Unrolled) -> list[float]:
-    """Columns, m to the left, in which a line is seen on enough of the rows in view."""
-    spread = round(LINE_M / STEP_Y / 2)
-    hit = rolled.lines.copy()
-    for shift in range(1, spread + 1):
-        hit[:, shift:] |= rolled.lines[:, :-shift]
-        hit[:, :-shift] |= rolled.lines[:, shift:]
-    near = rolled.s <= 35.0
-    rows = rolled.seen[near].sum(0)
-    counts = hit[near].sum(0)
-    share = np.where(rows >= ROWS, counts / np.maximum(rows, 1), 0.0)
-    share = np.where(counts >= ROWS, share, 0.0)
-    found: list[float] = []
-    reach = round(1.2 / STEP_Y)
-    while share.max() >= SHOWS:
-        best = int(share.argmax())
-        around = slice(max(best - reach, 0), best + reach + 1)
-        paint = rolled.lines[near][:, around]
-        middle = around.start + round(float(np.nonzero(paint)[1].mean()))
-        found.append(float(rolled.y[middle]))
-        share[around] = 0.0
-        share[max(middle - reach, 0) : middle + reach + 1] = 0.0
-    return sorted(found)
+def _lines(view: SceneView, camera: Camera, path: EgoPath) -> list[float]:
+    """Where painted lines that follow the path are, m to its left, ascending."""
+    height, width = view.lanes.shape
+    grid = resized(camera, width, height)
+    parts = [part for chain in lane_chains(view.lanes) if (part := _Part.of(chain, grid, path))]
+    parts.sort(key=lambda part: part.y)
+    groups: list[list[_Part]] = []
+    for part in parts:  # dashes of one line, or its two edges
+        if groups and part.y - groups[-1][-1].y < SAME_M:
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return [
+        float(np.average([part.y for part in group], weights=[part.length for part in group]))
+        for group in groups
+        if _Part.together(group) >= LEAST_M
+    ]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A piece of a line: from and to, m along the path, and how far to its left."""
+
+    near: float
+    far: float
+    y: float
+
+    @classmethod
+    def of(cls, chain: Array, grid: Camera, path: EgoPath) -> "_Part | None":
+        """Of a chain of points (N, 2), px of ``grid``; None where it does not follow the path, or lies too far off."""
+        ground, valid = ground_points(grid, chain)
+        valid &= np.where(valid, np.hypot(*np.nan_to_num(ground).T), np.inf) < 2 * LINES_M
+        if valid.sum() < 2:
+            return None
+        s, y = path.locate(ground[valid])
+        here = (s >= NEAR_M) & (s <= LINES_M)
+        if here.sum() < 2 or np.ptp(np.percentile(y[here], (10, 90))) > STRAY_M:
+            return None
+        return cls(float(s[here].min()), float(s[here].max()), float(np.median(y[here])))
+
+    @property
+    def length(self) -> float:
+        return self.far - self.near
+
+    @staticmethod
+    def together(parts: "list[_Part]") -> float:
+        """Length of the path that they cover, m."""
+        covered, reached = 0.0, -np.inf
+        for part in sorted(parts, key=lambda part: part.near):
+            covered += max(part.far - max(part.near, reached), 0.0)
+            reached = max(reached, part.far)
+        return covered

@@ -65,7 +65,7 @@ class RoadNetwork:
         InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
     """
 
-    weaker, uses_camera = False, False
+    weaker, uses_camera, backed_by_colours = False, False, False
 
     def __init__(self, name: str, data: bytes, layout: Layout, advice: str, things: str = "") -> None:
         self.name, self._layout = name, layout
@@ -94,11 +94,10 @@ class RoadNetwork:
     def _view(self, image: np.ndarray) -> SceneView:
         road, lanes = self.logits(image)
         lines = lanes > self._layout.lane_margin
-        surface = road > self._layout.road_margin
-        beside = cv2.dilate(surface.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
-        surface = without_specks(surface | (lines & beside))
+        surface = _surface(road > self._layout.road_margin, lines)
+        likely = _surface(road > 0, lines) if self._layout.road_margin > 0 else None
         by = {"name": self.name, **self.identity}
-        view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by)
+        view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
         return replace(view, things=self._things.find(image, view)) if self._things else view
 
 
@@ -116,13 +115,11 @@ class TwinLiteNet(RoadNetwork):
         advice = FILES[name].advice
         file = Path(path) if path else kept(name, what)
         data = read_file(file, what, advice)
-        layout = TWINLITENET.get(hash_bytes(data))
+        digest = hash_bytes(data)
+        layout = TWINLITENET.get(digest)
         if layout is None:
-            raise InputError(
-                f"{what}: {file}: expected TwinLiteNet's file (sha256 "
-                f"{' or '.join(h[7:19] for h in TWINLITENET)}...), found {hash_bytes(data)[7:19]}... of {len(data)} "
-                f"bytes; {advice}"
-            )
+            wrong = FILES[name].wrong(len(data), digest.removeprefix("sha256:"))
+            raise InputError(f"{what}: {file}: {wrong}; {advice}")
         super().__init__(name, data, layout, advice, things)
 
 
@@ -132,6 +129,8 @@ class RoadNet(RoadNetwork):
     Args:
         things: as :class:`RoadNetwork` takes it.
     """
+
+    backed_by_colours = True
 
     def __init__(self, things: str = "") -> None:
         self.options: Mapping[str, Any] = {}
@@ -156,6 +155,12 @@ class RoadNet(RoadNetwork):
 
 def _logit(probability: float) -> float:
     return math.log(probability / (1 - probability))
+
+
+def _surface(road: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """(h, w) bool: road, with the paint on it."""
+    beside = cv2.dilate(road.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
+    return without_specks(road | (lines & beside))
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:

@@ -1,9 +1,13 @@
 """Whether a frame shows a road to drive on at all: a scene without one is refused before anything is placed in it."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import cv2
 import numpy as np
 
 from cfgen.geometry.camera import horizon_rows
+from cfgen.perception.camera_doubt import SEEN_BY, TOLD
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -13,31 +17,58 @@ NO_ROAD = "no road found in the frame"
 AHEAD_ROWS, AHEAD_COLUMNS = (0.55, 0.95), (0.3, 0.7)
 #: Share of that which one stretch of road covers at least.
 LEAST_AHEAD = 0.02
+#: The far end of a road is a row in which it covers this share of the frame's width.
+END_WIDTH = 0.008
 #: Most of the road that may lie above the horizon, and by how much above it counts, as a share of the height.
 MOST_ABOVE, ABOVE = 0.5, 0.08
 
 
-def why_no_road(view: SceneView, camera: Camera) -> str:
+def why_no_road(view: SceneView, camera: Camera, extra: Mapping[str, Any] | None = None) -> str:
     """What speaks against this frame, who saw it so and what to do; "" where there is road before the car.
 
     Args:
         view: of the front frame at t0. camera: the front camera.
+        extra: of the scene; may tell who looked when it was imported.
     """
-    height, width = view.road.shape
-    (top, bottom), (left, right) = (
-        [round(share * n) for share in shares] for shares, n in ((AHEAD_ROWS, height), (AHEAD_COLUMNS, width))
-    )
-    _, labels = cv2.connectedComponents(view.road.astype(np.uint8), connectivity=4)
-    ahead = labels[top:bottom, left:right]
-    counts = np.bincount(ahead[ahead > 0].ravel(), minlength=1)
-    share = float(counts.max(initial=0)) / ahead.size
+    _, share = _stretch(view.road)
     above = _share_above(view, camera)
     if share >= LEAST_AHEAD and above <= MOST_ABOVE:
         return ""
     found = f"{share:.0%} of what lies before the car is road (expected {LEAST_AHEAD:.0%})"
     if above > MOST_ABOVE:
         found = f"{above:.0%} of the road lies above the horizon: upside down, or pitched?"
-    return f"{NO_ROAD}: {found}, as perception '{view.by.get('name', '?')}' sees it"
+    name = view.by.get("name", "?")
+    return f"{NO_ROAD}: {found}, as perception '{name}' sees it{_imported_by_another(extra or {}, name)}"
+
+
+def _imported_by_another(extra: Mapping[str, Any], name: str) -> str:
+    """Advice where the scene was imported with another perceiver than ``name``; else ""."""
+    told = extra.get(TOLD)
+    other = told.get(SEEN_BY) if isinstance(told, Mapping) else None
+    if not isinstance(other, str) or other == name:
+        return ""
+    return f"; the scene was imported with {other}: try --perception {other}"
+
+
+def road_end(view: SceneView) -> float | None:
+    """The row, px, at which the likely road before the car ends; None where there is none."""
+    stretch, share = _stretch(view.road if view.likely is None else view.likely)
+    wide = np.flatnonzero(stretch.sum(1) >= END_WIDTH * stretch.shape[1])
+    if share < LEAST_AHEAD or not len(wide):
+        return None
+    return float(wide[0] / view.scale[1])
+
+
+def _stretch(road: np.ndarray) -> tuple[np.ndarray, float]:
+    """(h, w) bool of the largest stretch of road before the car, and what share of what lies there it covers."""
+    (top, bottom), (left, right) = (
+        [round(share * n) for share in shares]
+        for shares, n in zip((AHEAD_ROWS, AHEAD_COLUMNS), road.shape, strict=True)
+    )
+    _, labels = cv2.connectedComponents(road.astype(np.uint8), connectivity=4)
+    ahead = labels[top:bottom, left:right]
+    counts = np.bincount(ahead[ahead > 0].ravel(), minlength=1)
+    return labels == max(int(counts.argmax()), 1), float(counts.max(initial=0)) / ahead.size
 
 
 def _share_above(view: SceneView, camera: Camera) -> float:

@@ -35,7 +35,7 @@ class OnnxNetwork:
         wrong = f"{what}: expected an ONNX file with outputs {expected}, found "
         found: dict[str, tuple[int, ...]] = {}
         try:
-            with _silent():
+            with silent():
                 self._net = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
                 if set(self._net.getUnconnectedOutLayersNames()) == set(outputs):
                     width, height = size
@@ -72,7 +72,7 @@ def read_file(path: Path, what: str, advice: str) -> bytes:
 
 
 @contextlib.contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Without OpenCV's own words on stderr: what is wrong is told once."""
     logging = cv2.utils.logging
     before = logging.getLogLevel()

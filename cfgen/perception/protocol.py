@@ -27,7 +27,11 @@ class Frame:
 
 
 class Perceiver(Protocol):
-    """Sees road, lane lines and, where it can, vehicles and people. Same frame, same view."""
+    """Sees road, lane lines and, where it can, vehicles and people. Same frame, same view.
+
+    One with an attribute ``backed_by_colours`` that is true leaves scenes of whose road it is unsure to colours
+    (:mod:`cfgen.perception.unsure`).
+    """
 
     name: str
     #: options after defaults, JSON values, for the provenance

@@ -1,6 +1,6 @@
 """Perceivers by name."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from cfgen.core.errors import CfgenError
@@ -8,7 +8,7 @@ from cfgen.core.registry import Registry
 from cfgen.perception.protocol import Perceiver
 
 #: Who sees the road where nobody else is asked for.
-DEFAULT = "colour"
+DEFAULT = "road-net"
 
 PERCEIVERS = Registry(
     "perception",
@@ -31,10 +31,25 @@ def create_perceiver(name: str, options: Mapping[str, Any] | None = None) -> Per
     return made
 
 
-def seen_by(name: str) -> str:
-    """Who saw the road, in words for reports; one that guesses from colours is named as weaker."""
+def seen_by(name: str, decided: Collection[str] = ()) -> str:
+    """Who saw the road, in words for reports; one that guesses from colours is named as weaker.
+
+    Args:
+        decided: who decided in each case: ``name``, or colours where that was unsure.
+    """
+    words = (
+        f"{name} (the weaker test: it guesses the road from its colour)" if about(name, "weaker") else name
+    )
+    others = [other for other in decided if other != name]
+    if others:
+        words += f"; where it was unsure, in {len(others)} of {len(decided)} cases, "
+        words += f"{seen_by(others[0])} within its likely road"
+    return words
+
+
+def about(name: str, what: str) -> bool:
+    """A flag of a perceiver, as :class:`Perceiver` has them; False where it has none, or is not here."""
     try:
-        weaker = bool(getattr(PERCEIVERS.get(name), "weaker", False))
+        return bool(getattr(PERCEIVERS.get(name), what, False))
     except CfgenError:  # a third party's that is not here
-        weaker = False
-    return f"{name} (the weaker test: it guesses the road from its colour)" if weaker else name
+        return False

@@ -8,37 +8,35 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
-from cfgen.perception.onnx_network import OnnxNetwork, read_file
+from cfgen.perception.box_network import COCO, BoxNetwork, inside, one_of_each
+from cfgen.perception.onnx_network import read_file
 from cfgen.perception.view import BoxPx, SceneView, Thing
 
-#: Width and height of its input, and cells of its answer along each side.
-SIDE, CELLS = 352, 22
-#: COCO's classes that move or are parked on roads, by their number in its answer; the others are not told.
-KINDS = {
-    0: "person",
-    1: "bicycle",
-    2: "car",
-    3: "motorcycle",
-    5: "bus",
-    6: "train",
-    7: "truck",
-    15: "cat",
-    16: "dog",
-    17: "horse",
-    18: "sheep",
-    19: "cow",
-    21: "bear",
-}
+#: COCO's classes that move or are parked on roads; the others are not told.
+KINDS = frozenset(
+    [
+        "person",
+        "bicycle",
+        "car",
+        "motorcycle",
+        "bus",
+        "train",
+        "truck",
+        "cat",
+        "dog",
+        "horse",
+        "sheep",
+        "cow",
+        "bear",
+    ]
+)
 #: Least score of a thing.
 LEAST = 0.6
-#: Boxes that share this much of their union, or of the smaller one's area, are one thing.
-SAME, WITHIN = 0.45, 0.8
 #: Rows of square windows along the horizon: their height and the row's width, as shares of the frame's; and by how much
 #: of its side each overlaps the next at least.
 WINDOWS, OVERLAP = ((0.5, 1.0), (0.25, 0.5)), 0.25
@@ -67,7 +65,7 @@ class ThingNetwork:
         if wrong := file.wrong(len(data), digest.removeprefix("sha256:")):
             raise InputError(f"{what}: {path}: {wrong}; {file.advice}")
         self.identity: Mapping[str, Any] = {"things": digest}
-        self._net = OnnxNetwork(what, data, (SIDE, SIDE), {"758": (1, 85, CELLS, CELLS)}, file.advice)
+        self._net = BoxNetwork(what, data, file.advice)
 
     def find(self, image: np.ndarray, road: SceneView | None = None) -> tuple[Thing, ...]:
         """What is in a frame, the most certain first: in the whole of it, and in windows along the horizon.
@@ -93,34 +91,13 @@ class ThingNetwork:
     def _look(self, image: np.ndarray, window: tuple[int, int, int, int], cut: bool = True) -> list[Thing]:
         """Boxes in the frame; ``cut``: without those at an edge of the window that is none of the frame."""
         x0, y0, x1, y1 = window
-        part = image[y0:y1, x0:x1]
-        way = cv2.INTER_AREA if min(part.shape[:2]) > SIDE else cv2.INTER_LINEAR
-        small = cv2.cvtColor(cv2.resize(part, (SIDE, SIDE), interpolation=way), cv2.COLOR_RGB2BGR)
-        [answer] = self._net.forward(small)
+        boxes = self._net.look(image[y0:y1, x0:x1], LEAST)
         found = []
-        for (a, b, c, d), score, kind in _boxes(answer[0]):
-            box = x0 + a * (x1 - x0), y0 + b * (y1 - y0), x0 + c * (x1 - x0), y0 + d * (y1 - y0)
-            if not (cut and _at_an_edge(box, window, image.shape)):
-                told = _within(box, image.shape)
-                found.append(Thing(kind, told, round(score, 3)))
+        for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
+            box = x0 + a, y0 + b, x0 + c, y0 + d
+            if COCO[kind] in KINDS and not (cut and _at_an_edge(box, window, image.shape)):
+                found.append(Thing(COCO[kind], inside(box, image.shape), round(float(score), 3)))
         return found
-
-
-def _boxes(answer: np.ndarray) -> list[tuple[BoxPx, float, str]]:
-    """Boxes as shares of the picture, scores and kinds from the network's answer (85, h, w)."""
-    _, rows, cols = answer.shape
-    kind = answer[5:].argmax(0)
-    best = np.take_along_axis(answer[5:], kind[None], 0)[0]
-    score = np.clip(answer[0], 0, 1) ** 0.6 * np.clip(best, 0, 1) ** 0.4
-    row, col = np.nonzero((score > LEAST) & np.isin(kind, list(KINDS)))
-    at = answer[:, row, col].astype(float)
-    x, y = (col + np.tanh(at[1])) / cols, (row + np.tanh(at[2])) / rows
-    half_w, half_h = (0.5 / (1 + np.exp(-at[i])) for i in (3, 4))
-    boxes = np.stack([x - half_w, y - half_h, x + half_w, y + half_h], 1)
-    return [
-        ((box[0], box[1], box[2], box[3]), float(score[r, c]), KINDS[int(kind[r, c])])
-        for box, r, c in zip(boxes.tolist(), row, col, strict=True)
-    ]
 
 
 def _far_end(road: SceneView | None) -> float:
@@ -154,25 +131,7 @@ def _at_an_edge(box: BoxPx, window: tuple[int, int, int, int], shape: tuple[int,
     )
 
 
-def _within(box: BoxPx, shape: tuple[int, ...]) -> BoxPx:
-    """The part inside the frame, to a tenth of a pixel."""
-    x0, x1 = (round(min(max(v, 0.0), shape[1] - 1.0), 1) for v in (box[0], box[2]))
-    y0, y1 = (round(min(max(v, 0.0), shape[0] - 1.0), 1) for v in (box[1], box[3]))
-    return x0, y0, x1, y1
-
-
 def _apart(found: Sequence[Thing]) -> tuple[Thing, ...]:
     """Each thing once, by its most certain box."""
-    left: list[Thing] = []
-    for thing in sorted(found, key=lambda t: (-t.score, t.box)):
-        if not any(_same(thing.box, other.box) for other in left):
-            left.append(thing)
-    return tuple(left)
-
-
-def _same(a: BoxPx, b: BoxPx) -> bool:
-    width = max(min(a[2], b[2]) - max(a[0], b[0]), 0.0)
-    height = max(min(a[3], b[3]) - max(a[1], b[1]), 0.0)
-    shared = width * height
-    one, other = ((box[2] - box[0]) * (box[3] - box[1]) for box in (a, b))
-    return shared > SAME * (one + other - shared) or shared > WITHIN * min(one, other)
+    order = sorted(found, key=lambda t: (-t.score, t.box))
+    return tuple(order[i] for i in one_of_each([t.box for t in order]))

@@ -3,7 +3,7 @@
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -16,6 +16,8 @@ from cfgen.geometry.lens import Array
 BoxPx = tuple[float, float, float, float]
 #: Cells by which a polygon may reach beyond the far end of road.
 FAR_SLACK = 1 / 3
+#: A thing that reaches this share of its box into another, and stands this share of it lower, is before it.
+REACH = 0.05
 #: Key of the text in a stored view that holds what its planes do not.
 _TEXT = "cfgen"
 
@@ -39,6 +41,7 @@ class SceneView:
         size: width and height of the frame, pixels.
         things: None where nobody looked for them.
         by: who decided, for records: the perceiver's name and identity.
+        likely: (h, w) bool, what is rather road than not, ``road`` being what is sure; None where that is the same.
     """
 
     road: np.ndarray
@@ -46,6 +49,7 @@ class SceneView:
     size: tuple[int, int]
     things: tuple[Thing, ...] | None
     by: Mapping[str, Any]
+    likely: np.ndarray | None = None
 
     @property
     def scale(self) -> Array:
@@ -59,6 +63,10 @@ class SceneView:
     def is_road(self, px: Array) -> np.ndarray:
         """(N,) bool: pixels (N, 2) that show road; False outside the frame and where not finite."""
         return self._at(self.road, px)
+
+    def is_likely_road(self, px: Array) -> np.ndarray:
+        """(N,) bool: pixels (N, 2) that show what is rather road than not."""
+        return self._at(self.road if self.likely is None else self.likely, px)
 
     def is_lane_line(self, px: Array) -> np.ndarray:
         """(N,) bool: pixels (N, 2) that show a painted line."""
@@ -92,16 +100,42 @@ class SceneView:
         seen = self.road[low[1] : high[1], low[0] : high[0]] & (part > 0)
         return float(seen.sum() / count) if count else 0.0
 
+    def before(self, box: Array, foot: float) -> list[Thing]:
+        """Things that stand nearer than a hazard and reach into its box.
+
+        Args:
+            box: (4,) x0, y0, x1, y1 px. foot: row of the middle of what it stands on, px.
+        """
+        reach_x, reach_y = REACH * (box[2] - box[0]), REACH * (box[3] - box[1])
+        return [
+            thing
+            for thing in self.things or ()
+            if min(thing.box[2], box[2]) - max(thing.box[0], box[0]) > reach_x
+            and thing.box[1] < box[3]
+            and thing.box[3] > foot + reach_y
+        ]
+
+    def within(self, other: "SceneView") -> "SceneView":
+        """Its road where the ``other`` finds that likely, and what the other is sure of, on its own grid."""
+        size = self.road.shape[::-1]
+        likely = other.road if other.likely is None else other.likely
+        sure, likely = (
+            cv2.resize(plane.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST) > 0
+            for plane in (other.road, likely)
+        )
+        return replace(self, road=sure | (self.road & likely))
+
     @property
     def hash(self) -> str:
         """Over what it shows."""
         return hash_image(np.stack([self.road, self.lanes]))
 
-    # --- as a file: a picture that a person can open, green road, red lines, and the rest as text ---
+    # --- as a file that a person can open: green sure road, blue likely road, red lines, and the rest as text ---
 
     def png(self) -> bytes:
         """Bytes that :meth:`from_png` reads back to the same view."""
-        planes = np.stack([self.lanes, self.road, np.zeros_like(self.road)], -1).astype(np.uint8) * 255
+        likely = np.zeros_like(self.road) if self.likely is None else self.likely
+        planes = np.stack([self.lanes, self.road, likely], -1).astype(np.uint8) * 255
         things = None if self.things is None else [[t.kind, [*t.box], t.score] for t in self.things]
         told = {"size": list(self.size), "things": things, "by": dict(self.by)}
         text = PngImagePlugin.PngInfo()
@@ -120,4 +154,5 @@ class SceneView:
         if things is not None:
             things = tuple(Thing(kind, tuple(box), score) for kind, box, score in things)
         width, height = told["size"]
-        return cls(planes[..., 1].copy(), planes[..., 0].copy(), (width, height), things, told["by"])
+        lanes, road, likely = (planes[..., i].copy() for i in range(3))
+        return cls(road, lanes, (width, height), things, told["by"], likely if likely.any() else None)

@@ -8,6 +8,7 @@ import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.unsure import SURE, sure_share
 from cfgen.perception.view import SceneView
 from cfgen.records import Scene
 
@@ -37,6 +39,7 @@ class Views:
         name, identity, uses_camera, weaker: the perceiver's; they decide which files count.
         make: the perceiver itself, asked for when a frame was not seen yet.
         folder: where views are kept; None keeps them in memory only.
+        backed_by_colours: the perceiver's; colours decide the scenes of which it is unsure.
     """
 
     def __init__(
@@ -47,10 +50,12 @@ class Views:
         weaker: bool,
         make: Callable[[], Perceiver],
         folder: Path | None = None,
+        backed_by_colours: bool = False,
     ) -> None:
         self.by = {"name": name, **identity}
         self._uses_camera, self.weaker = uses_camera, weaker
         self._make, self._folder = make, folder
+        self.colours = Views.of(ColourGround(), folder) if backed_by_colours else None
         self._perceiver: Perceiver | None = None
         self._kept: OrderedDict[str, SceneView] = OrderedDict()
         self._hashes: OrderedDict[int, tuple[np.ndarray, str]] = OrderedDict()
@@ -64,6 +69,7 @@ class Views:
             perceiver.weaker,
             lambda: perceiver,
             folder,
+            getattr(perceiver, "backed_by_colours", False),
         )
 
     def see(self, frames: Sequence[Frame]) -> list[SceneView]:
@@ -131,11 +137,16 @@ class Views:
 
 
 class SceneViews:
-    """What the frames of one scene show; each is looked at when it is first asked for."""
+    """What the frames of one scene show; each is looked at when it is first asked for.
+
+    One perceiver decides for all of them. Where it is unsure of the road before the car, colours decide, of what it
+    takes for likely road.
+    """
 
     def __init__(self, views: Views, scene: Scene, images: Images) -> None:
         self._views, self.scene, self.images = views, scene, images
         self._kept: dict[float, SceneView | None] = {}
+        self._frames: dict[tuple[str, float], Frame] = {}
 
     @property
     def now(self) -> SceneView:
@@ -147,7 +158,15 @@ class SceneViews:
     @property
     def lanes_known(self) -> bool:
         """Whether who looks sees lane lines; else nothing follows from there being none."""
-        return not self._views.weaker
+        return not self._by.weaker
+
+    @cached_property
+    def likely(self) -> SceneView | None:
+        """What the front frame at t0 shows of likely road, by who tells road from verge; None where nobody does."""
+        if self._views.weaker:
+            return None
+        [view] = self._views.see([self._frame(self.scene.front.name, 0.0)])
+        return view if view.likely is None else replace(view, road=view.likely)
 
     def with_flat_ground(self) -> SceneView:
         """:attr:`now`, its road widened by verge and pavement that look as flat: for what is harmless."""
@@ -165,20 +184,49 @@ class SceneViews:
         """What the front camera shows at ``t``, s relative to t0; None without a frame."""
         if t not in self._kept:
             there = (self.scene.front.name, t) in self.images
-            self._kept[t] = self._views.see([self._frame(self.scene.front.name, t)])[0] if there else None
+            self._kept[t] = self._see([self._frame(self.scene.front.name, t)])[0] if there else None
         return self._kept[t]
 
     def all(self) -> dict[float, SceneView]:
         """Every frame of the front camera by its time."""
         times = self.times
         frames = [self._frame(self.scene.front.name, t) for t in times]
-        return dict(zip(times, self._views.see(frames), strict=True))
+        return dict(zip(times, self._see(frames), strict=True))
+
+    def again(self, image: np.ndarray) -> SceneView:
+        """What the front camera at t0 would show with ``image``, (H, W, 3) uint8 RGB, before it."""
+        return self._see([replace(self._frame(self.scene.front.name, 0.0), image=image)])[0]
 
     @property
     def told(self) -> dict[str, Any]:
-        """As :meth:`Views.told` of the front frame at t0."""
-        return self._views.told(self._frame(self.scene.front.name, 0.0))
+        """As :meth:`Views.told` of the front frame at t0, with who was unsure where colours decide."""
+        frame = self._frame(self.scene.front.name, 0.0)
+        told = self._by.told(frame)
+        if self._by is self._views:
+            return told
+        return {**told, "within": self._views.told(frame), "sure_share": round(self._sure_share, 3)}
+
+    def _see(self, frames: Sequence[Frame]) -> list[SceneView]:
+        seen = self._by.see(frames)
+        if self._by is self._views:
+            return seen
+        return [view.within(unsure) for view, unsure in zip(seen, self._views.see(frames), strict=True)]
+
+    @cached_property
+    def _by(self) -> Views:
+        colours = self._views.colours
+        # a camera as its frames show it was seen by those who are sure
+        if colours is None or self.scene.seen_cameras or self._sure_share >= SURE:
+            return self._views
+        return colours
+
+    @cached_property
+    def _sure_share(self) -> float:
+        frame = self._frame(self.scene.front.name, 0.0)
+        return sure_share(self._views.see([frame])[0], frame.camera, frame.path)
 
     def _frame(self, name: str, t: float) -> Frame:
-        camera = camera_at(self.scene, name, t)
-        return Frame(self.images[name, t], camera, EgoPath.since(self.scene, t, FAR_M))
+        if (name, t) not in self._frames:
+            camera, path = camera_at(self.scene, name, t), EgoPath.since(self.scene, t, FAR_M)
+            self._frames[name, t] = Frame(self.images[name, t], camera, path)
+        return self._frames[name, t]

@@ -6,23 +6,34 @@ points at 10 Hz, which cfgen resamples, and a chain of causation, which becomes 
 
 import importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.geometry.frames import pose_at
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Requirements, Response
-from cfgen.records import Motion
+
+if TYPE_CHECKING:
+    from cfgen.records import Motion
 
 #: variant -> package, module of the model, class, default weights
 VARIANTS = {
     "r1": ("alpamayo_r1", "models.alpamayo_r1", "AlpamayoR1", "nvidia/Alpamayo-R1-10B"),
     "1.5": ("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5", "nvidia/Alpamayo-1.5-10B"),
 }
-#: the packages' camera slots and their indices
-SLOTS = {"cross_left": 0, "front_wide": 1, "cross_right": 2, "front_tele": 6}
+#: the cameras of the model's data, as ``cfgen scenes import physical-ai-av`` names them, and their indices
+CAMERAS = {
+    "camera_cross_left_120fov": 0,
+    "camera_front_wide_120fov": 1,
+    "camera_cross_right_120fov": 2,
+    "camera_rear_left_70fov": 3,
+    "camera_rear_tele_30fov": 4,
+    "camera_rear_right_70fov": 5,
+    "camera_front_tele_30fov": 6,
+}
+#: the four that R1 takes and 1.5 takes unless told otherwise
+DEFAULT = tuple(name for name, index in CAMERAS.items() if index in (0, 1, 2, 6))
 HISTORY_STEPS, STEP_S = 16, 0.1
 #: the package's processor shrinks each image to at most this area
 INPUT_PIXELS = 196_608
@@ -33,13 +44,17 @@ class Alpamayo:
 
     Args:
         variant: "r1" or "1.5".
-        cameras: slot -> camera name in the scenes. R1 wants all four slots; 1.5 takes any of them.
+        cameras: camera of its data -> camera name in the scenes; "front_wide" is short for "camera_front_wide_120fov".
+            R1 wants its four; 1.5 takes any of the seven.
         weights: hub name or folder; default by variant.
         device, dtype: where and in which floating-point type it runs.
+        attn_implementation: "sdpa" where flash-attn is not installed; "" leaves it to the package.
+        samples: plans drawn for each question in one batch; ``select`` says which of them answers.
+        select: "first", or "medoid", the one nearest to all others; the report holds the reasoning of every one.
         top_p, temperature, max_tokens: of the reasoning.
 
     Raises:
-        InputError: unknown variant or slot, or the package is not installed.
+        InputError: unknown variant, camera or selection, or the package is not installed.
     """
 
     def __init__(
@@ -49,6 +64,9 @@ class Alpamayo:
         weights: str | None = None,
         device: str = "cuda",
         dtype: str = "bfloat16",
+        attn_implementation: str = "",
+        samples: int = 1,
+        select: str = "first",
         top_p: float = 0.98,
         temperature: float = 0.6,
         max_tokens: int = 256,
@@ -56,18 +74,28 @@ class Alpamayo:
         variant = str(variant)
         if variant not in VARIANTS:
             raise InputError(f"alpamayo: variant: expected one of {', '.join(VARIANTS)}, found '{variant}'")
-        slots = cameras or {slot: slot for slot in SLOTS}
-        unknown = sorted(set(slots) - set(SLOTS))
-        if unknown or (variant == "r1" and len(slots) != len(SLOTS)):
+        if select not in ("first", "medoid") or type(samples) is not int or samples < 1:
             raise InputError(
-                f"alpamayo: cameras: expected slots {', '.join(SLOTS)}, found {', '.join(slots)}"
+                f"alpamayo: expected select first or medoid and samples above 0, found '{select}' and {samples!r}"
             )
-        self._slots = sorted(slots.items(), key=lambda slot: SLOTS[slot[0]])
+        named = {
+            _full_name(name): there
+            for name, there in (cameras or dict(zip(DEFAULT, DEFAULT, strict=True))).items()
+        }
+        unknown = sorted(set(named) - set(CAMERAS))
+        if unknown or (variant == "r1" and set(named) != set(DEFAULT)):
+            expected = DEFAULT if variant == "r1" else CAMERAS
+            raise InputError(
+                f"alpamayo: cameras: expected {'all of' if variant == 'r1' else 'any of'} {', '.join(expected)}, "
+                f"found {', '.join(named)}"
+            )
+        self._cameras = sorted(named.items(), key=lambda camera: CAMERAS[camera[0]])
         self._variant, self._device = variant, device
+        self._attention, self._samples, self._select = attn_implementation, samples, select
         self._sampling = {"top_p": top_p, "temperature": temperature, "max_generation_length": max_tokens}
-        self._load(weights, dtype)
+        self._load(weights, device, dtype)
         self.needs = Requirements(
-            cameras=tuple(name for _, name in self._slots),
+            cameras=tuple(name for _, name in self._cameras),
             frame_times=(-0.3, -0.2, -0.1, 0.0),
             input_pixels=INPUT_PIXELS,
             deterministic=False,
@@ -76,7 +104,7 @@ class Alpamayo:
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(observation) for observation in observations]
 
-    def _load(self, weights: str | None, dtype: str) -> None:
+    def _load(self, weights: str | None, device: str, dtype: str) -> None:
         package, module, name, default = VARIANTS[self._variant]
         try:
             import torch
@@ -90,7 +118,10 @@ class Alpamayo:
             ) from error
         self._torch = torch
         self._dtype = getattr(torch, dtype)
-        self._model = model_class.from_pretrained(weights or default, dtype=self._dtype).to(self._device)
+        attention = {"attn_implementation": self._attention} if self._attention else {}
+        self._model = model_class.from_pretrained(weights or default, dtype=self._dtype, **attention).to(
+            device
+        )
         self._processor = self._helper.get_processor(self._model.tokenizer)
 
     def _one(self, observation: Observation) -> Response:
@@ -114,19 +145,22 @@ class Alpamayo:
         with torch.no_grad(), torch.autocast(self._device.split(":")[0], dtype=self._dtype):
             points, rotations, extra = self._model.sample_trajectories_from_data_with_vlm_rollout(
                 data=self._helper.to_device(data, self._device),
-                num_traj_samples=1,
+                num_traj_samples=self._samples,
                 return_extra=True,
                 **self._sampling,
             )
-        path = points[0, 0, 0, :, :2].float().cpu().numpy()
-        turn = rotations[0, 0, 0].float().cpu().numpy()
+        paths = points[0, 0, :, :, :2].float().cpu().numpy()
+        chosen = medoid(paths) if self._select == "medoid" else 0
+        turn = rotations[0, 0, chosen].float().cpu().numpy()
         theta = np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
-        t = STEP_S * np.arange(1, len(path) + 1)
-        return Response(_first_text(extra["cot"]), np.column_stack([path, theta]), t)
+        t = STEP_S * np.arange(1, paths.shape[1] + 1)
+        said = _texts(extra["cot"])
+        report = {"samples": len(paths), "select": self._select, "chosen": chosen, "reasoning": said}
+        return Response(said[min(chosen, len(said) - 1)], np.column_stack([paths[chosen], theta]), t, report)
 
     def _frames(self, observation: Observation) -> Any:
-        """(cameras x 4, 3, H, W) uint8, cameras in the order of their slots, oldest frame first."""
-        stacks = [np.stack([i.pixels for i in observation.images[name]]) for _, name in self._slots]
+        """(cameras x 4, 3, H, W) uint8, cameras in the order of their indices, oldest frame first."""
+        stacks = [np.stack([i.pixels for i in observation.images[name]]) for _, name in self._cameras]
         shapes = {stack.shape for stack in stacks}
         if len(shapes) != 1:
             raise PlanFaultError(f"alpamayo: expected cameras of one image size, found {sorted(shapes)}")
@@ -136,14 +170,20 @@ class Alpamayo:
         """What 1.5 takes besides the frames."""
         if self._variant == "r1":
             return {}
-        indices = self._torch.tensor([SLOTS[slot] for slot, _ in self._slots])
+        indices = self._torch.tensor([CAMERAS[name] for name, _ in self._cameras])
         navigation = {"nav_text": observation.instruction} if observation.instruction else {}
         return {"camera_indices": indices, **navigation}
 
 
-def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
+def history_arrays(history: "Motion") -> tuple[np.ndarray, np.ndarray]:
     """(1, 1, 16, 3) positions in m and (1, 1, 16, 3, 3) rotations, float32, at 10 Hz up to t0, in the frame at t0."""
-    poses = np.array([pose_at(history, -STEP_S * k) for k in reversed(range(HISTORY_STEPS))])
+    reach = STEP_S * (HISTORY_STEPS - 1)
+    if history.t[0] > 0.1 - reach:
+        raise PlanFaultError(f"alpamayo: expected {reach:g} s of history, found {-history.t[0]:g} s")
+    known = np.array(history.poses, float)
+    known[:, 2] = np.unwrap(known[:, 2])
+    times = -STEP_S * np.arange(HISTORY_STEPS - 1, -1, -1)
+    poses = np.column_stack([np.interp(times, history.t, column) for column in known.T])
     xyz = np.column_stack([poses[:, :2], np.zeros(HISTORY_STEPS)])
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     rot = np.zeros((HISTORY_STEPS, 3, 3))
@@ -151,8 +191,17 @@ def history_arrays(history: Motion) -> tuple[np.ndarray, np.ndarray]:
     return xyz[None, None].astype(np.float32), rot[None, None].astype(np.float32)
 
 
-def _first_text(words: Any) -> str:
-    """The first string in the nested arrays that the packages return."""
-    while not isinstance(words, str):
-        words = words[0]
-    return words
+def medoid(paths: np.ndarray) -> int:
+    """The number of the path that is nearest to all others, (K, T, 2) in m; the first of several."""
+    apart = np.linalg.norm(paths[:, None] - paths[None], axis=-1).mean(-1)
+    return int(apart.sum(1).argmin())
+
+
+def _full_name(name: str) -> str:
+    """``front_wide`` as ``camera_front_wide_120fov``."""
+    return next((full for full in CAMERAS if full.removeprefix("camera_").rsplit("_", 1)[0] == name), name)
+
+
+def _texts(words: Any) -> list[str]:
+    """Every string in the nested arrays that the packages return, in order."""
+    return [words] if isinstance(words, str) else [text for part in words for text in _texts(part)]

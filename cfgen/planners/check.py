@@ -16,10 +16,10 @@ from cfgen.planners.registry import (
     PLANNERS,
     SELECTION,
     WEIGHTLESS,
-    class_of,
     identifier,
     open_planner,
 )
+from cfgen.planners.serving import class_of
 from cfgen.planners.verified import Verified, offline_verifier
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
@@ -90,12 +90,13 @@ def _takes(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -
 
 def _imported(spec: str, options: Mapping[str, Any], startup_s: float) -> None:
     try:
-        PlannerProcess(_Found, (spec, dict(options)), startup_s, startup_s=startup_s).close()
+        looked = {"spec": spec, "options": dict(options)}
+        PlannerProcess("cfgen.planners.check:Found", looked, startup_s, startup_s=startup_s).close()
     except PlannerStartError as error:
         raise InputError(str(error) if spec in str(error) else f"planner '{spec}': {error}") from error
 
 
-class _Found:
+class Found:
     """Stands for a planner whose class could be imported and takes its options."""
 
     def __init__(self, spec: str, options: Mapping[str, Any]) -> None:

@@ -5,22 +5,20 @@ It first gets ``{"ask": "needs"}`` and answers ``{"needs": {...}}``; then one ob
 """
 
 import contextlib
+import io
 import json
 import queue
 import shlex
-import subprocess
 import threading
-import time
-from collections import deque
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
+from cfgen.core import confine
 from cfgen.core.errors import InputError
-from cfgen.core.isolate import isolated
-from cfgen.core.network import own_network
 from cfgen.core.plain import MAX_CHARS
 from cfgen.planners.answer import PlanFaultError, end_of
 from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.runtime import Running, Runtime, start
 from cfgen.planners.serialization import decode, decode_needs, encode
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
@@ -33,7 +31,7 @@ _WAITING = 16
 class Command:
     """Runs ``command`` and restarts it when it dies, hangs or floods. ``max_chars``: of a text, the rest is cut.
 
-    Offline it runs in a network of its own where the system permits that (``alone``).
+    It sees and reaches what ``runtime`` says.
 
     Raises:
         InputError: it cannot be started, or does not answer the first question.
@@ -45,17 +43,17 @@ class Command:
         timeout_s: float,
         max_chars: int = MAX_CHARS,
         startup_s: float = STARTUP_TIMEOUT_S,
+        runtime: Runtime = Runtime(),  # noqa: B008 - frozen
     ) -> None:
         try:
             self._words = shlex.split(command)
         except ValueError as error:
             raise InputError(f"planner 'cmd:{command}': expected a command line ({error})") from error
-        self.alone = own_network()
+        self._runtime = runtime
         self._timeout_s, self._max_chars, self._startup_s = timeout_s, max_chars, startup_s
         self._longest = _BESIDES + 6 * max_chars
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Running | None = None
         self._lines = _Lines()
-        self._errors: deque[str] = deque(maxlen=40)
         try:
             self.needs = self._start()
         except PlanFaultError as fault:
@@ -69,12 +67,11 @@ class Command:
         process, self._process = self._process, None
         if process is not None:
             self._lines.over.set()
-            process.kill()
-            process.wait()
-            for stream in (process.stdin, process.stdout, process.stderr):
-                if stream is not None:
-                    with contextlib.suppress(OSError):
-                        stream.close()
+            process.stop()
+
+    def renew(self) -> None:
+        """Whatever it remembers goes: the next question is put to a new process."""
+        self.close()
 
     def _one(self, observation: Observation) -> Response | PlanFaultError:
         try:
@@ -99,18 +96,14 @@ class Command:
             raise PlanFaultError(f"cannot be started again: {fault}", "unreachable") from fault
 
     def _start(self) -> Requirements:
-        self._errors.clear()
         self._lines = _Lines()
         try:
-            command = isolated(self._words) if self.alone else self._words
-            process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-            )
+            process = start(self._words, self._runtime, aloud=False)
         except OSError as error:
             raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
         self._process = process
-        threading.Thread(target=_read, args=(process.stdout, self._lines, self._longest), daemon=True).start()
-        threading.Thread(target=_keep, args=(process.stderr, self._errors), daemon=True).start()
+        stdout = io.BufferedReader(cast(io.RawIOBase, process.source))
+        threading.Thread(target=_read, args=(stdout, self._lines, self._longest), daemon=True).start()
         self._send({"ask": "needs"}, self._startup_s)
         content = self._receive(self._startup_s)
         if not isinstance(content, dict) or "needs" not in content:
@@ -121,7 +114,7 @@ class Command:
         """Written aside, since a program that does not read would hold us for good."""
         assert self._process is not None
         data, lost = json.dumps(content).encode() + b"\n", threading.Event()
-        writer = threading.Thread(target=_write, args=(self._process.stdin, data, lost), daemon=True)
+        writer = threading.Thread(target=_write, args=(self._process.sink, data, lost), daemon=True)
         writer.start()
         writer.join(timeout_s)
         if writer.is_alive():
@@ -154,12 +147,12 @@ class Command:
 
     def _death(self) -> PlanFaultError:
         assert self._process is not None
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(2)
-        time.sleep(0.05)  # let the last words on stderr arrive
-        last = next((line for line in reversed(self._errors) if line.strip()), "nothing")
-        words, kind = end_of(self._process.returncode)
-        return PlanFaultError(f"died: {words}, last on stderr: {last[:200]}", kind)
+        code = self._process.ended(2.0)
+        if code == confine.OVER_MEMORY:
+            most = f"{self._runtime.memory / 1e9:g} GB"
+            return PlanFaultError(f"died: took more than the {most} that --planner-memory gives it", "died")
+        words, kind = end_of(code)
+        return PlanFaultError(f"died: {words}, last on stderr: {self._process.last}", kind)
 
 
 class _Lines(queue.Queue[bytes | None]):
@@ -186,13 +179,8 @@ def _read(stream: IO[bytes], lines: _Lines, longest: int) -> None:
 
 def _write(stream: IO[bytes], data: bytes, lost: threading.Event) -> None:
     try:
-        stream.write(data)
-        stream.flush()
+        left = memoryview(data)
+        while left:
+            left = left[stream.write(left) :]
     except (OSError, ValueError):
         lost.set()
-
-
-def _keep(stream: IO[bytes], errors: "deque[str]") -> None:
-    with contextlib.suppress(OSError, ValueError):
-        while line := stream.readline(4096):
-            errors.append(" ".join(line.decode("utf-8", "replace").split()))

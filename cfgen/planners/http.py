@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from cfgen.core.errors import InputError
+from cfgen.core.hashing import hash_json
 from cfgen.core.network import current, host_of
-from cfgen.core.plain import MAX_CHARS
+from cfgen.core.plain import MAX_CHARS, plain_json, visible
 from cfgen.models.base import retry_after
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.network import OUT_OF_SERVICE, no_route
@@ -48,6 +49,7 @@ class Server:
             self.needs = decode_needs(self._call("/needs", None, min(timeout_s, startup_s), 1))
         except PlanFaultError as fault:
             raise InputError(f"planner '{url}': GET /needs: {fault}; is the server running?") from fault
+        self.about = self._about(min(timeout_s, startup_s))
 
     def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
         """One request for the batch; a batch that fails as a whole is asked again one by one."""
@@ -59,6 +61,17 @@ class Server:
             if len(observations) == 1 or fault.kind == "unreachable":
                 return [fault] * len(observations)
             return [answer for one in observations for answer in self.plan([one])]
+
+    def _about(self, limit: float) -> dict[str, str]:
+        """What the server says of itself under ``GET /about``, JSON of any kind; {} from one that does not."""
+        try:
+            said = self._call("/about", None, limit, 1)
+        except PlanFaultError:
+            return {}
+        told = said if isinstance(said, dict) else {"about": said}
+        return {
+            f"about {visible(str(name))[:100]}": hash_json(plain_json(one)[0]) for name, one in told.items()
+        }
 
     def close(self) -> None:
         """Nothing to end: the server is somebody else's."""

@@ -10,15 +10,9 @@ from typing import Any
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.interrupts import by_the_user
 from cfgen.planners.answer import PlanFaultError
-from cfgen.planners.process import (
-    _answers,
-    _packed_fault,
-    _unpacked,
-    _unpacked_fault,
-    answers_nothing,
-    fault_in,
-)
 from cfgen.planners.protocol import Observation, Planner, Response
+from cfgen.planners.serialization import unpacked
+from cfgen.planners.serving import answers, answers_nothing, fault_in, packed_fault
 
 
 def spec_of(planner: Planner) -> str:
@@ -27,16 +21,19 @@ def spec_of(planner: Planner) -> str:
     return f"{kind.__module__}:{kind.__qualname__}()"
 
 
-def identity_of(planner: Planner) -> str:
-    """The fingerprint of an object: its class, the source of that class, and its options.
+def parts_of(planner: Planner) -> dict[str, Any]:
+    """What an object consists of beside its class: the source of that, and its options.
 
     Source: the file of its module; for a class of the running script or notebook the text of the class, or, where
     there is none, its compiled code. Options: its attribute ``options`` if it has one, else its public attributes
     that are JSON values. Not covered: weights, private attributes, other files that it imports.
     """
-    return hash_json(
-        {"spec": spec_of(planner), "source": _source(type(planner)), "options": _options(planner)}
-    )
+    return {"source": _source(type(planner)), "options": _options(planner)}
+
+
+def fingerprint_of(parts: dict[str, Any]) -> dict[str, str]:
+    """The parts by their hashes."""
+    return {"source": parts["source"], "options": hash_json(parts["options"])}
 
 
 def ask_instance(
@@ -52,7 +49,9 @@ def ask_instance(
         KeyboardInterrupt: the user's.
     """
     try:
-        return [_unpacked(one) for one in _answers(planner, list(observations), max_chars)]
+        if callable(reset := getattr(planner, "reset", None)):
+            reset()
+        return [unpacked(one, max_chars) for one in answers(planner, list(observations), max_chars)]
     except BaseException as error:
         if _by_the_user(error) or answers_nothing(error):
             raise
@@ -64,7 +63,9 @@ def ask_instance(
 def _kept(error: BaseException) -> PlanFaultError:
     """A fault of plain words, with nothing of the planner's in it that could break later."""
     try:
-        return _unpacked_fault(_packed_fault(fault_in(error)))
+        kept = unpacked(packed_fault(fault_in(error)))
+        assert isinstance(kept, PlanFaultError)
+        return kept
     except BaseException as worse:  # it breaks while saying what broke
         if _by_the_user(worse):
             raise

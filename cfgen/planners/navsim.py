@@ -1,41 +1,64 @@
 """NAVSIM agents: wraps any ``AbstractAgent`` of the ``navsim`` package.
 
-Four ego states and camera frames at 2 Hz up to t0 go in as an ``AgentInput``; the ``Trajectory`` that comes out
-(usually 4 s at 2 Hz) is resampled by cfgen.
+Four ego states at 2 Hz up to t0 and the pictures that the agent's ``get_sensor_config()`` names go in as an
+``AgentInput``; the ``Trajectory`` that comes out (usually 4 s at 2 Hz) is resampled by cfgen.
+
+With ``--python`` this file is sent to NAVSIM's own environment, so that it has to run on Python 3.9.
 """
 
+from __future__ import annotations
+
 import importlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.geometry.frames import pose_at
-from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.protocol import Requirements, Response
+
+if TYPE_CHECKING:
+    from cfgen.planners.protocol import Observation
 
 TIMES = (-1.5, -1.0, -0.5, 0.0)
 SLOTS = ("cam_f0", "cam_l0", "cam_l1", "cam_l2", "cam_r0", "cam_r1", "cam_r2", "cam_b0")
+#: pixels of NAVSIM's pictures, width and height: agents crop them by fixed numbers
+SIZE = (1920, 1080)
+#: of nuPlan's merged lidar in the ego frame, m, without rotation: where scenes have none, ``sensor2lidar`` refers to it
+LIDAR = (1.5185, 0.0, 1.6309)
 
 
 class Navsim:
     """An agent of the public package navsim.
 
-    ``agent`` is ``package.module:factory``; the factory takes ``agent_options`` and returns the agent.
+    ``agent`` is ``package.module:factory``; the factory takes ``agent_options`` and returns the agent. Which cameras it
+    gets, and at which of the four times, is what its ``get_sensor_config()`` says.
 
     Args:
-        cameras: NAVSIM camera slot -> camera name in the scenes; slots left out are empty, as in NAVSIM.
+        cameras: NAVSIM camera slot -> camera name in the scenes, for the slots that the agent wants; default: the front
+            camera for cam_f0, and the slot's own name for the others, as ``cfgen scenes import navsim`` names them.
+            "" gives a black picture.
+        size: width and height of the pictures that the agent is given; they are scaled to the width, and cut or filled
+            with black in height. None leaves them as they are.
+        lidar: x, y, z in the ego frame, m, of the lidar that ``sensor2lidar`` refers to.
+        initialize: False skips the agent's ``initialize()``, which loads its weights.
 
     Raises:
-        InputError: ``navsim`` is not installed, the agent cannot be imported, a slot is unknown, or the agent has
-            no ``compute_trajectory``.
+        InputError: ``navsim`` is not installed, the agent cannot be imported or made, a slot is unknown, or the agent
+            needs lidar points or a whole scene, or has no ``compute_trajectory``.
     """
 
     def __init__(
-        self, agent: str, agent_options: dict[str, Any] | None = None, cameras: dict[str, str] | None = None
+        self,
+        agent: str,
+        agent_options: Mapping[str, Any] | None = None,
+        cameras: Mapping[str, str] | None = None,
+        size: Sequence[int] | None = SIZE,
+        lidar: Sequence[float] = LIDAR,
+        initialize: bool = True,
     ) -> None:
-        self._slots = cameras or {"cam_f0": "front"}
-        unknown = sorted(set(self._slots) - set(SLOTS))
+        named = dict(cameras or {})
+        unknown = sorted(set(named) - set(SLOTS))
         if unknown:
             raise InputError(
                 f"navsim: cameras: expected slots {', '.join(SLOTS)}, found {', '.join(unknown)}"
@@ -47,56 +70,96 @@ class Navsim:
                 f"planner navsim: needs the package '{error.name}', which is not installed; "
                 "install navsim from its public repository, as its README says"
             ) from error
-        module, _, attribute = agent.partition(":")
-        try:
-            self._agent = getattr(importlib.import_module(module), attribute)(**(agent_options or {}))
-        except (ImportError, AttributeError, ValueError) as error:
-            raise InputError(f"navsim: agent '{agent}': expected package.module:factory ({error})") from error
-        if not callable(getattr(self._agent, "compute_trajectory", None)):
-            raise InputError(f"navsim: agent '{agent}' has no compute_trajectory(agent_input)")
-        self._agent.initialize()
-        self.needs = Requirements(cameras=tuple(self._slots.values()), frame_times=TIMES)
+        self._agent = _agent(agent, dict(agent_options or {}))
+        if initialize:
+            self._agent.initialize()
+        self._size, self._lidar = None if size is None else tuple(size), np.asarray(lidar, float)
+        #: slot -> (camera in the scenes, the steps at which it is wanted)
+        self._wanted = {
+            slot: (named.get(slot, "front" if slot == "cam_f0" else slot), steps)
+            for slot, steps in _steps(self._agent, agent).items()
+        }
+        steps = sorted({step for _, wanted in self._wanted.values() for step in wanted})
+        self.needs = Requirements(
+            cameras=tuple(dict.fromkeys(name for name, _ in self._wanted.values() if name)),
+            frame_times=tuple(TIMES[step] for step in steps),
+        )
+        self._place = {step: place for place, step in enumerate(steps)}
 
-    def plan(self, observations: Sequence[Observation]) -> list[Response]:
+    def plan(self, observations: Sequence[Observation]) -> list[Any]:
         return [self._one(observation) for observation in observations]
 
-    def _one(self, observation: Observation) -> Response:
+    def _one(self, observation: Observation) -> Any:
         statuses = self._statuses(observation)
-        cameras = [self._cameras(observation, index) for index in range(len(TIMES))]
+        cameras = [self._cameras(observation, step) for step in range(len(TIMES))]
         lidars = [self._types.Lidar() for _ in TIMES]
         answer = self._agent.compute_trajectory(self._types.AgentInput(statuses, cameras, lidars))
         poses = np.asarray(answer.poses, float)
         t = answer.trajectory_sampling.interval_length * np.arange(1, len(poses) + 1)
-        return Response("", poses, t)
+        return Response(text="", waypoints=poses, t=t, report={})
 
     def _statuses(self, observation: Observation) -> list[Any]:
         history = observation.history
-        speed = np.interp([*TIMES, -0.25], history.t, history.v)
-        acceleration = np.gradient(np.interp(TIMES, history.t, history.v), np.diff(TIMES)[0])
+        if history.t[0] > TIMES[0] + 0.1:
+            raise InputError(f"navsim: expected {-TIMES[0]:g} s of history, found {-history.t[0]:g} s")
+        speed = np.interp(TIMES, history.t, history.v)
+        acceleration = np.gradient(speed, np.diff(TIMES)[0])
+        poses = np.array(history.poses, float)
+        poses[:, 2] = np.unwrap(poses[:, 2])
+        now = np.column_stack([np.interp(TIMES, history.t, column) for column in poses.T])
         return [
             self._types.EgoStatus(
-                ego_pose=np.asarray(pose_at(history, t), np.float32),
+                ego_pose=now[i].astype(np.float32),
                 ego_velocity=np.array([speed[i], 0.0], np.float32),
                 ego_acceleration=np.array([acceleration[i], 0.0], np.float32),
                 driving_command=driving_command(observation.instruction),
             )
-            for i, t in enumerate(TIMES)
+            for i in range(len(TIMES))
         ]
 
-    def _cameras(self, observation: Observation, index: int) -> Any:
+    def _cameras(self, observation: Observation, step: int) -> Any:
         views = {slot: self._types.Camera() for slot in SLOTS}
-        for slot, name in self._slots.items():
-            camera = observation.cameras[name]
-            cam_ego = np.array(camera.T_cam_ego)
-            ego_cam = np.linalg.inv(cam_ego)
-            views[slot] = self._types.Camera(
-                image=observation.images[name][index].pixels,
-                sensor2lidar_rotation=ego_cam[:3, :3],
-                sensor2lidar_translation=ego_cam[:3, 3],
-                intrinsics=np.array([[camera.fx, 0, camera.cx], [0, camera.fy, camera.cy], [0, 0, 1.0]]),
-                distortion=np.array(camera.distortion or (0.0,) * 5),
-            )
+        for slot, (name, steps) in self._wanted.items():
+            if step in steps:
+                views[slot] = self._camera(observation, name, step) if name else self._black()
         return self._types.Cameras(**views)
+
+    def _camera(self, observation: Observation, name: str, step: int) -> Any:
+        camera = observation.cameras[name]
+        image, scale, down = self._fitted(observation.images[name][self._place[step]].pixels)
+        ego_cam = np.linalg.inv(np.array(camera.T_cam_ego, float))
+        fx, fy = scale * camera.fx, scale * camera.fy
+        cx, cy = scale * (camera.cx + 0.5) - 0.5, scale * (camera.cy + 0.5) - 0.5 + down
+        return self._types.Camera(
+            image=image,
+            sensor2lidar_rotation=ego_cam[:3, :3],
+            sensor2lidar_translation=ego_cam[:3, 3] - self._lidar,
+            intrinsics=np.array([[fx, 0, cx], [0, fy, cy], [0, 0, 1.0]]),
+            distortion=np.array(camera.distortion or (0.0,) * 5),
+        )
+
+    def _fitted(self, pixels: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """(H, W, 3) uint8 of the agent's size, how much it was scaled, and by how many rows it was moved down."""
+        if self._size is None:
+            return pixels, 1.0, 0.0
+        import cv2
+
+        width, height = self._size
+        scale = width / pixels.shape[1]
+        scaled = cv2.resize(
+            pixels,
+            (width, max(1, round(scale * pixels.shape[0]))),
+            interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR,
+        )
+        down = (height - len(scaled)) // 2
+        found = np.zeros((height, width, 3), np.uint8)
+        rows = slice(max(down, 0), max(down, 0) + min(height, len(scaled)))
+        found[rows] = scaled[max(-down, 0) : max(-down, 0) + height]
+        return found, scale, float(down)
+
+    def _black(self) -> Any:
+        width, height = self._size or SIZE
+        return self._types.Camera(image=np.zeros((height, width, 3), np.uint8))
 
 
 def driving_command(instruction: str) -> np.ndarray:
@@ -104,3 +167,38 @@ def driving_command(instruction: str) -> np.ndarray:
     words = instruction.lower()
     index = 0 if "left" in words else 2 if "right" in words else 1
     return np.eye(4, dtype=int)[index]
+
+
+def _agent(agent: str, options: dict[str, Any]) -> Any:
+    module, _, attribute = agent.partition(":")
+    try:
+        made = getattr(importlib.import_module(module), attribute)(**options)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise InputError(f"navsim: agent '{agent}': expected package.module:factory ({error})") from error
+    if not callable(getattr(made, "compute_trajectory", None)):
+        raise InputError(f"navsim: agent '{agent}' has no compute_trajectory(agent_input)")
+    if getattr(made, "requires_scene", False):
+        raise InputError(
+            f"navsim: agent '{agent}' needs the whole scene, its future included (requires_scene); it cannot be tested"
+        )
+    return made
+
+
+def _steps(agent: Any, name: str) -> dict[str, tuple[int, ...]]:
+    """Camera slot -> the steps, 0 to 3, at which the agent wants it."""
+    config = agent.get_sensor_config()
+    every = tuple(range(len(TIMES)))
+    wanted = {}
+    for sensor in (*SLOTS, "lidar_pc"):
+        told = getattr(config, sensor)
+        steps = (
+            tuple(sorted(step % len(TIMES) for step in told)) if isinstance(told, (list, tuple)) else every
+        )
+        if told is not False and steps:
+            wanted[sensor] = steps
+    if "lidar_pc" in wanted:
+        raise InputError(
+            f"navsim: agent '{name}' needs lidar points (lidar_pc), and cfgen's scenes hold none; use one that sees by "
+            "cameras alone, for example TransFuser with latent=True"
+        )
+    return wanted

@@ -1,14 +1,23 @@
-"""Which exceptions of a planner's own code tell of the network, of a server that it asks, or of the machine."""
+"""Which exceptions of a planner's own code tell of the network, of a server that it asks, or of the machine.
 
+Shipped to planners' environments, so it keeps to Python 3.9.
+"""
+
+from __future__ import annotations
+
+import builtins
 import errno
 import http.client
 import socket
 import ssl
 import urllib.error
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from cfgen.core.faults import ends_the_run
-from cfgen.records import Failure
+from cfgen.core.errors import MACHINE
+
+if TYPE_CHECKING:
+    from cfgen.records import Failure
 
 #: what a server, or one before it, says while it is out of service
 OUT_OF_SERVICE = (408, 425, 429, 502, 503, 504)
@@ -19,6 +28,8 @@ _CLIENTS = (
     "aiohttp", "anthropic", "botocore", "google", "grpc", "httpcore", "httpx", "huggingface_hub", "mistralai", "ollama",
     "openai", "requests", "tritonclient", "urllib3", "websockets", "zmq",
 )  # fmt: skip
+#: Python before 3.11 has no groups
+_GROUP: tuple[type, ...] = tuple(filter(None, [getattr(builtins, "BaseExceptionGroup", None)]))
 _LATE = ("timeout", "deadlineexceeded")
 _LOST = (
     "connect", "network", "chunkedencoding", "clientpayload", "closeerror", "incompleteread", "maxretry",
@@ -48,7 +59,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(one))
         yield one
         before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        members = getattr(one, "exceptions", ()) if isinstance(one, _GROUP) else ()
         reason = getattr(one, "reason", None) if isinstance(one, urllib.error.URLError) else None
         waiting += [e for e in (before, reason, *members) if isinstance(e, BaseException)]
 
@@ -58,15 +69,18 @@ def _own_kind(error: BaseException) -> Failure | None:
     status = _status(error) if names or isinstance(error, urllib.error.HTTPError) else None
     if status is not None:
         return "unavailable" if status in (*OUT_OF_SERVICE, *_BROKEN_SERVICE) else None
-    if isinstance(error, TimeoutError) or any(word in name for name in names for word in _LATE):
+    if isinstance(error, (TimeoutError, socket.timeout)) or any(
+        word in name for name in names for word in _LATE
+    ):
         return "timeout"
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return "machine"
-    if isinstance(error, OSError) and ends_the_run(error):
+    # a file system that may not be written to is the planner's own business: it has a folder of its own
+    if isinstance(error, OSError) and error.errno in MACHINE - {errno.EROFS}:
         return "machine"
     if isinstance(error, http.client.InvalidURL):
         return None
-    lost = ConnectionError | socket.gaierror | socket.herror | ssl.SSLError | http.client.HTTPException
+    lost = (ConnectionError, socket.gaierror, socket.herror, ssl.SSLError, http.client.HTTPException)
     if isinstance(error, lost) or no_route(error) or any(word in name for name in names for word in _LOST):
         return "unavailable"
     return None

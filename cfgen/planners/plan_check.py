@@ -9,10 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cfgen.geometry.trajectory import speeds
-from cfgen.records import Plan
+from cfgen.records import PLAN_DT, Plan
 
 #: m/s: less change than this is keeping the speed; below STANDING it stands
 KEEPS, STANDING = 1.0, 0.7
+#: m/s^2: no car brakes or gathers speed harder, with room for waypoints rounded to 0.1 m
+MOST_MS2 = 14.0
 #: m aside from where it would be: a nudge, a lane
 NUDGE_M, LANE_M = 0.35, 2.0
 
@@ -21,6 +23,14 @@ _SLOWS = re.compile(
 )
 _KEEPS = re.compile(r"\b(keep|maintain|hold|continue)\w* (?:\w+ ){0,3}(speed|pace|course)|\bcruis", re.I)
 _SPEEDS_UP = re.compile(r"\b(accelerat|speed\w* up|overtak|pass(?:es|ing)?\b)", re.I)
+
+
+#: What denies the words right after it, in the same part of a sentence: "no need to brake", "without slowing".
+_NOT = re.compile(
+    r"\b(?:no|not|never|without|neither|nor|cannot|unnecessary|\w+n['’]t)\b"
+    r"(?:(?!\b(?:but|however|so|and|then|therefore)\b)[^.,;:!?\n]){0,40}$",
+    re.I,
+)
 
 
 class Check(NamedTuple):
@@ -33,6 +43,8 @@ class Check(NamedTuple):
 def check_plan(plan: Plan, speed: float, yaw_rate: float = 0.0) -> Check:
     """Compare meta-actions and justification with the motion. No claim at all scores 0.5.
 
+    A motion that no car can make, such as a stop on the spot, breaks every claim about it: it scores 0.
+
     ``speed`` m/s and ``yaw_rate`` rad/s at t0 say where the lane goes: lateral motion is what leaves that arc.
     """
     motion = _Motion(np.array(plan.waypoints), speed, yaw_rate)
@@ -41,6 +53,8 @@ def check_plan(plan: Plan, speed: float, yaw_rate: float = 0.0) -> Check:
         **_lateral(plan.trace.lateral, motion),
         **_words(plan.trace.justification, motion),
     }
+    if not motion.drivable:
+        return Check(0.0, ("no car can drive it",))
     if not claims:
         return Check(0.5, ("nothing is claimed",))
     broken = tuple(claim for claim, kept in claims.items() if not kept)
@@ -59,11 +73,19 @@ class _Motion:
         profile = np.append(speed, speeds(waypoints)[-len(waypoints) :])
         self.end, self.slowest, self.fastest = profile[-1], profile.min(), profile.max()
         self.start = speed
+        #: m/s of change from one waypoint to the next, the first against the speed at t0
+        self.drivable = bool(np.abs(np.diff(self._steps(waypoints, speed))).max() <= MOST_MS2 * PLAN_DT)
         along = np.hypot(waypoints[:, 0], waypoints[:, 1])
         expected = along * np.sin(yaw_rate / max(speed, 1.0) * along / 2)
         aside = waypoints[:, 1] - expected
         self.left, self.right, self.aside_end = aside.max(), -aside.min(), aside[-1]
         self.heading_change = float(waypoints[-1, 2])
+
+    @staticmethod
+    def _steps(waypoints: np.ndarray, speed: float) -> np.ndarray:
+        """(25,) m/s at t0 and over each step as it stands, without smoothing."""
+        way = np.hypot(*np.diff(waypoints[:, :2], axis=0, prepend=np.zeros((1, 2))).T)
+        return np.append(speed, way / PLAN_DT)
 
     @property
     def slows(self) -> bool:
@@ -103,10 +125,18 @@ def _lateral(action: str, motion: _Motion) -> dict[str, bool]:
 
 
 def _words(justification: str, motion: _Motion) -> dict[str, bool]:
-    if _SLOWS.search(justification):
+    said = {
+        name: [not _NOT.search(justification[: m.start()]) for m in words.finditer(justification)]
+        for name, words in (("slows", _SLOWS), ("speeds up", _SPEEDS_UP), ("keeps", _KEEPS))
+    }
+    if any(said["slows"]):
         return {"says it slows": motion.slows}
-    if _SPEEDS_UP.search(justification):
+    if any(said["speeds up"]):
         return {"says it speeds up": bool(motion.fastest > motion.start + KEEPS / 2)}
-    if _KEEPS.search(justification):
+    if said["slows"]:
+        return {"says it does not slow": not motion.slows}
+    if any(said["keeps"]):
         return {"says it keeps its speed": not motion.slows}
+    if said["speeds up"]:
+        return {"says it does not speed up": bool(motion.fastest <= motion.start + KEEPS)}
     return {}

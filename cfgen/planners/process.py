@@ -1,35 +1,54 @@
 """A Python planner in a process of its own, so that a hang, an exit or a segfault costs one answer and no more."""
 
 import contextlib
+import fcntl
 import json
 import os
+import select
 import sys
-import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
-from multiprocessing.connection import Connection
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
-import numpy as np
-
-from cfgen.core import processes
+from cfgen.core import confine
 from cfgen.core.errors import CfgenError, Shortfall
-from cfgen.core.faults import ends_the_run
-from cfgen.core.network import obey
-from cfgen.core.plain import MAX_CHARS, plain_text, visible
-from cfgen.planners.answer import PlanFaultError, Received, end_of, received, words_of
-from cfgen.planners.network import transient_kind
-from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
-from cfgen.planners.serialization import decode_needs, needs_content
+from cfgen.core.plain import MAX_CHARS, visible
+from cfgen.planners.answer import PlanFaultError, end_of
+from cfgen.planners.client import COMPLAINT, VERSION, Channel, ChannelError
+from cfgen.planners.fingerprint import changed
+from cfgen.planners.protocol import Observation, Requirements, Response
+from cfgen.planners.runtime import Running, Runtime, start
+from cfgen.planners.serialization import decode_needs, pack, unpacked
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
-#: said of a connection that failed in a network of its own
-_OUT_OF_REACH = (
-    "; offline it cannot reach servers on this machine either, unless --allow-hosts localhost names them"
-)
+_READ_ONLY = "; a planner may write to its temporary folder alone ($TMPDIR), unless --writable opens another"
 #: bytes of an answer beside its text
 _BESIDES = 32 * 2**20
+#: bytes on the way at once, where the system permits that
+_PIPE = 2**20
+_HERE = Path(__file__).parents[1]
+#: modules that are sent to an environment without cfgen, and what stands for others there
+_SENT = (
+    "core.errors", "core.isolate", "core.network", "core.plain", "planners.client", "planners.fingerprint",
+    "planners.network", "planners.received", "planners.serving",
+)  # fmt: skip
+_STANDS_FOR = {
+    "cfgen": "from cfgen.planners.client import Requirements\n",
+    "cfgen.core": "",
+    "cfgen.geometry": "",
+    "cfgen.planners": "",
+    "cfgen.planners.protocol": "from cfgen.planners.client import *\n",
+    "cfgen.planners.answer": "from cfgen.planners.received import PlanFaultError\n",
+}
+#: what cfgen's own adapters need beside these, in the environment of the package that they adapt
+_ADAPTERS = {
+    "alpamayo": ("planners.alpamayo", "geometry.frames", "geometry.camera", "geometry.lens"),
+    "navsim": ("planners.navsim",),
+}
+_RECORDS = "from cfgen.planners.client import Motion, Trace\nCamera = Scene = object\n"
 
 
 class PlannerStartError(CfgenError):
@@ -37,34 +56,48 @@ class PlannerStartError(CfgenError):
 
 
 class PlannerProcess:
-    """Runs ``factory(*arguments)`` in a child process; what comes back through the pipe is JSON, never an object.
+    """Makes ``spec`` in a process of its own and asks it; what comes back is JSON, never an object.
 
     Args:
-        factory: importable callable that makes the planner; called in the child only.
-        arguments: picklable.
+        spec: ``package.module:Class`` or, in another environment, a name that is installed there; called with
+            ``options``, JSON values, in the process only.
         timeout_s: for one ``plan`` call per observation in it.
-        max_chars: of a text; the child cuts the rest.
-        startup_s: for the child to make the planner.
-        alone: it gets a network of its own (:mod:`cfgen.core.isolate`).
+        max_chars: of a text; the process cuts the rest.
+        startup_s: for it to make the planner.
+        sends: further modules to send along to another environment, and their source.
 
     Raises:
-        PlannerStartError: the child did not come up; with the planner's own error.
+        PlannerStartError: it did not come up; with the planner's own error.
     """
 
     def __init__(
         self,
-        factory: Callable[..., Planner],
-        arguments: tuple[Any, ...],
+        spec: str,
+        options: Mapping[str, Any],
         timeout_s: float,
         max_chars: int = MAX_CHARS,
         startup_s: float = STARTUP_TIMEOUT_S,
-        alone: bool = False,
+        runtime: Runtime = Runtime(),  # noqa: B008 - frozen
+        sends: Mapping[str, str] | None = None,
     ) -> None:
-        self._alone = alone
-        self._make = (factory, arguments, max_chars)
+        try:
+            json.dumps(options)
+        except (TypeError, ValueError) as error:
+            raise PlannerStartError(
+                f"planner_options: expected JSON values, which is what crosses to its process ({error}); pass the "
+                "planner as an object to run it in this one"
+            ) from error
+        self._told: dict[str, Any] = {"spec": spec, "options": dict(options), "max_chars": max_chars}
+        self._runtime, self._sends = runtime, dict(sends or {})
         self._timeout_s, self._startup_s = timeout_s, startup_s
+        self._away = runtime.unreachable
         self._largest = _BESIDES + 6 * max_chars
-        self._process: Any = None
+        self._running: Running | None = None
+        self._number, self._fresh = 0, True
+        #: what it consists of; see :func:`cfgen.planners.fingerprint.fingerprint`
+        self.fingerprint: dict[str, str] = {}
+        #: what its process said of itself: versions of Python and NumPy
+        self.about: dict[str, Any] = {}
         self.needs: Requirements = self._start()
 
     def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
@@ -81,180 +114,201 @@ class PlannerProcess:
             return [answer for one in observations for answer in self.plan([one])]
         return answers
 
+    def renew(self) -> None:
+        """Whatever it remembers goes: the next question is put to a new process.
+
+        Raises:
+            CfgenError: it is another planner than the one that was asked so far.
+        """
+        self.close()
+        with contextlib.suppress(PlannerStartError):  # then the next question finds out why
+            self._start()
+
     def close(self) -> None:
-        if self._process is not None:
-            with contextlib.suppress(OSError):
-                self._pipe.send(None)
-            self._process.join(2)
-            self._stop()
+        if self._running is not None:
+            self._running.stop()
+            self._running = None
 
     def _ask(
         self, observations: Sequence[Observation]
     ) -> list[str | Response | PlanFaultError] | PlanFaultError:
-        if self._process is None:
+        if self._running is None:
             try:
                 self._start()
             except PlannerStartError as error:
                 return PlanFaultError(f"cannot be started again: {error}", "unreachable")
         limit = self._timeout_s * len(observations)
+        self._number += 1
+        told, frames = pack(observations)
         try:
-            self._pipe.send(list(observations))
-            if not self._pipe.poll(limit):
-                self._stop()
-                return PlanFaultError(
-                    f"hung: no answer within {limit:g} s; the planner was restarted", "timeout"
-                )
-            status, content = json.loads(self._pipe.recv_bytes(self._largest * len(observations)))
+            until = time.monotonic() + limit
+            asked = {"number": self._number, "fresh": True, "observations": told}
+            self._channel.send(asked, frames, until)
+            said, _ = self._channel.receive(until, self._largest * len(observations))
+            return self._read(said, len(observations))
+        except TimeoutError:
+            self.close()
+            return PlanFaultError(f"hung: no answer within {limit:g} s; the planner was restarted", "timeout")
         except (EOFError, OSError):
-            words, kind = end_of(self._exit_code())
-            self._stop()
-            return PlanFaultError(f"died: the planner's process ended with {words}; it was restarted", kind)
-        except ValueError as error:
-            self._stop()
-            return PlanFaultError(f"answer: expected JSON from the planner's process ({error})")
-        if status in ("ends", "short"):
-            raise (CfgenError if status == "ends" else Shortfall)(content)
-        if status == "answers":
-            return [_unpacked(one) for one in content]
-        fault = _unpacked_fault(content)
-        hint = _OUT_OF_REACH if self._alone and fault.kind == "unavailable" else ""
-        return PlanFaultError(f"{fault}{hint}", fault.kind)
+            return self._death()
+        except ChannelError as error:
+            words = _not_ours(error, self._channel.source)
+            self.close()
+            return PlanFaultError(f"answer: {words}; the planner was restarted")
+
+    def _read(self, said: Any, count: int) -> list[str | Response | PlanFaultError] | PlanFaultError:
+        if not isinstance(said, dict) or said.get("number") != self._number:
+            found = said.get("number") if isinstance(said, dict) else type(said).__name__
+            raise ChannelError(
+                f"expected the answer to question {self._number}, found that to {str(found)[:20]}"
+            )
+        for word, error in (("ends", CfgenError), ("short", Shortfall)):
+            if word in said:
+                raise error(visible(str(said[word])[:1000]))
+        if "answers" in said and isinstance(said["answers"], list) and len(said["answers"]) == count:
+            return [unpacked(one, self._told["max_chars"]) for one in said["answers"]]
+        if not isinstance(said.get("failed"), dict):
+            raise ChannelError(f"expected {count} answers, found others")
+        fault = unpacked(said["failed"])
+        assert isinstance(fault, PlanFaultError)
+        return PlanFaultError(f"{fault}{self._hint(str(fault), fault.kind == 'unavailable')}", fault.kind)
+
+    def _hint(self, words: str, connection: bool) -> str:
+        if "Read-only file system" in words and not self._runtime.trusted:
+            return _READ_ONLY
+        return self._away if connection and self._runtime.alone else ""
 
     def _start(self) -> Requirements:
-        context = processes.context(self._alone)
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, *self._make), daemon=True)
-        self._process.start()
-        theirs.close()
+        python = self._runtime.python or (sys.executable,)
         try:
-            if not self._pipe.poll(self._startup_s):
-                raise PlannerStartError(
-                    f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
-                )
-            status, content = json.loads(self._pipe.recv_bytes(self._largest))
-            if status != "needs":
-                refused = self._alone and "Connection refused" in content
-                raise PlannerStartError(f"{content}{_OUT_OF_REACH if refused else ''}")
-            return decode_needs(content, own=True)
+            shared = -1 if self._runtime.container else os.memfd_create("frames")
+            self._running = start([*python, "-c", _loader()], self._runtime, shared=shared)
+        except OSError as error:
+            raise PlannerStartError(f"{python[0]}: cannot be started ({error.strerror})") from error
+        for stream in (self._running.source, self._running.sink):
+            os.set_blocking(stream.fileno(), False)
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+        self._channel = Channel(self._running.source.fileno(), self._running.sink.fileno(), shared)
+        try:
+            return self._greet(time.monotonic() + self._startup_s)
+        except TimeoutError:
+            words = f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
         except (EOFError, OSError):
-            words, _ = end_of(self._exit_code())
-            self._stop()
-            raise PlannerStartError(f"planner: its process ended while starting, {words}") from None
+            fault = self._death(starting=True)
+            words = f"planner: its process {fault}"
+        except ChannelError as error:
+            words = _not_ours(error, self._channel.source)
         except (PlannerStartError, PlanFaultError) as error:
-            self._stop()
-            raise PlannerStartError(str(error)) from None
+            words = str(error)
+        except CfgenError:
+            self.close()
+            raise
+        self.close()
+        raise PlannerStartError(words) from None
 
-    def _exit_code(self) -> int | None:
-        self._process.join(1)
-        return self._process.exitcode
+    def _greet(self, until: float) -> Requirements:
+        """What is sent to a new process, and what it says of itself."""
+        foreign = bool(self._runtime.python)
+        modules = {**_sources(), **self._sends} if foreign else {}
+        given = json.dumps({"path": [] if foreign else _path(), "modules": modules}).encode()
+        self._channel._write(str(len(given)).rjust(confine.DIGITS).encode() + given, until)
+        hello, _ = self._channel.receive(until, self._largest)
+        if not isinstance(hello, dict) or hello.get("client") != VERSION:
+            spoken = hello.get("client") if isinstance(hello, dict) else None
+            raise PlannerStartError(
+                f"expected a client that speaks version {VERSION}, found {str(spoken)[:20]}; its environment has "
+                "another cfgen: bring both to one version"
+            )
+        self._channel.send({**self._told, "shared": self._channel.shared}, (), until)
+        said, _ = self._channel.receive(until, self._largest)
+        if not isinstance(said, dict) or "needs" not in said:
+            words = visible(str(said.get("failed", said) if isinstance(said, dict) else said)[:2000])
+            lost = any(
+                word in words
+                for word in ("Connection refused", "onnectionError", "getaddrinfo", "resolution")
+            )
+            raise PlannerStartError(f"{words}{self._hint(words, lost)}")
+        consists = {str(name): str(value) for name, value in dict(said.get("fingerprint") or {}).items()}
+        if self.fingerprint and (other := changed(self.fingerprint, consists)):
+            raise CfgenError(
+                f"the planner is not what it was when the run began: {', '.join(other[:5])}; run the same command again"
+            )
+        self.about = {name: str(hello.get(name))[:40] for name in ("python", "numpy")}
+        self.fingerprint = consists
+        return decode_needs(said["needs"], own=True)
 
-    def _stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
-            self._pipe.close()
-            self._process = None
+    def _death(self, starting: bool = False) -> PlanFaultError:
+        assert self._running is not None
+        code, last = self._running.ended(), self._running.last if starting else ""
+        self.close()
+        if code is None:
+            return PlanFaultError("died: the planner closed the channel to cfgen; it was restarted", "died")
+        if code == confine.OVER_MEMORY:
+            most = f"{self._runtime.memory / 1e9:g} GB"
+            return PlanFaultError(f"died: took more than the {most} that --planner-memory gives it", "died")
+        words, kind = end_of(code)
+        if starting:
+            return PlanFaultError(
+                f"ended while starting, {words}, last on stderr: {last}{self._trial()}", kind
+            )
+        return PlanFaultError(f"died: the planner's process ended with {words}; it was restarted", kind)
 
-
-# --- in the child ---------------------------------------------------------------------------------------
-
-
-def _serve(pipe: Connection, factory: Callable[..., Planner], arguments: tuple[Any, ...], limit: int) -> None:
-    """Make the planner, say what it needs, answer until told to end. What it prints goes to stderr."""
-    obey()
-    sys.stdout = sys.stderr
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        planner = factory(*arguments)
-        _say(pipe, "needs", needs_content(needs_of(planner)))
-    except BaseException as error:
-        known = isinstance(error, CfgenError)
-        _say(pipe, "failed", str(error) if known else f"planner failed to start: {_brief(error)}")
-        return
-    # Nobody is left to ask, or the user interrupts: not worth a traceback.
-    with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
-        _answer_all(pipe, planner, limit)
-
-
-def _answer_all(pipe: Connection, planner: Planner, limit: int) -> None:
-    own = os.getpid()
-    while (observations := pipe.recv()) is not None:
-        try:
-            status, content = "answers", json.dumps(_answers(planner, observations, limit))
-        except BaseException as error:
-            if answers_nothing(error):
-                status = "short" if isinstance(error, Shortfall) else "ends"
-                content = json.dumps(plain_text(str(error))[0])
-            else:
-                status, content = "failed", json.dumps(_packed_fault(fault_in(error)))
-        if os.getpid() != own:  # a fork of the planner's came back as well: the question was not put to it
-            os._exit(0)
-        pipe.send_bytes(f'["{status}", {content}]'.encode())
-
-
-def _say(pipe: Connection, status: str, content: Any) -> None:
-    pipe.send_bytes(json.dumps([status, content]).encode())
-
-
-def _answers(planner: Planner, observations: list[Observation], limit: int) -> list[dict[str, Any]]:
-    given = planner.plan(observations)
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        kind = "None" if given is None else type(given).__name__
-        raise PlanFaultError(f"plan() returned {kind}, expected a list of {len(observations)} answers")
-    answers = list(islice(given, len(observations) + 1))
-    if len(answers) != len(observations):
-        found = len(answers) if len(answers) < len(observations) else "more"
-        raise PlanFaultError(f"expected {len(observations)} answers, found {found}")
-    return [_packed(answer, limit) for answer in answers]
+    def _trial(self) -> str:
+        """What to do about a command that starts no Python."""
+        command = " ".join(map(quote, self._runtime.python))
+        return f"; see that this prints 1: {command} -c 'import numpy; print(1)'" if command else ""
 
 
-def _packed(answer: Any, limit: int) -> dict[str, Any]:
-    try:
-        found = received(answer, limit)
-    except PlanFaultError as fault:
-        return _packed_fault(fault)
-    arrays = {"waypoints": found.waypoints, "t": found.t}
-    return {
-        "text": found.text,
-        **{name: None if values is None else values.tolist() for name, values in arrays.items()},
-        "report": found.report,
-        "notes": found.notes,
-    }
+def _not_ours(error: ChannelError, source: int) -> str:
+    """What came instead of a message, in one line."""
+    found = error.found
+    if COMPLAINT.startswith(found[: len(COMPLAINT)]) and found:
+        with contextlib.suppress(OSError):
+            while b"\n" not in found and (more := _soon(source)):
+                found += more
+        return found.decode("utf-8", "replace").removeprefix(COMPLAINT.decode()).strip()
+    if not found:
+        return str(error)
+    return (
+        f"{error} of cfgen's client, found {found[:60]!r}: something writes into the channel; print to stdout or "
+        "stderr, which are free, and let the command of --python print nothing itself"
+    )
 
 
-def _packed_fault(fault: PlanFaultError) -> dict[str, Any]:
-    return {"fault": str(fault), "kind": fault.kind}
+def _soon(source: int) -> bytes:
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    return os.read(source, 500) if poll.poll(1000) else b""
 
 
-def answers_nothing(error: BaseException) -> bool:
-    """Whether the planner says that no question will be answered: a wrong key, a budget that is spent."""
-    ours = isinstance(error, CfgenError | Shortfall) and not isinstance(error, PlanFaultError)
-    return ours and ends_the_run(error)
+@lru_cache(maxsize=1)
+def _loader() -> str:
+    return (_HERE / "planners" / "loader.txt").read_text("utf-8")
 
 
-def fault_in(error: BaseException) -> PlanFaultError:
-    """What is kept of an exception of the planner's: its own failure, unless it tells of network or machine."""
-    if isinstance(error, PlanFaultError):
-        return error
-    return PlanFaultError(f"raised {_brief(error)}", transient_kind(error) or "error")
+@lru_cache(maxsize=1)
+def _sources() -> dict[str, str]:
+    return {**_STANDS_FOR, **_read_all(_SENT)}
 
 
-def _brief(error: BaseException) -> str:
-    """Type, message and the innermost line: enough to find it, one line long."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return visible(f"{type(error).__name__}: {' '.join(words_of(error).split())[:300]}{place}")
+def _read_all(names: Iterable[str]) -> dict[str, str]:
+    return {f"cfgen.{n}": _HERE.joinpath(*n.split(".")).with_suffix(".py").read_text("utf-8") for n in names}
 
 
-# --- and back -------------------------------------------------------------------------------------------
+def adapter(name: str) -> dict[str, str]:
+    """Modules to send, and their source, for one of cfgen's own adapters to run in another environment.
+
+    Raises:
+        PlannerStartError: it runs in cfgen's own alone.
+    """
+    if name not in _ADAPTERS:
+        raise PlannerStartError(
+            f"runs in cfgen's own Python; --python is for {', '.join(_ADAPTERS)} and for classes"
+        )
+    return {"cfgen.records": _RECORDS, **_read_all(_ADAPTERS[name])}
 
 
-def _unpacked(content: dict[str, Any]) -> Received | PlanFaultError:
-    if "fault" in content:
-        return _unpacked_fault(content)
-    points, t = (None if content[n] is None else np.array(content[n], float) for n in ("waypoints", "t"))
-    return Received(content["text"], points, t, content["report"], tuple(content["notes"]))
-
-
-def _unpacked_fault(content: dict[str, Any]) -> PlanFaultError:
-    return PlanFaultError(content["fault"], content["kind"])
+def _path() -> list[str]:
+    """Where our own process finds modules; the first place is that where it was started."""
+    return [str(Path(folder or ".").absolute()) for folder in sys.path]

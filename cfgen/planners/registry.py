@@ -1,28 +1,33 @@
 """From what a user types after ``--planner`` to something that answers observations."""
 
-import importlib
 import importlib.util
 import re
+import shlex
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.core.network import current, own_network
+from cfgen.core.network import current
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
 from cfgen.core.registry import Extra, Registry
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, received
-from cfgen.planners.process import PlannerProcess, PlannerStartError
-from cfgen.planners.protocol import Observation, Planner, Requirements, Response, needs_of
-from cfgen.planners.serialization import decode_needs, needs_content
+from cfgen.planners.fingerprint import hashed
+from cfgen.planners.process import PlannerProcess, PlannerStartError, adapter
+from cfgen.planners.prompts import named_files
+from cfgen.planners.protocol import Observation, Planner, Requirements, Response
+from cfgen.planners.runtime import Runtime, may_reach
+from cfgen.planners.serialization import decode_needs
+from cfgen.planners.serving import declared
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Isolation
 
@@ -34,6 +39,7 @@ PLANNERS = Registry(
         "cruise": "cfgen.planners.builtin:Cruise",
         "logged": "cfgen.planners.builtin:Logged",
         "navsim": "cfgen.planners.navsim:Navsim",
+        "peeker": "cfgen.planners.peeker:Peeker",
         "reactive": "cfgen.planners.reactive:Reactive",
         "scripted": "cfgen.planners.responders:Responder",
     },
@@ -44,13 +50,7 @@ PLANNERS = Registry(
 
 #: modules of planners that are quick and cannot hang: they run in this process
 WEIGHTLESS = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
-
-#: s; a week
-MAX_TIMEOUT_S = 604_800.0
-
-if TYPE_CHECKING:
-    from cfgen.planners.command import Command
-    from cfgen.planners.http import Server
+MAX_TIMEOUT_S = 604_800.0  # a week
 
 Answers = Sequence[str | Response | PlanFaultError]
 
@@ -70,6 +70,15 @@ class OpenPlanner:
     close: Callable[[], None] = field(default=lambda: None)
     #: what it could reach and how that was held, for the record; "": everything
     network: str = ""
+    #: what it could see and how that was held, for the record
+    sight: str = ""
+    #: what it consists of, name of a part -> hash or version, and its hash as it was before that was kept
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    legacy_hash: str = ""
+    #: forget all it has seen; the next question is put to a new process
+    renew: Callable[[], None] = field(default=lambda: None)
+    #: cfgen's own code, which may know which question it answers
+    trusted: bool = False
 
 
 def open_planner(
@@ -80,6 +89,7 @@ def open_planner(
     max_chars: int = MAX_CHARS,
     startup_s: float = STARTUP_TIMEOUT_S,
     cache: Path | None = None,
+    runtime: Runtime = Runtime(),  # noqa: B008 - frozen
 ) -> OpenPlanner:
     """A planner, started and ready.
 
@@ -91,6 +101,7 @@ def open_planner(
         startup_s: for it to start, each time.
         cache: where planners and verifiers made of models keep replies and what they spent, unless their option
             ``cache`` says otherwise.
+        runtime: the Python or container in which a class or a name runs, and what it and a program may see and reach.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -109,25 +120,18 @@ def open_planner(
     if not isinstance(spec, str):
         return _instance(spec, options, name, max_chars)
     if spec.startswith("verified:"):
-        return _verified(spec, options, name, limits, cache)
+        return _verified(spec, options, name, limits, cache, runtime)
     if spec.endswith(".jsonl"):
         return _in_process(
             spec, _make_outputs, (spec, max_chars), name or Path(spec).stem, hash_bytes(_read(spec))
         )
     if spec.startswith("cmd:"):
-        from cfgen.planners.command import Command
-
-        program = Command(spec.removeprefix("cmd:"), *limits)
-        network = _own() if program.alone else _loose(spec, "the program is NOT held")
-        return _elsewhere(spec, program, name, network)
+        return _program(spec, name, limits, runtime)
     if spec.startswith(("http://", "https://")):
-        from cfgen.planners.http import Server
-
-        network = current().words("its server was allowed; what that reaches is its own")
-        return _elsewhere(spec, Server(spec, *limits), name, network)
-    if ":" in spec:
-        identity = hash_json({"spec": spec, "options": options, "source": _source_hash(spec)})
-        return _isolated(spec, _make_class, (spec, options), name or spec, identity, limits, own_network())
+        return _server(spec, name, limits)
+    if ":" in spec or (runtime.python and spec not in PLANNERS.builtin and not PLANNERS.adapts(spec)):
+        legacy = {"spec": spec, "options": options, "source": _source_hash(spec)}
+        return _isolated(spec, (spec, options), options, name, legacy, limits, runtime)
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
@@ -135,14 +139,20 @@ def open_planner(
         )
     decisive = options
     if PLANNERS.adapts(spec):
+        options = named_files(options)
         decisive = _decisive(options)
         options = {"cache": str(cache or ""), **options}
-    identity = hash_json({"spec": spec, "options": decisive})
+        if runtime.python:
+            raise InputError(f"planner '{spec}': asks its model from cfgen's own Python; leave --python out")
+        # what asks a model through cfgen's client may ask one on this machine, and keeps replies in the benchmark
+        runtime = replace(runtime, trusted=True)
+    legacy = {"spec": spec, "options": decisive}
     if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
-        return _in_process(spec, PLANNERS.get(spec), (), name, identity, options)
-    # what asks a model through cfgen's client may ask one on this machine
-    alone = own_network() and not PLANNERS.adapts(spec)
-    return _isolated(spec, _make_registered, (spec, options), name or spec, identity, limits, alone)
+        return _in_process(spec, PLANNERS.get(spec), (), name, hash_json(legacy), options)
+    if runtime.python and not runtime.trusted:
+        return _isolated(spec, (PLANNERS.place(spec), options), decisive, name, legacy, limits, runtime)
+    made = ("cfgen.planners.registry:make_registered", {"name": spec, "options": options})
+    return _isolated(spec, made, decisive, name, legacy, limits, runtime)
 
 
 def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +173,7 @@ def _in_process(
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
     replays = bool(getattr(planner, "replays_log", False))
-    needs = _sound(spec, needs_of(planner))
+    needs = _sound(spec, planner)
 
     def ask(observations: Sequence[Observation]) -> Answers:
         return [_guarded(planner, one) for one in observations]
@@ -171,21 +181,26 @@ def _in_process(
     own_name = str(getattr(planner, "name", spec))
     network = current().words("Python's sockets refused in this process")
     return OpenPlanner(
-        identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network
-    )
+        identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network, trusted=True,
+        sight="runs in this process",
+    )  # fmt: skip
 
 
 def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_chars: int) -> OpenPlanner:
-    from cfgen.planners.instance import ask_instance, identity_of, spec_of
+    from cfgen.planners.instance import ask_instance, fingerprint_of, parts_of, spec_of
 
     if options:
         raise InputError("planner_options are for a name or a class; an object was made with its own")
     spec = spec_of(planner)
-    needs = _untold(_sound(spec, needs_of(planner)), spec)
+    needs = _untold(_sound(spec, planner), spec)
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
-    network = _loose(spec, "Python's sockets refused in this process")
-    return OpenPlanner(identifier(own_name), spec, identity_of(planner), needs, ask, "none", network=network)
+    parts = parts_of(planner)
+    return OpenPlanner(
+        identifier(own_name), spec, hash_json({"spec": spec, **parts}), needs, ask, "none",
+        network=_loose(spec, "Python's sockets refused in this process"), fingerprint=fingerprint_of(parts),
+        sight="runs in this process: nothing is hidden from it",
+    )  # fmt: skip
 
 
 def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
@@ -195,40 +210,98 @@ def _guarded(planner: Planner, observation: Observation) -> str | Response | Pla
         return fault
 
 
-def _sound(spec: str, needs: Requirements) -> Requirements:
+def _sound(spec: str, planner: object) -> Requirements:
     """What it declares, checked before the first question."""
     try:
-        return decode_needs(needs_content(needs), own=True)
+        return decode_needs(declared(planner), own=True)
     except PlanFaultError as fault:
         raise InputError(f"planner '{spec}': {fault}") from fault
 
 
 def _isolated(
     spec: str,
-    factory: Callable[..., Planner],
-    arguments: tuple[Any, ...],
-    name: str,
-    identity: str,
+    made: tuple[str, Mapping[str, Any]],
+    decisive: Mapping[str, Any],
+    name: str | None,
+    legacy: Mapping[str, Any],
     limits: tuple[float, int, float],
-    alone: bool,
+    runtime: Runtime,
 ) -> OpenPlanner:
     try:
-        planner = PlannerProcess(factory, arguments, *limits, alone=alone)
+        sends = adapter(spec) if runtime.python and spec in PLANNERS.builtin else {}
+        planner = PlannerProcess(made[0], made[1], *limits, runtime, sends)
     except PlannerStartError as error:
-        raise InputError(f"planner '{spec}': {error}") from error
+        where = f" under --python {shlex.join(runtime.python)}" if runtime.python else ""
+        raise InputError(f"planner '{spec}'{where}: {error}") from error
     try:
         needs = _untold(planner.needs, spec)
     except InputError:
         planner.close()
         raise
-    network = _own() if alone else _loose(spec, "Python's sockets refused in the planner's process")
+    held = "Python's sockets refused in the planner's process"
+    consists = {**planner.fingerprint, **{f"sent {m}": hash_bytes(s.encode()) for m, s in sends.items()}}
+    if runtime.trusted:  # what it answers is the model's doing, not this environment's
+        consists = {part: found for part, found in consists.items() if part.startswith("weights")}
+    identity = {"spec": spec, "options": dict(decisive), "fingerprint": consists}
     return OpenPlanner(
-        identifier(name), spec, identity, needs, planner.plan, close=planner.close, network=network
+        identifier(name or spec),
+        spec,
+        hash_json(identity if consists else legacy),
+        needs,
+        planner.plan,
+        close=planner.close,
+        network=_reach(spec, runtime, held),
+        sight=runtime.words(),
+        fingerprint={"options": hash_json(dict(decisive)), **consists},
+        legacy_hash=hash_json(legacy),
+        renew=(lambda: None) if runtime.trusted else planner.renew,
+        trusted=runtime.trusted,
     )
 
 
-def _own() -> str:
-    return current().words("the planner has a network of its own with nothing in it")
+def _program(spec: str, name: str | None, limits: tuple[float, int, float], runtime: Runtime) -> OpenPlanner:
+    from cfgen.planners.command import Command
+
+    runtime = replace(runtime, python=())
+    program = Command(spec.removeprefix("cmd:"), *limits, runtime)
+    named = [shutil.which(word) or word for word in shlex.split(spec.removeprefix("cmd:"))]
+    consists = {f"file {Path(word).name}": hashed(Path(word)) for word in named if Path(word).is_file()}
+    return OpenPlanner(
+        identifier(name or spec),
+        spec,
+        hash_json({"spec": spec, "fingerprint": consists}),
+        program.needs,
+        program.plan,
+        close=program.close,
+        network=_reach(spec, runtime, "the program is NOT held"),
+        sight=runtime.words(),
+        fingerprint=consists,
+        legacy_hash=hash_json({"spec": spec}),
+        renew=program.renew,
+    )
+
+
+def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> OpenPlanner:
+    from cfgen.planners.http import Server
+
+    server = Server(spec, *limits)
+    return OpenPlanner(
+        identifier(name or spec),
+        spec,
+        hash_json({"spec": spec, "fingerprint": server.about} if server.about else {"spec": spec}),
+        server.needs,
+        server.plan,
+        "server",
+        close=server.close,
+        network=current().words("its server was allowed; what that reaches is its own"),
+        sight="a server: what it sees and remembers is its own",
+        fingerprint=server.about,
+        legacy_hash=hash_json({"spec": spec}),
+    )
+
+
+def _reach(spec: str, runtime: Runtime, held: str) -> str:
+    return may_reach(runtime, "") if runtime.alone else _loose(spec, held)
 
 
 def _loose(spec: str, held: str) -> str:
@@ -248,43 +321,40 @@ def _untold(needs: Requirements, spec: str) -> Requirements:
     return needs
 
 
-def _elsewhere(spec: str, planner: "Command | Server", name: str | None, network: str) -> OpenPlanner:
-    return OpenPlanner(
-        identifier(name or spec),
-        spec,
-        hash_json({"spec": spec}),
-        planner.needs,
-        planner.plan,
-        "server" if spec.startswith("http") else "process",
-        close=planner.close,
-        network=network,
-    )
-
-
 #: options of ``verified:`` itself; the rest go to the planner under it
 SELECTION = ("mode", "n", "m", "threshold", "workers")
 
 
 def _verified(
-    spec: str, options: dict[str, Any], name: str | None, limits: tuple[float, int, float], cache: Path | None
+    spec: str,
+    options: dict[str, Any],
+    name: str | None,
+    limits: tuple[float, int, float],
+    cache: Path | None,
+    runtime: Runtime,
 ) -> OpenPlanner:
     from cfgen.planners.model_verifier import create_verifier
     from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
-    base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache)
+    base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache, runtime)
     try:
-        planner = Verified(base.ask, verifier=create_verifier(*by, str(cache or "")), **selection)
+        planner = Verified(
+            base.ask, verifier=create_verifier(*by, str(cache or "")), base=base.name, by=by[0], **selection
+        )
     except (CfgenError, TypeError) as error:
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error
     oracle = selection.get("mode") == "oracle"
+    chosen: dict[str, Any] = {"selection": selection, "verifier": [by[0], _decisive(by[1])]}
     return replace(
         base,
         name=identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
-        hash=hash_json({"base": base.hash, "selection": selection, "verifier": [by[0], _decisive(by[1])]}),
+        hash=hash_json(chosen | {"base": base.hash}),
+        legacy_hash=hash_json(chosen | {"base": base.legacy_hash or base.hash}),
+        fingerprint={**base.fingerprint, "selection": hash_json(chosen)},
         needs=replace(base.needs, truth=base.needs.truth or oracle),
         ask=planner.plan,
         replays_log=base.replays_log or oracle,
@@ -297,33 +367,8 @@ def _make_outputs(path: str, max_chars: int) -> Planner:
     return Outputs(path, max_chars)
 
 
-def _make_registered(name: str, options: Mapping[str, Any]) -> Planner:
+def make_registered(name: str, options: Mapping[str, Any]) -> Planner:
     made: Planner = PLANNERS.get(name)(**options)
-    return made
-
-
-def class_of(spec: str) -> Callable[..., Any]:
-    """What ``package.module:Class`` names; imports the module.
-
-    Raises:
-        InputError: there is no such module, or no such name in it.
-    """
-    module_name, _, attribute = spec.partition(":")
-    try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module_name), attribute)
-    except ModuleNotFoundError as error:
-        if error.name and module_name.startswith(error.name):
-            raise InputError(
-                f"module '{error.name}' is not found; install its package or run from its folder"
-            ) from error
-        raise
-    except AttributeError as error:
-        raise InputError(f"module '{module_name}' has no '{attribute}'") from error
-    return found
-
-
-def _make_class(spec: str, options: Mapping[str, Any]) -> Planner:
-    made: Planner = class_of(spec)(**options)
     return made
 
 

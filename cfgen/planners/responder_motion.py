@@ -109,11 +109,11 @@ class Baseline:
     def steer_at(self, target: Target) -> np.ndarray:
         """Line up with the object and hurry."""
         s = self.s + 0.5 * 0.8 * TIMES**2
-        return self.follow(s, self._offset(s, target.lateral, target.near))
+        return self.follow(s, self.offset(s, target.lateral, target.near))
 
     def steer_round(self, target: Target) -> np.ndarray:
         """Pass on the nearer free side and stay there, at the same speed."""
-        return self.follow(self.s, self._offset(self.s, target.clear_offset, target.near - 3.0))
+        return self.follow(self.s, self.offset(self.s, target.clear_offset, target.near - 3.0))
 
     def _braked(self, start: float, deceleration: float) -> np.ndarray:
         """Constant deceleration from ``start`` on; never ahead of the undisturbed drive."""
@@ -122,7 +122,7 @@ class Baseline:
         t = np.clip(TIMES - start, 0.0, v0 / deceleration)
         return np.minimum(self.s, s0 + v0 * t - 0.5 * deceleration * t**2)
 
-    def _offset(self, s: np.ndarray, offset: float, by: float) -> np.ndarray:
+    def offset(self, s: np.ndarray, offset: float, by: float) -> np.ndarray:
         """A smooth shift from 0 at the car to ``offset`` at ``by`` metres along the path."""
         part = np.clip(s / max(by, 3.0), 0.0, 1.0)
         return offset * part**2 * (3 - 2 * part)

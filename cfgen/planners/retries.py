@@ -1,6 +1,7 @@
 """Asking a planner with patience: what the network or the machine did is asked again before it counts."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 
@@ -44,7 +45,9 @@ class Retrying:
         retries: int = 3,
         strict: bool = False,
         quiet: bool = False,
+        stopped: threading.Event | None = None,
     ) -> None:
+        self._stopped = stopped or threading.Event()
         self._planner, self._strict, self._quiet = planner, strict, quiet
         self._pauses = [min(LONGEST_PAUSE_S, FIRST_PAUSE_S * GROWTH**k) for k in range(retries)]
         self._unmended = 0
@@ -70,8 +73,10 @@ class Retrying:
         given = iter(answers)
         return [one if isinstance(one, Fault) else next(given) for one in made], gone
 
-    def ask(self, observations: Sequence[Observation]) -> list[Answer]:
+    def ask(self, observations: Sequence[Observation]) -> list[Answer | None]:
         """One answer, failure or fault of cfgen per observation, in order.
+
+        Once ``stopped`` is set, a failure says nothing of the planner: it is None, as if it had not been asked.
 
         Raises:
             PlannerGoneError: it cannot be reached, and could not be for some minutes.
@@ -91,14 +96,19 @@ class Retrying:
                 break
             asked = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
             pause = max((waits if gone else tries).pop(0), min(asked, LONGEST_ASKED_S))
-            self._wait(pause, str(answers[(gone or again)[0]]))
+            if not self._stopped.is_set():
+                self._wait(pause, str(answers[(gone or again)[0]]))
+            if self._stopped.is_set():
+                break
             for i, answer in zip(again, self._once([observations[i] for i in again]), strict=True):
                 answers[i] = answer
         if any(_kind(answer) not in TRANSIENT for answer in answers):
             self._unmended = 0
         else:
             self._unmended += 1
-        return answers
+        if self._stopped.is_set():
+            return [None if isinstance(answer, PlanFaultError | Fault) else answer for answer in answers]
+        return list(answers)
 
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
@@ -124,7 +134,7 @@ class Retrying:
                 file=sys.stderr,
                 flush=True,
             )
-        time.sleep(seconds)
+        self._stopped.wait(seconds)
 
 
 def _kind(answer: Answer) -> str:

@@ -1,11 +1,12 @@
-"""``cfgen planner init``: a small installable planner package to start from."""
+"""``cfgen planner init``: a small installable planner package to start from, which needs nothing of cfgen."""
 
 import re
 from pathlib import Path
 
 from cfgen.core.errors import InputError
 
-_TEMPLATE = Path(__file__).parent / "template"
+_HERE = Path(__file__).parent
+_TEMPLATE = _HERE / "template"
 
 
 def write_package(folder: Path) -> list[Path]:
@@ -35,4 +36,6 @@ def write_package(folder: Path) -> list[Path]:
     for template, path in places.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text((_TEMPLATE / template).read_text("utf-8").format(**names), "utf-8")
-    return list(places.values())
+    client = folder / package / "cfgen_client.py"
+    client.write_text((_HERE / "client.py").read_text("utf-8"), "utf-8")
+    return [*places.values(), client]

@@ -1,13 +1,15 @@
 """Observations and answers as JSON, for planners in other processes, on other machines, or run elsewhere.
 
-Images travel as base64 PNG, so that a planner sees exactly the stored pixels. The same objects are documented as
-OpenAPI in ``openapi.yaml`` beside this file.
+A planner sees exactly the stored pixels: they travel raw through our own channel (:mod:`cfgen.planners.client`), and as
+base64 PNG to programs and servers. The latter's objects are documented as OpenAPI in ``openapi.yaml`` beside this file.
 """
 
 import base64
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from cfgen.core.files import png_bytes
 from cfgen.core.plain import MAX_CHARS, plain_json
@@ -25,6 +27,36 @@ def encode(observation: Observation) -> dict[str, Any]:
             for name, images in observation.images.items()
         }
     }
+
+
+def pack(observations: Sequence[Observation]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
+    """Questions as JSON values, and their frames (H, W, 3) uint8 beside them, each once."""
+    told: list[dict[str, Any]] = []
+    frames: list[np.ndarray] = []
+    numbers: dict[int, int] = {}
+    for one in observations:
+        images: dict[str, list[tuple[float, int]]] = {}
+        for name, shown in one.images.items():
+            for image in shown:
+                if id(image.pixels) not in numbers:
+                    numbers[id(image.pixels)] = len(frames)
+                    frames.append(image.pixels)
+                images.setdefault(name, []).append((image.t, numbers[id(image.pixels)]))
+        told.append(describe(one) | {"images": images})
+    return told, frames
+
+
+def unpacked(content: Any, max_chars: int = MAX_CHARS) -> Received | PlanFaultError:
+    """What a planner's process says it was answered, checked again: the process may be anybody's by now."""
+    if isinstance(content, dict) and "fault" in content:
+        return PlanFaultError(content["fault"], content.get("kind", "answer"))
+    try:
+        found = received(content, max_chars)
+    except PlanFaultError as fault:
+        return fault
+    notes = content.get("notes") if isinstance(content, dict) else None
+    kept = tuple(str(note)[:300] for note in notes[:40]) if isinstance(notes, list) else ()
+    return replace(found, notes=(*kept, *found.notes))
 
 
 def describe(observation: Observation) -> dict[str, Any]:
@@ -75,11 +107,6 @@ def decode_needs(content: Any, own: bool = False) -> Requirements:
         except ValueError as error:
             raise PlanFaultError(f"needs: '{name}': expected {error}, found {str(value)[:60]!r}") from None
     return Requirements(**values)
-
-
-def needs_content(needs: Requirements) -> dict[str, Any]:
-    """What a planner in Python declares, as JSON values for :func:`decode_needs`."""
-    return {f.name: plain_json(getattr(needs, f.name))[0] for f in fields(Requirements)}
 
 
 def _cameras(value: Any) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Verified:
     Args:
         n: candidates. m: verifications of each (``best_of_n``).
         threshold: score from which ``early_exit`` executes a plan.
-        workers: verifications under way at once.
+        workers: verifications under way at once. base, by: names of planner and verifier, for the report.
 
     Raises:
         InputError: unknown mode, or n, m, threshold out of range.
@@ -62,6 +62,8 @@ class Verified:
         threshold: float = 0.99,
         verifier: Verifier = offline_verifier,
         workers: int = 8,
+        base: str = "",
+        by: str = "offline",
     ) -> None:
         if mode not in MODES:
             raise InputError(f"verified planner: mode: expected one of {', '.join(MODES)}, found '{mode}'")
@@ -71,6 +73,7 @@ class Verified:
             )
         self._ask, self._mode, self._n, self._m = ask, mode, n, m
         self._threshold, self._verifier, self._workers = threshold, verifier, workers
+        self._names = {"base": base, "verifier": by if mode in ("early_exit", "best_of_n") else ""}
 
     def plan(self, observations: Sequence[Observation]) -> list[str | Response | PlanFaultError]:
         return [self._one(observation) for observation in observations]
@@ -91,6 +94,7 @@ class Verified:
             return PlanFaultError(f"none of {spent['plans']} sampled answers is a plan{why}", kind)
         report = {
             "mode": self._mode,
+            **self._names,
             "plan_calls": spent["plans"],
             "verifier_calls": spent["verifications"],
             "scores": [round(s, 4) for s in scores],

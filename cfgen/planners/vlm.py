@@ -4,7 +4,7 @@ local model) has a planner that explains itself. Any registered model provider w
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 from cfgen.models.registry import MODELS, create_model
 from cfgen.planners.answer import PlanFaultError, to_plan
+from cfgen.planners.answer_formats import Parser, create_parser, papers, parsed
 from cfgen.planners.builtin import write_text
+from cfgen.planners.prompts import Prompt, create_prompt, motion_in_words
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.records import LATERAL, LONGITUDINAL, PLAN_DT, PLAN_STEPS, Failure
 
@@ -74,16 +76,26 @@ class Look:
 class Vlm:
     """A planner that asks ``model``; a batch is asked at once, within ``limits``.
 
+    Args:
+        prompt: in place of cfgen's own, with the ``parser`` of what comes back.
+
     Raises:
         InputError: ``limits`` ask for batch jobs. CfgenError: the model cannot be asked.
     """
 
-    def __init__(self, model: Model, limits: Limits, look: Look) -> None:
+    def __init__(
+        self,
+        model: Model,
+        limits: Limits,
+        look: Look,
+        prompt: Prompt | None = None,
+        parser: Parser = papers,
+    ) -> None:
         if limits.batch:
             raise InputError(
                 "planner option 'batch': a planner is asked at once, not by batch jobs; leave it out"
             )
-        self._model = model
+        self._model, self._prompt, self._parser = model, prompt, parser
         self._client = Client(f"planner '{model.id}'", limits, f"planner {model.id}")
         self._at_once = model.at_once or limits.concurrency
         self.needs = Requirements(
@@ -91,7 +103,7 @@ class Vlm:
             max_pixels=look.max_pixels,
             batch_size=self._at_once,
             deterministic=False,
-            accepts_trace=True,
+            accepts_trace=prompt is None,
         )
         self._runner = asyncio.Runner()
         self._runner.run(self._client.open(model))
@@ -116,15 +128,44 @@ class Vlm:
         return answers
 
     async def _one(self, observation: Observation) -> Response | PlanFaultError:
+        if self._prompt is not None:
+            return await self._staged(self._prompt, observation)
         ask = question(observation, self._model.form)
+        reply = await self._reply(ask, observation, self._fits)
+        return reply if isinstance(reply, PlanFaultError) else answer(reply, self._model.form)
+
+    async def _staged(self, prompt: Prompt, observation: Observation) -> Response | PlanFaultError:
+        """Stage after stage, each told what the earlier ones were answered; the parser reads them all."""
+        answers: dict[str, str] = {}
+        report: dict[str, float] = {}
+        for stage in prompt.stages:
+            last = stage == prompt.last
+            words = prompt.filled(stage, observation, answers)
+            turn = Turn("user", (*_pictures(observation), words))
+            ask = Ask(prompt.system, (turn,), "tags", {}, f"{observation.token}.{stage}")
+
+            def fits(text: str, stage: str = stage, last: bool = last) -> bool:
+                return not last or _is_plan(self._parser, {**answers, stage: text}, observation)
+
+            reply = await self._reply(ask, observation, fits)
+            if isinstance(reply, PlanFaultError):
+                return PlanFaultError(f"{stage}: {reply}", reply.kind)
+            answers[stage] = reply.text
+            report |= {k: report.get(k, 0.0) + v for k, v in reply.usage.items()}
+        return parsed(self._parser, answers, observation, report)
+
+    async def _reply(
+        self, ask: Ask, observation: Observation, fits: Callable[[str], bool]
+    ) -> Reply | PlanFaultError:
+        """A whole reply, or why there is none."""
         try:
-            reply = await self._client.reply(self._model, ask, observation.seed, self._fits)
+            reply = await self._client.reply(self._model, ask, observation.seed, fits)
         except ModelError as error:
             kind: Failure = "unavailable" if error.transient else "error"
             return PlanFaultError(f"the model gave no answer: {error}", kind)
         if reply.finish != "complete":
             return PlanFaultError(f"the model's answer is {reply.finish} ({reply.reason})")
-        return answer(reply, self._model.form)
+        return reply
 
     def _fits(self, text: str) -> bool:
         found = answer(Reply(text), self._model.form)
@@ -136,10 +177,7 @@ class Vlm:
 
 def question(observation: Observation, form: str) -> Ask:
     """The prompt for one observation: frames oldest first, motion in words, the form of the answer."""
-    parts: list[str | Picture] = []
-    for shown in observation.images["front"]:
-        parts += [f"Front camera {_when(shown.t)}:", Picture(jpeg(shown.pixels))]
-    parts.append(_motion(observation))
+    parts: list[str | Picture] = [*_pictures(observation), motion_in_words(observation)]
     if observation.instruction:
         parts.append(f"Route: {observation.instruction}")
     if observation.trace is not None:
@@ -165,12 +203,35 @@ def answer(reply: Reply, form: str) -> Response | PlanFaultError:
     return Response(text, points, report=report)
 
 
+def _pictures(observation: Observation) -> Iterator[str | Picture]:
+    for shown in observation.images["front"]:
+        yield f"Front camera {_when(shown.t)}:"
+        yield Picture(jpeg(shown.pixels))
+
+
+def _is_plan(parser: Parser, answers: Mapping[str, str], observation: Observation) -> bool:
+    found = parsed(parser, answers, observation, {})
+    try:
+        return not isinstance(found, PlanFaultError) and bool(to_plan(found))
+    except PlanFaultError:
+        return False
+
+
 def model_planner(provider: str) -> Callable[..., Vlm]:
     """What makes a planner of one model of a registered provider."""
 
-    def make(look: dict[str, Any] | None = None, **options: Any) -> Vlm:
+    def make(
+        look: dict[str, Any] | None = None, prompt: Any = None, parser: Any = None, **options: Any
+    ) -> Vlm:
+        if parser is not None and prompt is None:
+            raise InputError(
+                "planner option 'parser': reads the answers to a prompt of your own; give it with prompt=FILE"
+            )
+        asked = None if prompt is None else create_prompt(prompt)
+        reads = create_parser(parser or (asked.parser if asked else "papers"))
         model, limits = create_model(provider, options, "planner")
-        return Vlm(model, limits, _look(look))
+        shown = {**(asked.look if asked else {}), **(look or {})}
+        return Vlm(model, limits, _look(shown), asked, reads)
 
     make.__doc__ = own_doc(MODELS.get(provider))
     return make
@@ -190,15 +251,6 @@ def _look(options: dict[str, Any] | None) -> Look:
 
 def _when(t: float) -> str:
     return "now" if abs(t) < 0.02 else f"{-t:.1f} s ago"
-
-
-def _motion(observation: Observation) -> str:
-    history = observation.history
-    rows = [
-        f"t={t:+.2f} s: x={pose[0]:.2f}, y={pose[1]:.2f}, theta={pose[2]:.3f}, v={v:.2f} m/s"
-        for t, pose, v in zip(history.t, history.poses, history.v, strict=True)
-    ]
-    return "The car's own motion up to now:\n" + "\n".join(rows[-9:])
 
 
 def _given(observation: Observation) -> str:

@@ -23,11 +23,14 @@ _ENOUGH = 30
 def seen_again(edit: GateInput) -> GateResult | None:
     """What was added is a thing on the road, and the rest of the frame is seen as before.
 
-    The value is the share of road away from the edit that is seen no more. None where nothing was added, or where
-    only colours tell the road: they tell it from the near road on, and would be led astray by the shadow of the thing.
+    The value is the share of road away from the edit that is seen no more. Not judged where only colours tell the road:
+    they tell it from the near road on, and its shadow would lead them astray. None where nothing was added.
     """
-    if edit.look is None or edit.hazard.kind == "null":
+    if edit.hazard.kind == "null":
         return None
+    if edit.look is None:
+        why = "not judged: only colours tell the road"
+        return GateResult(gate="seen-again", passed=True, bound=why, reason=why)
     before, after = edit.look(edit.original), edit.look(edit.augmented)
     lost, new = _changed(before, after, edit.mask)
     stands = _stands(before, edit)

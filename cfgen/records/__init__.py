@@ -6,23 +6,31 @@ moment at which the planner is asked.
 """
 
 from cfgen.records.base import (
+    CONTROLS,
     DIMENSIONS,
     LATERAL,
     LONGITUDINAL,
     PLAN_DT,
+    PLAN_LEAST_STEPS,
     PLAN_STEPS,
     SCHEMA_VERSION,
     Arm,
     Dimension,
     Identifier,
+    JudgedPair,
     Point3,
+    Policy,
     Record,
     Score,
     Sha256,
     Stored,
     Zone,
+    answer_in,
+    frame_in,
+    judged_as,
     wrap_angle,
 )
+from cfgen.records.campaigns import ADJUDICATED, Campaign, CampaignEntry, CampaignItem, CampaignLog
 from cfgen.records.cases import (
     Attempt,
     Benchmark,
@@ -38,11 +46,13 @@ from cfgen.records.cases import (
 from cfgen.records.faults import Fault, faults_in
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
+from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, Relation
 from cfgen.records.runs import (
     FAILURES,
     MENDABLE,
     TRANSIENT,
     Failure,
+    FloorKind,
     Isolation,
     JudgeRun,
     Plan,
@@ -57,16 +67,19 @@ from cfgen.records.runs import (
     Vote,
 )
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
-from cfgen.records.traces import Claims, Edge, TraceVerdict
+from cfgen.records.traces import Claims, Edge, EdgeRating, EdgeRatingFile, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
 __all__ = [
+    "ADJUDICATED",
+    "CONTROLS",
     "DIMENSIONS",
     "FAILURES",
     "LATERAL",
     "LONGITUDINAL",
     "MENDABLE",
     "PLAN_DT",
+    "PLAN_LEAST_STEPS",
     "PLAN_STEPS",
     "SCHEMA_VERSION",
     "TRANSIENT",
@@ -76,15 +89,24 @@ __all__ = [
     "BuildReport",
     "Calibration",
     "Camera",
+    "Campaign",
+    "CampaignEntry",
+    "CampaignItem",
+    "CampaignLog",
     "Case",
     "Claims",
     "Comparison",
     "Dimension",
     "DistancePolicy",
     "Edge",
+    "EdgeCount",
+    "EdgeProbe",
+    "EdgeRating",
+    "EdgeRatingFile",
     "Failure",
     "Fault",
     "FaultCount",
+    "FloorKind",
     "Frame",
     "GateResult",
     "Hazard",
@@ -93,12 +115,17 @@ __all__ = [
     "Intervention",
     "Isolation",
     "JudgeRun",
+    "JudgedPair",
+    "KindCount",
+    "KnownPool",
+    "KnownTrace",
     "Motion",
     "Placement",
     "Plan",
     "Planned",
     "PlannerRun",
     "Point3",
+    "Policy",
     "ProbeKind",
     "ProbeMiss",
     "ProbeRun",
@@ -107,6 +134,7 @@ __all__ = [
     "RatingFile",
     "Record",
     "Rejection",
+    "Relation",
     "Review",
     "ReviewFile",
     "Rollout",
@@ -122,6 +150,9 @@ __all__ = [
     "Verdict",
     "Vote",
     "Zone",
+    "answer_in",
     "faults_in",
+    "frame_in",
+    "judged_as",
     "wrap_angle",
 ]

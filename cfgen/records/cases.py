@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
+from cfgen.records.base import Arm, Identifier, Policy, Record, Sha256, Stored
 from cfgen.records.faults import Fault
 from cfgen.records.hazards import Hazard, Placement
 
@@ -72,6 +72,11 @@ class Case(Stored):
     provenance: Provenance
     files: dict[str, Sha256]
 
+    @property
+    def seen_by(self) -> str:
+        """Name of who saw the road; "" where that is not told."""
+        return str(self.provenance.report.get("perception", {}).get("name", ""))
+
 
 class Rejection(Stored):
     """A planned case that was refused, by the gates or by a person, or that broke: then there is a ``fault``."""
@@ -85,6 +90,11 @@ class Rejection(Stored):
     fault: Fault | None = None
     #: the scene has not what the hazard needs, such as a junction: no refusal, the pair was not drawn from
     unsuited: bool = False
+
+    @property
+    def by_gates(self) -> bool:
+        """Whether it was tried and did not hold; not a fault, a person's no, or a scene that does not suit it."""
+        return self.by == "gates" and not self.unsuited and self.fault is None
 
 
 class Spent(Record):
@@ -144,7 +154,8 @@ class BuildReport(Stored):
 class Planned(Record):
     """One (scene, hazard) pair that a build has decided to try. ``round`` grows as refused pairs are replaced.
 
-    ``variant`` is above 0 for further cases of the same pair that people asked for.
+    ``variant`` is above 0 for further cases of the same pair that people asked for. ``look`` tells cases apart whose
+    hazards share a model: each shows another of its variants while there are more; None: the case's seed decides.
     """
 
     case_id: Identifier
@@ -152,6 +163,7 @@ class Planned(Record):
     hazard_id: Identifier
     round: int = Field(ge=0)
     variant: int = Field(default=0, ge=0)
+    look: int | None = Field(default=None, ge=0)
 
 
 class Benchmark(Stored):
@@ -185,4 +197,6 @@ class Benchmark(Stored):
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
+    #: whose decisions take a case out
+    policy: Policy = "one"
     planned: tuple[Planned, ...] = ()

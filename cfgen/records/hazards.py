@@ -53,14 +53,20 @@ class Hazard(Record):
     #: object's front relative to the ego path direction
     heading: Literal["along", "facing", "across", "any"] = "any"
     distance: DistancePolicy = DistancePolicy()
-    #: what of the road it needs in view, or told of by the scene's ``road``
-    road: Literal["any", "junction", "rails"] = "any"
+    #: what of the road it needs in view, or told of by the scene's ``road``; "street": any but a motorway
+    road: Literal["any", "junction", "rails", "street"] = "any"
     #: for breakdowns only, never shown to a judge
     responses: tuple[Literal["stop", "brake", "yield", "nudge", "lane change", "follow", "none"], ...] = (
         "brake",
     )
     #: sprite or 3-D model for the inpainters that need no prompt; None: generative inpainters only
     model: str | None = None
+    #: which of the model's variants shows, counted round from any; None: the case's seed decides
+    look: int | None = Field(default=None, ge=0)
+    #: what a detector with COCO's classes may rightly take it for; (): none of them fits, and it is not judged
+    seen_as: tuple[str, ...] = ()
+    #: such a detector has to see it where it is large enough, or the edit is refused
+    refuse_unseen: bool = False
     #: share of the noise with which a generative inpainter repaints another's insert of it; None takes the default
     repaint: float | None = Field(default=None, ge=0, le=1)
 

@@ -4,7 +4,18 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from cfgen.records.base import PLAN_STEPS, Arm, Identifier, Point3, Record, Score, Sha256, Stored
+from cfgen.records.base import (
+    PLAN_LEAST_STEPS,
+    PLAN_STEPS,
+    Arm,
+    Identifier,
+    JudgedPair,
+    Point3,
+    Record,
+    Score,
+    Sha256,
+    Stored,
+)
 from cfgen.records.faults import Fault
 
 #: Why an answer failed, in words; the first three are the planner's own doing.
@@ -29,6 +40,10 @@ MENDABLE: tuple[Failure, ...] = (*TRANSIENT, "fault", "")
 Isolation = Literal["process", "server", "none", ""]
 
 
+#: what the response to the hazard is held against; see :mod:`cfgen.metrics.floor`
+FloorKind = Literal["mean", "rerun", "null", "nuisance", "worst"]
+
+
 class Trace(Record):
     """What the planner said, parsed. Empty fields were not said."""
 
@@ -39,9 +54,12 @@ class Trace(Record):
 
 
 class Plan(Record):
-    """A plan on the papers' grid: (24, 3) x, y, theta in the ego frame at t0, first point at 0.25 s."""
+    """A plan on the papers' grid: (N, 3) x, y, theta in the ego frame at t0, 0.25 s apart, first at 0.25 s.
 
-    waypoints: tuple[Point3, ...] = Field(min_length=PLAN_STEPS, max_length=PLAN_STEPS)
+    N is 24, or less where the planner does not plan for 6 s: nothing is made up past its end.
+    """
+
+    waypoints: tuple[Point3, ...] = Field(min_length=PLAN_LEAST_STEPS, max_length=PLAN_STEPS)
     trace: Trace = Trace()
     #: what the parser had to tolerate, in words
     faults: tuple[str, ...] = ()
@@ -94,10 +112,18 @@ class PlannerRun(Stored):
     arms: tuple[Arm, ...]
     repeats: int = Field(gt=0)
     seed: int
+    #: declared before anything was scored; "" where nobody did: then it is the mean
+    floor: FloorKind | Literal[""] = ""
     needs: dict[str, Any] = Field(default_factory=dict)
     isolation: Isolation = ""
     #: what could be reached and how that was held, once for every way in which it was run; "": everything
     network: tuple[str, ...] = ()
+    #: what the planner could see and how that was held, likewise; () is not recorded
+    sight: tuple[str, ...] = ()
+    #: what it consists of: name of a part -> hash or version; see :mod:`cfgen.planners.fingerprint`
+    fingerprint: dict[str, str] = Field(default_factory=dict)
+    #: mixed into the seeds of its questions, so that nobody can tell from a seed which question it is; "" is none
+    salt: str = ""
 
 
 class Vote(Record):
@@ -106,6 +132,8 @@ class Vote(Record):
     model: str
     status: Literal["scored", "unknown", "failed"]
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
+    #: what keywords suggest where there is no judgement; in no headline and no leaderboard
+    screen: dict[Literal["reasoning", "waypoints", "overall"], Score] = Field(default_factory=dict)
     element_type: str = ""
     element_position: str = ""
     explanation: str = ""
@@ -116,9 +144,18 @@ class Vote(Record):
     raw: str = ""
     usage: dict[str, float] = Field(default_factory=dict)
 
+    @property
+    def suggested(self) -> dict[Literal["reasoning", "waypoints", "overall"], Score | None]:
+        """Scores, and what keywords suggest where there is none."""
+        return {**self.screen, **self.scores}
+
 
 class Verdict(Stored):
     """The combined judgement of one arm's rollout against the original arm's.
+
+    ``arm`` names the pair that was judged. A control's answer is judged as if it were the answer to the hazard, as
+    "sham_rerun", "sham_null" or "sham_nuisance"; under "rerun", "null" and "nuisance" older versions kept verdicts on
+    the control's own frame, which are no sham pairs.
 
     ``status``: scored; unknown (the judge could not name the change: excluded and counted); failed (the judge
     gave no usable reply: counted); planner_failed (no plan to judge: counts against the planner).
@@ -130,10 +167,12 @@ class Verdict(Stored):
     rubric_hash: Sha256
     planner: Identifier
     case_id: Identifier
-    arm: Arm
+    arm: JudgedPair
     repeat: int = Field(ge=0)
     status: Literal["scored", "unknown", "failed", "planner_failed"]
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
+    #: what keywords suggest where there is no judgement; in no headline and no leaderboard
+    screen: dict[Literal["reasoning", "waypoints", "overall"], Score] = Field(default_factory=dict)
     element_type: str = ""
     element_position: str = ""
     explanation: str = ""
@@ -150,11 +189,17 @@ class Verdict(Stored):
     input_hash: Sha256
 
     @model_validator(mode="after")
-    def _scored_has_all(self) -> Self:
-        full = all(self.scores.get(d) is not None for d in ("reasoning", "waypoints", "overall"))
-        if (self.status == "scored") != full:
-            raise ValueError("a verdict has all three scores exactly when its status is scored")
+    def _scored_has_scores(self) -> Self:
+        """A judge may leave dimensions out that it does not judge."""
+        given = [score is not None for score in self.scores.values()]
+        if (self.status == "scored") != (bool(given) and all(given)):
+            raise ValueError("a verdict has scores, and all of them given, exactly when its status is scored")
         return self
+
+    @property
+    def suggested(self) -> dict[Literal["reasoning", "waypoints", "overall"], Score | None]:
+        """Scores, and what keywords suggest where there is none."""
+        return {**self.screen, **self.scores}
 
 
 class JudgeRun(Stored):
@@ -176,6 +221,9 @@ class Rating(Record):
     at: str
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None]
     note: str = ""
+    #: s that the answer was looked at, and s of pauses within; None where nobody measured
+    seconds: float | None = None
+    paused: float | None = None
 
 
 class RatingFile(Stored):
@@ -184,7 +232,7 @@ class RatingFile(Stored):
     rater: Identifier
     planner: Identifier
     case_id: Identifier
-    arm: Arm = "hazard"
+    arm: JudgedPair = "hazard"
     repeat: int = Field(default=0, ge=0)
     history: tuple[Rating, ...]
 
@@ -195,6 +243,10 @@ class Review(Record):
     at: str
     decision: Literal["accept", "reject", "flag", "clear"]
     reason: str = ""
+    #: what the person was then; "" in older records
+    role: Literal["", "rater", "curator", "manager"] = ""
+    #: the same for all that were decided in one go
+    batch: str = ""
 
 
 class ReviewFile(Stored):

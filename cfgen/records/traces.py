@@ -21,6 +21,32 @@ class Claims(Record):
     trivial: int = Field(ge=0)
 
 
+class EdgeRating(Record):
+    """What one person said of one trace at one time: True consistent, False inconsistent, None cannot tell."""
+
+    at: str
+    edges: dict[Edge, bool | None]
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _all_five(self) -> Self:
+        if len(self.edges) != 5:
+            raise ValueError("a rating of edges holds all five, null where the person cannot tell")
+        return self
+
+
+class EdgeRatingFile(Stored):
+    """``edge_ratings/<rubric>/<rater>/<planner>/<case>.<arm>.<k>.json``: append-only; the last entry counts."""
+
+    rater: Identifier
+    rubric: Identifier
+    planner: Identifier
+    case_id: Identifier
+    arm: Arm
+    repeat: int = Field(default=0, ge=0)
+    history: tuple[EdgeRating, ...]
+
+
 class TraceVerdict(Stored):
     """One rollout's trace under one checker and rubric; when checked, what that rubric answers and nothing else.
 
@@ -36,6 +62,8 @@ class TraceVerdict(Stored):
     case_id: Identifier
     arm: Arm
     repeat: int = Field(ge=0)
+    #: what answered: a model's id, or the hash of a critic's weights; "" in records from before it was kept
+    model: str = ""
     status: Literal["checked", "failed"]
     edges: dict[Edge, bool] = Field(default_factory=dict)
     #: P(CONSISTENT), of checkers that give one

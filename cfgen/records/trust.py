@@ -1,6 +1,7 @@
 """How far a judge has been tested: on known answers and against people."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import Field
 
@@ -9,6 +10,10 @@ from cfgen.records.faults import Fault
 
 #: A judge that was asked in fewer kinds about some case was not tested there.
 ENOUGH_KINDS = 12
+#: So many free answers that nothing was tuned on, of so many kinds, make a judge tested.
+ENOUGH_FREE, ENOUGH_FREE_KINDS = 30, 8
+#: before the kinds of free answers, which are not scripted
+FREE = "free: "
 
 
 class Comparison(Record):
@@ -33,6 +38,12 @@ class ProbeKind(Record):
 
     n: int = Field(ge=0)
     right: dict[Dimension, int]
+    #: answers on which it left the dimension out; they are neither right nor wrong
+    unjudged: dict[Dimension, int] = Field(default_factory=dict)
+    #: 2 where another score is right; another score, UNKNOWN or no usable reply where 2 is right; where 2 is right
+    false_two: dict[Dimension, int] = Field(default_factory=dict)
+    missed_two: dict[Dimension, int] = Field(default_factory=dict)
+    due_two: dict[Dimension, int] = Field(default_factory=dict)
     #: why it could not be asked on the other cases -> how many
     left_out: dict[str, int] = Field(default_factory=dict)
 
@@ -70,19 +81,68 @@ class ProbeRun(Stored):
     #: kinds that this judge says it cannot tell, and why; they count above
     blind_to: dict[str, str] = Field(default_factory=dict)
     misses: tuple[ProbeMiss, ...] = ()
+    #: which free answers were asked: those that anything may be tuned on, or those that nothing is; "": none
+    half: Literal["", "tune", "test"] = ""
+    #: of the probes, those in free words
+    free: int = 0
+    #: of these, those whose label for waypoints the paper's rubric contradicts, and those of them with the
+    #: rubric's score, and with the label
+    contradicted: int = 0
+    as_ruled: int = 0
+    as_labelled: int = 0
     #: what broke; its answers are among the failed ones, or were not asked
     faults: tuple[Fault, ...] = ()
 
     @property
     def enough(self) -> bool:
-        """Whether every case was asked about in enough kinds of answers."""
-        return self.fewest_kinds >= ENOUGH_KINDS
+        """Whether the judge counts as tested: by free answers that nothing was tuned on, and by scripted ones."""
+        return not self.lacks
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What is missing for the judge to count as tested, each with what is needed and what was found."""
+        missing = []
+        if self.fewest_kinds < ENOUGH_KINDS:
+            missing.append(
+                f"{ENOUGH_KINDS} kinds of scripted answers on every case, found {self.fewest_kinds} on the case with "
+                "fewest: build with --controls null,nuisance, and of hazards that a car can stop for and pass"
+            )
+        if self.half != "test":
+            missing.append("free answers of the half on which nothing is tuned (--half test, the default)")
+            return tuple(missing)
+        kinds = sum(k.startswith(FREE) and found.n > 0 for k, found in self.kinds.items())
+        if self.free < ENOUGH_FREE or kinds < ENOUGH_FREE_KINDS:
+            unshown = sum(sum(k.left_out.values()) for name, k in self.kinds.items() if name.startswith(FREE))
+            missing.append(
+                f"{ENOUGH_FREE} free answers of {ENOUGH_FREE_KINDS} kinds, found {self.free} of {kinds}: a free answer "
+                f"is asked on a case that shows what it is about, and {unshown} have none here. A benchmark with more "
+                "cases shows more of them"
+            )
+        return tuple(missing)
+
+    def twos(self, dimension: Dimension, free: bool) -> tuple[int, int, int, int]:
+        """False 2s, of so many; missed 2s, of so many: of the free or of the scripted answers."""
+        kinds = [found for kind, found in self.kinds.items() if kind.startswith(FREE) == free]
+        due, unjudged = (
+            sum(getattr(k, name).get(dimension, 0) for k in kinds) for name in ("due_two", "unjudged")
+        )
+        false, missed = (
+            sum(getattr(k, name).get(dimension, 0) for k in kinds) for name in ("false_two", "missed_two")
+        )
+        return false, sum(k.n for k in kinds) - due - unjudged, missed, due
+
+    @property
+    def waypoints_by_rubric(self) -> float | None:
+        """Accuracy of waypoints on free answers whose label the paper's rubric does not contradict; None: no such."""
+        free = [found for kind, found in self.kinds.items() if kind.startswith(FREE)]
+        n = sum(k.n - k.unjudged.get("waypoints", 0) for k in free) - self.contradicted
+        return (sum(k.right["waypoints"] for k in free) - self.as_labelled) / n if n > 0 else None
 
     def accuracy_of_told(self) -> dict[Dimension, float] | None:
         """Accuracy without the kinds that the judge says it cannot tell; None when nothing else was asked."""
         told = [found for kind, found in self.kinds.items() if kind not in self.blind_to]
-        n = sum(found.n for found in told)
-        return {d: sum(found.right[d] for found in told) / n for d in self.accuracy} if n else None
+        n = {d: sum(found.n - found.unjudged.get(d, 0) for found in told) for d in self.accuracy}
+        return {d: sum(found.right[d] for found in told) / n[d] for d in n if n[d]} or None
 
 
 class Calibration(Stored):

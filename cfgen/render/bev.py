@@ -31,6 +31,8 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 92, 18, 46
 _STRIP = 0.3  # width of the stretched strip, as a share of the picture
 _GAP = 40
 _BEHIND = 0.08  # share of the forward range that shows behind the ego
+#: what stands in the way
+RED: Color = (176, 42, 55)
 _LADDER = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 #: m; a body of ordinary size around the rear axle: rear, front, half width
 _REAR, _FRONT, _HALF = -1.0, 3.8, 0.95
@@ -105,15 +107,17 @@ def bev(
     modified: np.ndarray | None = None,
     size: tuple[int, int] = SIZE,
     view: View | None = None,
+    outline: np.ndarray | None = None,
 ) -> np.ndarray:
     """Draw the original plan in teal and the modified one, if any, over it in orange.
 
     A small dot is a waypoint, a large one a full second, the ring the end.
 
     Args:
-        original, modified: (24, 3) x, y, theta in the ego frame at t0; m, rad.
+        original, modified: (N, 3) x, y, theta in the ego frame at t0; m, rad.
         size: (W, H) in pixels, at least 320 x 320.
         view: framing to keep across pictures; None fits the plans given.
+        outline: (K, 2) x, y in m, what stands in the way; for readers, never for a judge or a rater before scoring.
 
     Returns:
         (H, W, 3) uint8 RGB.
@@ -123,9 +127,12 @@ def bev(
     """
     plans = [(TEAL, "original", original), (ORANGE, "modified", modified)]
     drawn = [(color, name, as_plan(plan, name)) for color, name, plan in plans if plan is not None]
-    view = view or view_of(*(plan for _, _, plan in drawn), size=size)
+    shown = [plan for _, _, plan in drawn] + ([] if outline is None else [outline])
+    view = view or view_of(*shown, size=size)
     canvas = _background(view, size).copy()
     for axes in _axes(view, size):
+        if outline is not None:
+            put_line(canvas, axes.pixels(np.vstack([outline, outline[:1]])), RED, 3)
         for index, (color, _, plan) in enumerate(drawn):
             _draw_plan(canvas, axes.pixels(np.vstack([[0.0, 0.0], plan[:, :2]])), color, index)
         put_dots(canvas, np.array([[axes.x, axes.y]]), 4, INK)

@@ -7,13 +7,13 @@ from cfgen.render.bev import as_plan
 
 
 def delta_table(original: np.ndarray, modified: np.ndarray) -> str:
-    """Modified minus original, a line for each of the seconds 1 to 6 under a heading.
+    """Modified minus original, a line for each of the seconds 1 to 6, or to the end of the shorter, under a heading.
 
     Args:
-        original, modified: (24, 3) x, y, theta in the ego frame at t0; m, rad.
+        original, modified: (N, 3) x, y, theta in the ego frame at t0; m, rad.
 
     Raises:
-        InputError: the plans differ in length, or one is not (T, 2+) of finite numbers.
+        InputError: one is not (T, 2+) of finite numbers.
     """
     original, modified = as_plan(original, "original"), as_plan(modified, "modified")
     lines = ["t (s)   dx (m)   dy (m)   dspeed (km/h)"]

@@ -40,6 +40,8 @@ class PanelItem:
     scores: Mapping[str, int | None] = field(default_factory=dict)
     #: the judge's words, or why there are no scores
     explanation: str = ""
+    #: (4, 2) x, y of the hazard's corners on the ground, ego frame at t0, m; for readers of what is scored already
+    outline: np.ndarray | None = None
 
 
 def case_panel(item: PanelItem) -> np.ndarray:
@@ -92,7 +94,8 @@ def _plots(canvas: np.ndarray, item: PanelItem, top: int) -> None:
             canvas, _EDGE + 24, top + 40, "no plan on the original frame: nothing to compare with", 15, MUTED
         )
         return
-    canvas[top : top + _BEV[1], _EDGE : _EDGE + _BEV[0]] = bev(item.original_plan, item.modified_plan, _BEV)
+    seen = bev(item.original_plan, item.modified_plan, _BEV, outline=item.outline)
+    canvas[top : top + _BEV[1], _EDGE : _EDGE + _BEV[0]] = seen
     speed = speed_plot(item.original_plan, item.modified_plan, _SPEED)
     canvas[top : top + _SPEED[1], second : second + _SPEED[0]] = speed
     if item.modified_plan is None:

@@ -49,7 +49,7 @@ def speed_plot(
     Speeds are finite differences of positions, smoothed; the values at both ends are written out.
 
     Args:
-        original, modified: (24, 3) x, y, theta in the ego frame at t0; m, rad.
+        original, modified: (N, 3) x, y, theta in the ego frame at t0; m, rad.
         size: (W, H) in pixels, at least 320 x 200.
         top: end of the speed axis in km/h, to keep across pictures; None fits the plans given.
 

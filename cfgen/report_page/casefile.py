@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from cfgen.geometry.box import box_corners
+from cfgen.geometry.driving import Drive
 from cfgen.geometry.trajectory import deltas, speeds
 from cfgen.metrics.kinematics import encounter
-from cfgen.records import DIMENSIONS, Case, Rollout, Scene, Verdict, Vote
+from cfgen.records import DIMENSIONS, Case, Placement, Rollout, Scene, Verdict, Vote, judged_as
 from cfgen.report_page.data import ReportData
-from cfgen.report_page.sections.people import people_scores
+from cfgen.report_page.events import place_of
+from cfgen.report_page.sections.correction import people_scores
 
 
 class CaseFiles:
@@ -44,10 +47,11 @@ class CaseFiles:
             "speed": round(3.6 * speed, 1),
             "scores": {
                 p: {
-                    j: _outcome(self._verdicts.get((case.case_id, p, j, "hazard", 0)))
+                    j: _outcome(self._verdicts.get((case.case_id, p, j, "hazard", shown)))
                     for j in self.data.judges
                 }
                 for p in self.data.planners
+                for shown in [self.data.shown(p, "hazard", case.case_id)]
             },
             "people": {
                 p: scores
@@ -78,13 +82,16 @@ class CaseFiles:
             "ratings": [
                 {"rater": r.rater, "planner": r.planner, **r.history[-1].model_dump(mode="json")}
                 for r in self.data.ratings
-                if (r.case_id, r.arm, r.repeat) == (case.case_id, "hazard", 0) and r.history
+                if (r.case_id, r.arm) == (case.case_id, "hazard")
+                and r.planner in self.data.rollouts
+                and r.repeat == self.data.shown(r.planner, "hazard", case.case_id)
+                and r.history
             ],
             "provenance": _provenance(case, scene),
         }
 
     def _answer(self, case: Case, planner: str, arm: str) -> list[dict[str, Any]]:
-        """One entry per repeat."""
+        """One entry per repeat; ``counts`` marks the one that is graded, all of them where all are."""
         return [self._one(case, planner, arm, k) for k in self._repeats[case.case_id, planner, arm]]
 
     def _one(self, case: Case, planner: str, arm: str, repeat: int) -> dict[str, Any]:
@@ -95,9 +102,19 @@ class CaseFiles:
         verdicts = {
             judge: _verdict(v)
             for judge in self.data.judges
-            if (v := self._verdicts.get((case.case_id, planner, judge, arm, repeat)))
+            if (v := self._verdicts.get((case.case_id, planner, judge, judged_as(arm), repeat)))
         }
-        return {**_motion(case, rollout, base), **_said(rollout), "verdicts": verdicts}
+        place = place_of(case, arm)
+        counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)
+        shown = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
+        driven = self.data.drives(planner, arm).get((case.case_id, repeat))
+        return {**shown, **_motion(case, rollout, base, driven), **_said(rollout), "verdicts": verdicts}
+
+
+def box_outline(place: Placement) -> list[list[float]]:
+    """The four corners on the ground of what stands there at t0, [x, y] in m in the ego frame."""
+    corners = box_corners([place.x], [place.y], [place.yaw], place.size)
+    return np.round(corners[0, :4, :2], 2).tolist()
 
 
 def _outcome(judged: Verdict | Vote | None) -> list[int | None] | str:
@@ -122,9 +139,9 @@ def _said(rollout: Rollout) -> dict[str, Any]:
     }
 
 
-def _motion(case: Case, rollout: Rollout, base: Rollout | None) -> dict[str, Any]:
-    """Waypoints in cm, speeds in km/h, what changed, and the encounter with the hazard."""
-    if rollout.plan is None:
+def _motion(case: Case, rollout: Rollout, base: Rollout | None, driven: Drive | None) -> dict[str, Any]:
+    """Waypoints in cm, speeds in km/h, what changed, and the drive's encounter with the hazard."""
+    if rollout.plan is None or driven is None:
         return {}
     plan = np.array(rollout.plan.waypoints)
     found: dict[str, Any] = {
@@ -132,11 +149,13 @@ def _motion(case: Case, rollout: Rollout, base: Rollout | None) -> dict[str, Any
         "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
     }
     if rollout.arm.startswith("hazard"):
-        met = encounter(plan, case.distance_placements.get(rollout.arm, case.placement))
+        met = encounter(driven.poses, case.distance_placements.get(rollout.arm, case.placement))
         found["encounter"] = {
             "smallest gap": f"{met.min_gap_m:.1f} m",
             "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
             "stops short": "yes" if met.stops_short else "no",
+            "plan ends": f"after {met.horizon_s:g} s",
+            "plan and drive": f"up to {driven.off_m:.1f} m apart",
             "braking": f"{met.planned_decel:.1f} m/s², {met.required_decel:.1f} required",
         }
     if base is not None and base.plan is not None and rollout.arm != "original":

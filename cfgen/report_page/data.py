@@ -10,15 +10,23 @@ import numpy as np
 
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_each
+from cfgen.geometry.coherence import incoherent
+from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import stored_verdicts
-from cfgen.metrics.success import successes
+from cfgen.metrics.paired import blocks_of
+from cfgen.metrics.success import dimensions_scored, successes
 from cfgen.records import (
     DIMENSIONS,
     Benchmark,
     Calibration,
     Case,
+    Dimension,
+    EdgeProbe,
+    EdgeRatingFile,
     Fault,
+    FloorKind,
     Intervention,
+    PlannerRun,
     ProbeRun,
     RatingFile,
     Rejection,
@@ -27,7 +35,10 @@ from cfgen.records import (
     Stored,
     TraceVerdict,
     Verdict,
+    answer_in,
+    judged_as,
 )
+from cfgen.report_page.samples import Select, medoids, selected
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
@@ -61,7 +72,14 @@ class ReportData:
     traces: dict[str, tuple[TraceVerdict, ...]]
     interventions: dict[str, tuple[Intervention, ...]]
     probes: dict[str, ProbeRun]
+    #: checker of traces -> how it did on known answers
+    edge_probes: dict[str, EdgeProbe]
+    edge_ratings: tuple[EdgeRatingFile, ...]
     calibrations: dict[str, Calibration]
+    #: planner -> what it was asked, of those that have it on record
+    runs: dict[str, PlannerRun]
+    #: which of several samples of an answer counts; "mean": all of them
+    select: Select = "mean"
     #: what is wrong with records that could not be read
     damaged: tuple[str, ...] = ()
     #: cases that are there but cannot be shown
@@ -74,6 +92,11 @@ class ReportData:
         """Of every case that was built: one that is lost stays in what should have been judged."""
         return [*(case.case_id for case in self.cases), *self.lost]
 
+    @cached_property
+    def blocks(self) -> tuple[dict[str, str], str]:
+        """The block of every case, and in words what a block is."""
+        return blocks_of({case.case_id: self.scenes[case.scene_id] for case in self.cases})
+
     @property
     def faults(self) -> list[Fault]:
         """What cfgen broke on while planners were asked and judged."""
@@ -81,6 +104,26 @@ class ReportData:
         verdicts = [v.fault for found in self.verdicts.values() for v in found if v.fault]
         traces = [v.fault for found in self.traces.values() for v in found if v.fault]
         return [*rollouts, *verdicts, *traces]
+
+    def floor(self, planner: str) -> FloorKind:
+        """What its response is held against, as declared."""
+        run = self.runs.get(planner)
+        return (run and run.floor) or "mean"
+
+    def told(self, planner: str) -> bool:
+        """Whether it is told what was added where: a scripted one, that measures the scale and competes with nobody."""
+        run = self.runs.get(planner)
+        return bool(run and run.needs.get("truth"))
+
+    @cached_property
+    def ranking(self) -> tuple[str, ...]:
+        """Those that compete: all planners but the scripted ones, unless there are no others."""
+        return tuple(p for p in self.planners if not self.told(p)) or self.planners
+
+    def sample(self, planner: str) -> str:
+        """In words, which sample of how many was graded."""
+        count = 1 + max((r.repeat for r in self.rollouts[planner] if r.arm == "hazard"), default=0)
+        return "the only one" if count == 1 else f"{self.select} of {count}"
 
     def arms(self, planner: str) -> list[str]:
         """Arms besides the original that the planner was asked, hazard first."""
@@ -96,34 +139,116 @@ class ReportData:
 
         return max(self.judges, key=weight, default="")
 
+    def scores(self, judge: str) -> tuple[Dimension, ...]:
+        """What a judge scores, by all of its verdicts: a planner that always failed has no score in the others."""
+        if judge not in self._scores:
+            shown = [v for (j, _), found in self.verdicts.items() if j == judge for v in found]
+            if all(v.status != "scored" for v in shown):
+                shown = stored_verdicts(self.store, judge, "*")
+            self._scores[judge] = dimensions_scored(shown)
+        return self._scores[judge]
+
+    @cached_property
+    def _scores(self) -> dict[str, tuple[Dimension, ...]]:
+        return {}
+
     @cached_property
     def ranked(self) -> tuple[str, ...]:
-        """Planners, the one with the most overall success under the main judge first; then by the other scores."""
+        """Planners, the one with the most overall success under the main judge first; scripted ones last."""
 
         def success(planner: str) -> list[float]:
             verdicts = self.verdicts_of(self.main_judge, planner, "hazard")
-            found = [successes(verdicts, dimension).values() for dimension in reversed(DIMENSIONS)]
+            scores = self.scores(self.main_judge)
+            found = [successes(verdicts, dimension, scores).values() for dimension in reversed(DIMENSIONS)]
             return [sum(hits) / len(hits) if hits else -1.0 for hits in found]
 
-        return tuple(sorted(self.planners, key=success, reverse=True))
+        return tuple(sorted(self.planners, key=lambda p: (not self.told(p), success(p)), reverse=True))
 
     def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
-        """(case, repeat) -> waypoints (24, 3) in the ego frame at t0, None where the planner failed; without faults."""
+        """(case, repeat) -> waypoints (N, 3) in the ego frame at t0, None where the planner failed; without faults."""
         return {
             (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
             for r in self.rollouts[planner]
             if r.arm == arm and not r.fault
         }
 
+    def drives(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
+        """(case, repeat) -> what comes of following its plan, None where the planner failed; without faults."""
+        if (planner, arm) not in self._driven:
+            self._driven[planner, arm] = {
+                key: None if plan is None else drive(plan, self._starts[key[0]])
+                for key, plan in self.plans(planner, arm).items()
+            }
+        return self._driven[planner, arm]
+
+    def graded(self, planner: str, arm: str) -> dict[str, int] | None:
+        """case -> the sample that counts, the first in cases that are absent; None where all of them do.
+
+        The best are those that the main judge found best.
+        """
+        if self.select == "mean":
+            return None
+        if self.select == "best":
+            verdicts = self.verdicts_of(self.main_judge, planner, judged_as(arm))
+            return {v.case_id: v.repeat for v in verdicts}
+        return medoids(self.plans(planner, arm)) if self.select == "medoid" else {}
+
+    def shown(self, planner: str, arm: str, case_id: str) -> int:
+        """The sample that is shown where one stands for all: the one that counts, the first where all do."""
+        if (planner, arm) not in self._graded:
+            self._graded[planner, arm] = self.graded(planner, arm) or {}
+        return self._graded[planner, arm].get(case_id, 0)
+
+    def answers(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
+        """:meth:`drives`, of the samples that count."""
+        found, graded = self.drives(planner, arm), self.graded(planner, arm)
+        return {key: one for key, one in found.items() if graded is None or key[1] == graded.get(key[0], 0)}
+
+    def pairs(self, planner: str, arm: str) -> dict[tuple[str, int], tuple[str, int]]:
+        """Answers that count, with a plan -> the original's of that repeat, or its first, where that has a plan."""
+        originals = self.drives(planner, "original")
+        bases = {key: key if key in originals else (key[0], 0) for key in self.answers(planner, arm)}
+        found = self.drives(planner, arm)
+        return {key: base for key, base in sorted(bases.items()) if found[key] and originals.get(base)}
+
+    def incoherent(self, planner: str, arm: str) -> dict[tuple[str, int], str]:
+        """(case, repeat) -> why its plan is no motion of a car, of those that are none."""
+        found = {
+            key: incoherent(plan, self._starts[key[0]])
+            for key, plan in self.plans(planner, arm).items()
+            if plan is not None
+        }
+        return {key: why for key, why in found.items() if why}
+
+    @cached_property
+    def _driven(self) -> dict[tuple[str, str], dict[tuple[str, int], Drive | None]]:
+        return {}
+
+    @cached_property
+    def _graded(self) -> dict[tuple[str, str], dict[str, int]]:
+        return {}
+
+    @cached_property
+    def _starts(self) -> dict[str, Start]:
+        """The car at t0 of every case."""
+        by_scene = {scene_id: Start.of(scene.history) for scene_id, scene in self.scenes.items()}
+        return {case.case_id: by_scene[case.scene_id] for case in self.cases}
+
     def verdicts_of(self, judge: str, planner: str, arm: str) -> list[Verdict]:
-        return [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]
+        """Of one judged pair, on the samples that count."""
+        found = [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]
+        plans = self.plans(planner, answer_in(arm)) if self.select == "medoid" else {}
+        return selected(found, self.select, plans)
 
 
-def read_report_data(store: Store, wanted: Sequence[str] | None = None) -> ReportData:
+def read_report_data(
+    store: Store, wanted: Sequence[str] | None = None, select: Select = "mean"
+) -> ReportData:
     """Read a benchmark directory.
 
     Args:
         wanted: planners to report on; None takes all that were scored.
+        select: which of several samples of an answer counts.
 
     Raises:
         InputError: a wanted planner was never scored here.
@@ -158,6 +283,7 @@ def read_report_data(store: Store, wanted: Sequence[str] | None = None) -> Repor
     judges = tuple(sorted({judge for judge, _ in verdicts}))
     data = ReportData(
         store=store,
+        select=select,
         benchmark=store.benchmark,
         cases=cases,
         rejections=tuple(store.rejections()),
@@ -175,6 +301,13 @@ def read_report_data(store: Store, wanted: Sequence[str] | None = None) -> Repor
             p: whole(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention) for p in planners
         },
         probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
+        runs={run.planner: run for run in whole(_beside(planners, store.planner_run_path), PlannerRun)},
+        edge_probes={p.checker: p for p in whole(sorted(store.root.glob("traces/*/probe.json")), EdgeProbe)},
+        edge_ratings=tuple(
+            f
+            for f in whole(sorted(store.root.glob("edge_ratings/*/*/*/*.json")), EdgeRatingFile)
+            if f.history
+        ),
         calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
     )
     lost = {path.parent.name for path in paths} - known
@@ -183,9 +316,9 @@ def read_report_data(store: Store, wanted: Sequence[str] | None = None) -> Repor
     return data if wanted else replace(data, planners=data.ranked)
 
 
-def _beside(judges: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
-    """The record that lies beside a judge's verdicts, of the judges that have one."""
-    return [path(judge) for judge in judges if path(judge).is_file()]
+def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
+    """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
+    return [path(name) for name in names if path(name).is_file()]
 
 
 def _scenes(store: Store, cases: Iterable[Case], damaged: list[str]) -> dict[str, Scene]:

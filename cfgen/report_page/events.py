@@ -1,32 +1,36 @@
 """Events by case: what the judge credits, and what the trajectories show."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
-from cfgen.metrics.floor import judged_events
 from cfgen.metrics.kinematics import responds
-from cfgen.records import Case, Dimension, Placement
+from cfgen.metrics.success import successes
+from cfgen.records import Case, Dimension, Placement, Rollout, judged_as
 from cfgen.report_page.data import ReportData
 
 
 def judged(data: ReportData, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:
-    """case -> strict success under the main judge."""
-    verdicts = data.verdicts_of(data.main_judge, planner, arm)
-    return judged_events(verdicts, dimension, control=not arm.startswith("hazard"))
+    """case -> strict success under the main judge; of a control arm in its sham pair."""
+    judge = data.main_judge
+    return successes(data.verdicts_of(judge, planner, judged_as(arm)), dimension, data.scores(judge))
 
 
 def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
-    """case -> share of repeats whose trajectory reacts, measured against the original's of the same repeat.
+    """case -> share of the repeats that count whose drive reacts, measured against the original's of the same repeat.
 
-    In the hazard arm a planner's failure is no reaction; elsewhere the repeat is left out.
+    A planner's failure, or a plan that no car could drive, is no reaction, in every arm alike.
     """
-    originals, answers = data.plans(planner, "original"), data.plans(planner, arm)
+    originals, answers = data.drives(planner, "original"), data.answers(planner, arm)
+    nothing = data.incoherent(planner, arm)
     cases = {case.case_id: case for case in data.cases}
     found: dict[str, list[bool]] = defaultdict(list)
-    for (case_id, repeat), plan in answers.items():
+    for (case_id, repeat), driven in answers.items():
         original = originals.get((case_id, repeat), originals.get((case_id, 0)))
-        if plan is not None and original is not None:
-            found[case_id].append(responds(original, plan, place_of(cases[case_id], arm)))
-        elif arm.startswith("hazard"):
+        if driven is not None and original is not None:
+            place = place_of(cases[case_id], arm)
+            moved = (case_id, repeat) not in nothing and responds(original.poses, driven.poses, place)
+            found[case_id].append(moved)
+        else:
             found[case_id].append(False)
     return {case_id: sum(hits) / len(hits) for case_id, hits in found.items()}
 
@@ -36,3 +40,15 @@ def place_of(case: Case, arm: str) -> Placement:
     if arm == "nuisance" and case.nuisance_placement:
         return case.nuisance_placement
     return case.distance_placements.get(arm, case.placement)
+
+
+def seeded_unlike(rollouts: Iterable[Rollout]) -> list[str]:
+    """Arms that answered under the original's seeds where others did not; none where all were drawn alike."""
+    seeds: dict[str, dict[tuple[str, int], int]] = defaultdict(dict)
+    for r in rollouts:
+        seeds[r.arm][r.case_id, r.repeat] = r.seed
+    original = seeds.pop("original", {})
+    same = {
+        arm: any(original.get(key) == seed for key, seed in found.items()) for arm, found in seeds.items()
+    }
+    return sorted(arm for arm, alike in same.items() if alike) if len(set(same.values())) > 1 else []

@@ -74,9 +74,10 @@ def facts(data: ReportData) -> str:
     names = "; ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
     faults = f", {lost} lost to faults ({names})" if lost else ""
     judges = ", ".join(data.judges) or "none yet"
+    eyes = seen_by(made.perception, [case.seen_by for case in data.cases])
     return (
         f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - lost} refused{faults}. "
-        f"Inpainter {made.inpainter}, road seen by {seen_by(made.perception)}, seed {made.seed}, "
+        f"Inpainter {made.inpainter}, road seen by {eyes}, seed {made.seed}, "
         f"cfgen {made.cfgen_version}. Judges: {judges}."
     )
 
@@ -84,22 +85,29 @@ def facts(data: ReportData) -> str:
 # --- sections -------------------------------------------------------------------------------------------
 
 
+#: what a phone shows at once; it folds the other sections to their titles
+_OPEN = ("headline", "leaderboard")
+
+
 def section_html(section: Section) -> str:
     headline = "".join(
-        f'<div class="headline"><b>{html.escape(value)}<small>{html.escape(unit)}</small></b>'
+        f'<div class="headline"><b>{html.escape(value)} <small>{html.escape(unit)}</small></b>'
         f"<p>{html.escape(words)}</p></div>"
         for value, unit, words in section.headline
     )
     lead = "".join(f"<li>{html.escape(words)}</li>" for words in section.lead)
     long = [t for t in section.tables if len(t.rows) > 12]
     short = [t for t in section.tables if len(t.rows) <= 12 and t.rows]
-    return (
-        f'<section id="{section.id}"><h2>{html.escape(section.title)}</h2>{headline}'
-        f"{f'<ul class=lead>{lead}</ul>' if lead else ''}{_plots(section.plots)}"
+    inside = (
+        f"{headline}{f'<ul class=lead>{lead}</ul>' if lead else ''}{_plots(section.plots)}"
         f"{''.join(t.html() for t in short)}"
         + "".join(f"<details><summary>{html.escape(t.title)}</summary>{t.html()}</details>" for t in long)
-        + "</section>"
     )
+    title = f"<h2>{html.escape(section.title)}</h2>"
+    content = f"{title}{inside}"
+    if section.id not in _OPEN:
+        content = f'<details class="fold" open><summary>{title}</summary>{inside}</details>'
+    return f'<section id="{section.id}">{content}</section>'
 
 
 def _plots(plots: tuple[Plot, ...]) -> str:
@@ -123,7 +131,9 @@ def _figure(plots: list[Plot]) -> str:
         for plot in plots
     )
     title = f"<figcaption>{html.escape(plots[0].title)}</figcaption>"
-    return f"<figure>{title}{f'<div class=choice>{choices}</div>' if choices else ''}{panes}</figure>"
+    notes = dict.fromkeys(plot.note for plot in plots if plot.note)
+    note = "".join(f'<p class="note">{html.escape(words)}</p>' for words in notes)
+    return f"<figure>{title}{f'<div class=choice>{choices}</div>' if choices else ''}{panes}{note}</figure>"
 
 
 # --- data and frames ------------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, read_image, write_bytes
 from cfgen.records import Case, Fault, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
+from cfgen.report_page.casefile import box_outline
 from cfgen.report_page.data import ReportData
 
 
 def write_panels(
     out: Path, data: ReportData, per_planner: int | None, strict: bool = False
 ) -> tuple[int, list[Fault]]:
-    """``panels/<planner>/<case>.png`` of the hazard arm.
+    """``panels/<planner>/<case>.png`` of the hazard arm, of the sample that counts.
 
     Args:
         per_planner: how many, taking turns over the overall scores 2, 1, 0 and no score; None writes all.
@@ -26,9 +27,18 @@ def write_panels(
     cases = {case.case_id: case for case in data.cases}
     written, faults = 0, []
     for planner in data.planners:
-        rollouts = {(r.arm, r.case_id): r for r in data.rollouts[planner] if r.repeat == 0}
+        shown = {case_id: data.shown(planner, "hazard", case_id) for case_id in cases}
+        answers = {(r.arm, r.case_id, r.repeat): r for r in data.rollouts[planner]}
+        rollouts = {  # an original that was asked less often stands for all repeats
+            (arm, i): r
+            for i, k in shown.items()
+            for arm, other in (("original", 0), ("hazard", k))
+            if (r := answers.get((arm, i, k), answers.get((arm, i, other))))
+        }
         verdicts = {
-            v.case_id: v for v in data.verdicts_of(data.main_judge, planner, "hazard") if v.repeat == 0
+            v.case_id: v
+            for v in data.verdicts_of(data.main_judge, planner, "hazard")
+            if v.repeat == shown[v.case_id]
         }
         asked = sorted(case_id for arm, case_id in rollouts if arm == "hazard")
         for case_id in _varied(asked, verdicts)[:per_planner]:
@@ -53,7 +63,7 @@ def _varied(case_ids: list[str], verdicts: dict[str, Verdict]) -> list[str]:
     queues: dict[int | None, list[str]] = {2: [], 1: [], 0: [], None: []}
     for case_id in case_ids:
         verdict = verdicts.get(case_id)
-        queues[verdict.scores.get("overall") if verdict else None].append(case_id)
+        queues[next(reversed(verdict.scores.values()), None) if verdict else None].append(case_id)
     turns = max(map(len, queues.values()))
     return [queue[i] for i in range(turns) for queue in queues.values() if i < len(queue)]
 
@@ -72,6 +82,7 @@ def _item(
         modified_text=_words(modified),
         scores={str(name): score for name, score in verdict.scores.items()} if verdict else {},
         explanation=(verdict.explanation or verdict.reason) if verdict else "not judged",
+        outline=np.array(box_outline(case.placement)) if verdict else None,
     )
 
 

@@ -24,6 +24,8 @@ class Plot:
     draw: Callable[[float], Drawing]
     group: str = ""
     choice: str = ""
+    #: whose verdicts of what it shows: below it on the page, and in its files
+    note: str = ""
 
 
 @dataclass(frozen=True)

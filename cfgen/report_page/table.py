@@ -51,7 +51,7 @@ class Table:
         kinds = "l" * self.words + "r" * (len(self.columns) - self.words)
         body = [" & ".join(map(_latex, row)) + r" \\" for row in self.rows]
         lines = [
-            f"% {self.title}".replace("\n", " "),
+            *(f"% {' '.join(words.split())}" for words in (self.title, self.note) if words),
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",
             " & ".join(map(_latex, self.columns)) + r" \\",
@@ -74,7 +74,8 @@ class Table:
         )
         note = f'<p class="note">{html.escape(self.note)}</p>' if self.note else ""
         return (
-            f"<figure class='table'><figcaption>{html.escape(self.title)}</figcaption><div class='scroll'>"
+            f"<figure class='table'><figcaption>{html.escape(self.title)}</figcaption>"
+            f'<div class="scroll" role="region" tabindex="0" aria-label="{html.escape(self.title)}">'
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
         )
 

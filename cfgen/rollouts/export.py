@@ -5,7 +5,6 @@ Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. T
 """
 
 import json
-import random
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +36,7 @@ def export_inputs(
     inputs = RolloutInputs(store, store.benchmark.seed)
     questions = arm_inputs(store, arms, repeats)
     inputs.check(questions, needs)
-    random.Random(store.benchmark.seed).shuffle(questions)
+    questions = questions.shuffled(store.benchmark.seed)
     progress = Progress("inputs", len(questions), quiet)
     lines, faults = [], []
     for question in questions:

@@ -1,7 +1,9 @@
 """From a stored case to what a planner is asked and what a judge is shown, with nothing that tells the arm."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import contextlib
+import secrets
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import cv2
@@ -9,54 +11,84 @@ import numpy as np
 
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import read_image
+from cfgen.core.files import read_image, read_json, read_record
 from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import resized
+from cfgen.geometry.driving import Start
 from cfgen.judge.protocol import FrameFile, Shown
+from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
-from cfgen.records import Camera, Case, Frame, Motion
+from cfgen.records import SCHEMA_VERSION, Camera, Case, Frame, Motion
+from cfgen.rollouts.questions import QuestionKey, Questions, RolloutInput
+from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
 
 
-@dataclass(frozen=True)
-class RolloutInput:
-    """One arm of one case, asked for the ``repeat``-th time."""
-
-    case: Case
-    arm: str
-    repeat: int
-
-
-def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> list[RolloutInput]:
+def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:
     """Every question of a benchmark: the original and those of ``arms`` that a case has, in the order of the cases.
+
+    Every case's record is opened once for its arms; it is read, and checked, when it is asked about.
 
     Raises:
         InputError: no case has an arm that was asked for.
         StoreError: the benchmark holds no case.
     """
-    cases = store.cases()
-    if not cases:
+    wanted = dict.fromkeys(("original", *arms))
+    built = {"original", "rerun"}
+    asked: dict[str, tuple[str, ...]] = {}
+    scenes: dict[str, str] = {}
+    lacking: dict[str, str] = {}
+    for case_id, scene_id, arms_there, missing_there in arms_of_cases(store):
+        scenes[case_id] = sys.intern(scene_id)
+        has = {"original", "rerun", *arms_there}
+        built |= has
+        lacking = {**missing_there, **lacking}
+        asked[case_id] = _shared(tuple(arm for arm in wanted if arm in has))
+    if not asked:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
-    built = {"original", "rerun"}.union(*(c.arms for c in cases))
     missing = sorted(set(arms) - built)
     if missing:
         for arm in missing:
-            if why := next((c.arms_missing[arm] for c in cases if arm in c.arms_missing), ""):
+            if why := lacking.get(arm, ""):
                 raise InputError(f"arms: no case has the arm '{arm}' ({why}); leave it out of --arms")
         raise InputError(
             f"arms: expected any of {', '.join(sorted(built))}, found {', '.join(missing)}"
             f"{did_you_mean(missing[0], built)}; "
             "controls and distances come from the build (--controls, --distances)"
         )
-    return [
-        RolloutInput(case, arm, repeat)
-        for case in cases
-        for arm in dict.fromkeys(("original", *arms))
-        if arm in ("original", "rerun", *case.arms)
-        for repeat in range(repeats)
-    ]
+    return Questions(store.case, asked, repeats, scenes)
+
+
+def arms_of_cases(store: Store) -> Iterator[tuple[str, str, tuple[str, ...], dict[str, str]]]:
+    """Of every accepted case its id, its scene's, its arms, and why others are missing; the rest is not checked.
+
+    Raises:
+        StoreError: a record that cannot be read so far, or of another schema version.
+    """
+    for case_id in store.case_ids():
+        path = store.case_dir(case_id) / "case.json"
+        content = read_json(path)
+        arms, missing = content.get("arms", ["hazard"]), content.get("arms_missing", {})
+        if content.get("schema_version") != SCHEMA_VERSION or not isinstance(arms, list):
+            read_record(path, Case)  # says what is wrong
+        yield case_id, str(content.get("scene_id", "")), tuple(map(str, arms)), dict(missing)
+
+
+@lru_cache(maxsize=256)
+def _shared(arms: tuple[str, ...]) -> tuple[str, ...]:
+    """One tuple for all cases that have the same arms."""
+    return arms
+
+
+def question_seed(seed: int | str, case_id: str, arm: str, repeat: int) -> int:
+    """The seed of one question, drawn alike in every arm.
+
+    No arm shares the original's: a planner that draws from its seed and ignores the picture then differs from its
+    answer to the original as often in the hazard arm as in any control.
+    """
+    return derive_seed(seed, case_id, arm, repeat)
 
 
 class RolloutInputs:
@@ -65,16 +97,24 @@ class RolloutInputs:
     def __init__(self, store: Store, seed: int) -> None:
         self._store = store
         self._seed = seed
+        #: None: the planner is cfgen's own and may know which question it answers. Else mixed into seeds, and tokens
+        #: are of chance
+        self.salt: str | None = None
         self._folder = lru_cache(maxsize=16)(self._load)
 
-    def check(self, questions: Sequence[RolloutInput], needs: Requirements) -> None:
+    def check(self, questions: Iterable[RolloutInput], needs: Requirements) -> None:
         """Some scene has what the planner needs; one that lacks it is a fault of its questions alone.
 
         Raises:
             InputError: no scene has the cameras and frames.
         """
         lacking: InputError | None = None
-        for scene_id in {q.case.scene_id: None for q in questions}:
+        seen: set[str] = set()
+        for question in questions:
+            scene_id = question.case.scene_id
+            if scene_id in seen:
+                continue
+            seen.add(scene_id)
             try:
                 folder = self._folder(scene_id)
                 for name in needs.cameras:
@@ -85,10 +125,9 @@ class RolloutInputs:
         if lacking is not None:
             raise lacking
 
-    def seed(self, question: RolloutInput) -> int:
-        """The rerun arm measures the planner's own noise: the same question under another seed."""
-        draw = "rerun" if question.arm == "rerun" else "paired"
-        return derive_seed(self._seed, question.case.case_id, question.repeat, draw)
+    def seed(self, key: QuestionKey) -> int:
+        """See :func:`question_seed`."""
+        return question_seed(f"{self._seed} {self.salt}" if self.salt else self._seed, *key)
 
     def observation(
         self, question: RolloutInput, needs: Requirements, replays_log: bool = False
@@ -106,8 +145,8 @@ class RolloutInputs:
             shown, camera = self._images(question, folder, name, needs)
             images[name], cameras[name] = shown, camera
         return Observation(
-            token=token_of(case.case_id, arm, question.repeat),
-            seed=self.seed(question),
+            token=self._token(question.key),
+            seed=self.seed(question.key),
             images=images,
             cameras=cameras,
             history=folder.scene.history,
@@ -116,10 +155,27 @@ class RolloutInputs:
             logged=self._logged(folder) if replays_log or needs.truth else None,
         )
 
-    def front(self, case: Case, arm: str) -> np.ndarray:
-        """(H, W, 3) uint8 RGB: the front frame at t0 of an arm."""
+    def _token(self, key: QuestionKey) -> str:
+        """Another one each time for planners that must not know; who asked knows which answer is whose."""
+        return secrets.token_hex(6) if self.salt is not None else token_of(*key)
+
+    def front(self, case: Case, arm: str, number: int | None = None) -> np.ndarray:
+        """(H, W, 3) uint8 RGB: the front frame at t0 of an arm, or that of :meth:`front_times` ``[number]``.
+
+        Raises:
+            InputError: there is no such frame.
+        """
         folder = self._folder(case.scene_id)
-        return self._pixels(case, arm, folder, folder.front_frame())
+        if number is None:
+            return self._pixels(case, arm, folder, folder.front_frame())
+        frames = _front_past(folder)
+        if not 0 <= number < len(frames):
+            raise InputError(f"frame: expected a number below {len(frames)}, found {number}")
+        return self._pixels(case, arm, folder, frames[number])
+
+    def front_times(self, case: Case) -> list[float]:
+        """Times (N,) in s of the front camera's frames up to t0, oldest first."""
+        return [f.t for f in _front_past(self._folder(case.scene_id))]
 
     def front_file(self, case: Case, arm: str) -> Shown:
         """The same frame, unread where the case stores it."""
@@ -132,6 +188,16 @@ class RolloutInputs:
 
     def front_camera(self, case: Case) -> Camera:
         return self._folder(case.scene_id).scene.front
+
+    def start(self, case: Case) -> Start:
+        """The car at t0."""
+        return Start.of(self._folder(case.scene_id).scene.history)
+
+    def road(self, case: Case) -> SceneView | None:
+        """What perception saw in the original front frame, where the build kept it."""
+        told = case.provenance.report.get("perception")
+        file = told.get("file") if isinstance(told, dict) else None
+        return self._store.view(file) if isinstance(file, str) else None
 
     def motion(self, case: Case) -> tuple[Motion, Motion | None]:
         """History and recorded future of the case's scene."""
@@ -149,9 +215,10 @@ class RolloutInputs:
     ) -> tuple[tuple[TimedImage, ...], Camera]:
         camera, frames = _frames(folder, name, needs)
         size = _size(camera, needs.max_pixels)
+        times = sorted(needs.frame_times) if folder.scene.extra.get(STILL) else [f.t for f in frames]
         shown = [
-            TimedImage(f.t, _shrunk(self._pixels(question.case, question.arm, folder, f), size))
-            for f in frames
+            TimedImage(t, _shrunk(self._pixels(question.case, question.arm, folder, f), size))
+            for t, f in zip(times, frames, strict=True)
         ]
         return tuple(shown), resized(camera, *size)
 
@@ -164,9 +231,20 @@ class RolloutInputs:
             name = "original.png" if front else ""
         elif arm == "hazard" and front:
             name = "augmented.png"
-        if name in case.files:
-            return read_image(root / name)
-        return folder.image(frame)
+        changed = name in case.files
+        if self.salt is not None and not front:
+            self._same_pace(case, folder, frame, changed)
+        return read_image(root / name) if changed else folder.image(frame)
+
+    def _same_pace(self, case: Case, folder: SceneFolder, frame: Frame, changed: bool) -> None:
+        """Also read what another arm would: PNG and JPEG take different times, which a planner could measure."""
+        names = [frame_path(arm, frame.camera, frame.t) for arm in case.arms]
+        other = next((name for name in names if name in case.files), None)
+        with contextlib.suppress(InputError, StoreError):
+            if changed:
+                folder.image(frame)
+            elif other is not None:
+                read_image(self._store.case_dir(case.case_id) / other)
 
 
 def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera, list[Frame]]:
@@ -177,16 +255,32 @@ def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera
         known = ", ".join(c.name for c in scene.cameras)
         raise InputError(f"scene '{scene.scene_id}': planner needs camera '{name}', found only: {known}")
     wanted = sorted(needs.frame_times)
-    found = []
+    if scene.extra.get(STILL):
+        return scene.camera(actual), [frame for frame in scene.frames if frame.camera == actual][:1] * len(
+            wanted
+        )
+    found: list[Frame] = []
     for t, frame in zip(wanted, folder.frames_at(actual, wanted), strict=True):
-        if frame is None:
+        if frame is None or frame in found:
             times = sorted(f.t for f in scene.frames if f.camera == actual)
+            why = "" if frame is None else f", and that at {frame.t:g} s stands for another time already"
             raise InputError(
                 f"scene '{scene.scene_id}': planner needs a frame of '{name}' at {t:g} s, found frames at "
-                f"{', '.join(f'{t:g}' for t in times)} s"
+                f"{', '.join(f'{t:g}' for t in times)} s{why}; import the drive again, into a new folder, with "
+                f"--frames {_moments(times, wanted)} and build on that, if its camera took so many"
             )
         found.append(frame)
     return scene.camera(actual), found
+
+
+def _front_past(folder: SceneFolder) -> list[Frame]:
+    front = folder.scene.front.name
+    return sorted((f for f in folder.scene.frames if f.camera == front and f.t <= 0), key=lambda f: f.t)
+
+
+def _moments(there: Sequence[float], wanted: Sequence[float]) -> str:
+    """What ``scenes import --frames`` takes to keep the frames that are there and bring those that are wanted."""
+    return ",".join(f"{-t + 0.0:g}" for t in sorted({round(t, 2) for t in (*there, *wanted)}, reverse=True))
 
 
 def _truth(case: Case, arm: str) -> Truth:

@@ -6,7 +6,7 @@ action says and the old ones did not; a justification swap (with that of the oth
 waypoints lie nearer to the other arm's than to the planner's own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,8 +24,10 @@ from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, Retrying
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
-from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.options import ScoreOptions
+from cfgen.rollouts.passes import Memory, apart
+from cfgen.rollouts.questions import Questions, RolloutInput
 from cfgen.rollouts.runner import gone_short
 from cfgen.store import Store
 
@@ -50,7 +52,7 @@ def intervene(
     inputs: RolloutInputs,
     planner: OpenPlanner,
     retrying: Retrying,
-    questions: Sequence[RolloutInput],
+    questions: Questions,
     options: ScoreOptions,
 ) -> dict[str, Rate]:
     """Ask what has not been asked and, where that is wanted, what failed; the share of swaps that the trajectory
@@ -68,9 +70,10 @@ def intervene(
     swaps = [s for q in questions if q.repeat == 0 for s in _swaps(store, planner.name, q)]
     todo = [s for s in swaps if _wanted(_path(store, planner.name, s), options)]
     progress = Progress(f"{planner.name}: interventions", len(todo), options.quiet)
-    size = planner.needs.batch_size
-    for start in range(0, len(todo), size):
-        batch = todo[start : start + size]
+    planner.renew()
+    memory = Memory(planner)
+    for batch in _batches(apart(todo, _shown), planner.needs.batch_size):
+        memory.admit(map(_shown, batch))
         answers, gone = retrying.put([partial(_observation, inputs, planner, s) for s in batch])
         for swapped, answer in zip(batch, answers, strict=True):
             if answer is not None:
@@ -79,6 +82,26 @@ def intervene(
         if gone is not None:
             raise gone_short(planner, gone, progress)
     return shares([read_record(_path(store, planner.name, s), Intervention) for s in swaps])
+
+
+def _shown(swapped: Swapped) -> tuple[str, tuple[str, str]]:
+    """Its scene, and what is shown of it: case and arm."""
+    case = swapped.question.case
+    return case.scene_id, (case.case_id, swapped.question.arm)
+
+
+def _batches(swaps: Sequence[Swapped], size: int) -> Iterator[list[Swapped]]:
+    """No batch with two arms of a scene."""
+    batch: list[Swapped] = []
+    for swapped in swaps:
+        arms = dict(map(_shown, batch))
+        scene, shown = _shown(swapped)
+        if len(batch) == size or arms.get(scene, shown) != shown:
+            yield batch
+            batch = []
+        batch.append(swapped)
+    if batch:
+        yield batch
 
 
 def shares(records: Sequence[Intervention]) -> dict[str, Rate]:
@@ -130,7 +153,8 @@ def _wanted(path: Path, options: ScoreOptions) -> bool:
 
 def _observation(inputs: RolloutInputs, planner: OpenPlanner, swapped: Swapped) -> Observation:
     asked = inputs.observation(swapped.question, planner.needs, planner.replays_log)
-    return replace(asked, token=f"{asked.token}.{swapped.swap}", trace=swapped.given)
+    token = f"{asked.token}.{swapped.swap}" if planner.trusted else asked.token
+    return replace(asked, token=token, trace=swapped.given)
 
 
 def _read(
@@ -186,8 +210,9 @@ def _record(planner: str, swapped: Swapped, **fields: object) -> Intervention:
 
 
 def _apart(one: Plan, other: Plan) -> float:
-    """Mean distance of corresponding waypoints, m."""
-    gaps = np.array(one.waypoints)[:, :2] - np.array(other.waypoints)[:, :2]
+    """Mean distance of corresponding waypoints, m, as far as both plans go."""
+    n = min(len(one.waypoints), len(other.waypoints))
+    gaps = np.array(one.waypoints)[:n, :2] - np.array(other.waypoints)[:n, :2]
     return float(np.hypot(*gaps.T).mean())
 
 

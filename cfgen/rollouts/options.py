@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from cfgen.core.errors import InputError
+from cfgen.core.paths import scenarios_dir
 from cfgen.core.plain import MAX_CHARS
 from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.protocol import Planner
+from cfgen.planners.runtime import Runtime, python_of
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+from cfgen.records import FloorKind
 
 
 @dataclass(frozen=True)
@@ -19,12 +23,20 @@ class ScoreOptions:
     planner: str | type | Planner
     name: str | None = None
     planner_options: dict[str, Any] = field(default_factory=dict)
+    #: "none" leaves the answers to be judged later
     judge: str = "offline"
     judge_options: dict[str, Any] = field(default_factory=dict)
     #: what a judge made of models is asked: a registered name or a file
     rubric: str = DEFAULT
     arms: tuple[str, ...] = ("original", "hazard")
     repeats: int = 1
+    #: copies of the planner that work side by side; None: one, or one for each of ``devices``, the cards that they see
+    workers: int | None = None
+    devices: tuple[str, ...] = ()
+    #: "2/8": only the second of eight parts of the cases; "": all
+    shard: str = ""
+    #: what the response is held against; "" keeps what was declared, or declares the mean
+    floor: FloorKind | Literal[""] = ""
     timeout_s: float = 120.0
     #: for the planner to start, and to start again
     startup_timeout_s: float = STARTUP_TIMEOUT_S
@@ -42,4 +54,52 @@ class ScoreOptions:
     #: send nothing off this machine; reach these hosts only; see :class:`cfgen.core.network.Network`
     offline: bool = False
     allow_hosts: tuple[str, ...] = ()
+    #: words that start the Python, in another environment or a container, in which the planner runs; "": cfgen's own
+    python: str = ""
+    #: it may reach what cfgen may; else it has a network of its own with nothing in it, where the system permits that
+    planner_network: bool = False
+    #: GB of its own that it may take, with all that it starts; None: no limit
+    planner_memory: float | None = None
+    #: folders that it may write to, beside its own temporary one
+    writable: tuple[Path, ...] = ()
     quiet: bool = False
+
+    @property
+    def runtime(self) -> Runtime:
+        """Where the planner runs.
+
+        Raises:
+            InputError: ``python`` cannot be started, or a folder is not there.
+        """
+        for folder in self.writable:
+            if not folder.is_dir():
+                raise InputError(f"--writable {folder}: expected a folder, found none; make it first")
+            here, bench = folder.resolve(), self.bench.resolve()
+            if here.is_relative_to(bench) or bench.is_relative_to(here):
+                where = (
+                    "is the benchmark, or lies in it" if here.is_relative_to(bench) else "holds the benchmark"
+                )
+                raise InputError(
+                    f"--writable {folder}: {where} ({self.bench}), which planners must not see; name a folder beside it"
+                )
+        return Runtime(
+            python=python_of(self.python) if self.python else (),
+            hidden=(self.bench, Path(f"{self.bench.resolve()}-report"), scenarios_dir() / "scenes"),
+            writable=self.writable,
+            network=(self.planner_network and not self.offline) or bool(self.allow_hosts),
+            memory=int((self.planner_memory or 0) * 1e9),
+        )
+
+
+def shard_of(text: str) -> tuple[int, int] | None:
+    """ "2/8" is (2, 8): the second of eight parts; "" is None.
+
+    Raises:
+        InputError: something else.
+    """
+    if not text:
+        return None
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise InputError(f"--shard: expected I/N with 1 <= I <= N, such as 2/8, found '{text}'")
+    return int(index), int(count)

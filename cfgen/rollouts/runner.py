@@ -1,60 +1,181 @@
 """questions x planner -> rollouts: one for each question, on disk as soon as it is there.
 
 What goes wrong with one answer stays there: the planner's failure is a recorded failure, an exception in cfgen a
-recorded fault.
+recorded fault. Any number of askers share the questions, here and in other commands on the same benchmark.
 """
 
-import random
-from collections.abc import Sequence
+import contextvars
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from cfgen.core.errors import Shortfall
+from cfgen.core.errors import InputError, Shortfall, StoreError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.core.warn import warn
+from cfgen.planners import devices
 from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
+from cfgen.planners.crew import Member
+from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
 from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
 from cfgen.records import Fault, Rollout
-from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.options import ScoreOptions
+from cfgen.rollouts.passes import Memory
+from cfgen.rollouts.questions import QuestionKey, Questions
+from cfgen.rollouts.queue import Queue
 from cfgen.store import Store
+
+Made = Callable[[], Observation]
 
 
 def roll_out(
     store: Store,
     inputs: RolloutInputs,
-    planner: OpenPlanner,
-    retrying: Retrying,
-    questions: Sequence[RolloutInput],
+    members: Sequence[Member],
+    questions: Questions,
     options: ScoreOptions,
 ) -> None:
-    """Ask what has no answer yet and, where that is wanted, what failed.
+    """Ask what has no answer yet and, where that is wanted, what failed; each question by one of the ``members``.
 
     Raises:
         InputError: no scene has what the planner needs.
         Shortfall: the planner cannot be reached any more; what was not asked has no rollout.
     """
+    planner = members[0].planner
     inputs.check(questions, planner.needs)
-    todo = [q for q in questions if _wanted(store, planner.name, q, options)]
-    random.Random(store.benchmark.seed).shuffle(todo)
-    progress = Progress(f"{planner.name}: plans", len(todo), options.quiet)
-    desk = _Desk(inputs, planner, retrying, options.strict)
-    failed, reason = 0, ""
-    for start in range(0, len(todo), planner.needs.batch_size):
-        batch = todo[start : start + planner.needs.batch_size]
-        rollouts, gone = desk.ask(batch)
-        if start == 0 and planner.needs.deterministic and gone is None:
-            _warn_if_it_wavers(desk, planner, batch[0], rollouts[0])
-        for rollout in rollouts:
-            _keep(store, rollout)
-            if rollout.status == "failed":
-                failed, reason = failed + 1, rollout.reason
-            progress.step(f"({failed} failed: {reason[:60]})" if failed else "")
-        if gone is not None:
-            raise gone_short(planner, gone, progress)
+    wanted = partial(_wanted, store, planner.name, options, time.time())
+    todo = questions.only(wanted).apart()
+    progress = _Progress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
+
+    def wait(others: int) -> None:
+        if not options.quiet:
+            print(f"cfgen: waiting for {others} answers that another command has in hand", file=sys.stderr)
+
+    with Queue(store, planner.name, todo.each_key(), wanted, progress.step, wait, todo.scene) as queue:
+        askers = [_Asker(store, inputs, member, todo, queue, progress, options) for member in members]
+        if len(askers) == 1:
+            askers[0].run(tests_determinism=True)
+        else:
+            _together(askers, queue)
+
+
+def _together(askers: Sequence["_Asker"], queue: Queue) -> None:
+    """Each in a thread of its own; what one raises stops the others once they have the answers they wait for."""
+    raised: list[BaseException] = []
+
+    def work(asker: "_Asker", first: bool) -> None:
+        try:
+            asker.run(tests_determinism=first)
+        except BaseException as error:
+            raised.append(error)
+            queue.stop()
+
+    threads = [
+        threading.Thread(target=contextvars.copy_context().run, args=(work, asker, i == 0), daemon=True)
+        for i, asker in enumerate(askers)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        while thread.is_alive():  # in short steps, so that an interrupt is heard
+            thread.join(0.1)
+    if raised:
+        raise raised[0]
+
+
+class _Progress:
+    """Progress that several askers share."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.counts, self._lock = progress, threading.Lock()
+        self._failed, self._reason = 0, ""
+
+    def step(self, rollout: Rollout | None = None) -> None:
+        with self._lock:
+            if rollout is not None and rollout.status == "failed":
+                self._failed, self._reason = self._failed + 1, rollout.reason
+            self.counts.step(f"({self._failed} failed: {self._reason[:60]})" if self._failed else "")
+
+
+class _Asker:
+    """Asks one copy of a planner, question after question; the next frames are read while it thinks."""
+
+    def __init__(
+        self,
+        store: Store,
+        inputs: RolloutInputs,
+        member: Member,
+        questions: Questions,
+        queue: Queue,
+        progress: _Progress,
+        options: ScoreOptions,
+    ) -> None:
+        planner = member.planner
+        retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet, queue.stopped)
+        self._store, self._inputs, self._member = store, inputs, member
+        self._questions, self._queue, self._progress = questions, queue, progress
+        self._memory = Memory(planner)
+        self._desk = _Desk(inputs, planner, retrying, options.strict)
+
+    def run(self, tests_determinism: bool) -> None:
+        """Until no question is left.
+
+        Raises:
+            Shortfall: the planner cannot be reached any more.
+        """
+        planner = self._member.planner
+        untested = tests_determinism and planner.needs.deterministic
+        with devices.on(self._member.device), ThreadPoolExecutor(1) as ahead:
+            try:
+                upcoming = ahead.submit(self._prepared)
+                while (batch := upcoming.result()) and not self._queue.stopped.is_set():
+                    upcoming = ahead.submit(self._prepared)
+                    self._memory.admit(self._questions.shown(key) for key, _ in batch)
+                    rollouts, gone = self._desk.ask(batch)
+                    if untested and rollouts and gone is None:
+                        untested = False
+                        _warn_if_it_wavers(self._desk, planner, batch[0], rollouts[0])
+                    for rollout in rollouts:
+                        _keep(self._store, rollout)
+                        self._progress.step(rollout)
+                    for key, _ in batch:
+                        self._queue.done(key)
+                    if gone is not None:
+                        raise gone_short(planner, gone, self._progress.counts)
+            except BaseException:
+                self._queue.stop()  # else what reads ahead might wait for other commands
+                raise
+
+    def _prepared(self) -> list[tuple[QuestionKey, Made]]:
+        """The next batch, with its frames read."""
+        return [
+            (key, _read(partial(self._observation, key)))
+            for key in self._queue.take(self._member.planner.needs.batch_size)
+        ]
+
+    def _observation(self, key: QuestionKey) -> Observation:
+        planner = self._member.planner
+        try:
+            return self._inputs.observation(self._questions.question(key), planner.needs, planner.replays_log)
+        except StoreError as error:  # of one case: it was moved away, or its file is damaged
+            raise InputError(str(error)) from error
+
+
+def _read(make: Made) -> Made:
+    """``make`` done now; what it raised is raised where the result is asked for."""
+    made: Future[Observation] = Future()
+    try:
+        made.set_result(make())
+    except BaseException as error:
+        made.set_exception(error)
+    return made.result
 
 
 def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress) -> Shortfall:
@@ -65,11 +186,16 @@ def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress)
     )
 
 
-def _wanted(store: Store, planner: str, question: RolloutInput, options: ScoreOptions) -> bool:
-    path = store.rollout_path(planner, question.arm, question.case.case_id, question.repeat)
+def _wanted(store: Store, planner: str, options: ScoreOptions, since: float, key: QuestionKey) -> bool:
+    """Whether a question is to be asked.
+
+    Args:
+        since: when this run began, s; an answer that came after that is another command's and not asked again.
+    """
+    path = store.rollout_path(planner, key.arm, key.case_id, key.repeat)
     if not path.is_file():
         return True
-    if not (options.retry_failed or options.retry_all):
+    if not (options.retry_failed or options.retry_all) or path.stat().st_mtime > since:
         return False
     found = read_record(path, Rollout)
     return found.status == "failed" and (found.mendable or options.retry_all)
@@ -82,11 +208,13 @@ def _keep(store: Store, rollout: Rollout) -> None:
     store.write_rollout(rollout)
 
 
-def _warn_if_it_wavers(desk: "_Desk", planner: OpenPlanner, question: RolloutInput, first: Rollout) -> None:
+def _warn_if_it_wavers(
+    desk: "_Desk", planner: OpenPlanner, asked: tuple[QuestionKey, Made], first: Rollout
+) -> None:
     """A planner that calls itself deterministic answers the same question under the same seed the same way."""
     if first.status == "failed":
         return
-    again = desk.ask([question])[0]
+    again = desk.ask([asked])[0]
     if again and again[0].status == "ok" and (again[0].text, again[0].plan) != (first.text, first.plan):
         warn(
             f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
@@ -100,55 +228,44 @@ class _Desk:
     def __init__(self, inputs: RolloutInputs, planner: OpenPlanner, retrying: Retrying, strict: bool) -> None:
         self._asker, self._planner, self._retrying, self._strict = inputs, planner, retrying, strict
 
-    def ask(self, batch: Sequence[RolloutInput]) -> tuple[list[Rollout], PlannerGoneError | None]:
+    def ask(self, batch: Sequence[tuple[QuestionKey, Made]]) -> tuple[list[Rollout], PlannerGoneError | None]:
         """A rollout for each question, or, from a planner that is gone, for those that it answered before."""
-        needs, replays = self._planner.needs, self._planner.replays_log
-        answers, gone = self._retrying.put(
-            [partial(self._asker.observation, q, needs, replays) for q in batch]
-        )
+        answers, gone = self._retrying.put([make for _, make in batch])
         pairs = zip(batch, answers, strict=True)
-        return [self._rollout(q, a) for q, a in pairs if a is not None], gone
+        return [self._rollout(key, a) for (key, _), a in pairs if a is not None], gone
 
-    def _rollout(self, question: RolloutInput, answer: Answer) -> Rollout:
+    def _rollout(self, key: QuestionKey, answer: Answer) -> Rollout:
         if isinstance(answer, Fault):
-            return self._failed(question, answer)
+            return self._failed(key, answer)
         made = contained(
-            lambda: self._read(question, answer), "reading the answer", self._inputs(question), self._strict
+            lambda: self._read(key, answer), "reading the answer", self._inputs(key), self._strict
         )
-        return self._failed(question, made) if isinstance(made, Fault) else made
+        return self._failed(key, made) if isinstance(made, Fault) else made
 
-    def _read(self, question: RolloutInput, answer: str | Any) -> Rollout:
+    def _read(self, key: QuestionKey, answer: str | Any) -> Rollout:
         kept: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
         try:
             found: Received = received(answer)
             kept |= {"text": found.text, "report": found.report, "notes": found.notes}
             _, plan = to_plan(found)
         except PlanFaultError as fault:
-            return self._record(question, status="failed", reason=str(fault), failure=fault.kind, **kept)
-        return self._record(question, status="ok", plan=plan, **kept)
+            return self._record(key, status="failed", reason=str(fault), failure=fault.kind, **kept)
+        return self._record(key, status="ok", plan=plan, **kept)
 
-    def _failed(self, question: RolloutInput, fault: Fault) -> Rollout:
-        fault = fault.model_copy(update={"inputs": {**self._inputs(question), **fault.inputs}})
+    def _failed(self, key: QuestionKey, fault: Fault) -> Rollout:
+        fault = fault.model_copy(update={"inputs": {**self._inputs(key), **fault.inputs}})
         reason = f"cfgen broke: {fault}"
-        return self._record(question, status="failed", reason=reason, failure="fault", fault=fault)
+        return self._record(key, status="failed", reason=reason, failure="fault", fault=fault)
 
-    def _record(self, question: RolloutInput, **fields: Any) -> Rollout:
+    def _record(self, key: QuestionKey, **fields: Any) -> Rollout:
         return Rollout(
             planner=self._planner.name,
             planner_hash=self._planner.hash,
-            case_id=question.case.case_id,
-            arm=question.arm,
-            repeat=question.repeat,
-            seed=self._asker.seed(question),
+            seed=self._asker.seed(key),
+            **key._asdict(),
             **fields,
         )
 
-    def _inputs(self, question: RolloutInput) -> dict[str, Any]:
+    def _inputs(self, key: QuestionKey) -> dict[str, Any]:
         """What reproduces it."""
-        return {
-            "planner": self._planner.spec,
-            "case_id": question.case.case_id,
-            "arm": question.arm,
-            "repeat": question.repeat,
-            "seed": self._asker.seed(question),
-        }
+        return {"planner": self._planner.spec, **key._asdict(), "seed": self._asker.seed(key)}

@@ -1,14 +1,24 @@
 """What came of scoring a planner: counts, failures and faults in words, and whether the run fell short."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from cfgen.core.files import read_record
 from cfgen.core.plain import was_cut
 from cfgen.metrics.rates import Rate
-from cfgen.records import FAILURES, MENDABLE, Failure, Rollout
-from cfgen.rollouts.inputs import RolloutInput
+from cfgen.records import (
+    CONTROLS,
+    DIMENSIONS,
+    FAILURES,
+    MENDABLE,
+    Dimension,
+    Failure,
+    Intervention,
+    Rollout,
+    Verdict,
+    frame_in,
+)
+from cfgen.rollouts.questions import Questions
 from cfgen.store import Store
 
 
@@ -28,6 +38,7 @@ class ScoreSummary:
     judge: str
     rollouts: int
     failures: tuple[Failures, ...]
+    #: by status, of the hazard's arms
     verdicts: dict[str, int]
     #: what cfgen broke on, in words; such answers are not the planner's failures
     faults: tuple[str, ...] = ()
@@ -37,6 +48,17 @@ class ScoreSummary:
     followed: dict[str, Rate] = field(default_factory=dict)
     #: answers that the judge was compared on with people, on scenes kept out of this benchmark; 0: it does not count
     calibrated: int = 0
+    #: verdicts on sham pairs by status
+    shams: dict[str, int] = field(default_factory=dict)
+    #: what the judge scored; empty where it scored nothing
+    judged: tuple[Dimension, ...] = ()
+    #: dimension that is only screened by keywords -> answers with a 2 there, and of how many
+    screened: dict[Dimension, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def unjudged(self) -> list[Dimension]:
+        """What the judge leaves out."""
+        return [d for d in DIMENSIONS if self.judged and d not in self.judged]
 
     def short(self) -> str:
         """Why the run fell short, or "": faults, the network or the machine left answers or verdicts missing, or
@@ -50,8 +72,9 @@ class ScoreSummary:
         if failed == self.rollouts:
             words = "; ".join(f"{f.count} times it {f.words} ({f.example})" for f in self.failures[:3])
             return f"every answer of planner '{self.planner}' failed: {words}"
-        if self.verdicts and not self.verdicts.keys() - {"failed", "planner_failed"}:
-            words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(self.verdicts.items()))
+        verdicts = Counter(self.verdicts) + Counter(self.shams)
+        if verdicts and not verdicts.keys() - {"failed", "planner_failed"}:
+            words = ", ".join(f"{n} {s.replace('_', ' ')}" for s, n in sorted(verdicts.items()))
             return f"no answer of planner '{self.planner}' could be judged by '{self.judge}': {words}"
         lost = [f for f in self.failures if f.mendable]
         if lost:
@@ -59,8 +82,8 @@ class ScoreSummary:
                 f"{sum(f.count for f in lost)} of {self.rollouts} answers of planner '{self.planner}' were lost, for "
                 f"example to: {lost[0].example}; run the same command with --retry-failed"
             )
-        if "failed" in self.verdicts:
-            count = f"{self.verdicts['failed']} of {sum(self.verdicts.values())}"
+        if "failed" in verdicts:
+            count = f"{verdicts['failed']} of {verdicts.total()}"
             return (
                 f"{count} verdicts of judge '{self.judge}' failed; run the same command with --retry-failed"
             )
@@ -71,38 +94,76 @@ def summary(
     store: Store,
     planner: str,
     judge: str,
-    questions: Sequence[RolloutInput],
+    questions: Questions,
     followed: dict[str, Rate],
     calibrated: int,
 ) -> ScoreSummary:
-    """What is on disk for these questions."""
-    rollouts = [
-        read_record(store.rollout_path(planner, q.arm, q.case.case_id, q.repeat), Rollout) for q in questions
-    ]
-    verdicts = store.verdicts(judge, planner)
-    broken = [(r.case_id, r.arm, r.fault) for r in rollouts]
-    broken += [(r.case_id, r.arm, r.fault) for r in store.interventions(planner)]
+    """What is on disk for these questions, counted record by record."""
+    failed = _Failed()
+    for key in questions.each_key():
+        failed.count(read_record(store.rollout_path(planner, key.arm, key.case_id, key.repeat), Rollout))
+    for record in store.interventions(planner):
+        failed.count_fault(record)
+    judged = _Judged()
+    for path in store.verdict_paths(judge, planner):
+        judged.count(read_record(path, Verdict))
     return ScoreSummary(
         planner=planner,
         judge=judge,
-        rollouts=len(rollouts),
-        failures=_failures(rollouts),
-        verdicts=dict(Counter(v.status for v in verdicts)),
-        faults=tuple(f"case {case_id}, arm {arm}: {fault}" for case_id, arm, fault in broken if fault),
-        cut=sum(was_cut(r.notes) for r in rollouts),
+        rollouts=len(questions),
+        failures=failed.kinds(),
+        verdicts=dict(judged.verdicts),
+        shams=dict(judged.shams),
+        faults=tuple(failed.faults),
+        cut=failed.cut,
         followed=followed,
         calibrated=calibrated,
+        judged=tuple(d for d in DIMENSIONS if d in judged.dimensions),
+        screened={d: (said[2], said.total()) for d in DIMENSIONS if (said := judged.screened[d])},
     )
 
 
-def _failures(rollouts: Sequence[Rollout]) -> tuple[Failures, ...]:
-    """The kinds of failures, the most frequent first; each with its most frequent reason."""
-    kinds: dict[Failure, Counter[str]] = {}
-    for rollout in rollouts:
+class _Failed:
+    """Answers that are no plan, and what cfgen broke on."""
+
+    def __init__(self) -> None:
+        self.cut = 0
+        self.faults: list[str] = []
+        self._kinds: dict[Failure, Counter[str]] = {}
+
+    def count(self, rollout: Rollout) -> None:
+        self.cut += was_cut(rollout.notes)
+        self.count_fault(rollout)
         if rollout.status == "failed" and rollout.fault is None:
-            kinds.setdefault(rollout.failure, Counter())[rollout.reason] += 1
-    found = [
-        Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
-        for kind, reasons in kinds.items()
-    ]
-    return tuple(sorted(found, key=lambda f: -f.count))
+            self._kinds.setdefault(rollout.failure, Counter())[rollout.reason] += 1
+
+    def count_fault(self, record: Rollout | Intervention) -> None:
+        if record.fault:
+            self.faults.append(f"case {record.case_id}, arm {record.arm}: {record.fault}")
+
+    def kinds(self) -> tuple[Failures, ...]:
+        """The kinds of failures, the most frequent first; each with its most frequent reason."""
+        found = [
+            Failures(FAILURES[kind], reasons.total(), reasons.most_common(1)[0][0], kind in MENDABLE)
+            for kind, reasons in self._kinds.items()
+        ]
+        return tuple(sorted(found, key=lambda f: -f.count))
+
+
+class _Judged:
+    """Verdicts on everything but controls as such."""
+
+    def __init__(self) -> None:
+        self.verdicts: Counter[str] = Counter()
+        self.shams: Counter[str] = Counter()
+        self.dimensions: set[Dimension] = set()
+        self.screened: dict[Dimension, Counter[int]] = {d: Counter() for d in DIMENSIONS}
+
+    def count(self, verdict: Verdict) -> None:
+        if verdict.arm in CONTROLS:
+            return
+        (self.verdicts if frame_in(verdict.arm) == verdict.arm else self.shams)[verdict.status] += 1
+        self.dimensions.update(verdict.scores)
+        if verdict.arm == "hazard":
+            for dimension, score in verdict.screen.items():
+                self.screened[dimension][score] += 1

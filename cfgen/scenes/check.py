@@ -18,8 +18,10 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.camera_doubt import why_unsure
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
+from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
 from cfgen.scenes.calibration import CalibrationCheck
@@ -105,10 +107,12 @@ def check_scene(
 
 
 def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
-    """A build refuses the scene when the front frame at t0 shows none."""
-    scene = folder.scene
-    view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): folder.image()}).now
-    if why := why_no_road(view, scene.front):
+    """What a build refuses the scene for: a front frame at t0 that shows no road, or a camera that is a mere guess."""
+    scene, image = folder.scene, folder.image()
+    if why := why_unsure(scene.extra):
+        yield Fault("error", f"camera '{scene.front.name}'", why)
+    view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): image}).now
+    if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image):
         yield Fault("error", folder.front_frame().image, why)
 
 

@@ -23,6 +23,9 @@ FRAME_TIMES = tuple((-np.arange(0.0, HISTORY_S + 1e-6, STEP_S)).tolist())
 #: A frame counts for a time when it is at most this much older, s.
 _FRESH_S = 0.15
 
+#: key of a scene's ``extra``: its one picture stands for every frame that a planner wants
+STILL = "still"
+
 Array = NDArray[np.float64]
 
 
@@ -195,7 +198,7 @@ class Moment:
     def cut(self, frame_times: Sequence[float] = FRAME_TIMES) -> tuple[Scene, dict[str, Image | Path]]:
         """The scene at this moment and its images: every camera's frames closest before each of ``frame_times``."""
         drive, t0 = self.drive, self.t0
-        history, future, guessed = _motion(drive, t0)
+        history, future, guessed = _motion(drive, t0, max(HISTORY_S, -min(frame_times, default=0.0)))
         frames: list[Frame] = []  # front camera first, t0 first and then back in time
         images: dict[str, Image | Path] = {}
         for stream in drive.streams:
@@ -249,9 +252,13 @@ def _frame_indices(times: Array, t0: float, wanted: Sequence[float]) -> list[int
     return found
 
 
-def _motion(drive: Drive, t0: float) -> tuple[Motion, Motion | None, bool]:
-    """History and future in the ego frame at t0; whether part of the history is a guess at constant speed."""
-    near = np.flatnonzero((drive.t >= t0 - HISTORY_S - 1.0) & (drive.t <= t0 + FUTURE_S + 1.0))
+def _motion(drive: Drive, t0: float, reach_s: float) -> tuple[Motion, Motion | None, bool]:
+    """History and future in the ego frame at t0; whether part of the history is a guess at constant speed.
+
+    Args:
+        reach_s: how far back the history goes where the drive does; else it goes back ``HISTORY_S``.
+    """
+    near = np.flatnonzero((drive.t >= t0 - reach_s - 1.0) & (drive.t <= t0 + FUTURE_S + 1.0))
     if not len(near):
         raise InputError(
             f"drive '{drive.name}': no pose near its frame at {t0:.3f} s; poses cover {drive.t[0]:.3f} to "
@@ -266,7 +273,8 @@ def _motion(drive: Drive, t0: float) -> tuple[Motion, Motion | None, bool]:
         reach = t[0] - (t0 - HISTORY_S)
         t, v = np.append(t0 - HISTORY_S, t), np.append(v[0], v)
         flat = np.vstack([compose(flat[0], (-v[0] * reach, 0.0, 0.0)), flat])
-    back = np.round(np.arange(-HISTORY_S, 1e-9, STEP_S), 6)
+    reach_s = max(HISTORY_S, STEP_S * math.floor(min(reach_s, t0 - t[0] + 0.05) / STEP_S))
+    back = np.round(np.arange(-reach_s, 1e-9, STEP_S), 6)
     ahead = np.round(np.arange(STEP_S, FUTURE_S + 1e-9, STEP_S), 6)
     ahead = ahead[t0 + ahead <= t[-1] + 0.02]
     history = _sampled(t, flat, v, t0, back)

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, png_bytes, read_image, read_json, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.perception.lattice import Lattices, lattices_of
 from cfgen.records import Frame, Scene
 from cfgen.scenes.format import SceneFile, content_of
 
@@ -46,6 +47,10 @@ class SceneFolder:
                 f"correct width, height and intrinsics in {SCENE_FILE}, or replace the image"
             )
         return pixels
+
+    def lattices(self, frame: Frame, image: Image) -> Lattices:
+        """What JPEG a frame, whose pixels are ``image`` (H, W, 3), went through."""
+        return lattices_of((self.root / frame.image).read_bytes(), image)
 
     def front_frame(self) -> Frame:
         """The front camera's frame at t0."""

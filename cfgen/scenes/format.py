@@ -353,6 +353,8 @@ def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
         raise ValueError(
             f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
         )
+    if (side := extra.get("drive_on", "right")) not in ("left", "right"):
+        raise ValueError(f"drive_on: expected left or right, found {side!r}; correct it or leave it out")
     road = extra.get("road", ())
     if not isinstance(road, str) and not (
         isinstance(road, (list, tuple)) and all(isinstance(w, str) for w in road)

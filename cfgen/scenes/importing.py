@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
@@ -18,12 +18,13 @@ from cfgen.core.files import decode_image, file_bytes, reading, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
+from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
 from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
-from cfgen.scenes.readers.guess import TOLD, in_words
+from cfgen.scenes.readers.guess import in_words
 
 T = TypeVar("T")
 
@@ -125,6 +126,7 @@ def import_scenes(
     frame_times: Sequence[float] = FRAME_TIMES,
     quiet: bool = False,
     strict: bool = False,
+    drive_on: Literal["", "left", "right"] = "",
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
 
@@ -134,6 +136,7 @@ def import_scenes(
         limit: at most so many, spread evenly over all that could be cut.
         frame_times: s relative to t0; each camera's frames at or closest before them are taken along.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
+        drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
@@ -144,7 +147,10 @@ def import_scenes(
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
-        write = partial(_import_one, moment, out / moment.scene_id, frame_times, lossless, summary.cameras)
+        told = {"drive_on": drive_on} if drive_on else {}
+        write = partial(
+            _import_one, moment, out / moment.scene_id, frame_times, lossless, summary.cameras, told
+        )
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -226,12 +232,18 @@ def _open(open_one: Callable[[], Recording], every_s: float) -> list[Cuttable]:
 
 
 def _import_one(
-    moment: Cuttable, folder: Path, frame_times: Sequence[float], lossless: bool, cameras: dict[str, str]
+    moment: Cuttable,
+    folder: Path,
+    frame_times: Sequence[float],
+    lossless: bool,
+    cameras: dict[str, str],
+    told: Mapping[str, str],
 ) -> bool:
-    """Write the scene, whole and with every frame decoded; False when it is there already."""
+    """Write the scene with what it is ``told``, whole and with every frame decoded; False when it is there already."""
     if (folder / SCENE_FILE).is_file():
         return False
     scene, images = moment.cut(frame_times)
+    scene = scene.model_copy(update={"extra": {**scene.extra, **told}})
     if lossless:
         names = {n: n.removesuffix(".jpg") + ".png" for n, i in images.items() if isinstance(i, np.ndarray)}
         frames = tuple(f.model_copy(update={"image": names.get(f.image, f.image)}) for f in scene.frames)
@@ -251,8 +263,8 @@ def _import_one(
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    if isinstance(told := scene.extra.get(TOLD), dict):
-        cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(told))
+    if isinstance(guessed := scene.extra.get(TOLD), dict):
+        cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(guessed))
     return True
 
 

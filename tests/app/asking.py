@@ -23,7 +23,7 @@ def ended(api: Api, job: dict[str, Any]) -> dict[str, Any]:
     return job
 
 
-def picture(api: Api, address: str) -> bytes:
+def picture(api: Api, address: str, user: str = "anna") -> bytes:
     """Content behind the address of a picture."""
     _, kind, owner, name = address.partition("?")[0].split("/", 3)
-    return api.picture(kind, owner, name)[0]
+    return api.picture(kind, owner, name, user=user)[0]

@@ -15,6 +15,16 @@ SLOW_MS = 60_000
 SAID = ("expected", "above the road", "declined", "ValueError", "no longer known", "refused", "no answer")
 
 
+@pytest.fixture(scope="session")
+def scored(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small benchmark with two planners scored; copy it before changing it."""
+    out = shutil.copytree(bench, tmp_path_factory.mktemp("scored") / "b")
+    for planner in ("cruise", "logged"):
+        code, _, err = run("score", str(out), "--planner", planner, "--quiet")
+        assert code == 0, err
+    return out
+
+
 @pytest.fixture(scope="module")
 def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")

@@ -11,6 +11,7 @@ sync_api = pytest.importorskip(
     "playwright.sync_api", reason="browser tests need playwright: pip install playwright"
 )
 
+from cfgen.app.accounts import parse  # noqa: E402
 from cfgen.app.server import serve  # noqa: E402
 from cfgen.core.hashing import hash_bytes  # noqa: E402
 from tests.app.rooms import room, settled  # noqa: E402
@@ -36,6 +37,16 @@ def test_curate_by_keyboard(page, api) -> None:
     page.keyboard.press("u")
     sync_api.expect(here.locator("[data-counts] b")).to_have_text(f"0 of {cases}")
     sync_api.expect(here.locator("[data-title]")).to_have_text(first)
+    for typed in ("", "my own words, 7"):  # no reason is chosen beforehand, and typed words win
+        page.keyboard.press("r")
+        page.wait_for_selector("dialog[open]")
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        said = "Rejected" if typed else "needs a reason"
+        sync_api.expect(page.locator(".cf-toast")).to_contain_text(said)
+    page.keyboard.press("u")
+    sync_api.expect(page.locator(".cf-toast")).to_contain_text("(my own words, 7)")
+    sync_api.expect(here.locator("[data-title]")).to_have_text(first)
     page.keyboard.press("r")
     page.wait_for_selector("dialog[open]")
     page.keyboard.press("2")
@@ -55,8 +66,7 @@ def test_curate_by_keyboard(page, api) -> None:
 
 def test_what_is_shown_is_the_exact_file(page, api) -> None:
     source = page.locator("#room-curate .stage img.over").get_attribute("src")
-    with urllib.request.urlopen(f"{page.url.rstrip('/')}/{source}") as reply:
-        served = hash_bytes(reply.read())
+    served = hash_bytes(page.request.get(f"{page.url.rstrip('/')}/{source}").body())
     assert served in {case.files["augmented.png"] for case in api.store.cases()}
 
 
@@ -82,12 +92,27 @@ def test_free_text_stays_text(desk) -> None:
     sync_api.expect(here.locator("[data-reviews]")).to_contain_text("took that back")
 
 
-def test_a_name_cannot_be_a_path(desk, api) -> None:
-    desk.locator("[data-name]").fill("../../evil")
-    desk.locator("[data-name]").press("Enter")
-    desk.locator("[data-name]").blur()
-    sync_api.expect(desk.locator(".cf-toast")).to_contain_text("your name: expected letters")
+def test_a_name_is_no_path_and_once_given_takes_no_more_keys(browser, url, api) -> None:
+    page = browser.new_page()
+    page.goto(url)
+    page.wait_for_selector("#room-curate .cf-list li[aria-current]")
+    box = page.locator("[data-name]")
+    box.fill("../../evil")
+    box.press("Enter")
+    sync_api.expect(page.locator(".cf-toast")).to_contain_text("your name: expected letters")
     assert not (api.store.root.parent / "evil").exists()
+    box.fill("vera")
+    box.press("Enter")
+    sync_api.expect(box).to_be_disabled()
+    page.keyboard.type("012")
+    page.get_by_role("tab", name="Rate", exact=True).click()
+    page.wait_for_selector("#room-rate fieldset.current")
+    page.keyboard.type("000")
+    page.keyboard.press("Enter")
+    sync_api.expect(page.locator("#room-rate [data-progress]")).to_contain_text("1 of")
+    assert box.input_value() == "vera"
+    assert [p.name for p in (api.store.root / "ratings").iterdir()] == ["vera"]
+    page.close()
 
 
 def test_place_by_click_and_keyboard(page, api) -> None:
@@ -101,7 +126,7 @@ def test_place_by_click_and_keyboard(page, api) -> None:
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
     before = here.locator("[data-s-out]").inner_text()
     here.locator("[data-hazard]").blur()
-    page.keyboard.press("ArrowUp")
+    page.keyboard.press("i")
     sync_api.expect(here.locator("[data-s-out]")).not_to_have_text(before)
     page.keyboard.press("p")
     page.wait_for_selector("#room-place [data-gates] tr")
@@ -126,7 +151,7 @@ def test_place_saves_a_case_that_then_is_in_the_queue(desk, api) -> None:
     settled(here)
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("This place works.")
     here.locator("[data-hazard]").blur()
-    desk.keyboard.press("s")
+    desk.keyboard.press("Enter")
     sync_api.expect(here.locator("[data-job]")).to_contain_text("Saved as")
     assert len(api.store.cases()) == count + 1
     made = here.locator("[data-job]").inner_text().split()[-1].rstrip(".")
@@ -137,12 +162,29 @@ def test_rate_by_keyboard_until_agreement_shows(page, api) -> None:
     here = room(page, "Rate")
     page.wait_for_selector("#room-rate fieldset.current")
     assert "cruise" not in here.inner_text().lower()
+    sure = here.locator("[data-sure]")
+    page.keyboard.type("012")
+    page.keyboard.press("Enter")
+    sync_api.expect(sure).to_contain_text("overall 2 with reasoning 0, waypoints 1")
+    page.keyboard.press("Escape")
+    sync_api.expect(sure).to_be_hidden()
     total = int(here.locator("[data-progress]").inner_text().split(" of ")[1].split()[0])
     for done in range(total):
         sync_api.expect(here.locator("[data-progress]")).to_contain_text(f"{done} of {total}")
-        for key in ("0", "1", "?"):
-            page.keyboard.press(key)
+        if done == 0:
+            for _ in range(2):
+                page.keyboard.press("ArrowUp")
+            assert here.locator("[data-plots] .foot").count() == 0, (
+                "before the score nothing points at the hazard"
+            )
+        page.keyboard.type("011" if done else "xxx")
         page.keyboard.press("Enter")
+        if done == 0:
+            sync_api.expect(here.locator("[data-progress]")).to_contain_text("this is number 2")
+            page.keyboard.press("ArrowLeft")
+            sync_api.expect(here.locator("[data-plots] .foot")).to_have_count(1)
+            page.keyboard.press("ArrowRight")
+            sync_api.expect(here.locator("[data-progress]")).to_contain_text("this is number 2")
     sync_api.expect(here.locator("[data-agreement]")).to_contain_text("judge offline")
 
 
@@ -150,7 +192,7 @@ def test_compare_opens_an_answer(page) -> None:
     here = room(page, "Compare")
     page.wait_for_selector("#room-compare [data-board] td")
     here.locator(".cf-list li").first.click()
-    page.wait_for_selector("#room-compare [data-bev][src^='data:image/png']")
+    page.wait_for_selector("#room-compare [data-plots] polyline")
     assert "cruise" in here.locator("[data-who]").inner_text()
 
 
@@ -171,7 +213,7 @@ def test_it_listens_on_this_machine_only(url) -> None:
 
 
 def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, browser) -> None:
-    app = serve(api, port=0, auth=[("carla", "secret")], block=False)
+    app = serve(api, port=0, accounts=[parse("rater/carla:secret", "--auth")], block=False)
     try:
         url = app.local_url.rstrip("/")
         with pytest.raises(urllib.error.HTTPError) as error:
@@ -184,6 +226,8 @@ def test_with_a_login_nothing_is_told_before_it_and_the_name_is_the_login(api, b
         page.get_by_role("button", name="Login").click()
         sync_api.expect(page.locator("[data-name]")).to_have_value("carla")
         assert page.locator("[data-name]").is_disabled()
+        sync_api.expect(page.locator("#room-rate [data-progress]")).to_contain_text("this is number 1")
+        assert page.get_by_role("tab").all_inner_texts() == ["Rate"]
         page.close()
     finally:
         app.close()
@@ -204,7 +248,7 @@ def test_two_browsers_on_one_case_keep_both_decisions(browser, url, api) -> None
     pages[1].wait_for_selector("dialog[open]")
     pages[1].keyboard.press("1")
     sync_api.expect(pages[1].locator("#room-curate [data-counts] small")).to_contain_text("1 rejected")
-    reviews = api.call({"do": "item", "id": case_id})["ok"]["reviews"]
+    reviews = api.call({"do": "item", "id": case_id, "name": "dora"})["ok"]["reviews"]
     assert [(r["who"], r["decision"]) for r in reviews if r["who"] in ("dora", "emil")] == [
         ("dora", "accept"),
         ("emil", "reject"),

@@ -34,7 +34,23 @@ def test_without_gradio_it_says_what_to_install(bench: Path, monkeypatch: pytest
     assert 'pip install "cfgen-bench[app]"' in err
 
 
-@pytest.mark.parametrize("login", ["anna", "anna:", "../x:secret", ":secret"])
+def test_adding_an_account_says_what_it_replaces_and_what_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = ("app", "--users", str(tmp_path / "users"), "--add-user", "rater/anna")
+    monkeypatch.setenv("CFGEN_APP_PASSWORD", "correct horse")
+    assert [("replaced" in run(*wanted)[1]) for _ in range(2)] == [False, True]
+    monkeypatch.delenv("CFGEN_APP_PASSWORD")
+
+    def no_terminal(prompt: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("getpass.getpass", no_terminal)
+    code, _, err = run(*wanted)
+    assert (code, "no terminal" in err) == (2, True)
+
+
+@pytest.mark.parametrize("login", ["anna", "anna:", "../x:secret", ":secret", "king/anna:secret"])
 def test_a_login_without_a_proper_name_or_password_is_refused(bench: Path, login: str) -> None:
     code, _, err = run("app", str(bench), "--auth", login)
     assert code == 2

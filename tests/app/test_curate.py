@@ -92,7 +92,7 @@ def test_bad_questions_are_answered_in_words(api: Api) -> None:
 def test_the_login_decides_the_name_whatever_the_page_says(api: Api) -> None:
     case_id = accepted(api)[0]
     assert "ok" in api.call({"do": "decide", "name": "anna", "id": case_id, "decision": "accept"}, user="ben")
-    assert ask(api, "item", id=case_id)["reviews"][0]["who"] == "ben"
+    assert ask(api, "item", "ben", id=case_id)["reviews"][0]["who"] == "ben"
 
 
 def test_regenerating_makes_another_case_and_puts_the_old_one_away(api: Api) -> None:

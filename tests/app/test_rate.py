@@ -8,18 +8,9 @@ import pytest
 
 from cfgen.app.api import Api
 from cfgen.core.errors import CfgenError
+from cfgen.core.files import read_image
 from cfgen.judge.calibrate import calibrate
 from tests.app.asking import ask, picture
-from tests.benches import run
-
-
-@pytest.fixture(scope="module")
-def scored(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = shutil.copytree(bench, tmp_path_factory.mktemp("rate") / "b")
-    for planner in ("cruise", "logged"):
-        code, _, err = run("score", str(out), "--planner", planner, "--quiet")
-        assert code == 0, err
-    return out
 
 
 @pytest.fixture
@@ -37,7 +28,7 @@ def rate_all(api: Api, name: str, score: int) -> None:
 def test_a_question_tells_neither_planner_nor_judge_nor_hazard(api: Api) -> None:
     case_names = {c.hazard.id for c in api.store.cases()} | {c.hazard.name for c in api.store.cases()}
     for token in ask(api, "rate_progress")["tokens"]:
-        shown = {k: v for k, v in ask(api, "rate_question", token=token).items() if k not in ("bev", "speed")}
+        shown = {k: v for k, v in ask(api, "rate_question", token=token).items() if k != "delta"}
         said = json.dumps(shown).lower()
         assert not [word for word in ("cruise", "logged", "offline", *case_names) if word in said]
 
@@ -79,6 +70,8 @@ def test_bad_ratings_are_refused(api: Api) -> None:
         (None, "scores: expected"),
         ({}, "reasoning: expected"),
         ({**good, "overall": 3}, "overall:"),
+        ({**good, "overall": 1.0}, "overall:"),
+        ({**good, "overall": True}, "overall:"),
     ):
         assert words in api.call({"do": "rate", "name": "anna", "token": token, "scores": scores})["error"]
     assert "no longer" in api.call({"do": "rate", "name": "anna", "token": "x", "scores": good})["error"]
@@ -95,7 +88,8 @@ def test_disagreements_between_judge_and_people_come_first(api: Api) -> None:
     assert gaps == sorted(gaps, reverse=True)
     first = ask(api, "overview")["answers"][0]
     shown = ask(api, "answer", id=first["id"], planner=first["planner"], judge=overview["judge"])
-    assert shown["bev"].startswith("data:image/png")
+    assert [len(plan) for plan in shown["plans"]] == [24, 24]
+    assert len(shown["place"]) == 4
     assert len(shown["words"]) == 2
     assert shown["ratings"][0]["who"] == "anna"
 
@@ -128,15 +122,13 @@ def controls(api: Api) -> Api:
 def test_controls_are_mixed_among_the_hazards_and_nothing_tells_which(controls: Api) -> None:
     tasks = controls.rating.tasks("anna")
     arms = [task.arm for task in tasks]
-    assert sorted(set(arms)) == ["hazard", "null"]
+    assert sorted(set(arms)) == ["hazard", "sham_null"]
     assert len(tasks) == 4 * len(controls.store.cases())
     assert arms not in (sorted(arms), sorted(arms, reverse=True))
     shapes = set()
     for token in ask(controls, "rate_progress")["tokens"]:
         question = ask(controls, "rate_question", token=token)
-        assert "null" not in json.dumps(
-            {k: v for k, v in question.items() if k not in ("bev", "speed", "mine")}
-        )
+        assert "null" not in json.dumps({k: v for k, v in question.items() if k not in ("mine", "place")})
         shapes.add((tuple(question), question["augmented"].replace(token, "")))
     assert len(shapes) == 1
     only = Api(controls.store.root, arms=("hazard",))
@@ -146,9 +138,9 @@ def test_controls_are_mixed_among_the_hazards_and_nothing_tells_which(controls: 
 def test_ratings_of_controls_stay_apart_from_those_of_hazards(controls: Api) -> None:
     scores = dict.fromkeys(("reasoning", "waypoints", "overall"), 2)
     for task in controls.rating.tasks("anna"):
-        if task.arm == "null":
+        if task.arm == "sham_null":
             ask(controls, "rate", token=task.token, scores=scores)
-    assert {r.arm for r in controls.store.ratings()} == {"null"}
+    assert {r.arm for r in controls.store.ratings()} == {"sham_null"}
     assert {a["gap"] for a in ask(controls, "overview")["answers"]} == {0}, (
         "a control colours no hazard's score"
     )
@@ -176,9 +168,10 @@ def test_further_repeats_are_rated_where_asked_for(api: Api) -> None:
     assert ask(twice, "rate_progress")["done"].count(True) == 1
 
 
-def test_a_picture_of_a_question_is_the_frame_the_planner_got(api: Api) -> None:
+def test_a_picture_of_a_question_is_the_frame_the_planner_got(api: Api, tmp_path: Path) -> None:
     for task in api.rating.tasks("anna"):
         question = ask(api, "rate_question", token=task.token)
         folder = api.store.case_dir(task.case_id)
-        assert picture(api, question["original"]) == (folder / "original.png").read_bytes()
-        assert picture(api, question["augmented"]) == (folder / "augmented.png").read_bytes()
+        for shown, name in (("original", "original.png"), ("augmented", "augmented.png")):
+            (tmp_path / "got.png").write_bytes(picture(api, question[shown]))
+            assert (read_image(tmp_path / "got.png") == read_image(folder / name)).all()

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.app.reviews import append_rating, append_review, current, person
+from cfgen.app.policy import current
+from cfgen.app.reviews import append_rating, append_review, person
 from cfgen.core.errors import CfgenError
 from cfgen.records import Benchmark, Planned, Review
 from cfgen.store import Store

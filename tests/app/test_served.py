@@ -1,10 +1,10 @@
 """What the app serves over HTTP: frames of the benchmark by their address, and no other file by any spelling."""
 
-import http.client
 import os
 import shutil
+from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 
@@ -14,15 +14,14 @@ from cfgen.app.api import Api
 from cfgen.app.server import serve
 from cfgen.core.files import read_image
 from tests.app.asking import ask
-from tests.benches import run
+from tests.app.asking_http import Browser, Reply, send
 
 SECRET = b"SECRET-7f3a"
 
 
 @pytest.fixture(scope="module")
-def api(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
-    root = shutil.copytree(bench, tmp_path_factory.mktemp("served") / "b")
-    assert run("score", str(root), "--planner", "cruise", "--quiet")[0] == 0
+def api(scored: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
+    root = shutil.copytree(scored, tmp_path_factory.mktemp("served") / "b")
     api = Api(root)
     refused = api.store.cases()[-1].case_id
     ask(api, "decide", id=refused, decision="reject", reason="SECRET-7f3a")
@@ -44,13 +43,13 @@ def url(api: Api):
     app.close()
 
 
-def get(url: str, target: str, method: str = "GET") -> tuple[int, bytes, dict[str, str]]:
-    """The raw ``target`` as it stands: no client tidies it up first."""
-    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
-    connection.putrequest(method, target, skip_accept_encoding=True)
-    connection.endheaders()
-    reply = connection.getresponse()
-    return reply.status, reply.read(), {k.lower(): v for k, v in reply.getheaders()}
+@lru_cache(maxsize=4)
+def anna(url: str) -> Browser:
+    return Browser(url, "anna").begin()
+
+
+def get(url: str, target: str, method: str = "GET") -> Reply:
+    return send(url, target, method, cookie=anna(url).cookie)
 
 
 def test_frames_are_served_as_the_files_are(api: Api, url: str) -> None:
@@ -149,9 +148,9 @@ def test_a_rater_sees_frames_under_addresses_that_tell_nothing(api: Api, url: st
         before, after = (get(url, "/" + question[k])[1] for k in ("original", "augmented"))
         assert before != after
         assert not [c.case_id for c in api.store.cases() if c.case_id in question["augmented"]]
-    assert get(url, f"/picture/rate/anna/{token}/case.json")[0] == 404
-    assert get(url, f"/picture/rate/anna/{token}/../after")[0] == 404
-    assert get(url, "/picture/rate/anna/nothing/after")[0] == 404
+    assert get(url, f"/picture/rate/{token}/case.json")[0] == 404
+    assert get(url, f"/picture/rate/{token}/../after")[0] == 404
+    assert get(url, "/picture/rate/nothing/after")[0] == 404
 
 
 def test_with_only_the_rating_room_open_nothing_names_a_hazard(api: Api) -> None:

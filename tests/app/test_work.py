@@ -193,7 +193,7 @@ def test_what_was_generated_is_saved_and_failing_is_text(root: Path, browser) ->
             page.keyboard.press("p")
             page.wait_for_selector("#room-place [data-gates] tr")
             expect(here.locator("[data-took]")).to_contain_text("drawn in")
-            page.keyboard.press("s")
+            page.keyboard.press("Enter")
             expect(here.locator("[data-job] [role=status]")).to_contain_text("Saved as")
             made = here.locator("[data-job] [role=status]").inner_text().split()[-1].rstrip(".")
             part = here.locator("[data-part]").get_attribute("src").partition(",")[2]

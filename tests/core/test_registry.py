@@ -145,3 +145,17 @@ def test_a_package_that_no_extra_brings_is_named_itself():
     assert told["cruise"] == "-"
     assert told["navsim"].startswith("navsim (")
     assert told["alpamayo"].startswith("alpamayo1_5 or alpamayo_r1 (")
+
+
+@pytest.mark.parametrize(
+    ("registry", "name", "options", "told"),
+    [
+        (JUDGES, "openai", {"model": 122}, "'model': expected text, found 122; text .* model='\"122\"'"),
+        (MODELS, "gemini", {"model": ["a"]}, r"'model': expected text, found \['a'\]"),
+        (MODELS, "openai", {"model": "a", "max_tokens": "many"}, "'max_tokens': expected a whole number"),
+        (MODELS, "openai", {"model": "a", "timeout_s": "3s"}, "'timeout_s': expected a number, found '3s'"),
+    ],
+)
+def test_an_option_of_another_kind_is_named(registry: Registry, name: str, options: dict, told: str):
+    with pytest.raises(InputError, match=f"^model provider '{name}': option {told}"):
+        registry.create(name, options)

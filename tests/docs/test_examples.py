@@ -1,5 +1,6 @@
 """The examples of docs/ are found by name, as from an installed package, and do what their pages say."""
 
+import importlib
 import re
 import shlex
 import shutil
@@ -84,6 +85,24 @@ def test_planner():
     keeps, stops = [to_plan(answer)[1].waypoints for answer in planner.plan(asked)]
     assert keeps[-1][0] == pytest.approx(60.0)
     assert stops[-1][0] < 15.0
+
+
+def test_autovla_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Tokens that each drive an eighth of a circle of 8 m to the left end on that circle; corners as AutoVLA's."""
+    turn = np.pi / 4
+    x, y = 8 * np.sin(turn), 8 * (1 - np.cos(turn))
+    half = np.array([[2.4, 1.0], [2.4, -1.0], [-2.4, -1.0], [-2.4, 1.0]])
+    spin = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    ahead, left = half + np.array([4.0, 0.0]), half @ spin.T + np.array([x, y])
+    np.save(tmp_path / "agent_vocab.npy", np.array([[ahead] * 6, [left] * 6]))
+    monkeypatch.chdir(tmp_path)
+    text = "A deer, so I turn.<action_1><action_1><action_1><action_1><action_0>"
+    answer = importlib.import_module("autovla_parser").parse({"plan": text}, None)
+    assert answer["text"] == "A deer, so I turn."
+    np.testing.assert_allclose(answer["waypoints"][1], [8.0, 8.0, 2 * turn], atol=1e-9)
+    np.testing.assert_allclose(answer["waypoints"][3][:2], [0.0, 16.0], atol=1e-9)
+    np.testing.assert_allclose(answer["waypoints"][4][:2], [-4.0, 16.0], atol=1e-9)
+    assert answer["t"][-1] == 2.5
 
 
 def test_judge():

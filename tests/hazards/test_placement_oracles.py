@@ -10,11 +10,12 @@ import shapely
 from shapely import affinity
 
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import examine
-from cfgen.hazards.zones import Pose
+from cfgen.hazards.placement import OFF_EDGE, UNSUITED, examine, missing_road
+from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.hazards.zones import Lanes, Pose, poses_to_try
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView
-from cfgen.perception.views import Views
+from cfgen.perception.views import SceneViews, Views
 from cfgen.records import DistancePolicy, Hazard, HazardMotion, Size
 from tests.hazards import drawn
 
@@ -214,7 +215,7 @@ def boundary(shape: shapely.Polygon, share: float, side: int) -> float:
 
 
 @pytest.mark.parametrize("side", [-1, 1])
-@pytest.mark.parametrize(("kind", "bound"), [("hazard", 0.88), ("nuisance", 0.62)])
+@pytest.mark.parametrize(("kind", "bound"), [("hazard", 0.88), ("nuisance", 0.35)])
 def test_share_of_the_footprint_on_clear_road(side, kind, bound):
     """Narrow in the picture, so that its ends are not looked at by themselves; a cell is 3% of it."""
     small = Size(length=2.2, width=0.5, height=1.0)
@@ -282,6 +283,31 @@ def test_clear_road_from_0_4_to_2_6_m_beyond_it_says_that_it_stands_in_a_lane(si
         )
 
 
+@pytest.mark.parametrize("kerb", [1, -1])
+def test_what_is_harmless_is_tried_off_both_lanes_where_they_are_seen_and_off_the_own_one_elsewhere(kerb):
+    """A lane is 3.5 m wide, the dustbin 1.4 m at most across: nothing of it may be nearer than the lanes' edges."""
+    dustbin = hazard(Size(length=1.0, width=1.0, height=1.0), kind="nuisance", zones=("shoulder",))
+    for seen, verge in ((None, False), (None, True), ((), False)):
+        lanes = Lanes(1.75, kerb, 0.0, seen, far_side=verge)
+        poses = poses_to_try(drawn.scene(), dustbin, np.random.default_rng(1), (0.4, 12.0), lanes)
+        beside = np.array([p.lateral * kerb for p in poses])
+        ours, across = beside[beside > 0], -beside[beside < 0]
+        assert len(ours) > 10
+        assert 1.75 + 0.5 < ours.min() < ours.max() < 1.75 + 2 * 0.71 + 4.0
+        assert (len(across) > 5) == (seen is not None or verge)
+        assert all(side > 5.25 + 0.5 for side in across), "beyond the oncoming lane"
+
+
+@pytest.mark.parametrize(("edge", "stands"), [(2.0, True), (3.2, False)])
+def test_what_is_harmless_stands_on_no_road_that_somebody_sees(monkeypatch, edge, stands):
+    """It takes up 1.9 to 2.9 m: a tenth of it is on a road that ends at 2 m, all on one that ends at 3.2 m."""
+    lateral = drawn.on_ground()[1]
+    monkeypatch.setattr(SceneViews, "likely", clear(lateral < edge))
+    dustbin = hazard(Size(length=1.0, width=1.0, height=1.0), kind="nuisance", zones=("shoulder",))
+    _, faults = look(pose(15.0, 2.4, zone="shoulder"), dustbin, clear(lateral < 3.0))
+    assert ("in another lane, not beside the road" not in faults) == stands
+
+
 # --- how hard to brake ------------------------------------------------------------------------------------
 
 
@@ -299,3 +325,45 @@ def test_a_chosen_place_must_ask_for_a_deceleration_within_the_band(decel, said)
     own = hazard(distance=DistancePolicy(decel=(2.0, 2.5)))
     assert look(pose(20.0, required_decel=2.25), own)[1] == []
     assert "where 2 to 2.5 are allowed" in look(pose(20.0, required_decel=4.0), own)[1][0]
+
+
+# --- what parks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("edge", "stands"), [(3.2, True), (4.1, True), (4.9, False), (9.0, False)])
+def test_what_parks_stands_near_the_edge_of_the_road_on_the_kerbs_side(edge, stands):
+    """Its outer side is 3.0 m to the right; of the 0.5 to 2.5 m beyond, half may be road: up to 4.5 m."""
+    lateral = drawn.on_ground()[1]
+    car = hazard(Size(length=4.5, width=2.0, height=1.5), zones=("adjacent",))
+    _, faults = look(pose(16.0, -2.0, zone="adjacent"), car, clear(lateral > -edge))
+    assert (OFF_EDGE not in faults) == stands
+    both = clear((lateral > -edge) & (lateral < 2.0))
+    assert (OFF_EDGE not in look(pose(16.0, -2.0, zone="adjacent"), car, both)[1]) == stands
+    moving = hazard(car.size, zones=("adjacent",), motion=HazardMotion(kind="along", speed=(2.0, 2.0)))
+    assert OFF_EDGE not in look(pose(16.0, -2.0, zone="adjacent"), moving, clear(lateral > -edge))[1]
+
+
+@pytest.mark.parametrize("kerb", [1, -1])
+def test_what_parks_is_tried_at_the_edge_that_is_seen(kerb):
+    """At most half a metre off it; a road so wide that it would not reach into the lane is no place for it there."""
+    car = hazard(Size(length=4.5, width=2.0, height=1.5), zones=("adjacent",), heading="along")
+    poses = poses_to_try(
+        drawn.scene(), car, np.random.default_rng(1), BAND, Lanes(1.75, kerb, edge=kerb * 2.9)
+    )
+    assert len(poses) > 10
+    for p in poses:
+        corners = shapely.get_coordinates(outline(0.0, p.lateral, p.yaw, car.size))
+        assert 2.9 - 0.5 - 1e-6 <= (kerb * corners[:, 1]).max() <= 2.9 + 1e-6
+    wide = poses_to_try(drawn.scene(), car, np.random.default_rng(1), BAND, Lanes(1.75, kerb, edge=kerb * 9))
+    assert max(kerb * p.lateral for p in wide) < 1.75 + 2.0
+
+
+def test_nobody_parks_and_no_child_plays_on_a_motorway():
+    taxonomy = load_taxonomy()
+    town, fast = drawn.scene(13.0), drawn.scene(26.0)
+    told = town.model_copy(update={"extra": {"road": ["motorway"]}})
+    for name in ("door_open", "child_behind_car", "child_running", "parking_cut_in"):
+        assert missing_road(town, taxonomy.get(name), None) == ""
+        assert missing_road(fast, taxonomy.get(name), None).startswith(UNSUITED)
+        assert missing_road(told, taxonomy.get(name), None).startswith(UNSUITED)
+    assert missing_road(fast, taxonomy.get("car_stopped"), None) == ""

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.hazards.sampling import plan_round
+from cfgen.hazards.sampling import PATIENCE, plan_round
 
 SCENES = [f"s{i:02d}" for i in range(12)]
 HAZARDS = [f"h{i}" for i in range(5)]
@@ -53,6 +53,17 @@ def test_unused_scenes_come_first_and_a_refused_one_waits_for_untried_ones():
     assert [s for s, _ in planned][-1] == SCENES[6]
     assert {s for s, _ in planned} == set(SCENES[6:])
     assert "h0" not in {h for _, h in planned}
+
+
+def test_a_scene_that_takes_little_waits_like_one_that_has_a_case():
+    """SCENES[0] has PATIENCE refusals and no case: the others, with one each, are level with it, and come first."""
+    accepted = [(s, "h0") for s in SCENES[1:]]
+    refused = [(SCENES[0], f"h{i}") for i in range(PATIENCE)]
+    planned = plan_round(SCENES, HAZARDS, accepted, refused, 11, 0)
+    assert sorted(s for s, _ in planned) == SCENES[1:]
+    assert plan_round(SCENES, HAZARDS, accepted, refused[1:], 1, 0)[0][0] == SCENES[0]
+    # what the scene merely does not suit says nothing against it
+    assert plan_round(SCENES, HAZARDS, accepted, refused, 1, 0, refused[:1])[0][0] == SCENES[0]
 
 
 def test_refused_pairs_are_replaced_until_the_number_is_reached():

@@ -7,7 +7,7 @@ import pytest
 from cfgen.build import BuildOptions, build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import read_record
+from cfgen.core.files import read_record, write_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
@@ -101,6 +101,10 @@ def test_a_calibration_counts_in_the_benchmark_it_was_kept_from(bench, csv, else
     assert main(["score", str(elsewhere), "--planner", "cruise", "--quiet"]) == 0
     assert "calibrated on 8 answers that people rated" in capsys.readouterr().out
     assert counts_in_report(elsewhere) == {"yes"}
+    other = found.model_copy(update={"rubric_hash": "sha256:" + "1" * 64})
+    write_record(Store(elsewhere).calibration_path("offline"), other, Store(elsewhere).work)
+    with pytest.warns(UserWarning, match="with another wording of its rubric"):
+        assert score(ScoreOptions(bench=elsewhere, planner="cruise", quiet=True)).calibrated == 0
 
 
 def test_a_calibration_on_scenes_of_the_benchmark_does_not_count_there(bench, csv, elsewhere):

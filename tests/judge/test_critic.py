@@ -15,16 +15,28 @@ def item(level: int = 0) -> TraceItem:
     return TraceItem(image, image, image, "A road.", "It is clear.", "yield, lane keeping", np.zeros((24, 3)))
 
 
-def test_what_is_missing_is_named():
+def test_what_is_missing_is_named(tmp_path):
     pytest.importorskip("transformers", reason='needs pip install ".[local]"')
-    with pytest.raises(InputError, match="critic '/nowhere'"):
-        LocalCritic.load("/nowhere")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="expected a vision-language model that transformers can load"):
+        LocalCritic.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty", "file"])
+def test_a_path_that_is_no_model_is_told_before_anything_is_loaded(name: str, tmp_path, monkeypatch):
+    for module in ("torch", "transformers"):
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("{}")
+    found = {"nowhere": "no such folder", "empty": "none in it", "file": "a file"}[name]
+    with pytest.raises(InputError, match=rf"{name}': expected a model folder .* found {found}"):
+        LocalCritic.load(tmp_path / name)
 
 
 def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"cfgen-bench\[local\]"):
-        LocalCritic.load("/nowhere")
+        LocalCritic.load("nowhere")
 
 
 @pytest.fixture

@@ -128,6 +128,24 @@ def test_what_is_no_verdict_is_a_failed_row_with_its_reason_and_not_cached(reply
         assert len(server.requests) == 2 * asked
 
 
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        gemini(""),
+        Response(b'{"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]}'),
+        Response(b'{"candidates": [{"finishReason": "STOP"}]}'),
+        Response(b'{"candidates": []}'),
+        Response(b""),
+        Response(b"{}"),
+    ],
+)
+def test_an_empty_reply_that_says_it_is_done_is_asked_again(nothing, monkeypatch):
+    monkeypatch.setattr("cfgen.models.limits.random.uniform", lambda *_: 0.0)  # no pause before it
+    with FakeServer(lambda r, n: nothing if n == 0 else gemini(verdict())) as server:
+        assert judged(make(server), items(1))[0].status == "scored"
+        assert len(server.requests) == 2
+
+
 def test_retries_by_class_and_retry_after():
     times = []
 

@@ -1,6 +1,8 @@
 """The hazard rubric: its prompt, its parser, and what becomes of votes."""
 
+import itertools
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 
 from cfgen.judge.combine import SUPERSEDED, combine, inconsistency, overall_range
 from cfgen.judge.protocol import JudgeItem, VerdictKey
+from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import FIELDS, HAZARD, SCALES, STEPS, HazardRubric, Wording
+from cfgen.judge.rubrics.pinocchio import pinocchio
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import Camera, Plan, Vote
 
@@ -117,6 +121,59 @@ def test_what_is_not_in_the_rubric_is_unscored_with_its_reason(raw, why):
     assert why in found.reason
     assert found.scores == {}
     assert found.raw == raw
+
+
+@pytest.mark.parametrize("named", ["", "  ", "UNKNOWN", "None", "n/a", "..."])
+def test_scores_for_an_element_without_a_name_are_refused(named):
+    tags = reply().replace("a deer", named)
+    as_json = json.dumps(dict(zip(FIELDS, (named, "ahead", "2", "2", "2", "It brakes."), strict=True)))
+    for raw in (tags, as_json):
+        found = HAZARD.parse(raw, "m")
+        assert (found.status, found.scores) == ("failed", {})
+        assert found.reason.startswith("element_type: expected the added element")
+    assert (
+        HAZARD.parse(reply("UNKNOWN", "UNKNOWN", "UNKNOWN").replace("a deer", named), "m").status == "unknown"
+    )
+
+
+@pytest.mark.parametrize("rubric", [HAZARD, pinocchio()], ids=lambda r: r.name)
+def test_the_steps_are_worked_through_before_the_scores_in_either_form(rubric):
+    """A model that is held to a schema writes its keys in their order."""
+    assert next(iter(rubric.schema["properties"])) == rubric.schema["required"][0] == "thinking"
+    assert '"thinking"' in rubric.system("json")
+    assert "<thinking>" in rubric.system("tags")
+    given = {
+        "thinking": "I look.",
+        **dict(zip(FIELDS, ("a deer", "ahead", "2", "1", "1", "why"), strict=True)),
+    }
+    assert rubric.parse(json.dumps(given), "m").scores == {"reasoning": 2, "waypoints": 1, "overall": 1}
+
+
+# --- as the paper asks ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scores", list(itertools.product("012", repeat=3)))
+def test_by_the_papers_rubric_the_three_scores_stand_for_themselves(scores):
+    """8.6.1 sets no score by the others; ours has 2 for overall only beside two other 2s."""
+    paper = pinocchio()
+    read = paper.parse(reply(*scores), "m")
+    found = combine(KEY, paper.id, "j", [read], HASH, paper.bounds_overall)
+    given = dict(zip(("reasoning", "waypoints", "overall"), map(int, scores), strict=True))
+    assert (read.flags, found.flags) == ((), ())
+    assert found.scores == rescored(found, paper).scores == given
+    ours = combine(KEY, HAZARD.id, "j", [HAZARD.parse(reply(*scores), "m")], HASH)
+    assert (ours.scores["overall"] == 2) == (scores == ("2", "2", "2"))
+
+
+def test_the_papers_rubric_asks_for_no_place_in_the_words():
+    """Its reasoning score speaks of a place only where one was made up; ours wants one for a 2."""
+    paper, ours = pinocchio().wording.scales, HAZARD.wording.scales
+    assert not re.search("where|place|position|lane", paper["reasoning"][2])
+    assert "position" in paper["reasoning"][1]
+    assert "where" in ours["reasoning"][2]
+    assert not re.search(r"\b2\b|both", paper["overall"][2])
+    assert "Needs 2" in ours["overall"][2]
+    assert pinocchio().id.hash != HAZARD.id.hash
 
 
 def test_tags_quoted_while_thinking_do_not_count():

@@ -104,7 +104,7 @@ def test_there_are_at_least_200():
 def test_a_hostile_output_changes_no_score_and_opens_no_tag(frames, name, text):
     shown = item(frames, text)
     vote = look(shown)
-    assert vote.scores == {"reasoning": 0, "waypoints": 0, "overall": 0}, vote.explanation
+    assert vote.suggested == {"reasoning": 0, "waypoints": 0, "overall": 0}, vote.explanation
     parts = [p for p in HAZARD.prompt(shown) if isinstance(p, str)]
     assert [p.split("\n")[0] for p in parts] == list(HEADINGS)
     quoted = parts[-1].split("\n", 1)[1].rstrip("\n")

@@ -1,5 +1,6 @@
 """The local judge and the local planner: real transformers code on a tiny model with random weights."""
 
+import importlib.util
 import sys
 
 import numpy as np
@@ -79,3 +80,37 @@ def test_a_folder_without_a_model_is_named(tmp_path):
     pytest.importorskip("torch")
     with pytest.raises(InputError, match="cannot load"):
         judged(create_judge("local", model=str(tmp_path)), items(1))
+
+
+def test_a_batch_is_one_pass_of_the_model_and_answers_as_one_by_one(folder: str, monkeypatch):
+    alone = judged(create_judge("local", model=folder, device="cpu", max_new_tokens=6), items(2))
+    judge = create_judge("local", model=folder, device="cpu", max_new_tokens=6, batch=2)
+    judged(judge, items(1))
+    model, rows = judge.models[0]._model, []
+    generate = model.generate
+
+    def watched(**inputs):
+        rows.append(len(inputs["input_ids"]))
+        return generate(**inputs)
+
+    monkeypatch.setattr(model, "generate", watched)
+    together = judged(judge, items(2))
+    assert rows[0] == 2  # those that are of no use are asked for once more
+    assert [v.votes[0].raw for v in together] == [v.votes[0].raw for v in alone]
+
+
+def test_options_that_need_more_are_named(folder: str, monkeypatch):
+    for option, why in (
+        ({"bits": 3}, "bits: expected 8, 4 or 0"),
+        ({"batch": 0}, "batch: expected a whole number"),
+    ):
+        with pytest.raises(InputError, match=why):
+            create_judge("local", model=folder, **option)
+    found = importlib.util.find_spec
+    missing = ("bitsandbytes", "accelerate")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else found(name))
+    for option, package in ({"bits": 4}, "bitsandbytes"), ({"offload": True}, "accelerate"):
+        with pytest.raises(
+            InputError, match=f"needs the package '{package}', which is not installed; run: pip install"
+        ):
+            create_judge("local", model=folder, **option)

@@ -33,7 +33,7 @@ def painted(real: Path) -> list[Painted]:
 
 def scores(case: Painted, kind: str) -> tuple[int | None, ...]:
     vote = look(case.item(*case.answers(kind)))
-    return tuple(vote.scores.get(d) for d in DIMENSIONS)
+    return tuple(vote.suggested.get(d) for d in DIMENSIONS)
 
 
 def test_known_answers_are_found_in_95_of_100_cases(painted):
@@ -116,7 +116,7 @@ def test_the_same_answer_to_both_frames_is_no_reaction(painted):
     case = painted[0]
     _, after = case.answers("notices_and_brakes")
     vote = look(case.item(after, after))
-    assert tuple(vote.scores[d] for d in DIMENSIONS) == (0, 0, 0)
+    assert tuple(vote.suggested[d] for d in DIMENSIONS) == (0, 0, 0)
 
 
 def test_every_taxonomy_name_is_in_the_vocabulary():

@@ -1,5 +1,6 @@
 """Known answers as a command: a small benchmark of real drives, the offline judge, and what is written."""
 
+import re
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ from cfgen.build import BuildOptions, build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
+from cfgen.judge.free import free_answers
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.payload import Pictures
 from cfgen.judge.probe import KNOWN, probe
@@ -17,10 +19,18 @@ from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.base import Picture
 from cfgen.planners.responders import KINDS
 from cfgen.records import DIMENSIONS, ProbeRun
+from cfgen.records.trust import FREE
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
 from cfgen.store import Store
 from cfgen.verify import Verification
+
+
+@pytest.fixture(autouse=True)
+def _few_free_answers_will_do(monkeypatch):
+    """Five cases show few of the things that free answers are about."""
+    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE", 0)
+    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE_KINDS", 0)
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +50,11 @@ def test_every_kind_of_responder_has_a_known_answer():
 
 def test_the_offline_judge_knows_the_answers_on_real_drives(bench):
     found = probe(bench, OfflineJudge(), quiet=True)
-    assert found.n >= 5 * 14
+    scripted = {k: f for k, f in found.kinds.items() if k in KNOWN and k not in found.blind_to}
+    n = sum(f.n for f in scripted.values())
+    assert n >= 5 * 13
     assert found.failed == 0
-    told = found.accuracy_of_told()
-    assert all(told[d] >= 0.95 for d in DIMENSIONS)
+    assert all(sum(f.right[d] for f in scripted.values()) >= 0.95 * n for d in DIMENSIONS)
     assert found.unknown_found == 1.0
     assert found.kinds["edit_without_an_object"].n == 5
     assert found.kinds["harmless_object_ignored"].n >= 1
@@ -57,23 +68,29 @@ def test_every_case_is_asked_about_in_12_kinds_and_what_is_left_out_has_a_reason
     assert found.cases == 5
     assert found.fewest_kinds >= 12
     assert sum(kind.n == 5 for kind in found.kinds.values()) >= 12
-    assert found.kinds.keys() == KNOWN.keys()
-    for kind in found.kinds.values():
-        assert kind.n + sum(kind.left_out.values()) == 5
-        assert "" not in kind.left_out
+    assert found.kinds.keys() >= KNOWN.keys()
+    for name in KNOWN:
+        assert found.kinds[name].n + sum(found.kinds[name].left_out.values()) == 5
+        assert "" not in found.kinds[name].left_out
+    free = Counter(FREE + a.kind for a in free_answers(("test",)))
+    assert found.kinds.keys() - KNOWN.keys() == free.keys()
+    for name, count in free.items():
+        assert found.kinds[name].n + sum(found.kinds[name].left_out.values()) == count
 
 
 def test_too_few_kinds_on_a_case_fall_short(bench, capsys, monkeypatch):
     some = dict(list(KNOWN.items())[:11])
     monkeypatch.setattr("cfgen.judge.probe.KNOWN", some)
     assert main(["judge", "probe", str(bench), "--cases", "1", "--quiet"]) == 1
-    assert "1 cases, each asked about in at least" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "1 cases, each asked about in at least" in said
+    assert re.search(r"needed are\n  12 kinds of scripted answers on every case, found \d+ on the case", said)
 
 
 def test_a_judge_counts_as_tested_after_enough_kinds(bench):
     options = ScoreOptions(bench=bench, planner="cruise", quiet=True)
     probe(bench, OfflineJudge(), kinds=["ignores"], quiet=True)
-    with pytest.warns(UserWarning, match="not been tested on all kinds of known answers.*--judge offline$"):
+    with pytest.warns(UserWarning, match="12 kinds of .* found 1 on the case.*--judge offline$"):
         score(options)
     probe(bench, OfflineJudge(), limit=1, quiet=True)
     with warnings.catch_warnings():
@@ -86,6 +103,50 @@ def test_a_control_that_was_not_built_is_counted_as_not_asked(real, tmp_path, ca
     build(BuildOptions(n=1, out=out, scenes=real / "udacity_hmb3" / "scenes", seed=3, jobs=1, quiet=True))
     assert main(["judge", "probe", str(out), "--quiet"]) == 0
     assert "1 not asked: the case has no null arm" in capsys.readouterr().out
+
+
+def test_only_free_answers_that_nothing_was_tuned_on_make_a_judge_tested(bench, monkeypatch):
+    """Whatever it answers: a judge is asked either half, and only one of them counts."""
+    kinds = [FREE + kind for kind in ("noticed_and_acts", "denial", "general_word")]
+    halves = {
+        half: probe(bench, OfflineJudge(half), kinds, quiet=True, half=half) for half in ("tune", "test")
+    }
+    halves = {half: run.model_copy(update={"fewest_kinds": 12}) for half, run in halves.items()}
+    assert halves["tune"].free > 0
+    assert halves["test"].free > 0
+    assert [halves[half].enough for half in ("tune", "test")] == [False, True]
+    monkeypatch.setattr("cfgen.records.trust.ENOUGH_FREE", halves["test"].free + 1)
+    [lack] = halves["test"].lacks
+    free = halves["test"].free
+    asked = sum(found.n > 0 for found in halves["test"].kinds.values())
+    unasked = sum(sum(found.left_out.values()) for found in halves["test"].kinds.values())
+    assert lack.startswith(f"{free + 1} free answers of 0 kinds, found {free} of {asked}: ")
+    assert f"and {unasked} have none here. A benchmark with more cases" in lack
+    assert "half on which nothing is tuned" in halves["tune"].lacks[0]
+    assert not halves["test"].model_copy(update={"half": "", "free": 99}).enough
+
+
+def test_false_and_missed_twos_are_counted_apart(bench):
+    class Generous(OfflineJudge):
+        def judge(self, items, done):
+            twos = dict.fromkeys(DIMENSIONS, 2)
+            super().judge(
+                items, lambda v: done(v.model_copy(update={"status": "scored", "scores": twos, "screen": {}}))
+            )
+
+    kinds = ["notices_and_brakes", "brakes_without_a_reason", "same_frame_twice"]
+    found = probe(bench, Generous("generous"), kinds, quiet=True)
+    n = {k: found.kinds[k].n for k in kinds}
+    false = n["brakes_without_a_reason"] + n["same_frame_twice"]
+    assert found.twos("reasoning", free=False) == (false, false, 0, n["notices_and_brakes"])
+    assert found.twos("waypoints", free=False)[0] == n["same_frame_twice"]
+    assert found.kinds["notices_and_brakes"].false_two == dict.fromkeys(DIMENSIONS, 0)
+
+
+def test_what_a_judge_leaves_out_is_neither_right_nor_wrong(bench):
+    found = probe(bench, OfflineJudge("motion", screen=False), kinds=["ignores"], quiet=True)
+    assert found.accuracy == {"waypoints": 1.0}
+    assert found.kinds["ignores"].unjudged == {"reasoning": found.n, "waypoints": 0, "overall": found.n}
 
 
 def test_no_verdict_counts_as_wrong(bench):

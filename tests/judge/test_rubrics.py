@@ -11,7 +11,7 @@ from cfgen.core.files import read_record
 from cfgen.judge.panel import Panel
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.judge.rubrics.registry import create_rubric
+from cfgen.judge.rubrics.registry import bounds_overall, create_rubric
 from cfgen.records import JudgeRun
 from cfgen.store import Store
 from tests.judge.items import items, judged
@@ -75,11 +75,11 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
     [
         (("name: strict\n", ""), r"mine\.yaml: name: expected this field, found none"),
         (("name: strict", "name: a b"), r"name: .*found 'a b'"),
-        (("name: strict", "name: hazard"), "'hazard' is that of an installed rubric; choose another"),
+        (("name: strict", "name: cfgen"), "'cfgen' is that of an installed rubric; choose another"),
         (('version: "3"', "version: 3"), "version: input should be a valid string, found 3"),
         (
             ("opening:", "openings:"),
-            r"openings: unknown field \(did you mean 'opening'\?\); expected one of name, version, op",
+            r"openings: unknown field \(did you mean 'opening'\?\); expected one of name, version, base, op",
         ),
         (
             ("  reasoning: Only", "  reason: Only"),
@@ -90,6 +90,10 @@ def test_a_file_changes_the_words_it_gives_and_no_others(mine: Path):
             r"scales\.reasoning\.3: unknown field; expected one of 2, 1, 0",
         ),
         (("    1: names it.", "    1: [it]"), r"scales\.reasoning\.1: input should be a valid string"),
+        (
+            ("version:", "base: hazzard\nversion:"),
+            "base: input should be 'cfgen' or 'pinocchio', found 'hazzard'",
+        ),
         (("{problem}", "that"), r"again: expected '\{problem\}' where the reason goes"),
         (("steps:", "steps: ["), "not readable as YAML"),
         ((MINE, "- a"), r"expected a mapping with 'name' and own wording, found \"\['a'\]\""),
@@ -106,11 +110,21 @@ def test_a_mistake_in_a_file_is_named_with_its_place(mine: Path, change: tuple[s
 def test_a_name_or_file_that_is_not_there(tmp_path: Path):
     with pytest.raises(
         InputError,
-        match="a YAML file or one of: consistency, faithfulness, grounding, hazard; found 'hazzard'",
+        match="a YAML file or one of: cfgen, consistency, faithfulness, faithfulness-scene, grounding, "
+        "pinocchio; found 'hazzard'",
     ):
         create_rubric("hazzard")
     with pytest.raises(InputError, match=r"none\.yaml: cannot be read"):
         create_rubric(str(tmp_path / "none.yaml"))
+
+
+def test_a_file_may_start_from_the_papers_rubric(mine: Path):
+    mine.write_text(MINE + "base: pinocchio\n")
+    rubric, paper = create_rubric(str(mine)), create_rubric("pinocchio")
+    assert not bounds_overall(rubric)
+    said, theirs = rubric.system("tags"), paper.system("tags")
+    assert said.startswith("You grade sternly.")
+    assert said[said.index("\nStep 2") :] == theirs[theirs.index("\nStep 2") :] != HAZARD.system("tags")
 
 
 def test_verdicts_say_by_which_wording_and_lie_apart(mine: Path, script: Path):
@@ -166,8 +180,8 @@ def test_from_the_command_line(store: Store, mine: Path, script: Path, capsys):
     for judge in ("scripted", "scripted--strict"):
         assert main(["judge", "rescore", root, "--judge", judge, "--rubric", str(mine)]) == 0
         assert "2 verdicts read again, 0 changed" in capsys.readouterr().out
-    assert main(["judge", "rescore", root, "--judge", "scripted--strict", "--rubric", "hazard"]) == 2
-    assert "judged by the rubric 'strict', found --rubric 'hazard'" in capsys.readouterr().err
+    assert main(["judge", "rescore", root, "--judge", "scripted--strict", "--rubric", "cfgen"]) == 2
+    assert "judged by the rubric 'strict', found --rubric 'cfgen'" in capsys.readouterr().err
 
     mine.write_text(MINE.replace("sternly", "mildly"))
     assert main([*command, "--rubric", str(mine)]) == 2

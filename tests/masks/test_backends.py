@@ -198,5 +198,5 @@ def test_unknown_names_list_the_known_ones():
         InputError, match="'sam9' is not known; expected one of: sam2, sam3, segment-anything"
     ):
         create_segmenter("sam9")
-    with pytest.raises(InputError, match="expected one of: grounding-dino, sam3"):
+    with pytest.raises(InputError, match="expected one of: grounding-dino, onnx, sam3"):
         create_detector("yolo")

@@ -46,7 +46,9 @@ def test_a_repainted_demo_scene_keeps_all_but_the_hazard_and_its_shadow(scene, n
     assert edit.report["masks"]["object"]["score"] == 0.95
     assert edit.report["masks"]["hidden"] == 0
     after, mask = edit.frames[FRONT]
-    assert np.array_equal(mask, whole.frames[FRONT][1]), "the mask stays the promise of what may differ"
+    promised = whole.frames[FRONT][1] > 0
+    assert not (mask > 0)[~promised].any(), "what is kept lies within what the model was let into"
+    assert np.count_nonzero(mask) < np.count_nonzero(promised), "the mask hugs what changed"
     assert np.array_equal(after[mask == 0], image[mask == 0])
     away = allowed & (cv2.dilate(truth.astype(np.uint8), np.ones((15, 15))) == 0)
     assert away.sum() > 200

@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from cfgen.metrics.breakdown import AXES, DECEL, SPEED_KMH, bin_of, breakdown, dose_response, partial_reasons
 from cfgen.metrics.compare import Pair, cases_needed, compare_all, holm, mcnemar
-from cfgen.metrics.floor import Difference, difference
+from cfgen.metrics.paired import Difference, difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
@@ -48,20 +47,21 @@ def test_discordant_cases_of_repeats_are_those_on_either_side_of_a_half():
     # w: 1 against 0.5, a alone; x: 0.5 against 2/3, b alone; y: both; z: neither
     assert (pair.first_only, pair.second_only) == (1, 1)
     assert pair.p == pair.p_holm == 1.0
-    assert pair.difference == difference(a, [b], 0)
+    assert pair.difference == difference(a, [b])
     assert pair.difference.n == 4
     (turned,) = compare_all({"b": b, "a": a})
     assert (turned.first, turned.first_only, turned.difference.value) == ("b", 1, -pair.difference.value)
 
 
 def test_every_pair_is_corrected_for_all_of_them():
-    found = compare_all({"a": events(12, 66), "b": events(30, 66), "c": events(50, 66)}, seed=4)
+    found = compare_all({"a": events(12, 66), "b": events(30, 66), "c": events(50, 66)})
     plain = [mcnemar(0, 18), mcnemar(0, 38), mcnemar(0, 20)]
     assert [p.p for p in found] == plain
     assert [p.p_holm for p in found] == holm(plain)
-    assert found[0].difference == difference(events(12, 66), [events(30, 66)], 4)
-    default = compare_all({"a": events(12, 66), "b": events(30, 66)})
-    assert default == compare_all({"a": events(12, 66), "b": events(30, 66)}, seed=0)
+    assert found[0].difference == difference(events(12, 66), [events(30, 66)])
+    blocks = {f"c{i:03d}": str(i // 3) for i in range(66)}
+    (clustered,) = compare_all({"a": events(12, 66), "b": events(30, 66)}, blocks)
+    assert clustered.difference == difference(events(12, 66), [events(30, 66)], blocks) != found[0].difference
 
 
 def pair(value, p, n=40) -> Pair:
@@ -83,16 +83,14 @@ def test_so_many_cases_have_that_power_in_a_simulation(gap, discordant, power, a
     n = cases_needed(gap, discordant, power, alpha)
     rng = np.random.default_rng(1)
     ups, downs = (discordant + gap) / 2, (discordant - gap) / 2
-    drawn = rng.multinomial(n, [ups, downs, 1 - discordant], size=20_000)
-    z = (drawn[:, 0] - drawn[:, 1]) / np.sqrt(np.maximum(drawn[:, 0] + drawn[:, 1], 1))
-    assert (z > norm.ppf(1 - alpha / 2)).mean() == pytest.approx(power, abs=0.02)
+    drawn = rng.multinomial(n, [ups, downs, 1 - discordant], size=4000)[:, :2]
+    found = {tuple(pair): mcnemar(*map(int, pair)) for pair in np.unique(drawn, axis=0)}
+    assert np.mean([found[tuple(pair)] < alpha for pair in drawn]) == pytest.approx(power, abs=0.025)
 
 
 def test_power_defaults_and_least_discordance():
-    assert cases_needed(0.1, 0.3) == cases_needed(0.1, 0.3, 0.8, 0.05)
-    z = norm.ppf(0.975), norm.ppf(0.8)
-    expected = ((z[0] * math.sqrt(0.2) + z[1] * math.sqrt(0.2 - 0.04)) / 0.2) ** 2
-    assert cases_needed(0.2, 0.05) == math.ceil(expected)
+    assert cases_needed(0.1, 0.3) == cases_needed(0.1, 0.3, 0.8, 0.05, tests=1)
+    assert cases_needed(0.2, 0.05) == cases_needed(0.2, 0.2)
 
 
 # --- strict success and groups --------------------------------------------------------------------------
@@ -173,7 +171,7 @@ def test_bins_keep_their_order_and_their_lower_end():
     assert places == [20, 40, 60, 80, math.inf, math.inf]
 
 
-def test_distances_are_compared_on_the_cases_that_have_them(cases):
+def test_distances_are_compared_on_the_cases_that_all_of_them_have(cases):
     ids = [c.case_id for c in cases]
     others = [cases[0].model_copy(update={"case_id": "other", "distance_placements": {}})]
     found = dose_response(
@@ -182,10 +180,11 @@ def test_distances_are_compared_on_the_cases_that_have_them(cases):
             "hazard_d2.0": dict.fromkeys(ids, 0.0),
             "hazard": {**dict.fromkeys(ids, 0.5), "other": 1.0},
             "hazard_d0.5": dict.fromkeys(ids[:4], 1.0),
+            "hazard_d1.5": {},
         },
     )
-    assert [(g.label, g.order) for g in found] == [("0.5x", 0.5), ("1x", 1.0), ("2x", 2.0)]
-    assert [g.rate for g in found] == [Rate.of(4, 4), Rate.of(7, 14), Rate.of(0, 14)]
+    assert [(g.label, g.order) for g in found] == [("0.5x", 0.5), ("1x", 1.0), ("1.5x", 1.5), ("2x", 2.0)]
+    assert [g.rate for g in found] == [Rate.of(4, 4), Rate.of(2, 4), Rate.of(0, 0), Rate.of(0, 4)]
 
 
 def test_reasons_of_partial_scores_are_the_judges_own_where_it_gave_some():

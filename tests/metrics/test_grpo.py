@@ -5,12 +5,19 @@ import pytest
 pytest.importorskip("trl", reason='needs pip install ".[grpo]"')
 pytest.importorskip("transformers")
 
+from math import log as log_of
+
+from cfgen.metrics.constrained import DualAscent
+from cfgen.metrics.faithfulness import EDGES
 from cfgen.metrics.rewards import (
+    LEAST_P,
     MALFORMED,
+    WORST_ADE,
     trl_ade_reward,
     trl_faithfulness_reward,
     trl_format_reward,
 )
+from cfgen.training.rewards import WeightedFaithfulness
 
 LETTERS = [chr(c) for c in range(32, 127)]
 
@@ -49,16 +56,23 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
     model = Qwen2ForCausalLM(config)
     before = [p.detach().clone() for p in model.parameters()]
     seen = []
+    weighted = WeightedFaithfulness(
+        lambda text, row: [0.5] * 5, DualAscent(dict.fromkeys(EDGES, 0.9), least_samples=1)
+    )
 
     def critic(text, row):
         """More letters, more consistent: something that differs within a group."""
         seen.append((text, row["future"]))
         return [(1 + sum(c.isalpha() for c in text)) / (2 + len(text))] * 5
 
+    def letters(completions, **columns):
+        """Malformed completions are all alike to the papers' rewards: only one's own tells them apart."""
+        return [sum(c.isalpha() for c in text) / (1 + len(text)) for text in completions]
+
     future = [[0.5 * i, 0.0, 0.0] for i in range(1, 25)]
     trainer = GRPOTrainer(
         model=model,
-        reward_funcs=[trl_format_reward, trl_ade_reward, trl_faithfulness_reward(critic)],
+        reward_funcs=[trl_format_reward, trl_ade_reward, trl_faithfulness_reward(critic), letters, weighted],
         args=GRPOConfig(
             output_dir=str(tmp_path),
             max_steps=1,
@@ -81,7 +95,11 @@ def test_one_step_with_the_papers_rewards(tmp_path, tokenizer):
     log = next(entry for entry in trainer.state.log_history if "reward" in entry)
     assert log["rewards/trl_format_reward/mean"] == MALFORMED, "random letters are no plan"
     assert -40 < log["rewards/faithfulness/mean"] < 0
-    assert log["rewards/trl_ade_reward/mean"] is None, "nothing to measure is no reward, not a bad one"
+    assert log["rewards/trl_ade_reward/mean"] == -WORST_ADE, (
+        "random letters are no better than the worst plan"
+    )
+    assert log["rewards/weighted_faithfulness/mean"] == pytest.approx(5 * log_of(LEAST_P))
+    assert set(weighted.ascent.multipliers.values()) == {1.0}, "no well-formed completion, no step"
     assert len(seen) == 4
     assert all(row == future for _, row in seen), "columns reach the reward"
     changed = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]

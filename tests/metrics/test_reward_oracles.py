@@ -157,9 +157,10 @@ def test_rewards_get_the_row_of_their_own_completion():
         return [0.5] * row["k"]
 
     reward = trl_faithfulness_reward(critic)
-    found = reward(["a", chat("b")], k=[1, 2], name=("x", "y"), one=["only"], step=7)
-    assert found == pytest.approx([math.log(0.5), 2 * math.log(0.5)])
-    assert seen == [("a", {"k": 1, "name": "x"}), ("b", {"k": 2, "name": "y"})]
+    found = reward([GOOD, chat(GOOD), "b"], k=[1, 2, 3], name=("x", "y", "z"), one=["only"], step=7)
+    assert found == pytest.approx([math.log(0.5), 2 * math.log(0.5), 3 * math.log(1e-3)])
+    rows = [{"k": 1, "name": "x"}, {"k": 2, "name": "y"}, {"k": 3, "name": "z"}]
+    assert seen == list(zip((GOOD, GOOD, "b"), rows, strict=True))
 
 
 def test_the_reason_reward_asks_with_the_trace_and_without():
@@ -169,13 +170,12 @@ def test_the_reason_reward_asks_with_the_trace_and_without():
         asked.append((prefix, points, row))
         return [-0.5 * (not prefix)]
 
-    text = "think <wp>[1,2]</wp><wp>[3,4]</wp>"
-    assert trl_reason_reward(logprobs)([text, "none"], k=["r0", "r1"]) == [
+    own, points = GOOD[: GOOD.index("<wp>")], GOOD[GOOD.index("<wp>") :]
+    assert trl_reason_reward(logprobs)([GOOD, "none"], k=["r0", "r1"]) == [
         pytest.approx(math.tanh(5.0)),
-        None,
+        -1.0,
     ]
-    points = "<wp>[1,2]</wp><wp>[3,4]</wp>"
-    assert asked == [("think ", points, {"k": "r0"}), ("", points, {"k": "r0"})]
+    assert asked == [(own, points, {"k": "r0"}), ("", points, {"k": "r0"})]
 
 
 def test_the_swap_reward_asks_with_its_own_and_with_others_prefixes():
@@ -187,19 +187,17 @@ def test_the_swap_reward_asks_with_its_own_and_with_others_prefixes():
 
     buffer = SwapBuffer()
     buffer.add(("stop", "keep"), "other trace ")
-    text = "longitudinal: yield\nlateral: keep\n<wp>[1,2]</wp><wp>[3,4]</wp>"
-    found = trl_swap_reward(logprobs, buffer)([text, "no plan", "only <wp>[1,2]</wp>"], k=["r0", "r1", "r2"])
+    own, points = GOOD[: GOOD.index("<wp>")], GOOD[GOOD.index("<wp>") :]
+    found = trl_swap_reward(logprobs, buffer)([GOOD, "no plan", "only " + WP], k=["r0", "r1", "r2"])
     expected = math.tanh(10 * (math.exp(-0.1) - math.exp(-0.4)))
-    assert found == [pytest.approx(expected), None, None]
-    points = "<wp>[1,2]</wp><wp>[3,4]</wp>"
-    own = "longitudinal: yield\nlateral: keep\n"
+    assert found == [pytest.approx(expected), -1.0, -1.0]
     assert asked == [(own, points, {"k": "r0"}), ("other trace ", points, {"k": "r0"})]
     assert len(buffer) == 2, "only what has a plan and an action is kept"
     assert buffer.draw(("stop", "keep")) == [own]
     asked.clear()
     for i in range(9):
         buffer.add(("stop", "left"), f"more {i} ")
-    assert trl_swap_reward(logprobs, buffer, k=3)([text]) == [pytest.approx(expected)]
+    assert trl_swap_reward(logprobs, buffer, k=3)([GOOD]) == [pytest.approx(expected)]
     assert len(asked) == 1 + 3
 
 
@@ -207,7 +205,7 @@ def test_ade_of_completions_pairs_them_with_their_futures():
     logged = [[i, 0.5, 9.0] for i in range(1, 25)]
     off = [[i, 2.5, 9.0] for i in range(1, 25)]
     assert trl_ade_reward([GOOD, "none", chat(GOOD)], [logged, logged, off]) == pytest.approx(
-        [0.0, None, -2.0]
+        [0.0, -100.0, -2.0]
     )
     with pytest.raises(ValueError, match=r"shorter|longer"):
         trl_ade_reward([GOOD], [logged, off])

@@ -71,9 +71,36 @@ def test_format(broken):
     assert format_reward(broken) == -10
 
 
-def test_composite_is_the_plain_sum():
+def test_composite_is_the_sum_and_least_for_a_malformed_completion():
     assert composite_reward(-4.0, -0.5, 1.0) == -3.5
-    assert composite_reward(None, -0.5, -10.0) == -10.5
+    worst = composite_reward(-1e9, -1e9, 1.0)
+    assert composite_reward(None, 0.0, -10.0) == composite_reward(-0.1, 0.0, -10.0) < worst
+    assert worst == pytest.approx(-100 + 5 * log(1e-3) + 1)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["", "nothing", GOOD.replace("</think>", ""), GOOD.replace("<wp>", "", 1), GOOD + "<wp>[1, 2]</wp>"],
+)
+def test_no_malformed_completion_is_better_than_the_worst_well_formed_one(broken: str):
+    """In every reward by itself, and in the sum that a trainer makes, where None counts as nothing."""
+    far = [[-1e6 * i, 0.0, 0.0] for i in range(1, 25)]
+    near = [[i, 0.5, 0.0] for i in range(1, 25)]
+    critic = trl_faithfulness_reward(lambda text, row: [0.0 if text == GOOD else 1.0] * 5)
+    reason = trl_reason_reward(lambda prefix, points, row: [-9.0 if prefix else -0.1])
+    buffer = SwapBuffer()
+    buffer.add(("stop", "keep"), "other ")
+    swap = trl_swap_reward(lambda prefix, points, row: [-0.1 if prefix == "other " else -9.0], buffer)
+    both = [GOOD, broken]
+    found = [
+        trl_format_reward(both),
+        trl_ade_reward(both, future=[far, near]),
+        critic(both),
+        reason(both, p=["", ""]),
+        swap(both, p=["", ""]),
+    ]
+    assert all(bad <= good for good, bad in found), found
+    assert sum(bad for _, bad in found) < sum(good for good, _ in found)
 
 
 def test_reason_and_swap_by_hand():
@@ -99,7 +126,11 @@ def test_trl_form():
     chat = [{"role": "assistant", "content": GOOD}]
     assert text_of(chat) == GOOD
     future = [[i, 0.5, 0.0, 9.9] for i in range(1, 25)]
-    assert trl_ade_reward([GOOD, "nothing", chat], future=[future] * 3, prompts=["p"] * 3) == [0.0, None, 0.0]
+    assert trl_ade_reward([GOOD, "nothing", chat], future=[future] * 3, prompts=["p"] * 3) == [
+        0.0,
+        -100.0,
+        0.0,
+    ]
     assert trl_format_reward([GOOD, "nothing"], prompts=["p", "p"]) == [1.0, -10.0]
 
     def critic(text, row):
@@ -112,7 +143,7 @@ def test_trl_form():
         return [-0.1 if prefix else -0.2] * points.count("<wp>")
 
     found = trl_reason_reward(logprobs)([GOOD, "no plan"], prompts=["p", "p"])
-    assert found == [pytest.approx(tanh(10 * 24 * 0.1)), None]
+    assert found == [pytest.approx(tanh(10 * 24 * 0.1)), -1.0]
 
 
 def test_trl_swap_reward_waits_for_something_to_swap_in():
@@ -122,7 +153,7 @@ def test_trl_swap_reward_waits_for_something_to_swap_in():
         return [-0.1 if "yield" in prefix else -0.4] * points.count("<wp>")
 
     reward = trl_swap_reward(logprobs, SwapBuffer())
-    assert reward([GOOD, "no plan"], prompts=["p", "p"]) == [None, None]
+    assert reward([GOOD, "no plan"], prompts=["p", "p"]) == [None, -1.0]
     assert reward([GOOD], prompts=["p"]) == [None], "the same manoeuvre is no counterfactual"
     assert reward([other], prompts=["p"]) == [pytest.approx(tanh(10 * (exp(-0.4) - exp(-0.1))))]
     assert reward([GOOD], prompts=["p"]) == [pytest.approx(tanh(10 * (exp(-0.1) - exp(-0.4))))]

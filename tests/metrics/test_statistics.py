@@ -5,11 +5,12 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, multinomial
 
 from cfgen.metrics.breakdown import DISTANCE_M, bin_of, partial_reasons
-from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar
-from cfgen.metrics.floor import above_floor, d_prime, difference, judged_events
+from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar, mcnemar_power
+from cfgen.metrics.floor import above_floor, d_prime
+from cfgen.metrics.paired import difference
 from cfgen.metrics.rates import Rate
 from tests.metrics.test_success import verdict
 
@@ -18,13 +19,20 @@ def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
     return {f"c{i:03d}": float(start <= i < start + hits) for i in range(n)}
 
 
-def test_headline_is_above_the_worst_control():
-    floor = above_floor(events(30, 60), {"rerun": events(2, 60), "null": events(6, 60), "nuisance": {}})
+def test_the_headline_is_above_the_declared_floor():
+    controls = {"rerun": events(2, 60), "null": events(6, 60), "nuisance": {}}
+    floor = above_floor(events(30, 60), controls)
+    assert (floor.kind, floor.arms, len(floor.shared)) == ("mean", ("rerun", "null"), 60)
+    assert floor.headline.value == pytest.approx((30 - (2 + 6) / 2) / 60)
+    assert floor.headline.low < floor.headline.value < floor.headline.high
     assert floor.worst == "null"
-    assert floor.headline.value == pytest.approx((30 - 6) / 60)
-    assert floor.headline.low < 0.4 < floor.headline.high
+    assert floor.conservative.value == pytest.approx((30 - 6) / 60)
     assert floor.above["rerun"].value == pytest.approx(28 / 60)
     assert set(floor.controls) == {"rerun", "null"}, "an arm that was not run is no floor"
+    assert above_floor(events(30, 60), controls, "worst").headline == floor.conservative
+    assert above_floor(events(30, 60), controls, "null").headline == floor.above["null"]
+    absent = above_floor(events(30, 60), controls, "nuisance")
+    assert (absent.headline.value, absent.arms, absent.shared) == (None, (), ())
 
 
 def test_pairs_only_cases_that_both_arms_have():
@@ -57,12 +65,6 @@ def test_a_planner_that_never_reacts_is_not_known_exactly():
 def test_without_controls_there_is_no_headline_difference():
     floor = above_floor(events(3, 10), {})
     assert (floor.headline.value, floor.worst, floor.hazard.n) == (None, "", 10)
-
-
-def test_unknown_is_no_event_in_a_control_and_no_case_in_the_hazard_arm():
-    verdicts = [verdict(0), verdict(1, "unknown"), verdict(2, "failed"), verdict(3, "planner_failed")]
-    assert judged_events(verdicts, "overall", control=True) == {"c000": 1, "c001": 0, "c003": 0}
-    assert judged_events(verdicts, "overall", control=False) == {"c000": 1, "c003": 0}
 
 
 def test_d_prime_by_hand():
@@ -100,9 +102,23 @@ def test_pairs_say_what_can_be_said():
     assert found[1].sentence().startswith("c is ahead of a by 57.6 points on 66 cases")
 
 
-def test_power_by_hand():
-    # ((1.95996 sqrt(.2) + .84162 sqrt(.2 - .01)) / .1)^2 = (0.87652 + 0.36685)^2 * 100 = 154.6
-    assert cases_needed(0.1, 0.2) == 155
+def test_power_is_that_of_the_exact_test():
+    """Every outcome of 40 cases by the trinomial distribution, with the test's own p."""
+    first, second, n = 0.3, 0.1, 40
+    power = 0.0
+    for a, b in itertools.product(range(n + 1), repeat=2):
+        if a + b <= n and mcnemar(a, b) < 0.02:
+            power += multinomial.pmf([a, b, n - a - b], n, [first, second, 1 - first - second])
+    assert mcnemar_power(n, first - second, first + second, 0.02) == pytest.approx(power)
+    assert mcnemar_power(3, 0.4, 0.4) == 0.0, "three cases can never be told apart"
+
+
+def test_cases_needed_have_the_power_at_the_level_that_holm_leaves():
+    assert mcnemar_power(cases_needed(0.1, 0.2), 0.1, 0.2) >= 0.8
+    # the normal approximation says 155
+    assert 155 <= cases_needed(0.1, 0.2) < 175
+    assert mcnemar_power(cases_needed(0.1, 0.2, tests=6), 0.1, 0.2, 0.05 / 6) >= 0.8
+    assert cases_needed(0.1, 0.2, tests=6) > 1.4 * cases_needed(0.1, 0.2)
     assert cases_needed(0.2, 0.2) < cases_needed(0.1, 0.2) < cases_needed(0.05, 0.2)
     assert cases_needed(0.2, 0.0) == cases_needed(0.2, 0.2), (
         "a difference takes at least that many discordant cases"

@@ -5,13 +5,15 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom, binomtest, norm
+from scipy.optimize import brentq
+from scipy.stats import binomtest, norm
+from scipy.stats import t as student
 
 from cfgen.metrics.agreement import agreement, comparison, confusion, consensus, kappa, pairwise
-from cfgen.metrics.floor import Difference, above_floor, d_prime, difference, judged_events
+from cfgen.metrics.floor import above_floor, d_prime
+from cfgen.metrics.paired import Difference, difference, worst_difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.registry import measure
-from tests.metrics.test_success import verdict
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:
@@ -98,27 +100,52 @@ def test_one_rating_says_nothing_about_chance():
     assert kappa(np.zeros((2, 2), int)) is None
 
 
-def test_accuracys_interval_is_the_binomials():
-    """Drawing cases anew makes the number of hits binomial."""
+def test_shares_have_wilsons_interval():
     a, b = raters(n=60)
-    found = agreement(a, b, resamples=40_000)
-    p = found.accuracy
-    assert found.accuracy_interval == pytest.approx(
-        (binom.ppf(0.025, 60, p) / 60, binom.ppf(0.975, 60, p) / 60), abs=0.01
-    )
+    found = agreement(a, b)
+    hits = round(60 * found.accuracy)
+    assert found.accuracy_interval == pytest.approx(binomtest(hits, 60).proportion_ci(method="wilson"))
+    for label, interval in enumerate(found.recall_interval):
+        row = found.confusion[label]
+        assert interval == pytest.approx(binomtest(row[label], sum(row)).proportion_ci(method="wilson"))
+    assert agreement([0, 2], [0, 2]).recall_interval[1] is None
     assert agreement(a, b) == agreement(a, b, seed=0, resamples=2000)
     assert agreement(a, b) != agreement(a, b, seed=1)
 
 
-def test_a_recall_known_in_half_of_the_draws_has_an_interval():
-    """The only 2 of n ratings is drawn with 1 - (1 - 1/n)^n: in 75% of draws of two, 63% of many."""
-    assert agreement([0, 2], [0, 2]).recall_interval[2] == (1.0, 1.0)
-    assert agreement([0] * 30 + [2], [0] * 30 + [2]).recall_interval[2] == (1.0, 1.0)
-    assert agreement([0, 2], [0, 2]).recall_interval[1] is None
-    weighty = agreement([0] * 40 + [1], [0] * 40 + [1])
-    # kappa is 1 wherever the 1 is drawn, and undefined elsewhere
-    assert weighty.kappa_interval == (1.0, 1.0)
-    assert weighty.quadratic_interval == (1.0, 1.0)
+def test_sixty_six_of_sixty_six_is_not_known_exactly():
+    ratings = [0] * 40 + [1] * 20 + [2] * 6
+    found = agreement(ratings, ratings)
+    assert (found.kappa, found.quadratic) == (1.0, 1.0)
+    for low, high in (found.accuracy_interval, found.kappa_interval, found.quadratic_interval):
+        assert 0.8 < low < 0.99
+        assert high > 0.995
+
+
+@pytest.mark.parametrize(
+    ("n", "base", "same"),
+    [
+        (30, (0.5, 0.5), 0.95),
+        (30, (0.95, 0.05), 0.8),
+        (66, (0.9, 0.05, 0.05), 0.6),
+        (66, (0.9, 0.05, 0.05), 0.8),
+        (66, (0.4, 0.3, 0.3), 0.95),
+    ],
+)
+def test_kappas_interval_holds_at_few_and_at_rare_ratings(n, base, same):
+    """Raters who agree for a reason in a share ``same`` of the answers have just that for their kappa."""
+    rng = np.random.default_rng(2)
+    labels = range(len(base))
+    held, defined = 0, 0
+    for _ in range(300):
+        a = rng.choice(labels, n, p=base)
+        b = np.where(rng.random(n) < same, a, rng.choice(labels, n, p=base))
+        interval = agreement(a.tolist(), b.tolist(), labels, resamples=500).kappa_interval
+        if interval is not None:
+            defined += 1
+            held += interval[0] <= same <= interval[1]
+    assert defined > 150
+    assert held / defined >= 0.93
 
 
 def test_nothing_rated_has_every_field_empty():
@@ -169,10 +196,43 @@ def test_every_pair_of_raters_has_its_own_kappa():
 # --- above the floor ------------------------------------------------------------------------------------
 
 
-def test_a_difference_of_two_cases_has_three_outcomes():
+def test_the_worst_of_two_cases_has_three_outcomes():
     """Drawn with return: both a, both b, or one of each with probability 1/4, 1/4, 1/2."""
-    found = difference({"a": 1.0, "b": 0.0}, [{"a": 0.0, "b": 0.0}])
+    none = {"a": 0.0, "b": 0.0}
+    found = worst_difference({"a": 1.0, "b": 0.0}, [none, none])
     assert (found.n, found.value, found.low, found.high) == (2, 0.5, 0.0, 1.0)
+
+
+def test_a_pair_of_shares_joins_wilsons_ends_with_their_correlation():
+    """Newcombe's method 10 by its own 2 x 2 table, with Student's t for 79 degrees of freedom."""
+    both, first, second, neither = 20, 21, 12, 27
+    n = both + first + second + neither
+    a = dict(enumerate([1.0] * (both + first) + [0.0] * (second + neither)))
+    b = dict(enumerate([1.0] * both + [0.0] * first + [1.0] * second + [0.0] * neither))
+    found = difference(a, [b])
+    z, m = student.ppf(0.975, n - 1), n - 1  # a variance with n - 1 below it is one of n - 1 cases
+
+    def end(p: float, far: float) -> float:
+        return brentq(lambda q: abs(q - p) - z * math.sqrt(q * (1 - q) / m), p, far)
+
+    p1, p2 = (both + first) / n, (both + second) / n
+    (l1, u1), (l2, u2) = ((end(p, 0.0), end(p, 1.0)) for p in (p1, p2))
+    phi = (both * neither - first * second) / math.sqrt(41 * 39 * 32 * 48)
+    low = math.sqrt((p1 - l1) ** 2 - 2 * phi * (p1 - l1) * (u2 - p2) + (u2 - p2) ** 2)
+    high = math.sqrt((u1 - p1) ** 2 - 2 * phi * (u1 - p1) * (p2 - l2) + (p2 - l2) ** 2)
+    assert (found.n, found.value) == (n, pytest.approx(p1 - p2))
+    assert (found.low, found.high) == pytest.approx((p1 - p2 - low, p1 - p2 + high))
+
+
+def test_cases_of_a_block_count_as_one_where_they_do_the_same():
+    """Ten times the same six cases in their blocks are known as well as those six."""
+    a, b = [1.0, 1.0, 0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
+    once = difference(dict(enumerate(a)), [dict(enumerate(b))])
+    ten = difference(dict(enumerate(a * 10)), [dict(enumerate(b * 10))], {i: str(i % 6) for i in range(60)})
+    assert (ten.n, ten.value) == (60, pytest.approx(once.value))
+    assert (ten.low, ten.high) == pytest.approx((once.low, once.high))
+    loose = difference(dict(enumerate(a * 10)), [dict(enumerate(b * 10))])
+    assert loose.high - loose.low < 0.5 * (ten.high - ten.low)
 
 
 def test_an_interval_is_that_of_the_paired_differences():
@@ -184,16 +244,12 @@ def test_an_interval_is_that_of_the_paired_differences():
     assert found.value == pytest.approx((a - b).mean())
     assert found.low == pytest.approx(found.value - half, abs=0.06 * half)
     assert found.high == pytest.approx(found.value + half, abs=0.06 * half)
-    same = difference(
-        dict(zip(cases, a, strict=True)), [dict(zip(cases, b, strict=True))], seed=0, resamples=4000
-    )
-    assert found == same
 
 
-def test_the_floor_is_found_anew_in_every_draw():
+def test_the_worst_arm_is_found_anew_in_every_draw():
     """Two controls as good as each other: the larger of the two is above either, so the interval lies lower."""
     hazard, one, two = events(40, 80), events(20, 80), events(20, 80, start=30)
-    both, alone = difference(hazard, [one, two]), difference(hazard, [one])
+    both, alone = worst_difference(hazard, [one, two]), difference(hazard, [one])
     assert both.value == alone.value == 0.25
     assert (both.low + both.high) / 2 < (alone.low + alone.high) / 2 - 0.02
 
@@ -226,16 +282,15 @@ def test_the_worst_control_is_that_of_the_shared_cases():
     controls = {"rerun": {"a": 0.0, "b": 0.0, "x": 1.0, "y": 1.0}, "null": {"a": 1.0, "b": 0.0, "z": 0.0}}
     found = above_floor(hazard, controls)
     assert found.worst == "null"
-    assert (found.headline.n, found.headline.value) == (2, 0.5)
+    assert (found.headline.n, found.headline.value) == (2, 0.75)
+    assert (found.conservative.n, found.conservative.value) == (2, 0.5)
     assert found.controls == {"rerun": Rate.of(2, 4), "null": Rate.of(1, 3)}
     assert found.hazard == Rate.of(2, 3)
     assert {arm: d.value for arm, d in found.above.items()} == {"rerun": 1.0, "null": 0.5}
     for arm, d in found.above.items():
-        assert d == difference(hazard, [controls[arm]], 0, 4000)
-    assert found.headline == difference(hazard, [controls["rerun"], controls["null"]], 0, 4000)
-    assert above_floor(events(9, 20), {"null": events(2, 20)}, seed=5, resamples=100).headline == difference(
-        events(9, 20), [events(2, 20)], 5, 100
-    )
+        assert d == difference(hazard, [controls[arm]])
+    assert found.conservative == worst_difference(hazard, [controls["rerun"], controls["null"]])
+    assert found.shared == ("a", "b")
 
 
 @pytest.mark.parametrize(("hits", "alarms"), [((8, 10), (1, 12)), ((0, 10), (12, 12)), ((2.5, 5), (2, 4))])
@@ -244,12 +299,6 @@ def test_d_prime_is_scipys_quantiles_with_half_an_event_on_each_side(hits, alarm
     expected = norm.ppf((h + 0.5) / (n + 1)) - norm.ppf((f + 0.5) / (m + 1))
     assert d_prime(Rate.of(h, n), Rate.of(f, m)) == pytest.approx(expected)
     assert above_floor({"a": 1.0}, {"null": {"a": 0.0}}).d_prime["null"] == pytest.approx(2 * norm.ppf(0.75))
-
-
-def test_judged_events_of_repeats():
-    found = [verdict(0), verdict(0, "unknown", repeat=1), verdict(1, "unknown"), verdict(2, scores=(2, 0, 1))]
-    assert judged_events(found, "waypoints", control=True) == {"c000": 1.0, "c001": 0.0, "c002": 0.0}
-    assert judged_events(iter(found), "reasoning", control=False) == {"c000": 1.0, "c002": 1.0}
 
 
 def test_each_kappas_interval_is_of_its_own_weights():
@@ -266,8 +315,6 @@ def test_each_kappas_interval_is_of_its_own_weights():
 def test_a_floor_is_the_same_for_the_same_seed():
     hazard, null = events(14, 30), events(5, 30)
     assert above_floor(hazard, {"null": null}, seed=3) == above_floor(hazard, {"null": null}, seed=3)
-    same = difference(hazard, [null], seed=3)
-    assert above_floor(hazard, {"null": null}, seed=3).above["null"] == same
 
 
 def test_a_metric_gets_both_plans_the_placement_and_the_case_in_this_order():

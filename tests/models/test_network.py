@@ -14,6 +14,7 @@ from cfgen.core.errors import InputError, SetupError
 from cfgen.core.files import read_record
 from cfgen.core.network import Network, current, limited
 from cfgen.judge.registry import create_judge
+from cfgen.planners import runtime
 from cfgen.planners.registry import open_planner
 from cfgen.records import JudgeRun, PlannerRun
 from tests.benches import run
@@ -47,7 +48,7 @@ def _permitted():
 
 @pytest.fixture
 def _not_permitted(monkeypatch):
-    monkeypatch.setattr(network, "available", lambda: False)
+    monkeypatch.setattr(runtime, "permitted", frozenset)
 
 
 def score(bench, planner, *more, told=""):

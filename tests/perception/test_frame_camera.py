@@ -12,13 +12,13 @@ from cfgen.perception.frame_camera import (
     SURE,
     FrameCamera,
     corrected,
-    corrected_cameras,
     frame_camera,
     smoothed,
     turned,
     typical,
 )
 from cfgen.perception.networks import TwinLiteNet
+from cfgen.perception.seen_camera import corrected_cameras
 from cfgen.perception.views import Views
 from cfgen.records import Camera
 from cfgen.scenes.folder import load_scene

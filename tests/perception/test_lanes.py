@@ -54,6 +54,44 @@ def test_lanes_to_change_to_are_road_beyond_the_line(low, high, sides):
     assert Lanes.of(drawn.scene(), seen).open == sides
 
 
+def test_dashes_are_one_line_and_a_line_across_is_none():
+    """6 m of paint every 12 m to the left; a stop line at 15 m reaches over the lane."""
+    camera = drawn.CAMERA
+    v, u = np.mgrid[: camera.height, : camera.width]
+    xy, _ = ground_points(camera, np.column_stack([u.ravel(), v.ravel()]))
+    x, y = np.nan_to_num(xy).T.reshape(2, camera.height, camera.width)
+    near = (x > 4) & (x < 60)
+    dashes = near & (np.abs(y - 1.8) < 0.12) & (x % 12 < 6)
+    line = near & (np.abs(y + 1.7) < 0.12)
+    across = near & (np.abs(x - 15) < 0.3) & (np.abs(y) < 1.5)
+    road = near & (np.abs(y) < 6)
+    view = SceneView(road, dashes | line | across, (camera.width, camera.height), None, {"name": "drawn"})
+    seen = LanesSeen.of(view, camera, EgoPath.from_scene(drawn.scene()))
+    assert (seen.left, seen.right) == (pytest.approx(1.8, abs=0.1), pytest.approx(-1.7, abs=0.1))
+
+
+def test_nothing_comes_beside_a_line_that_nobody_sees():
+    """Contraflow crosses the line to the left of right-hand traffic, a van the line of the lane that it leaves."""
+    scene, truck, bicycle = (
+        drawn.scene(13.0),
+        TAXONOMY.get("truck_contraflow"),
+        TAXONOMY.get("cyclist_contraflow"),
+    )
+    van, road = TAXONOMY.get("van_cut_in"), between(-5.25, 5.25)
+    for lines, comes in (((1.75, -1.75), True), ((1.75,), True), ((-1.75,), False), ((), False)):
+        lanes = Lanes.of(scene, lanes_of(road, lines))
+        assert (lanes.missing(truck) == "") == comes, lines
+        poses = poses_to_try(scene, bicycle, np.random.default_rng(0), (1.5, 6.0), lanes)
+        assert {p.zone for p in poses} == ({"ego_lane", "oncoming"} if comes else {"ego_lane"})
+        assert lanes.open == tuple(side for side in (-1, 1) if side * 1.75 in lines)
+        assert (lanes.missing(van) == "") == bool(lines)
+    left = scene.model_copy(update={"extra": {"drive_on": "left"}})
+    assert Lanes.of(left, lanes_of(road, (-1.75,))).missing(truck) == ""
+    assert Lanes.of(scene).missing(truck) == Lanes.of(scene).missing(van) == "", (
+        "colours tell nothing of lines"
+    )
+
+
 def test_vans_cut_in_only_from_a_lane_that_is_there():
     van = TAXONOMY.get("van_cut_in")
     for low, high, signs in ((-1.75, 1.75, set()), (-5.25, 1.75, {-1.0}), (-1.75, 5.25, {1.0})):
@@ -82,6 +120,13 @@ def test_a_road_that_joins_is_seen_and_a_straight_one_has_none():
     assert not lanes_of(
         lambda x, y: between(-3, 3)(x, y) | ((y < 0) & (y > -6) & (x > 16) & (x < 24))
     ).crossing_road
+
+
+def test_where_the_road_ends_on_either_side():
+    seen = lanes_of(between(-3, 4))
+    assert (seen.edge(-1), seen.edge(1)) == (pytest.approx(-3, abs=0.2), pytest.approx(4, abs=0.2))
+    assert lanes_of(between(-30, 30)).edge(1) is None
+    assert Lanes.of(drawn.scene(), seen).edge == seen.edge(-1), "traffic keeps to the right"
 
 
 def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.view import SceneView
 from cfgen.store import Store
 from tests.benches import run
 from tests.hazards import drawn
 
 
-def seen(road: np.ndarray) -> str:
+def seen(road: np.ndarray, **extra) -> str:
     view = SceneView(road, road & False, (640, 400), None, {"name": "drawn"})
-    return why_no_road(view, drawn.CAMERA)
+    return why_no_road(view, drawn.CAMERA, extra)
 
 
 def test_road_before_the_car_is_enough_and_its_lack_is_told():
@@ -30,6 +31,14 @@ def test_road_before_the_car_is_enough_and_its_lack_is_told():
     specks = (rows % 8 == 0) & (cols % 8 == 0)
     assert "of what lies before the car is road" in seen(specks)
     assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
+
+
+def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
+    none = np.zeros((40, 64), bool)
+    assert seen(none, camera_from={"seen_by": "other"}).endswith(
+        "as perception 'drawn' sees it; the scene was imported with other: try --perception other"
+    )
+    assert seen(none, camera_from={"seen_by": "drawn"}) == seen(none, camera_from="by hand") == seen(none)
 
 
 def pictures() -> dict[str, np.ndarray]:
@@ -80,6 +89,32 @@ def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes
     assert told["perception"] == "twinlitenet"
     assert sum(f"left out: {NO_ROAD}" in line for line in err.splitlines()) == 2
     assert code == 0, (out, err)
+
+
+def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monkeypatch):
+    source, folder = real / "udacity_hmb3" / "scenes", tmp_path / "scenes"
+    good, turned = sorted(source.iterdir())[3:5]
+    for path in (good, turned):
+        shutil.copytree(path, folder / path.name)
+    frame = folder / turned.name / "frame.jpg"
+    cv2.imwrite(str(frame), cv2.imread(str(frame))[::-1, ::-1])
+    looked = []
+
+    def look(image):
+        looked.append(image.copy())
+        return why_not_a_road_picture(image)
+
+    monkeypatch.setattr("cfgen.cases.context.why_not_a_road_picture", look)
+    monkeypatch.setattr("cfgen.cases.context.why_no_road", lambda *_: "")  # as who sees a road in anything
+    bench = tmp_path / "b"
+    asked = ("--n", "3", "--hazards", "cone_line,work_barrier,fallen_tree", "--seed", "7", "--jobs", "1")
+    _, _, err = run("build", *asked, "--scenes", folder, "--out", bench, "--quiet")
+    refused = [r for r in Store(bench).rejections() if r.reason.startswith(NO_ROAD)]
+    assert {r.scene_id for r in refused} == {turned.name}
+    assert all("upside down" in r.reason for r in refused)
+    told = json.loads((bench / "build.json").read_text())["unusable_scenes"]
+    assert (list(told), err.count(f"left out: {NO_ROAD}: it seems to be upside down")) == ([turned.name], 1)
+    assert len(Store(bench).benchmark.planned) > len(looked) == 2, "once a scene, not once a case"
 
 
 def test_colour_is_named_as_the_weaker_test(bench):

@@ -2,14 +2,17 @@
 
 import math
 
+import cv2
 import numpy as np
 import pytest
 
-from cfgen.geometry.camera import ground_points, mounted
-from cfgen.perception.cast_shadows import ShadowAxis, shadow_axis
+from cfgen.geometry.camera import ground_points, horizon_rows, mounted
+from cfgen.perception.cast_shadows import ShadowAxis, pooled, scene_shadows, shadow_axis
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun
-from cfgen.records import Camera
+from cfgen.perception.view import SceneView
+from cfgen.perception.views import Views
+from cfgen.records import Camera, Frame, Motion, Scene
 
 CAMERA = Camera(width=640, height=360, fx=560, fy=560, cx=319.5, cy=179.5, T_cam_ego=mounted(1.5, 0.04))
 GROUND, SEEN = ground_points(CAMERA, np.stack(np.meshgrid(np.arange(640), np.arange(360)), -1).reshape(-1, 2))
@@ -66,6 +69,57 @@ def test_a_disturbance_of_one_part_in_ten_thousand_moves_nothing():
     assert once.confidence == pytest.approx(again.confidence, abs=0.02)
 
 
+class Painted:
+    """Sees the road of :func:`road`."""
+
+    name, options, identity, weaker, uses_camera = "painted", {}, {"version": "1"}, False, False
+
+    def perceive(self, frames):
+        mask = road(None)[1]
+        return [SceneView(mask, mask & False, (640, 360), None, {"name": self.name}) for _ in frames]
+
+
+def turning(
+    degrees_a_second: float, axis_deg: float, now_deg: float | None, known: bool = True
+) -> ShadowAxis:
+    """The axis found in a car that turns left, from frames whose shadows keep to ``axis_deg`` of its frame at t0.
+
+    ``now_deg`` is what the frame at t0 itself shows.
+    """
+    times = (-2.0, -1.5, -1.0, -0.5, 0.0)
+    poses = tuple((0.0, 0.0, math.radians(degrees_a_second * t)) for t in times)
+    motion = Motion(t=times, poses=poses, v=(10.0,) * 5)
+    frames = tuple(Frame(t=t, image=f"{i}.png") for i, t in enumerate(times))
+    scene = Scene(scene_id="turn", cameras=(CAMERA,), frames=frames, history=motion, motion_known=known)
+    images = {("front", t): road(axis_deg - degrees_a_second * t)[0] for t in times[:-1]}
+    images["front", 0.0] = road(now_deg)[0]
+    return scene_shadows(Views.of(Painted()).scene(scene, images))
+
+
+def test_shadows_of_the_frames_before_count_as_the_car_turned_since():
+    found = turning(12, 35, now_deg=None)
+    assert abs(math.degrees(found.angle) - 35) < 8
+    assert found.unison > 0.5
+    assert found.length > 20
+
+
+def test_edges_that_turn_with_the_car_agree_less_than_shadows():
+    turns = np.radians([-90, 0])
+    seam = ShadowAxis(math.radians(35), 0.8, 20.0)
+    assert pooled([seam, seam], turns).unison == pytest.approx(0)
+    shadows = [ShadowAxis(math.radians(35 + 90 - 180), 0.8, 20.0), seam]
+    found = pooled(shadows, turns)
+    assert math.degrees(found.angle) == pytest.approx(35, abs=0.1)
+    assert found.unison == pytest.approx(0.8, abs=0.01)
+    assert found.length == pytest.approx(20 * math.sqrt(2), abs=0.01)
+
+
+def test_where_the_motion_is_a_guess_only_the_frame_at_t0_counts():
+    assert turning(12, 35, now_deg=None, known=False).length < 1
+    alone = axis_of(-30)
+    assert pooled([alone], [0.0]) == alone
+
+
 @pytest.mark.parametrize(("angle", "side"), [(40, -1), (-40, 1)])
 def test_shadows_that_lead_away_to_one_side_put_the_sun_behind_on_the_other(angle, side):
     image, mask = road(angle, sky=(255, 255, 255))
@@ -74,6 +128,14 @@ def test_shadows_that_lead_away_to_one_side_put_the_sun_behind_on_the_other(angl
     assert found.confidence >= CONFIDENT
     azimuth = math.degrees(math.atan2(found.direction[1], found.direction[0]))
     assert abs(azimuth - side * 140) < 20
+
+
+@pytest.mark.parametrize(("above_px", "radius", "by"), [(100, 14, "sky"), (18, 8, "unknown")])
+def test_a_burnt_out_patch_at_the_horizon_is_not_the_sun(above_px, radius, by):
+    image, _ = road(None, sky=(200, 200, 200))
+    horizon = round(float(horizon_rows(CAMERA, np.array([320.0]))[0]))
+    cv2.circle(image, (320, horizon - above_px), radius, (255, 255, 255), -1)
+    assert find_sun(probe_light(image, CAMERA)).source == by
 
 
 def test_nothing_to_tell_by_is_unknown():

@@ -68,7 +68,30 @@ def test_a_damaged_file_is_looked_at_again(tmp_path):
         assert file.read_bytes() == whole
 
 
-def test_a_view_survives_its_file_to_the_bit():
+def test_what_stands_nearer_stands_lower_and_reaches_into_the_box():
+    """A hazard's box 100 px square that stands on row 190; 5% of it may be reached into, and 5% is no difference."""
+    box, foot = np.array([100.0, 100.0, 200.0, 200.0]), 190.0
+    nearer = {
+        (150, 120, 250, 240): True,
+        (150, 120, 250, 194): False,
+        (150, 120, 250, 196): True,
+        (196, 120, 300, 240): False,
+        (194, 120, 300, 240): True,
+        (0, 120, 106, 240): True,
+        (0, 120, 104, 240): False,
+        (120, 201, 180, 240): False,
+    }
+    for thing, before in nearer.items():
+        things = (Thing("car", thing, 0.9),)
+        view = SceneView(np.ones((4, 4), bool), np.zeros((4, 4), bool), (400, 400), things, {})
+        assert view.before(box, foot) == (list(things) if before else []), thing
+    assert (
+        SceneView(np.ones((4, 4), bool), np.zeros((4, 4), bool), (400, 400), None, {}).before(box, foot) == []
+    )
+
+
+@pytest.mark.parametrize("likely", [False, True])
+def test_a_view_survives_its_file_to_the_bit(likely):
     rng = np.random.default_rng(0)
     view = SceneView(
         rng.random((45, 80)) > 0.5,
@@ -76,8 +99,11 @@ def test_a_view_survives_its_file_to_the_bit():
         (1280, 720),
         (Thing("car", (1.5, 2.0, 30.25, 40.0), 0.75),),
         {"name": "drawn", "weights": "sha256:ab"},
+        rng.random((45, 80)) > 0.3 if likely else None,
     )
     again = SceneView.from_png(view.png())
+    assert (again.likely is None) == (not likely)
+    assert np.array_equal(again.likely, view.likely)
     assert (again.road == view.road).all()
     assert (again.lanes == view.lanes).all()
     assert (again.size, again.things, again.by) == (view.size, view.things, view.by)

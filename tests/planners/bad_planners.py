@@ -110,3 +110,13 @@ class OnceBad(Good):
         if observation.token == "b":
             os._exit(1)
         return super().one(observation)
+
+
+class TellsItsCards:
+    needs = Requirements(cameras=(), frame_times=())
+
+    def plan(self, observations):
+        seen = {"sees": os.environ.get("CUDA_VISIBLE_DEVICES", "")}
+        return [
+            Response("", np.column_stack([np.arange(1, 25), np.zeros(24)]), report=seen) for _ in observations
+        ]

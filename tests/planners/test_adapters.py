@@ -1,8 +1,10 @@
 """Adapters against stand-ins that have the public packages' call signatures and shapes."""
 
+import ast
 import sys
 import types
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +13,8 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.planners.alpamayo import Alpamayo, history_arrays
 from cfgen.planners.answer import to_plan
-from cfgen.planners.navsim import Navsim, driving_command
-from cfgen.planners.protocol import Observation, TimedImage
+from cfgen.planners.navsim import SLOTS, Navsim, driving_command
+from cfgen.planners.protocol import Observation, Requirements, TimedImage
 from cfgen.records import Camera, Motion
 
 EYE = ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, -1.2), (0, 0, 0, 1))
@@ -58,8 +60,8 @@ class FakeModel:
     tokenizer = "tokenizer"
 
     @classmethod
-    def from_pretrained(cls, weights, dtype):
-        cls.seen = {"weights": weights, "dtype": dtype}
+    def from_pretrained(cls, weights, dtype, **more):
+        cls.seen = {"weights": weights, "dtype": dtype, **more}
         return cls()
 
     def to(self, device):
@@ -70,10 +72,13 @@ class FakeModel:
         self, data, top_p, temperature, num_traj_samples, max_generation_length, return_extra
     ):
         self.seen.update(data=data, top_p=top_p, samples=num_traj_samples)
-        points = np.zeros((1, 1, 1, 64, 3)).view(FakeTensor)
+        points = np.zeros((1, 1, num_traj_samples, 64, 3)).view(FakeTensor)
         points[..., 0] = 0.7 * np.arange(1, 65)
-        rotations = np.broadcast_to(np.eye(3), (1, 1, 1, 64, 3, 3)).copy().view(FakeTensor)
-        return points, rotations, {"cot": np.array([[["Yield to the cyclist ahead."]]], dtype=object)}
+        # the second of several lies between the others
+        points[0, 0, :, :, 1] = np.array([0.0, 1.0, 3.0])[:num_traj_samples, None]
+        rotations = np.broadcast_to(np.eye(3), (1, 1, num_traj_samples, 64, 3, 3)).copy().view(FakeTensor)
+        said = ["Yield to the cyclist ahead.", "Slow for the cyclist.", "Go on."][:num_traj_samples]
+        return points, rotations, {"cot": np.array([[said]], dtype=object)}
 
 
 class FakeTorch(types.ModuleType):
@@ -148,6 +153,8 @@ def test_alpamayo_gets_its_four_cameras_and_answers_on_our_grid(
     alpamayo_package(package, module, name)
     planner = Alpamayo(variant)
     assert planner.needs.frame_times == (-0.3, -0.2, -0.1, 0.0)
+    views = ("cross_left_120fov", "front_wide_120fov", "cross_right_120fov", "front_tele_30fov")
+    assert planner.needs.cameras == tuple(f"camera_{view}" for view in views)
     asked = question(planner.needs.cameras, planner.needs.frame_times, "Turn left in 30m")
     text, plan = to_plan(planner.plan([asked])[0])
     assert text == plan.trace.justification == "Yield to the cyclist ahead."
@@ -165,10 +172,39 @@ def test_alpamayo_1_5_runs_on_one_camera_and_r1_does_not(alpamayo_package):
     planner.plan([question(("front",), planner.needs.frame_times)])
     _, extras = FakeModel.seen["data"]["tokenized_data"]["input_ids"]
     assert extras["camera_indices"].tolist() == [1]
-    with pytest.raises(InputError, match="expected slots"):
+    rear = Alpamayo(
+        "1.5", cameras={"camera_rear_tele_30fov": "b", "front_wide": "f"}, attn_implementation="sdpa"
+    )
+    assert rear.needs.cameras == ("f", "b")
+    assert FakeModel.seen["attn_implementation"] == "sdpa"
+    with pytest.raises(InputError, match=r"expected any of camera_cross_left_120fov, .*found roof"):
+        Alpamayo("1.5", cameras={"roof": "front"})
+    with pytest.raises(InputError, match="expected all of camera_cross_left_120fov"):
         Alpamayo("r1", cameras={"front_wide": "front"})
     with pytest.raises(InputError, match=r"variant: expected one of r1, 1\.5"):
         Alpamayo("2")
+
+
+def test_alpamayo_draws_several_plans_at_once_and_says_which_one_answers(alpamayo_package):
+    alpamayo_package("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5")
+    for select, text, y in (
+        ("first", "Yield to the cyclist ahead.", 0.0),
+        ("medoid", "Slow for the cyclist.", 1.0),
+    ):
+        planner = Alpamayo("1.5", cameras={"front_wide": "front"}, samples=3, select=select)
+        answer = planner.plan([question(("front",), planner.needs.frame_times)])[0]
+        assert FakeModel.seen["samples"] == 3
+        assert answer.text == text
+        assert answer.waypoints is not None
+        assert (answer.waypoints[:, 1] == y).all()
+        assert answer.report["select"] == select
+        assert answer.report["reasoning"] == [
+            "Yield to the cyclist ahead.",
+            "Slow for the cyclist.",
+            "Go on.",
+        ]
+    with pytest.raises(InputError, match="expected select first or medoid and samples above 0"):
+        Alpamayo("1.5", select="best")
 
 
 @dataclass
@@ -185,8 +221,15 @@ class FakeTrajectory:
 class FakeAgent:
     initialized = False
 
-    def __init__(self, speed: float = 1.0) -> None:
-        self.speed = speed
+    def __init__(
+        self, speed: float = 1.0, sensors: dict[str, Any] | None = None, whole: bool = False
+    ) -> None:
+        self.speed, self.requires_scene = speed, whole
+        none = dict.fromkeys((*SLOTS, "lidar_pc"), False)
+        self.sensors = types.SimpleNamespace(**(none | ({"cam_f0": True} if sensors is None else sensors)))
+
+    def get_sensor_config(self):
+        return self.sensors
 
     def initialize(self) -> None:
         self.initialized = True
@@ -224,18 +267,52 @@ def navsim_package(monkeypatch):
 
 
 @pytest.mark.usefixtures("navsim_package")
-def test_a_navsim_agent_gets_an_agent_input_and_its_4_s_reach_6():
-    planner = Navsim("my_agents:build", {"speed": 6.0})
+def test_a_navsim_agent_gets_an_agent_input_and_keeps_its_horizon_of_4_s():
+    planner = Navsim("my_agents:build", {"speed": 6.0}, size=None)
     asked = question(("front",), planner.needs.frame_times, "turn right")
     _, plan = to_plan(planner.plan([asked])[0])
-    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], 6.0 * 0.25 * np.arange(1, 25), atol=1e-4)
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], 6.0 * 0.25 * np.arange(1, 17), atol=1e-4)
     seen = FakeAgent.seen
     assert [len(x) for x in (seen.ego_statuses, seen.cameras, seen.lidars)] == [4, 4, 4]
     assert seen.ego_statuses[0].ego_pose == pytest.approx([-12.0, 0.0, 0.0], abs=1e-4)
     assert seen.ego_statuses[-1].driving_command.tolist() == [0, 0, 1, 0]
     assert seen.cameras[-1].cam_f0.image.shape == (4, 6, 3)
-    np.testing.assert_allclose(seen.cameras[0].cam_f0.sensor2lidar_translation, [1.2, 0.0, 1.5], atol=1e-9)
+    # the camera is 1.2 m ahead of and 1.5 m above the rear axle, nuPlan's lidar 1.5185 m and 1.6309 m
+    told = seen.cameras[0].cam_f0.sensor2lidar_translation
+    np.testing.assert_allclose(told, [1.2 - 1.5185, 0.0, 1.5 - 1.6309], atol=1e-9)
     assert not hasattr(seen.cameras[0].cam_l0, "image")
+
+
+@pytest.mark.usefixtures("navsim_package")
+def test_a_navsim_agent_gets_the_sensors_that_it_names():
+    assert Navsim("my_agents:build", {"sensors": {}}).needs == Requirements(cameras=(), frame_times=())
+    now = {slot: [3] for slot in ("cam_l0", "cam_f0", "cam_r0")}
+    planner = Navsim(
+        "my_agents:build", {"sensors": now}, cameras={"cam_l0": "left", "cam_r0": ""}, size=(12, 4)
+    )
+    assert planner.needs.cameras == ("front", "left")
+    assert planner.needs.frame_times == (0.0,)
+    planner.plan([question(("front", "left"), (0.0,))])
+    before, at_t0 = FakeAgent.seen.cameras[0], FakeAgent.seen.cameras[3]
+    assert not hasattr(before.cam_f0, "image")
+    assert (at_t0.cam_l0.image == 10).all()
+    assert (at_t0.cam_r0.image == 0).all()
+    assert at_t0.cam_r0.image.shape == at_t0.cam_f0.image.shape == (4, 12, 3)
+    # twice as wide: 4 rows become 8, of which 2 above and 2 below are cut
+    np.testing.assert_allclose(at_t0.cam_f0.intrinsics, [[10, 0, 6.5], [0, 10, 2.5], [0, 0, 1]])
+    for refused, why in (
+        ({"sensors": {"lidar_pc": [3]}}, "needs lidar points"),
+        ({"whole": True}, "the whole scene"),
+    ):
+        with pytest.raises(
+            InputError, match=f"agent 'my_agents:build' {why}|agent 'my_agents:build' needs {why}"
+        ):
+            Navsim("my_agents:build", refused)
+
+
+@pytest.mark.parametrize("adapter", [Navsim, Alpamayo])
+def test_an_adapter_is_python_3_9_as_the_environments_that_it_is_sent_to(adapter: type):
+    ast.parse(Path(sys.modules[adapter.__module__].__file__ or "").read_text(), feature_version=(3, 9))
 
 
 @pytest.mark.usefixtures("navsim_package")

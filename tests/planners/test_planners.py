@@ -152,6 +152,23 @@ def test_another_rate_and_horizon_is_resampled():
     np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], np.arange(1, 25) * 2.5, atol=1e-6)
 
 
+@pytest.mark.parametrize(("hz", "until", "n"), [(2, 4.0, 16), (2, 3.0, 12), (10, 6.4, 24), (10, 3.9, 15)])
+def test_a_shorter_plan_keeps_its_own_horizon(hz, until, n):
+    """NAVSIM's 4 s, nuScenes' 3 s, Alpamayo's 6.4 s; braking at 2 m/s^2 from 12 m/s, in closed form."""
+    t = np.arange(1, round(until * hz) + 1) / hz
+    _, plan = to_plan(Response("", np.column_stack([12 * t - t**2, 0 * t]), t))
+    grid = 0.25 * np.arange(1, n + 1)
+    np.testing.assert_allclose(np.array(plan.waypoints)[:, 0], 12 * grid - grid**2, atol=0.1)
+
+
+def test_less_than_two_seconds_is_no_plan():
+    t = np.arange(1, 19) * 0.1
+    with pytest.raises(
+        PlanFaultError, match=r"expected a plan of 2 s or more, found its last waypoint at 1.8 s"
+    ):
+        to_plan(Response("", np.column_stack([10 * t, 0 * t]), t))
+
+
 def test_whatever_ends_plan_is_named_and_floods_no_terminal(capfd):
     planner = open_planner("tests.planners.nasty_planners:Ending")
     tokens = ("interrupt", "exit", "halt", "memory", "fork", "none", "text", "one", "good")

@@ -43,6 +43,14 @@ ASIDE = np.column_stack([CRUISE[:, 0], np.linspace(0, 3.2, 24), np.full(24, 0.05
         (said("pass", "It overtakes the van.", BRAKE), 1 / 3),
         (said("yield", "It gives way.", BRAKE, "lane change left"), 2 / 3),
         (said("", "", CRUISE, ""), 0.5),
+        (said("set speed tracking", "The lane is free: no need to brake.", CRUISE), 1.0),
+        (said("set speed tracking", "It does not slow down or stop.", CRUISE), 1.0),
+        (said("set speed tracking", "It keeps its speed without braking.", BRAKE), 1 / 3),
+        (said("stop", "I will not keep my speed but brake for the dog.", BRAKE), 1.0),
+        (said("stop", "There is no gap, so it brakes.", CRUISE), 1 / 3),
+        (said("yield", "I don't accelerate.", BRAKE), 1.0),
+        (said("stop", "It brakes for the dog.", np.zeros((24, 3))), 0.0),
+        (said("stop", "It brakes.", np.vstack([CRUISE[:8], np.repeat(CRUISE[7:8], 16, 0)])), 0.0),
     ],
 )
 def test_words_are_held_against_the_waypoints(plan, score: float):

@@ -71,8 +71,10 @@ def failed(original, augmented, mask, p, hazard=CYCLIST) -> set[str]:
 def test_a_sound_edit_passes_with_every_value_inside_its_bound():
     p, image = placed(), road()
     gates = measured(image, paint(image, p), around(p), p)
+    assert [g.gate for g in gates if g.value is None] == ["seen-again"], "nobody who could tell looked"
+    gates = [g for g in gates if g.value is not None]
     assert {g.gate for g in gates} == {"outside-mask", "seam", "visibility", "contrast", "base"}
-    assert all(g.passed and not g.reason and g.bound and g.value is not None for g in gates), gates
+    assert all(g.passed and not g.reason and g.bound for g in gates), gates
 
 
 @given(

@@ -79,6 +79,8 @@ def test_a_vehicle_through_which_the_road_is_seen_is_refused():
 
 def test_nothing_is_judged_without_eyes_or_without_a_thing():
     p = placed(300, 230)
-    assert judged(road(), paint(road(), p), p, eyes=None) is None
+    unjudged = judged(road(), paint(road(), p), p, eyes=None)
+    assert (unjudged.passed, unjudged.value) == (True, None)
+    assert unjudged.bound.startswith("not judged")
     null = TAXONOMY.null
     assert judged(road(), road(), p, null) is None

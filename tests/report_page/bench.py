@@ -30,6 +30,7 @@ from cfgen.records import (
     Trace,
     Verdict,
     Vote,
+    judged_as,
 )
 from cfgen.scenes.folder import write_scene
 from cfgen.store import Store
@@ -59,12 +60,12 @@ def careful(seed: int, arm: str) -> tuple[np.ndarray | None, tuple[int, int, int
     scores = (2, 2, 2) if brakes else (1, 0, 0)
     if seed % 11 == 10:
         return straight(12), "unknown"
-    return straight(12, 3.0 if brakes else 0.0), scores if arm in ("hazard", "nuisance") else "unknown"
+    return straight(12, 3.0 if brakes else 0.0), scores if arm in ("hazard", "nuisance") else (0, 0, 0)
 
 
 def blind(seed: int, arm: str) -> tuple[np.ndarray | None, tuple[int, int, int] | str]:
     """Never reacts, but talks."""
-    return straight(12), (2 if seed % 4 == 0 else 0, 0, 0) if arm == "hazard" else "unknown"
+    return straight(12), (2 if seed % 4 == 0 and arm == "hazard" else 0, 0, 0)
 
 
 def make_bench(
@@ -94,7 +95,7 @@ def make_bench(
     for name, script in ({"careful": careful, "blind": blind} if scripts is None else scripts).items():
         for i in range(n):
             for arm in ("original", *arms):
-                _write_answer(store, name, i, arm, *script(i, arm))
+                write_answer(store, name, i, arm, *script(i, arm))
     return store
 
 
@@ -178,13 +179,14 @@ def _write_case(
     store.write_case(case, pixels)
 
 
-def _write_answer(
+def write_answer(
     store: Store,
     planner: str,
     i: int,
     arm: str,
     waypoints: np.ndarray | None,
     outcome: tuple[int, int, int] | str,
+    repeat: int = 0,
 ) -> None:
     trace = Trace(
         scene="A straight road.",
@@ -198,7 +200,7 @@ def _write_answer(
             planner_hash=HASH,
             case_id=case_id(i),
             arm=arm,
-            repeat=0,
+            repeat=repeat,
             seed=i,
             status="failed" if waypoints is None else "ok",
             reason="" if waypoints is not None else "answered 23 waypoints",
@@ -226,8 +228,8 @@ def _write_answer(
             rubric_hash=HASH,
             planner=planner,
             case_id=case_id(i),
-            arm=arm,
-            repeat=0,
+            arm=judged_as(arm),
+            repeat=repeat,
             status=status,
             scores=scores,
             element_type="box" if scores else "",

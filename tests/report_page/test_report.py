@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,14 +11,31 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import write_record
+from cfgen.library.benchmark import Benchmark
+from cfgen.library.comparison import compare_runs
 from cfgen.metrics.breakdown import dose_response
-from cfgen.records import Fault, Rejection
+from cfgen.records import Fault, PlannerRun, Rejection
 from cfgen.report import report
-from cfgen.report_page.data import read_report_data
-from cfgen.report_page.events import judged
+from cfgen.report_page.casefile import CaseFiles
+from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.events import judged, measured
+from cfgen.report_page.samples import medoids
 from cfgen.report_page.sections.groups import groups_section
+from cfgen.report_page.sections.measured import measured_section
+from cfgen.report_page.sections.motion import motion_section
 from cfgen.report_page.table import Table
-from tests.report_page.bench import blind, make_bench, straight, write_swap
+from cfgen.store import Store
+from tests.report_page.bench import (
+    HASH,
+    blind,
+    careful,
+    make_bench,
+    straight,
+    write_answer,
+    write_rating,
+    write_swap,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +60,174 @@ def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
     report(bench, tmp_path / "r", panels=0)
     floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
     found = next(f for f in floors if (f["planner"], f["event"]) == ("careful", "overall"))
-    # nuisance arm: cases 0, 5 set it off; 10 would, but the judge finds nothing there
+    # nuisance arm: cases 0, 5 set it off; 10 would, but the judge cannot name the change there
     assert found["controls"]["nuisance"]["hits"] == 2
-    assert found["worst"] == "nuisance"
-    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11
-    assert found["headline"]["value"] == pytest.approx(4 / 11)
-    assert (found["headline"]["n"], found["hazard"]["n"]) == (11, 11)
+    assert (found["kind"], found["arms"], found["worst"]) == (
+        "mean",
+        ["rerun", "null", "nuisance"],
+        "nuisance",
+    )
+    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11, the other two none
+    assert found["headline"]["value"] == pytest.approx(6 / 11 - 2 / 33)
+    assert found["conservative"]["value"] == pytest.approx(4 / 11)
+    assert (found["headline"]["n"], found["hazard"]["n"], len(found["shared"])) == (11, 11, 11)
     trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
     assert trajectory["hazard"]["hits"] == 0
+
+
+def test_what_an_earlier_version_judged_is_no_sham_pair(bench: Path, tmp_path: Path):
+    """Its verdicts on the controls' own frames, and a rerun alone under other seeds than the original's."""
+    old = tmp_path / "old"
+    shutil.copytree(bench, old)
+    for path in old.glob("verdicts/offline/*/sham_*/*.json"):
+        arm = path.parent.name.removeprefix("sham_")
+        path.parent.with_name(arm).mkdir(exist_ok=True)
+        path.with_name(path.name).rename(path.parent.with_name(arm) / path.name)
+    for path in [*old.glob("verdicts/offline/*/*/*.json"), *old.glob("runs/*/rerun/*.json")]:
+        content = json.loads(path.read_text())
+        change = {"seed": 1000} if "seed" in content else {"arm": content["arm"].removeprefix("sham_")}
+        path.write_text(json.dumps(content | change))
+    report(old, tmp_path / "r", panels=0)
+    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
+    judged_floors = [f for f in floors if f["event"] != "trajectory"]
+    assert len(judged_floors) == 6
+    assert all(f["headline"]["value"] is None and not f["controls"] for f in judged_floors)
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "No sham pair of its floor was judged" in text
+    assert "verdicts of an earlier version on rerun, null, nuisance are no sham pairs" in text
+    assert "careful: hazard, nuisance, null answered under the seeds of the original" in text
+
+
+def test_scripted_planners_compete_with_nobody(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    store = Store(out)
+    known = {"planner": "careful", "planner_hash": HASH, "spec": "scripted", "repeats": 1, "seed": 0}
+    record = PlannerRun(**known, arms=("original",), needs={"truth": True})
+    write_record(store.planner_run_path("careful"), record, store.work)
+    written = report(out, tmp_path / "r", panels=0)
+    assert [row[0] for row in written.leaderboard.rows] == ["blind"]
+    assert all("careful" not in words for words in written.headline)
+    scripted = (tmp_path / "r" / "tables" / "scripted.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in scripted[1:]] == ["careful"]
+    assert not (tmp_path / "r" / "tables" / "pairs.csv").exists(), "nobody is left to compare"
+
+
+def test_raw_shares_and_those_above_the_floor_are_not_ranked_together(tmp_path: Path):
+    """Of two alike, one was asked in the control arms: only that has a headline."""
+    store = make_bench(tmp_path / "b", 6, {"asked": careful, "raw": careful})
+    for path in [*store.root.glob("verdicts/*/raw/sham_*/*"), *store.root.glob("runs/raw/[rn]*/*")]:
+        path.unlink()
+    written = report(store.root, tmp_path / "r", panels=0)
+    assert [words.split()[0] for words in written.headline] == ["asked"]
+
+
+def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_path: Path):
+    """A judge of waypoints alone: nobody has an overall score, and nobody falls out of the headline."""
+    scripts = {"careful": careful, "blind": blind, "dead": lambda seed, arm: (None, "planner_failed")}
+    store = make_bench(tmp_path / "b", 6, scripts)
+    for path in store.root.glob("verdicts/*/*/*/*.json"):
+        content = json.loads(path.read_text())
+        content["scores"] = {k: v for k, v in content["scores"].items() if k == "waypoints"}
+        path.write_text(json.dumps(content | {"votes": []}))
+    written = report(store.root, tmp_path / "r", panels=0)
+    assert sorted(words.split()[0] for words in written.headline) == ["blind", "careful", "dead"]
+    rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r/tables/leaderboard.csv").open())}
+    assert [rows["dead"][f"{d} %"] for d in ("reasoning", "waypoints", "overall")] == ["-", "0.0", "-"]
+    assert (rows["dead"]["N"], rows["dead"]["planner failed"]) == ("6", "6")
+    pairs = list(csv.DictReader((tmp_path / "r/tables/pairs.csv").open()))
+    assert [row["score"] for row in pairs] == ["waypoints"] * 3
+    assert all(int(row["N"]) for row in pairs)
+    floors = json.loads((tmp_path / "r/report.json").read_text())["floor"]
+    assert {f["event"] for f in floors} == {"waypoints", "trajectory"}
+    dead = Benchmark(store.root).run("dead").success()
+    assert [dead.rates[d].n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
+    compared = compare_runs(f"{store.root}:careful", "dead").pairs
+    assert {d: pair.difference.n for d, pair in compared.items()} == {
+        "reasoning": 0,
+        "waypoints": 6,
+        "overall": 0,
+    }
+    report(store.root, tmp_path / "alone", ["dead"], panels=0)
+    alone = next(csv.DictReader((tmp_path / "alone/tables/leaderboard.csv").open()))
+    assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "-"), "by its verdicts on the others"
+
+
+def motion_row(data: ReportData) -> dict[str, str]:
+    [table] = motion_section(data).tables
+    return next(dict(zip(table.columns, r, strict=True)) for r in table.rows if r[1] == "hazard")
+
+
+def case_view(data: ReportData) -> tuple[list[int], list[int]]:
+    """Which repeats the first case's view marks as counted, and the scores in the list of cases."""
+    detail = CaseFiles(data).detail(data.cases[0], {})
+    return [a["repeat"] for a in detail["answers"]["p"]["hazard"] if a["counts"]], detail["scores"]["p"][
+        "offline"
+    ]
+
+
+def test_the_sample_that_counts_is_chosen_and_told(tmp_path: Path):
+    """Three answers: a far-off one that succeeds, and two near each other that do not."""
+    store = make_bench(tmp_path / "b", 2, {"p": blind}, arms=("hazard",))
+    for repeat, (decel, score) in enumerate(((0.0, 0), (3.0, 2), (0.1, 0))):
+        for arm in ("original", "hazard"):
+            for i in range(2):
+                write_answer(store, "p", i, arm, straight(12, decel), (score,) * 3, repeat)
+    shares = {}
+    for select in ("mean", "first", "medoid", "best"):
+        table = report(store.root, tmp_path / "r", panels=0, select=select).leaderboard
+        shares[select] = table.rows[0][table.columns.index("overall %")], table.rows[0][-1]
+    assert shares == {
+        "mean": ("33.3", "mean of 3"),
+        "first": ("0.0", "first of 3"),
+        "medoid": ("0.0", "medoid of 3"),
+        "best": ("100.0", "best of 3"),
+    }
+    for path in store.root.glob("runs/p/original/*.json"):
+        content = json.loads(path.read_text())
+        content["plan"]["waypoints"] = straight(12).tolist()
+        path.write_text(json.dumps(content))
+    found = {}
+    for select in shares:
+        data = read_report_data(store, select=select)
+        braking = next(r for r in measured_section(data).tables[0].rows if r[0] == "hardest-braking-ms2")
+        found[select] = max(measured(data, "p", "hazard").values()), float(braking[3])
+    # samples that brake by 0, 3 and 0.1 m/s2, against a car that goes on
+    assert [found[s][0] for s in ("mean", "first", "medoid", "best")] == [pytest.approx(1 / 3), 0, 0, 1]
+    assert found["first"][1] < found["medoid"][1] < 0.5 < found["mean"][1] < 2 < found["best"][1]
+    driven = {s: motion_row(read_report_data(store, select=s)) for s in shares}
+    hardest = [float(driven[s]["driven m/s²"]) for s in ("first", "medoid", "best", "mean")]
+    assert hardest == pytest.approx([0.0, 0.1, 3.0, 3.1 / 3], abs=0.4), "a car overshoots a little"
+    assert hardest[0] < hardest[1] < 0.5 < hardest[3] < 2 < hardest[2]
+    counted = {s: case_view(read_report_data(store, select=s)) for s in shares}
+    assert counted == {
+        "mean": ([0, 1, 2], [0, 0, 0]),
+        "first": ([0], [0, 0, 0]),
+        "medoid": ([2], [0, 0, 0]),
+        "best": ([1], [2, 2, 2]),
+    }
+    plans = {("c", k): straight(12, d) for k, d in enumerate((3.0, 0.0, 0.1))}
+    assert medoids({**plans, ("c", 3): None, ("d", 0): None}) == {"c": 2}
+
+
+def test_people_correct_the_judge_in_the_report(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    store = Store(out)
+    for rater, low in (("anna", 0), ("ben", 2)):
+        for i in range(low, 6):
+            write_rating(store, "careful", i, (2, 2, 0), rater)
+    report(out, tmp_path / "r", panels=0)
+    figures = json.loads((tmp_path / "r" / "report.json").read_text())
+    found = next(f for f in figures["corrected"] if (f["planner"], f["score"]) == ("careful", "overall"))
+    assert (found["of"], found["judge"]["value"], found["people"]["value"]) == (
+        "hazard",
+        pytest.approx(6 / 11),
+        0.0,
+    )
+    assert (found["people"]["n"], found["corrected"]["n"]) == (6, 11)
+    among = next(f for f in figures["raters"] if f["score"] == "overall")
+    assert (among["ac1"], among["alpha"], among["raters"], among["rated_twice"]) == (1.0, None, 2, 4)
 
 
 def near_sighted(seed: int, arm: str):

@@ -139,7 +139,7 @@ def test_mistakes_name_the_remedy(bench: Path, capsys: pytest.CaptureFixture[str
         ModelChecker("offline", {})
     asks = [*asked(bench, "x"), "--rubric"]
     for name, said in (
-        ("hazard", "'hazard' is about pairs of answers; choose one about traces, such as 'faithfulness'"),
+        ("cfgen", "'cfgen' is about pairs of answers; choose one about traces, such as 'faithfulness'"),
         ("groundin", "found 'groundin' (did you mean 'grounding'?)"),
     ):
         assert main([*asks, name]) == 2

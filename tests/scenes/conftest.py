@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
-import numpy as np
+import cv2
 import pytest
 from PIL import Image
+
+from tests.hazards import drawn
 
 
 def content() -> dict:
@@ -27,10 +29,10 @@ def content() -> dict:
 def write(folder: Path, fields: dict) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "scene.json").write_text(json.dumps(fields))
-    rng = np.random.default_rng(1)
-    for name in ["frame.png", *(f"hist/{i}.png" for i in range(4))]:
+    for seed, name in enumerate(["frame.png", *(f"hist/{i}.png" for i in range(4))]):
         (folder / name).parent.mkdir(exist_ok=True)
-        Image.fromarray(rng.integers(0, 255, (90, 160, 3), np.uint8)).save(folder / name)
+        seen = drawn.road(shade=(8 + 2 * seed, 10 + 2 * seed), seed=seed)
+        Image.fromarray(cv2.resize(seen, (160, 90), interpolation=cv2.INTER_AREA)).save(folder / name)
     return folder
 
 

@@ -10,13 +10,14 @@ from PIL import Image
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, centre, horizon_rows, mounted
+from cfgen.perception.camera_doubt import GUESSED, TOLD
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.frame_camera import turned
 from cfgen.records import Camera
-from cfgen.scenes.check import check_folder
+from cfgen.scenes.check import check_folder, check_scene
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader, write_import_record
-from cfgen.scenes.readers.guess import TOLD, guessed_camera
+from cfgen.scenes.readers.guess import guessed_camera
 from tests.perception.seeing import Painted
 
 # The hand-written scene: 160 x 90, 67 degrees wide, 1.5 m high, 2 degrees down.
@@ -112,11 +113,10 @@ def imported(still, tmp_path, perceiver, **options):
 
 def test_a_still_takes_horizon_yaw_and_height_from_its_lane_lines(still, tmp_path):
     scene, summary = imported(still, tmp_path, Painted(lambda _: TRUE))
-    pitch, yaw, _ = np.degrees(angles(scene.front))
-    assert pitch == pytest.approx(4, abs=0.3)
-    assert yaw == pytest.approx(-2, abs=0.3)
     assert horizon_rows(scene.front, [159.5])[0] == pytest.approx(ROW, abs=1.5)
-    assert centre(scene.front)[2] == pytest.approx(1.2, rel=0.05)
+    assert centre(scene.front)[2] == pytest.approx(1.2, rel=0.08)
+    as_wide = math.tan(math.radians(30)) / (160 / 228.5)  # by the guessed lens, 60 degrees wide
+    assert math.degrees(angles(scene.front)[1]) == pytest.approx(-2 * as_wide, abs=0.3)
     assert scene.extra[TOLD]["from"] == {
         "fov_deg": "guess",
         "camera_height_m": "lane lines",
@@ -124,8 +124,9 @@ def test_a_still_takes_horizon_yaw_and_height_from_its_lane_lines(still, tmp_pat
         "yaw_deg": "lane lines",
     }
     [words] = summary.cameras.values()
-    assert "from lane lines, confidence 0." in words
-    assert "guessed: field of view 70 degrees" in words
+    assert "from lane lines (confidence 0." in words
+    assert "guessed: field of view 60 degrees" in words
+    assert "sizes 12 m away good to" in words
     record = write_import_record(tmp_path / "out", "image", still, {}, summary)
     assert json.loads(record.read_text())["cameras"] == {"still": words}
 
@@ -142,14 +143,25 @@ def test_what_the_user_gives_wins(still, tmp_path):
     assert perceiver.asked == 0
 
 
-@pytest.mark.parametrize("perceiver", [None, ColourGround(), Painted(lambda _: TRUE, lines=(1.8,))])
-def test_without_two_lines_the_guess_stays_and_is_called_one(still, tmp_path, perceiver):
+@pytest.mark.parametrize("perceiver", [None, ColourGround()])
+def test_without_anybody_who_sees_lines_the_guess_stays_and_is_called_one(still, tmp_path, perceiver):
     scene, summary = imported(still, tmp_path, perceiver)
-    assert scene.front == guessed_camera(320, 180)
+    guess = guessed_camera(320, 180)
+    assert horizon_rows(scene.front, [160.0])[0] == pytest.approx(horizon_rows(guess, [160.0])[0])
+    assert centre(scene.front) == pytest.approx(centre(guess))
+    assert scene.front.fx == guess.fx
     assert set(scene.extra[TOLD]["from"].values()) == {"guess"}
     assert scene.extra[TOLD]["reason"]
     assert "no use of lane lines: " in summary.cameras["still"]
-    assert "guessed: field of view 70 degrees, height 1.40 m, horizon at row 90" in summary.cameras["still"]
+    assert "guessed: field of view 60 degrees, height 1.40 m, horizon at row 90" in summary.cameras["still"]
+    faults = check_scene(find_scenes(tmp_path / "out")[0], Painted(lambda _: TRUE))[1]
+    assert any(f.level == "error" and f.what.startswith(f"{GUESSED}: what is drawn 12 m") for f in faults)
+
+
+def test_one_lane_line_tells_nothing(still, tmp_path):
+    scene, _ = imported(still, tmp_path, Painted(lambda _: TRUE, lines=(1.8,)))
+    by = scene.extra[TOLD]["from"]
+    assert (by["camera_height_m"], by["horizon_row"]) == ("guess", "the road's far end")
 
 
 def test_a_video_goes_by_many_frames(tmp_path):
@@ -161,7 +173,7 @@ def test_a_video_goes_by_many_frames(tmp_path):
     perceiver = Painted(sway)
     scenes = import_scenes(open_reader("video", frames, {"fps": 10}, perceiver), tmp_path / "out", quiet=True)
     camera = load_scene(find_scenes(tmp_path / "out")[0]).scene.front
-    assert math.degrees(angles(camera)[0]) == pytest.approx(4, abs=0.5)
+    assert horizon_rows(camera, [159.5])[0] == pytest.approx(ROW, abs=2)
     assert perceiver.asked == 24
     assert list(scenes.cameras) == ["frames"]
 
@@ -173,9 +185,8 @@ def test_a_perceiver_is_no_option_of_a_reader(still):
 
 def test_the_terminal_tells_where_the_camera_comes_from(still, tmp_path, capsys):
     assert main(["scenes", "import", "image", str(still), "--out", str(tmp_path / "out"), "--quiet"]) == 0
-    assert (
-        "camera: still: no use of lane lines: perception 'colour' sees none; guessed"
-        in capsys.readouterr().out
-    )
+    told = capsys.readouterr().out
+    assert "camera: still: guessed: field of view 60 degrees" in told
+    assert "no use of lane lines: perception 'colour' sees none; sizes 12 m away good to" in told
     [record] = (tmp_path / "out" / "imports").iterdir()
     assert "guessed" in json.loads(record.read_text())["cameras"]["still"]

@@ -61,6 +61,36 @@ def test_a_pipe_among_stills_is_named_and_not_waited_for(tmp_path, capsys):
     assert len(find_scenes(tmp_path / "out")) == 4
 
 
+def test_other_kinds_of_pictures_are_read_or_named(tmp_path, capsys):
+    source = tmp_path / "stills"
+    source.mkdir()
+    for i, suffix in enumerate(("webp", "tif", "tiff", "gif", "bmp", "GIF")):
+        Image.new("RGB", (96, 54), (200, 40, 90)).save(source / f"{i}.{suffix}")
+    (source / "phone.HEIC").write_bytes(b"\0\0\0\x18ftypheic")
+    assert main(command("image", source, tmp_path / "out")) == 1
+    said = capsys.readouterr().out
+    assert f"left out: {source / 'phone.HEIC'}: expected a picture that cfgen reads, found .heic" in said
+    made = find_scenes(tmp_path / "out")
+    assert len(made) == 6
+    for path in made:
+        folder = load_scene(path)
+        assert folder.front_frame().image.endswith(".jpg")
+        assert folder.image().shape == (54, 96, 3)
+        assert np.abs(folder.image().mean((0, 1)) - (200, 40, 90)).max() < 4
+
+
+@pytest.mark.parametrize("size", [(1, 1), (8, 5), (200, 20)])
+def test_a_tiny_picture_is_named_as_too_small(tmp_path, capsys, size):
+    Image.new("RGB", size).save(tmp_path / "tiny.png")
+    assert main(command("image", tmp_path / "tiny.png", tmp_path / "out")) == 1
+    said = capsys.readouterr().out
+    assert (
+        f"tiny.png: the picture is too small: expected at least 32x32 pixels, found {size[0]}x{size[1]}"
+        in said
+    )
+    assert "horizon_row" not in said
+
+
 def test_pointers_are_no_images(tmp_path, capsys):
     pictures(tmp_path / "in")
     for path in (tmp_path / "in").iterdir():
@@ -140,8 +170,8 @@ def test_what_nobody_expected_is_a_fault(tmp_path, monkeypatch, capsys):
     pictures(tmp_path / "in")
     whole = drive._motion
 
-    def breaks(made, t0):
-        return (np.zeros(0).max(), None, False) if made.name == "2" else whole(made, t0)
+    def breaks(made, *more):
+        return (np.zeros(0).max(), None, False) if made.name == "2" else whole(made, *more)
 
     monkeypatch.setattr(drive, "_motion", breaks)
     assert main(command("image", tmp_path / "in", tmp_path / "out")) == 1

@@ -113,6 +113,7 @@ HISTORY = [[-2.5, 0, 0, 10], [0, 0, 0, 10]]
         ({"history": HISTORY}, "history_images: expected at most 2.*found 8"),
         ({"history": None}, "speed_t0.*found neither"),
         ({"future_t": list(range(24))}, "future_t: expected times after 0"),
+        ({"drive_on": "Left"}, "drive_on: expected left or right, found 'Left'"),
         ({"lane_width_m": "wide"}, "lane_width_m: expected metres"),
         ({"road": {"kind": "rails"}}, "road: expected a word or a list of words"),
         ({"road": [1]}, "road: expected a word or a list of words"),

@@ -336,6 +336,19 @@ def test_comma2k19_real_segment(real, tmp_path):
     assert (difference.max(axis=0) < (0.05, 0.3, 0.01)).all()
 
 
+def test_the_side_that_traffic_keeps_to_is_told_to_every_scene(tmp_path):
+    cv2.imwrite(str(tmp_path / "still.png"), np.full((90, 160, 3), 90, np.uint8))
+    for side in ("left", ""):
+        import_scenes(
+            open_reader("image", tmp_path / "still.png", {}),
+            tmp_path / f"to-{side}",
+            quiet=True,
+            drive_on=side,
+        )
+        [made] = find_scenes(tmp_path / f"to-{side}")
+        assert load_scene(made).scene.extra.get("drive_on", "") == side
+
+
 def test_comma2k19_faults(tmp_path):
     with pytest.raises(InputError, match="expected comma2k19 segments"):
         open_reader("comma2k19", tmp_path, {})

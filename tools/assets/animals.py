@@ -27,7 +27,7 @@ from body.poses import ASTRIDE
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects
+from common import Model, Objects, about
 
 
 def _antlers(beast: Beast) -> list[Part]:
@@ -186,12 +186,18 @@ def dog(seed: int = 0, shepherd: bool = False) -> Objects:
     return build([*parts, _collar(DOG, (0.3, 0.02, 0.02))])
 
 
-def cat(seed: int = 0, tabby: bool = False) -> Objects:
-    """A walking cat with its tail up, ginger and white or striped."""
-    colour = coats.cat(CAT, seed, (0.45, 0.25, 0.115), (0.31, 0.145, 0.055), 0.085)
-    if tabby:
-        colour = coats.cat(CAT, seed, (0.3, 0.25, 0.195), (0.11, 0.088, 0.068), 0.05)
-    return build(CAT.parts(colour, seed) + CAT.eyes(0.008))
+#: Back, stripes, and how far up legs are white (m).
+CATS: dict[str, tuple[Rgb, Rgb, float]] = {
+    "ginger": ((0.45, 0.25, 0.115), (0.31, 0.145, 0.055), 0.085),
+    "tabby": ((0.24, 0.2, 0.155), (0.06, 0.048, 0.038), 0.05),
+    "black": ((0.022, 0.02, 0.019), (0.015, 0.014, 0.013), 0.075),
+}
+
+
+def cat(seed: int = 0, coat: str = "ginger") -> Objects:
+    """A cat on its way across, low, its tail out behind it, with a white face and paws."""
+    back, stripe, white = CATS[coat]
+    return build(CAT.parts(coats.cat(CAT, seed, back, stripe, white), seed) + CAT.eyes(0.009))
 
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
@@ -241,7 +247,7 @@ FEW: dict = {"samples": 10}
 MODELS = {
     "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **FEW),
     "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **FEW, pixels=200),
-    "cat": Model(cat, {"ginger": {}, "tabby": {"tabby": True}}, **FEW, pixels=120),
+    "cat": Model(cat, {coat: {"coat": coat} for coat in CATS}, **FEW, pixels=150, azimuths=about(90, 270)),
     "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, pixels=420),
     "sheep": Model(sheep, {"flock": {}}, **FEW, pixels=400),
     "boar": Model(boars, {"family": {}}, **FEW, pixels=240),

@@ -68,87 +68,43 @@ def _skin(points: np.ndarray, paint) -> object:
 
 def build_suitcase(
     seed: int,
-    color: tuple[float, float, float] = (0.01, 0.19, 0.20),
-    other: tuple[float, float, float] = (0.26, 0.015, 0.04),
+    color: tuple[float, float, float] = (0.01, 0.17, 0.18),
+    other: tuple[float, float, float] = (0.20, 0.085, 0.032),
 ) -> Objects:
-    """A hard suitcase burst open, clothes falling out of it, and a second one lying shut on its edge behind."""
+    """A shut trolley case that came to stand upright, and another lying flat beside it."""
     rng = Random(seed)
-    lining = material("lining", (0.30, 0.28, 0.25), 0.9, spec=0.0)
-    made: Objects = [
-        place([_shell(color, lining)], (0.0, -0.26, 0.0), 0.1),
-        place([_shell(color, lining)], (-0.05, 0.26, 0.11), -0.15, roll=0.5),
-        place(_closed_case(other), (-0.38, -0.25, 0.255), 1.75, roll=math.pi / 2),
-    ]
-    for k, (cloth, at, size) in enumerate(
-        (
-            ((0.66, 0.66, 0.64), (0.0, -0.24, 0.1), (0.28, 0.2, 0.16)),
-            ((0.07, 0.12, 0.30), (0.32, -0.1, 0.0), (0.26, 0.22, 0.10)),
-            ((0.50, 0.05, 0.05), (0.30, 0.3, 0.0), (0.24, 0.18, 0.08)),
-            ((0.58, 0.46, 0.26), (0.1, -0.62, 0.0), (0.24, 0.16, 0.09)),
-            ((0.62, 0.62, 0.66), (0.52, -0.42, 0.0), (0.2, 0.15, 0.06)),
-        )
-    ):
-        made.append(
-            place([_heap(rng, size, material(f"cloth{k}", cloth, 0.95, spec=0.02, vary=0.12))], at, 2.1 * k)
-        )
-    return [place(made, yaw=rng.uniform(-0.4, 0.4))]
-
-
-def _heap(rng: Random, size: tuple[float, float, float], paint) -> object:
-    """A garment dropped in folds: half length, half width and height in metres."""
-    r, turn = np.meshgrid(
-        np.linspace(1, 0, 22), np.linspace(0, 2 * math.pi, 120, endpoint=False), indexing="ij"
-    )
-    ragged = 1 + sum(rng.uniform(-0.16, 0.16) * np.cos(k * turn + rng.uniform(0, 6)) for k in (2, 3, 5, 7))
-    x, y = r * ragged * np.cos(turn), r * ragged * np.sin(turn)
-    folds = 0.0
-    for _ in range(5):
-        way, often = rng.uniform(0, 3.1), rng.uniform(3, 8)
-        folds = folds + abs(
-            np.sin(often * (x * np.cos(way) + y * np.sin(way)) + rng.uniform(0, 6) + 0.8 * x * y)
-        )
-    z = (1 - r**3) ** 0.6 * (0.35 + 0.25 * folds) * 0.75
-    return _skin(np.stack([size[0] * x, size[1] * y, 0.004 + size[2] * z], -1), paint)
-
-
-def _shell(color: tuple[float, float, float], lining) -> object:
-    """Half of a case lying open, 0.72 x 0.46 m and 0.13 m deep: ribbed outside, lined inside."""
-    hard = material("shell", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
-    made: Objects = []
-    for inset, paint in ((0.0, hard), (0.012, lining)):
-        rings = [(0.05, 0.004), (0.02, 0.015), (0.0, 0.05), (0.0, 0.13)]
-        turn = np.linspace(0, 2 * math.pi, 120, endpoint=False)
-        c, s = np.cos(turn), np.sin(turn)
-        x, y = np.sign(c) * abs(c) ** 0.22, np.sign(s) * abs(s) ** 0.22
-        rib = 0.006 * (np.sin(24 * turn) > 0) if not inset else 0.0
-        rows = [
-            np.stack(
-                [x * (0.36 - k - inset + rib), y * (0.23 - k - inset + rib), np.full(120, z + inset)], -1
-            )
-            for k, z in [(0.34, 0.004), *rings]
-        ]
-        made.append(_skin(np.array(rows), paint))
-    return place(made)
+    upright = place(_closed_case(color), (-0.14, 0.24, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
+    flat = place(_closed_case(other), (0.05, -0.46, 0.015), 1.15 - math.pi)
+    return [place([upright, flat], yaw=rng.uniform(-0.3, 0.3))]
 
 
 def _closed_case(color: tuple[float, float, float]) -> Objects:
-    """A shut case lying flat: ribs, wheels, pull-out handle, a strap's grip."""
-    hard = material("case", color, 0.35, coat=0.3, vary=0.1, vary_scale=5)
-    trim = material("trim", (0.02, 0.02, 0.02), 0.5)
+    """A shut case lying flat, its wheels towards -x: ribs, corners, a zip all round, grips, the pull-out handle."""
+    hard = material("case", color, 0.4, coat=0.25, vary=0.12, vary_scale=5)
+    dark = material("case edge", tuple(0.55 * c for c in color), 0.5)
+    trim = material("trim", (0.015, 0.015, 0.015), 0.5)
     metal = material("metal", (0.5, 0.5, 0.5), 0.3, metal=1.0)
     made = [box((0, 0, 0.15), (0.74, 0.48, 0.28), hard, 0.06, segments=5)]
-    for y in np.linspace(-0.18, 0.18, 7):
-        made.append(box((0, float(y), 0.292), (0.56, 0.022, 0.014), hard, 0.005))
-        made += [box((s * 0.371, float(y), 0.15), (0.014, 0.022, 0.17), hard, 0.005) for s in (1, -1)]
-    made.append(box((0, 0, 0.15), (0.748, 0.488, 0.014), trim, 0.004))
-    wheel = [(0.0, -0.02), (0.034, -0.02), (0.034, 0.02), (0.0, 0.02)]
+    for y in np.linspace(-0.17, 0.17, 5):
+        made.append(box((0, float(y), 0.292), (0.58, 0.034, 0.016), hard, 0.006))
+        made.append(box((0, float(y), 0.008), (0.58, 0.034, 0.016), hard, 0.006))
+    made.append(box((0, 0, 0.15), (0.75, 0.49, 0.022), trim, 0.006))
+    for x in (-0.335, 0.335):
+        for y in (-0.205, 0.205):
+            made.append(box((x, y, 0.15), (0.095, 0.095, 0.288), dark, 0.05, segments=4))
+    wheel = [(0.0, -0.022), (0.036, -0.022), (0.036, 0.022), (0.0, 0.022)]
     for y in (-0.18, 0.18):
         for z in (0.05, 0.25):
             made.append(lathe(wheel, trim, 20, center=(-0.4, y, z), rot=(math.pi / 2, 0, 0)))
-    pull = [(0.37, -0.1), (0.62, -0.1), (0.64, -0.08), (0.64, 0.08), (0.62, 0.1), (0.37, 0.1)]
-    made.append(tube([(x, y, 0.2) for x, y in pull], 0.011, metal))
-    grip = [(-0.08, 0.245, 0.12), (-0.06, 0.28, 0.14), (0.06, 0.28, 0.14), (0.08, 0.245, 0.12)]
-    return [*made, tube(grip, 0.014, trim)]
+    pull = [(0.37, -0.1), (0.53, -0.1), (0.55, -0.08), (0.55, 0.08), (0.53, 0.1), (0.37, 0.1)]
+    made.append(tube([(x, y, 0.2) for x, y in pull[:2]], 0.011, metal))
+    made.append(tube([(x, y, 0.2) for x, y in pull[-2:]], 0.011, metal))
+    made.append(tube([(x, y, 0.2) for x, y in pull[1:-1]], 0.017, trim))
+    for a in (0.0, math.pi / 2):  # on its long and on its short side
+        c, s, far = math.cos(a), math.sin(a), 0.37 if a == 0 else 0.245
+        grip = [(far, -0.09), (far + 0.035, -0.07), (far + 0.035, 0.07), (far, 0.09)]
+        made.append(tube([(c * u - s * v, s * u + c * v, 0.11) for u, v in grip], 0.015, trim))
+    return made
 
 
 def build_bags(
@@ -213,7 +169,7 @@ MODELS = {
     "mattress": Model(build_mattress, {"a": {}}, pixels=260, **LOW),
     "suitcase": Model(
         build_suitcase,
-        {"teal": {}, "red": {"color": (0.34, 0.02, 0.03), "other": (0.03, 0.07, 0.17), "seed": 2}},
+        {"teal": {}, "red": {"color": (0.30, 0.018, 0.025), "other": (0.012, 0.013, 0.016), "seed": 2}},
         pixels=220,
         **LOW,
     ),

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 
 import bpy
 import numpy as np
+from body.parts import Part, build, moved
+from body.person import person
+from body.poses import WAIT
+from body.skeleton import turn
+from body.wardrobe import OUTFITS
 from car_details import build_handle, build_mirror
 from cars import SEDAN, assemble, build_car, looks, paint_look, paint_shell, shaped
 from common import Model, Objects, Point, box, lathe, material, mesh, place
@@ -18,10 +24,11 @@ DOOR = (
     *((-0.375, 1.375), (-0.10, 1.365), (0.29, 1.31), (0.85, 0.955)),
 )
 HINGE = (0.97, 0.91)
+OPEN_DEG = 68.0
 
 
-def build_door_open(seed: int, color: str = "silver") -> Objects:
-    """A parked sedan whose left front door stands wide open."""
+def build_door_open(seed: int, color: str = "red", driver: str | None = None) -> Objects:
+    """A parked sedan whose left front door stands wide open, its pane wound down; `driver` has just got out."""
     paint, dark = (
         material("frame", **paint_look(color)),
         material("footwell", (0.012, 0.012, 0.012), 0.9, spec=0.1),
@@ -33,8 +40,15 @@ def build_door_open(seed: int, color: str = "silver") -> Objects:
         box((0.90, 0.35, 0.62), (0.10, 0.95, 0.5), dark, 0.04),
     ]
     door = place([*_door_skin(color, paint), *_door_inside(paint)], (-HINGE[0], -HINGE[1], 0))
-    made.append(place([door], (*HINGE, 0), -math.radians(64)))
+    made.append(place([door], (*HINGE, 0), -math.radians(OPEN_DEG)))
+    if driver:
+        made += build(moved(standing_by_door(driver, seed), turn((0, 0, 40)), (0.28, 1.2, 0)))
     return made
+
+
+def standing_by_door(who: str, seed: int) -> list[Part]:
+    """Somebody upright, who looks ahead over the door."""
+    return person(WAIT, replace(OUTFITS[who], gear=[]), seed)[1]
 
 
 def _door_skin(color: str, paint: bpy.types.Material) -> Objects:
@@ -42,6 +56,7 @@ def _door_skin(color: str, paint: bpy.types.Material) -> Objects:
     shell = shaped(SEDAN)
     paint_shell(shell, SEDAN)
     shell.fill(-np.minimum(shell.sides(DOOR), shell.points[..., 1]), "cut")
+    shell.fill(np.minimum(shell.sides(rounded(SEDAN.windows[0], 0.05)) + 0.004, shell.points[..., 1]), "cut")
     gap = material("door gap", (0.008, 0.008, 0.008), 0.8, spec=0.1)
     made = [shell.build(*looks(color, "off")), *build_mirror(shell, SEDAN, 1, paint)]
     made += build_handle(shell, SEDAN.handles[0], 1, paint, gap)
@@ -52,8 +67,8 @@ def _door_skin(color: str, paint: bpy.types.Material) -> Objects:
 def _door_inside(paint: bpy.types.Material) -> Objects:
     """What the open door shows: metal around a panel with armrest, pocket and handle, and the frame of the pane."""
     shell = shaped(SEDAN)
-    trim = material("door trim", (0.15, 0.148, 0.143), 0.7)
-    cloth = material("door cloth", (0.40, 0.38, 0.35), 0.9, spec=0.1)
+    trim = material("door trim", (0.43, 0.37, 0.29), 0.7)
+    cloth = material("door cloth", (0.20, 0.13, 0.085), 0.9, spec=0.1)
     black = material("door seal", (0.010, 0.010, 0.010), 0.6)
     chrome = material("door pull", (0.6, 0.6, 0.62), 0.15, metal=1.0)
 
@@ -164,9 +179,10 @@ BIG = {"pixels": 360, "samples": 16}
 MODELS = {
     "car_door_open": Model(
         build_door_open,
-        {"silver": {}},
+        {"red": {}, "blue": {"color": "blue", "driver": "man"}},
         pixels=400,
         samples=16,
+        azimuths=(0, 30, 60, 90, *range(120, 241, 10), 270, 300, 330),
     ),
     "car_overturned": Model(build_overturned, {"blue": {}}, **BIG),
     "car_crash": Model(build_crash, {"a": {"seed": 2}}, **{**BIG, "pixels": 380}),

@@ -51,6 +51,15 @@ class Model:
     samples: int = 24
 
 
+def about(*sides: int) -> tuple[int, ...]:
+    """Azimuths, degrees: every 10 within 40 of the `sides` that a model mostly shows, every 30 elsewhere."""
+    return tuple(
+        a
+        for a in range(0, 360, 10)
+        if a % 30 == 0 or any(abs((a - s + 180) % 360 - 180) <= 40 for s in sides)
+    )
+
+
 def reset_scene() -> None:
     """An empty scene: no objects, no materials."""
     bpy.ops.wm.read_factory_settings(use_empty=True)

@@ -20,7 +20,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ASSETS = HERE.parents[1] / "scenarios" / "assets"
 FORMAT = 2  # raise it when render.py or pack.py change what every sprite looks like
-TOOLS = {"make_sprites", "render", "pack", "sheet"}
+TOOLS = {"make_sprites", "render", "pack", "sheet", "recognize"}
 Jobs = dict[tuple[str, str], tuple[Any, dict[str, Any], str]]
 
 

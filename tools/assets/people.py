@@ -11,7 +11,7 @@ from body.poses import (
     CALLING,
     DIG,
     HALT,
-    LYING,
+    PROPPED,
     PUSHING,
     STAND,
     STOOPED,
@@ -24,7 +24,7 @@ from body.poses import (
 from body.props import ball, phone, shovel, stop_paddle, stroller, walking_stick
 from body.skeleton import Pose, Skeleton, turn
 from body.wardrobe import OUTFITS
-from common import Model, Objects
+from common import Model, Objects, about
 
 POSES: dict[str, Pose] = {"stand": STAND, "wait": WAIT, "talk": TALK, "halt": HALT, "beckon": BECKON}
 
@@ -105,10 +105,10 @@ def with_stroller(
     return build([*person(pose, wear, seed)[1], *stroller((0.74, 0, 0))])
 
 
-def lying(seed: int = 0, who: str = "man") -> Objects:
-    """Someone lying on their side across the road, face to the camera."""
-    parts = person(LYING, replace(OUTFITS[who], gear=[]), seed)[1]
-    return build(settle(moved(parts, turn((0, 0, -90)), (-0.15, 0, 0))))
+def fallen(seed: int = 0, who: str = "man") -> Objects:
+    """Someone half sitting on the road after a fall, side on, the face to the camera."""
+    parts = person(PROPPED, replace(OUTFITS[who], gear=[]), seed)[1]
+    return build(settle(moved(parts, turn((0, 0, -76)), (-0.1, 0.3, 0))))
 
 
 def in_gait(model: Model) -> Model:
@@ -164,7 +164,9 @@ WALKERS = {
 }
 STANDERS = {
     "pedestrian_standing": Model(standing, {"summer": {"who": "summer"}}, **FEW),
-    "pedestrian_lying": Model(lying, {"man": {"who": "summer"}, "woman": {"who": "woman"}}, **FEW),
+    "pedestrian_fallen": Model(
+        fallen, {"man": {"who": "summer"}, "woman": {"who": "woman"}}, **FEW, azimuths=about(0)
+    ),
     "pedestrian_group": Model(group, CROWD, **FEW, pixels=280),
     "person_vest": Model(
         standing,

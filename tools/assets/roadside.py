@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from random import Random
 
+import bpy  # isort: skip  (bmesh exists only once bpy is loaded)
+import bmesh
 import numpy as np
-from common import Model, Objects, box, crumple, lathe, material, mesh, place, tube
+from common import Model, Objects, about, box, crumple, lathe, material, mesh, place, tube
 
 
 def build_billboard(seed: int) -> Objects:
@@ -242,7 +244,7 @@ def _cables(rng: Random) -> Objects:
 
 
 def build_manhole(seed: int) -> Objects:
-    """An open manhole, seen from +x: an iron ring about a black shaft, its cover half off and tipped up behind."""
+    """An open manhole, seen from +x: an iron ring about a black shaft, its cover fallen in askew behind."""
     iron = material("iron", (0.15, 0.135, 0.12), 0.55, metal=0.3, dark=(0.07, 0.045, 0.03), vary_scale=14)
     worn = material("worn", (0.27, 0.26, 0.25), 0.45, metal=0.5, vary=0.35, vary_scale=20)
     damp = material("damp", (0.030, 0.027, 0.023), 0.9, spec=0.0, vary=0.5, vary_scale=12)
@@ -259,8 +261,31 @@ def build_manhole(seed: int) -> Objects:
             lathe([(0.47, 0.05), (0.60, 0.035), (0.74, 0.012), (0.76, 0.002)], collar, 48), 0.014, 0.12, 1
         ),
     ]
-    cover = place(_cover(iron, worn), (-0.40, 0.10, 0.235), Random(seed).uniform(0.1, 0.3), pitch=0.5)
-    return [*made, cover]
+    cover = place(_cover(iron, worn), (-0.37, 0.02, 0.07), Random(seed).uniform(0.05, 0.15), pitch=0.95)
+    return [*made, *above_ground([cover])]
+
+
+def above_ground(roots: Objects) -> Objects:
+    """The parts of objects and their children that stick out of the ground; the objects themselves are gone."""
+    bpy.context.view_layer.update()
+    graph = bpy.context.evaluated_depsgraph_get()
+    made: Objects = []
+    parts = [part for root in roots for part in (root, *root.children_recursive)]
+    for part in (part for part in parts if part.type == "MESH"):
+        skin, cut = bpy.data.meshes.new_from_object(part.evaluated_get(graph)), bmesh.new()
+        skin.transform(part.matrix_world)
+        cut.from_mesh(skin)
+        everything = [*cut.verts, *cut.edges, *cut.faces]
+        bmesh.ops.bisect_plane(
+            cut, geom=everything, plane_co=(0, 0, 0.005), plane_no=(0, 0, 1), clear_inner=True
+        )
+        cut.to_mesh(skin)
+        cut.free()
+        made.append(bpy.data.objects.new(part.name, skin))
+        bpy.context.collection.objects.link(made[-1])
+    for part in parts:
+        bpy.data.objects.remove(part)
+    return made
 
 
 def _cover(iron, worn) -> Objects:
@@ -294,5 +319,7 @@ MODELS = {
     "mailbox": Model(build_mailbox, {"a": {}}, pixels=160, symmetry="mirror", **FEW),
     "traffic_island": Model(build_island, {"a": {}}, pixels=200, **FEW),
     "power_line": Model(build_power_line, {"a": {}}, pixels=320, **FEW),
-    "manhole": Model(build_manhole, {"a": {}}, pixels=200, elevations=(3.0, 7.0), samples=12),
+    "manhole": Model(
+        build_manhole, {"a": {}}, pixels=200, elevations=(3.0, 7.0), azimuths=about(0), samples=12
+    ),
 }

@@ -6,11 +6,11 @@ import numpy as np
 from body.clothes import Cut
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import Outfit, person
-from body.poses import CURLED
+from body.poses import PROPPED
 from body.sdf import Solid, cone, ellipsoid, loft
 from body.skeleton import Foot, Hand, Pose, turn
 from body.wardrobe import JEANS, WHITE
-from common import Model, Objects
+from common import Model, Objects, about
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.55, 0.55, 0.56)
@@ -314,19 +314,21 @@ def parked(seed: int = 0, rgb: Rgb = (0.06, 0.3, 0.2)) -> Objects:
 
 
 def fallen_cyclist(seed: int = 0, who: str = "commuter") -> Objects:
-    """A cyclist lying on the ground across the road, the bicycle behind."""
+    """A cyclist half sitting on the road after a fall, side on, the bicycle on its side behind."""
     spec = RIDERS[who]
     helmeted = any(name == "helmet" for name, _ in spec["wear"].gear)
-    _, parts = person(CURLED, spec["wear"], seed, bare_head=not helmeted)
-    bike = moved(bicycle(crank=-10, steer=38, **spec["bike"]), turn((0, 0, 78)) @ turn((66, 4, 0)))
+    _, parts = person(PROPPED, spec["wear"], seed, bare_head=not helmeted)
+    bike = moved(bicycle(crank=-10, steer=38, **spec["bike"]), turn((0, 0, 84)) @ turn((72, 4, 0)))
     low = min(float(p.v[:, 2].min()) for p in bike)
-    bike = moved(bike, np.eye(3), (-0.55, 0.3, -0.012 - low))
-    return build(settle([*moved(parts, turn((0, 0, -90)), (0.5, 0, 0)), *bike]))
+    bike = moved(bike, np.eye(3), (-0.5, -0.1, -0.012 - low))
+    return build(settle([*moved(parts, turn((0, 0, -72)), (0.62, 0.25, 0)), *bike]))
 
 
 MODELS = {
     "cyclist_falling": Model(falling_cyclist, {"commuter": {}}, samples=10),
     "bicycle": Model(parked, {"green": {}}, samples=10),
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
-    "cyclist_fallen": Model(fallen_cyclist, {"lying": {}, "racer": {"who": "racer"}}, pixels=330, samples=10),
+    "cyclist_fallen": Model(
+        fallen_cyclist, {"commuter": {}, "racer": {"who": "racer"}}, pixels=330, azimuths=about(0), samples=10
+    ),
 }

@@ -33,6 +33,8 @@ MANIFEST = Path(__file__).parent / "manifest.yaml"
 RAW = "https://raw.githubusercontent.com"
 TIMEOUT = 30.0  # s
 MOST_BYTES = 32 << 20
+#: Cars and people tell of a camera's height and horizon.
+THINGS = ("--perception-option", "things=fastestdet")
 #: Where the git directory of a clone is: bare, plain, or either in a folder ``repo``.
 GIT_DIRECTORIES = ("", ".git", "repo", "repo/.git")
 
@@ -196,10 +198,13 @@ def sources(data_sets: dict[str, DataSet], pictures: Sequence[Picture]) -> bytes
 
 
 def import_commands(data_sets: dict[str, DataSet], names: Sequence[str], out: Path) -> list[str]:
-    """What makes scenes of the pictures: a command for each data set, with its lens where that is known."""
-    command = ["cfgen", "scenes", "import", "image"]
+    """What makes scenes of the pictures: a command for each data set, with its lens where that is known, and with who
+    sees enough to measure the rest."""
+    command, eyes = ["cfgen", "scenes", "import", "image"], ["--perception", "twinlitenet"]
     return [
-        shlex.join([*command, str(out / name), "--out", f"{out}-scenes", *data_sets[name].options()])
+        shlex.join(
+            [*command, str(out / name), "--out", f"{out}-scenes", *data_sets[name].options(), *eyes, *THINGS]
+        )
         for name in names
     ]
 

@@ -10,9 +10,9 @@ Frame = tuple[np.ndarray, np.ndarray, np.ndarray]  # rgb (h, w, 3), road (h, w),
 
 
 def lens(rng: Generator, rgb: np.ndarray, road: np.ndarray, lane: np.ndarray) -> Frame:
-    """Zoom, aspect, horizon, roll, mirror and sometimes a barrel; what was not seen is black and no road."""
+    """Zoom, aspect, horizon, roll, mirror and sometimes a barrel; what was not seen is as the edge, or black."""
     h, w = road.shape
-    zoom = float(np.exp(rng.uniform(np.log(0.32), 0))) if rng.random() < 0.7 else rng.uniform(0.9, 1.15)
+    zoom = float(np.exp(rng.uniform(np.log(0.4), 0))) if rng.random() < 0.45 else rng.uniform(0.85, 1.2)
     sx, sy = zoom * w / WIDTH, zoom * h / HEIGHT * float(np.exp(rng.normal(0, 0.13)))
     roll = np.deg2rad(rng.normal(0, 2.5))
     x0 = w / 2 + rng.uniform(-0.5, 0.5) * max(w - sx * WIDTH, 0.06 * w)
@@ -30,10 +30,8 @@ def lens(rng: Generator, rgb: np.ndarray, road: np.ndarray, lane: np.ndarray) ->
     my = ((x * s + y * c) * sy + y0).astype(np.float32)
     if sx > 1.3:
         rgb = cv2.blur(rgb, (2, 2))
-    out = cv2.remap(rgb, mx, my, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
-    return out, *(
-        cv2.remap(p, mx, my, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT) for p in (road, lane)
-    )
+    edge = cv2.BORDER_REPLICATE if rng.random() < 0.7 else cv2.BORDER_CONSTANT
+    return tuple(cv2.remap(p, mx, my, cv2.INTER_LINEAR, borderMode=edge) for p in (rgb, road, lane))
 
 
 def covered(frame: Frame, where: np.ndarray, rgb: np.ndarray) -> Frame:
@@ -52,7 +50,11 @@ def hood(rng: Generator, frame: Frame) -> Frame:
     top = HEIGHT - tall + bow * np.abs(x) ** rng.choice([1.5, 2, 4]) + rng.normal(0, 3) * x
     where = (np.arange(HEIGHT)[:, None] > top[None]).astype(np.float32)
     shade = np.linspace(rng.uniform(0.5, 1.5), rng.uniform(0.5, 1.5), HEIGHT)[:, None, None]
-    paint = rng.uniform(0, 255) * np.ones(3) * (1 if rng.random() < 0.6 else rng.uniform(0.4, 1.2, 3))
+    paint = (
+        rng.uniform(0, 60 if rng.random() < 0.5 else 255)
+        * np.ones(3)
+        * (1 if rng.random() < 0.6 else rng.uniform(0.4, 1.2, 3))
+    )
     skin = np.clip(paint * shade * np.ones((HEIGHT, WIDTH, 1)), 0, 255)
     if rng.random() < 0.5:
         share = rng.uniform(0.15, 0.8)
@@ -123,6 +125,24 @@ def _light(rng: Generator, rgb: np.ndarray) -> np.ndarray:
     return np.clip(out, 0, 255).astype(np.uint8)
 
 
+def _night(rng: Generator, rgb: np.ndarray) -> np.ndarray:
+    """Dark but for the own beams and lamps far off."""
+    y, x = np.mgrid[:HEIGHT, :WIDTH].astype(np.float32)
+    line = rng.uniform(0.4, 0.6) * HEIGHT
+    down = np.clip((y - line) / HEIGHT, 0, 1)
+    across = (x - rng.uniform(0.4, 0.6) * WIDTH) / (
+        WIDTH * (rng.uniform(0.05, 0.25) + rng.uniform(0.4, 1.5) * down)
+    )
+    beam = np.exp(-(across**2)) * down * np.exp(-down * rng.uniform(1, 8)) * rng.uniform(1, 8)
+    rest = np.where(y > line, rng.uniform(0.03, 0.3), rng.uniform(0.0, 0.2))
+    out = rgb * np.minimum(rest + beam, 1.2)[..., None]
+    for _ in range(rng.integers(0, 14)):
+        far = np.hypot(x - rng.uniform(0, WIDTH), y - line - rng.normal(-8, 10))
+        glow = np.exp(-far / rng.uniform(0.6, 3)) + 0.15 * np.exp(-far / rng.uniform(3, 14))
+        out += glow[..., None] * rng.uniform([160, 110, 40], 255)
+    return np.clip(out, 0, 255).astype(np.uint8)
+
+
 def _dirt(rng: Generator, rgb: np.ndarray) -> np.ndarray:
     """Drops on the glass, flakes, blur, noise, coarse JPEG."""
     if rng.random() < 0.12:
@@ -148,6 +168,14 @@ def _dirt(rng: Generator, rgb: np.ndarray) -> np.ndarray:
     return rgb
 
 
+def resurfaced(rng: Generator, frame: Frame) -> Frame:
+    """The frame with the road in another tone than before, apart from all else."""
+    rgb, road, lane = frame
+    where = cv2.blur(np.maximum(road, lane), (3, 3))[..., None].astype(np.float32) / 255
+    out = rgb * (1 - where) + _tone(rng, rgb) * where
+    return out.astype(np.uint8), road, lane
+
+
 def nothing(rng: Generator, frame: Frame) -> Frame:
     """The frame as one without a road: upside down, or a flat wall, or noise."""
     empty = np.zeros((HEIGHT, WIDTH), np.uint8)
@@ -164,6 +192,8 @@ def augment(rng: Generator, frame: Frame, other: Frame, sprites: list[np.ndarray
     out = lens(rng, *frame)
     if rng.random() < 0.3:
         return out
+    if rng.random() < 0.3:
+        out = resurfaced(rng, out)
     if rng.random() < 0.06:
         out = nothing(rng, out)
     if rng.random() < 0.08:
@@ -176,7 +206,9 @@ def augment(rng: Generator, frame: Frame, other: Frame, sprites: list[np.ndarray
         out = things(rng, out, sprites)
     if rng.random() < 0.6:
         out = _light(rng, out[0]), *out[1:]
-    if rng.random() < 0.35:
+    if rng.random() < 0.14:
+        out = _night(rng, out[0]), *out[1:]
+    if rng.random() < 0.5:
         out = hood(rng, out)
-    rgb = _tone(rng, out[0]) if rng.random() < 0.9 else out[0]
+    rgb = _tone(rng, out[0]) if rng.random() < 0.8 else out[0]
     return np.ascontiguousarray(_dirt(rng, rgb)), out[1], out[2]

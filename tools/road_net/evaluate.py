@@ -1,7 +1,9 @@
 """Precision and recall: `python -m tools.road_net.evaluate ROAD_NET.onnx NAME=LABELLED.npz ... [--sheet OUT.png]`.
 
 LABELLED is a file of tools.road_net.label or of hand labels (rgb, road; road 128 is left out). Pixels are counted at
-the network's own size; truth is road, painted or not, where the truth's plane is above one half.
+the network's own size; truth is road, painted or not, where the truth's plane is above one half. With --near only what
+matters to placement counts: up to 60 m ahead and 5.5 m to either side, a camera 1.5 m high with a 60-degree lens and
+the horizon a little above the highest row in which the truth has road.
 """
 
 import argparse
@@ -22,10 +24,22 @@ def logits(net: cv2.dnn.Net, rgb: np.ndarray) -> np.ndarray:
     return net.forward()[0]
 
 
-def counts(probability: np.ndarray, road: np.ndarray) -> np.ndarray:
+def near(truth: np.ndarray) -> np.ndarray:
+    """Where the ground within 60 m ahead and 5.5 m to either side is, (112, 192) bool."""
+    focal, high = WIDTH / 2 / np.tan(np.deg2rad(30)), 1.5
+    rows = np.flatnonzero(truth.sum(1) >= 4)
+    horizon = (rows[0] if len(rows) else HEIGHT / 2) - focal * high / 150
+    y, x = np.mgrid[:HEIGHT, :WIDTH]
+    ahead = focal * high / np.maximum(y - horizon, 1e-3)
+    return (y > horizon) & (ahead <= 60) & (np.abs(x - WIDTH / 2) * ahead / focal <= 5.5)
+
+
+def counts(probability: np.ndarray, road: np.ndarray, only_near: bool = False) -> np.ndarray:
     """(thresholds, 3): hits, claimed pixels, road pixels of one frame."""
     code = cv2.resize(road, (WIDTH, HEIGHT), interpolation=cv2.INTER_NEAREST)
     known, truth = code != 128, code > 128
+    if only_near:
+        known &= near(truth)
     rows = []
     for t in THRESHOLDS:
         claimed = (probability >= t) & known
@@ -58,6 +72,7 @@ def main() -> None:
     ap.add_argument("network", type=Path)
     ap.add_argument("sets", nargs="+")
     ap.add_argument("--threshold", type=float, default=0.9)
+    ap.add_argument("--near", action="store_true")
     ap.add_argument("--sheet", type=Path, help="a picture of every frame, worst precision first")
     args = ap.parse_args()
     cv2.setNumThreads(1)
@@ -69,7 +84,7 @@ def main() -> None:
         truth = np.maximum(data["road"], data["lane"]) if "lane" in data else data["road"]
         for rgb, road in zip(data["rgb"], truth, strict=True):
             probability = 1 / (1 + np.exp(-logits(net, rgb)[0]))
-            one = counts(probability, road)
+            one = counts(probability, road, args.near)
             mine = mine + one
             wrong = one[at, 1] - one[at, 0]
             views.append((wrong, picture(rgb, probability, road, THRESHOLDS[at])))

@@ -7,8 +7,7 @@ window.cf = (() => {
     return "";
   };
   const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)), PATIENCE_MS = 60000;
-  let name = stored("name");
-  let toastTimer;
+  let name = "", session = null, toastTimer;
   function toast(words, bad) {
     const box = document.querySelector(".cf-toast");
     if (!box) return;
@@ -17,13 +16,33 @@ window.cf = (() => {
     clearTimeout(toastTimer);
     toastTimer = setTimeout(() => box.classList.remove("shown"), bad ? 7000 : 2200);
   }
-  async function ask(server, what, fields = {}) {
-    // where the server is gone, the call fails, returns nothing, or never returns
-    const answer = await Promise.race([server.call({ ...fields, do: what, name }), wait(PATIENCE_MS)]).catch(() => null);
-    if (!answer) { toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
-    if (answer.error) { toast(answer.error, true); if (answer.error.startsWith("your name")) document.querySelector(".cf-top [data-name]").focus(); throw new Error(answer.error); }
+  // null where the server is gone, or never answers
+  function post(where, fields, token) {
+    const headers = { "Content-Type": "application/json", ...(token ? { "X-Cfgen-Token": token } : {}) };
+    return Promise.race([fetch(where, { method: "POST", headers, body: JSON.stringify(fields), credentials: "same-origin" }), wait(PATIENCE_MS)]).catch(() => null);
+  }
+  // who sits here, with the token of this page; begun once, and again after the server was
+  function begin(wish) {
+    session = post("session", wish ? { name: wish } : {}).then(async (reply) => {
+      if (reply && reply.status === 401) { location.reload(); await wait(PATIENCE_MS); }
+      const told = reply && reply.ok ? await reply.json() : null;
+      if (!told) session = null;
+      else name = told.name;
+      return told;
+    });
+    return session;
+  }
+  const me = () => session || begin(stored("name"));
+  async function ask(what, fields = {}, again = true) {
+    const here = await me();
+    const reply = here && await post("call", { ...fields, do: what }, here.token);
+    if (reply && reply.status === 401 && again) { await begin(stored("name")); return ask(what, fields, false); }
+    const answer = reply && (reply.ok ? await reply.json().catch(() => null) : { error: `refused: ${(await reply.text()).slice(0, 200)}` });
+    if (!answer) { if (!here) session = null; toast("The server did not answer. Is cfgen app still running?", true); throw new Error("no answer"); }
+    if (answer.error) { toast(answer.error, true); if (answer.error.startsWith("your name")) askName(); throw new Error(answer.error); }
     return answer.ok;
   }
+  function askName() { const box = document.querySelector(".cf-top [data-name]"); if (box && !box.disabled) box.focus(); }
   function el(tag, attributes = {}, ...children) {
     const node = tag.startsWith("svg:") ? document.createElementNS("http://www.w3.org/2000/svg", tag.slice(4)) : document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) {
@@ -34,7 +53,10 @@ window.cf = (() => {
     return node;
   }
   // keys reach a room only while it is on screen and nobody is typing
-  function keys(element, handle) {
+  function keys(element, handle, help = []) {
+    const box = el("dialog", { class: "cf-help", "aria-label": "Keys" }, el("h3", {}, "Keys of this room"), el("dl", {}, ...help.flatMap(([k, what]) => [el("dt", {}, ...k.split(" ").map((one) => el("kbd", {}, one))), el("dd", {}, what)])),
+      el("form", { method: "dialog" }, el("button", {}, "close ", el("kbd", {}, "Esc"))));
+    element.querySelector(".cf-room").append(box);
     document.addEventListener("keydown", (event) => {
       if (!element.offsetParent && element.getClientRects().length === 0) return;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -42,6 +64,7 @@ window.cf = (() => {
       if (at && (/^(TEXTAREA|SELECT)$/.test(at.tagName) || (at.tagName === "INPUT" && !/^(range|checkbox|radio|button)$/.test(at.type)))) return;
       if (at && at.getAttribute("role") === "tab" && /^Arrow/.test(event.key)) return;
       if (document.querySelector("dialog[open]")) return;
+      if (event.key === "?") { box.showModal(); event.preventDefault(); return; }
       if (handle(event) === true) event.preventDefault();
     });
   }
@@ -54,10 +77,20 @@ window.cf = (() => {
   document.addEventListener("click", (event) => { const tab = event.target.closest && event.target.closest("[role=tab]"); if (tab && event.detail) tab.blur(); });
   const rows = (pairs) => pairs.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, String(v))]);
   const when = (at) => new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  function setName(value) {
-    name = value.trim();
+  // a name is given once; only leaving makes room for another
+  async function setName(value) {
+    const told = await begin(value.trim());
+    if (!told) { toast("The server did not answer. Is cfgen app still running?", true); return ""; }
+    if (told.error) { toast(told.error, true); return ""; }
     stored("name", name);
     listeners.forEach((f) => f());
+    return name;
+  }
+  async function leave() {
+    const here = await session;
+    if (here) await post("leave", {}, here.token);
+    stored("name", "");
+    location.reload();
   }
 
   const hidden = (words) => el("span", { class: "cf-hidden" }, words);
@@ -69,14 +102,14 @@ window.cf = (() => {
   const mark = (passed) => el("td", {}, el("span", { "aria-hidden": "true" }, passed ? "✓" : "✕"), hidden(passed ? "passed" : "failed"));
 
   // Long work on the server: words, bar and a way to stop it, until it has ended. The words alone are read out.
-  function jobs(server, root) {
+  function jobs(root) {
     const words = el("span", { role: "status" }), seconds = el("span", { class: "seconds", "aria-hidden": "true" });
     const bar = el("progress", { max: 1, "aria-label": "how far it is" }), stop = el("button", { type: "button", "data-stop": true }, "stop");
     root.classList.add("cf-job");
     root.replaceChildren(el("div", {}, words, " ", seconds), bar, stop);
     root.hidden = true;
     let now = null;
-    stop.addEventListener("click", () => { if (now) ask(server, "cancel", { job: now.id }).catch(() => {}); });
+    stop.addEventListener("click", () => { if (now) ask("cancel", { job: now.id }).catch(() => {}); });
     const open = () => now.state === "running" || now.state === "waiting";
     function draw() {
       if (words.textContent !== now.words) words.textContent = now.words;
@@ -92,7 +125,7 @@ window.cf = (() => {
         now = job;
         for (draw(); open(); draw()) {
           await wait(now.seconds < 3 ? 150 : 500);
-          now = await ask(server, "job", { job: job.id }).catch(() => null);
+          now = await ask("job", { job: job.id }).catch(() => null);
           if (!now) { root.hidden = true; return null; }
         }
         if (now.state === "failed") toast(now.words, true);
@@ -105,7 +138,7 @@ window.cf = (() => {
   }
 
   // Before and after in one frame: slider, flicker, outline, zoom.
-  function viewer(root) {
+  function viewer(root, free = false) {
     root.classList.add("cf-view");
     const under = el("img", { alt: "original frame", draggable: "false" });
     const over = el("img", { alt: "frame with the edit", class: "over", draggable: "false" });
@@ -116,14 +149,14 @@ window.cf = (() => {
     const range = el("input", { type: "range", min: 0, max: 100, value: 50, class: "cut", "aria-label": "Before and after: left of the line is the original" });
     root.replaceChildren(el("div", { class: "frame" }, stage, edge, tag), range);
     const frame = root.firstChild;
-    let box = null, size = [1, 1], zoom = false, showOutline = false, timer = null, shownOver = true;
+    let box = null, size = [1, 1], zoom = false, showOutline = false, timer = null, shownOver = true, whole = false, near = 2.5, eye = [0.5, 0.5];
     function cut(percent) {
       range.value = percent;
       root.style.setProperty("--cut", percent + "%");
       place();
     }
     // left of the edit, so that it shows; zoomed in, all of it
-    const home = () => cut(zoom ? 0 : box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50);
+    const home = () => cut(zoom || whole ? 0 : box ? Math.max(3, 100 * box[0] / size[0] - 5) : 50);
     function place() {
       const w = frame.clientWidth || 1, h = frame.clientHeight || 1;
       let k = 1, x = 0, y = 0;
@@ -132,6 +165,11 @@ window.cf = (() => {
         k = Math.min(12, Math.max(1, size[0] / side));
         x = Math.min(0, Math.max(w - k * w, w / 2 - k * w * (x0 + x1) / 2 / size[0]));
         y = Math.min(0, Math.max(h - k * h, h / 2 - k * h * (y0 + y1) / 2 / size[1]));
+      }
+      if (zoom && !box) { // nearer to where the pointer was: nothing here says where to look
+        k = near;
+        x = Math.min(0, Math.max(w - k * w, w / 2 - k * w * eye[0]));
+        y = Math.min(0, Math.max(h - k * h, h / 2 - k * h * eye[1]));
       }
       stage.style.transform = `translate(${x}px, ${y}px) scale(${k})`;
       stage.classList.toggle("near", k > 2);
@@ -155,12 +193,24 @@ window.cf = (() => {
     frame.addEventListener("pointerdown", (e) => { dragging = true; frame.setPointerCapture(e.pointerId); move(e); });
     frame.addEventListener("pointermove", (e) => { if (dragging) move(e); });
     frame.addEventListener("pointerup", () => { dragging = false; });
+    const under_pointer = (e) => { const r = frame.getBoundingClientRect(), s = stage.getBoundingClientRect(); return [(e.clientX - s.left) / Math.max(s.width, r.width), (e.clientY - s.top) / Math.max(s.height, r.height)]; };
+    if (free) {
+      frame.addEventListener("wheel", (e) => {
+        e.preventDefault();
+        const [x, y] = under_pointer(e), was = zoom ? near : 1, next = Math.min(10, Math.max(1, was * (e.deltaY < 0 ? 1.25 : 0.8))), share = 1 - was / next;
+        eye = zoom ? [eye[0] + (x - eye[0]) * share, eye[1] + (y - eye[1]) * share] : [x, y];
+        near = next; zoom = next > 1.01; if (!zoom) near = 2.5;
+        place();
+      }, { passive: false });
+      frame.addEventListener("dblclick", (e) => { eye = under_pointer(e); zoom = !zoom; place(); });
+      frame.addEventListener("pointermove", (e) => { if (!zoom) eye = under_pointer(e); });
+    }
     label();
     new ResizeObserver(place).observe(frame);
     return {
       show(item) {
         under.src = item.original; over.src = item.augmented;
-        size = item.size || size; box = item.box || null;
+        size = item.size || size; box = item.box || null; whole = Boolean(item.whole);
         const fit = () => { frame.style.aspectRatio = size.join(" / "); root.style.setProperty("--aspect", size[0] / size[1]); };
         if (item.size) fit();
         else under.onload = () => { size = [under.naturalWidth, under.naturalHeight]; fit(); place(); };
@@ -174,5 +224,5 @@ window.cf = (() => {
       outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
     };
   }
-  return { ask, el, hidden, DIMENSIONS, marks, gates, jobs, keys, rows, when, toast, viewer, stored, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
+  return { ask, el, hidden, DIMENSIONS, marks, gates, jobs, keys, rows, when, toast, viewer, stored, me, leave, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
 })();

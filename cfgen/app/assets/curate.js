@@ -1,65 +1,62 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-const view = cf.viewer($("view")), work = cf.jobs(server, $("job"));
-let all = [], shown = [], at = 0, now = null, wanted = 0, asked = 0;
+const view = cf.viewer($("view")), work = cf.jobs($("job"));
+let rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, chosen = new Set(), walled = false;
 
 const REASONS = ["wrong scale", "floats or sinks", "looks pasted", "wrong light", "hidden or cut off", "not a hazard here", "implausible", "seam or smear"];
-const matches = {
-  todo: (r) => r.status === "accepted" && !r.mine,
-  all: (r) => r.status === "accepted",
-  flag: (r) => r.mine === "flag" || r.others.some((o) => o[1] === "flag"),
-  split: (r) => new Set([r.mine, ...r.others.map((o) => o[1])].filter(Boolean)).size > 1,
-  rejected: (r) => r.status === "rejected",
-  refused: (r) => r.status === "refused",
-};
 const MARK = { accept: "✓", reject: "✕", flag: "⚑", "": "·" };
 const SAID = { accept: "you accepted it", reject: "you rejected it", flag: "you flagged it", "": "to do" };
+const FACETS = { hazard: "Hazard", cluster: "Cluster", scene: "Scene", band: "Distance", recognition: "Recognition", gate: "Refused by" };
+const PAGE = 100;
 
-async function load(keep) {
-  const answer = await cf.ask(server, "queue");
-  all = answer.rows; wanted = answer.wanted;
+const narrowed = () => Object.fromEntries([...$("facets").querySelectorAll("select")].map((s) => [s.name, s.value]));
+// the server keeps the queue; the page holds what is on screen of it
+async function fetched(where) {
+  const told = await cf.ask("queue", { show: $("filter").value, find: $("find").value, ...narrowed(), ...where });
+  rows = new Map();
+  first = told.from; total = told.total; listed = told.listed; wanted = told.wanted;
+  told.rows.forEach((r, i) => rows.set(first + i, r));
+  $("policy").textContent = told.policy;
   if (!$("topup").value) $("topup").value = wanted;
-  count();
-  return filter(keep || (now && now.id) || cf.stored("case." + cf.name()));
+  count(told.counts); facets(told.facets); list(); tiles();
+  return told;
 }
-function count() {
-  const here = all.filter(matches.all), mine = here.filter((r) => r.mine).length;
+async function load(keep) {
+  await cf.me(); // where this person was
+  const told = await fetched({ keep: keep || (now && now.id) || cf.stored("case." + cf.name()), from: Math.min(at, Math.max(0, total - 1)) });
+  return go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
+}
+function count(c) {
   $("counts").replaceChildren(
-    cf.el("b", {}, `${mine} of ${here.length}`), " looked at by you",
-    cf.el("progress", { max: Math.max(here.length, 1), value: mine, "aria-label": "looked at by you" }),
-    cf.el("small", {}, `${here.length} of ${wanted} wanted · ${all.filter(matches.rejected).length} rejected · ${all.filter(matches.refused).length} refused by gates`));
+    cf.el("b", {}, `${c.mine} of ${c.here}`), " looked at by you",
+    cf.el("progress", { max: Math.max(c.here, 1), value: c.mine, "aria-label": "looked at by you" }),
+    cf.el("small", {}, `${c.here} of ${wanted} wanted · ${c.rejected || 0} rejected · ${c.refused || 0} refused by gates`));
 }
-function filter(keep) {
-  const how = $("filter").value, word = $("find").value.trim().toLowerCase();
-  shown = all.filter((r) => matches[how](r) && (!word || `${r.name} ${r.hazard} ${r.scene} ${r.id}`.toLowerCase().includes(word)));
-  $("list").replaceChildren();
-  list(FIRST);
-  const found = shown.findIndex((r) => r.id === keep);
-  return go(found >= 0 ? found : Math.min(at, Math.max(0, shown.length - 1)));
+function facets(found) {
+  const was = narrowed();
+  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > 1 || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
+    cf.el("select", { name: f, onchange: () => { at = 0; load(); } }, cf.el("option", { value: "" }, "any"), ...found[f].map(([v, n]) => cf.el("option", { value: v, selected: was[f] === v }, `${v.replaceAll("_", " ")} (${n})`))))));
 }
-// the lines at once that can be seen, the others while nothing else is to do
-const FIRST = 120;
-let filling = null;
-function list(upto) {
-  clearTimeout(filling);
-  const from = $("list").children.length;
-  $("list").append(...shown.slice(from, upto).map((r, i) => line(r, from + i)));
-  if (upto < shown.length) filling = setTimeout(() => list(upto + 4 * FIRST), 30);
+function list() {
+  $("list").replaceChildren(...[...rows].map(([i, r]) => line(r, i)));
+  $("page").textContent = total > PAGE ? `${first + 1} to ${Math.min(total, first + PAGE)} of ${total}` : "";
 }
 const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
-  cf.el("i", { title: SAID[r.mine], "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
-  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60))),
+  cf.el("i", { title: SAID[r.mine], role: "img", "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
+  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", {}, "much like another") : null),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 async function go(index) {
-  if (!shown.length) { empty(); return; }
-  at = Math.max(0, Math.min(shown.length - 1, index));
-  const row = shown[at], turn = ++asked;
+  if (!total) { empty(); return; }
+  at = Math.max(0, Math.min(total - 1, index));
+  const turn = ++asked;
+  if (!rows.has(at)) { await fetched({ from: at }).catch(() => null); if (turn !== asked || !rows.has(at)) return; }
+  const row = rows.get(at);
   const early = ahead && ahead.id === row.id ? await ahead.item : null;
-  const item = early || await cf.ask(server, "item", { id: row.id }).catch(() => null);
+  const item = early || await cf.ask("item", { id: row.id }).catch(() => null);
   if (turn !== asked || !item) return;
   now = item;
   cf.stored("case." + cf.name(), row.id);
   draw(row);
-  lookAhead(shown[at + 1]);
+  lookAhead(rows.get(at + 1));
   clearTimeout(lingering);
   lingering = setTimeout(() => linger(row, turn, Boolean(early)), 200);
 }
@@ -74,30 +71,30 @@ let ahead = null;
 function lookAhead(next) {
   if (!next || (ahead && ahead.id === next.id)) return;
   const mine = ahead = { id: next.id, frames: [] };
-  mine.item = cf.ask(server, "item", { id: next.id }).then((item) => {
+  mine.item = cf.ask("item", { id: next.id }).then((item) => {
     mine.frames = [item.original, item.augmented].filter(Boolean).map((src) => { const frame = new Image(); frame.src = src; frame.decode().catch(() => {}); return frame; });
     return item;
   }).catch(() => null);
 }
 async function refresh(row, turn) {
-  const item = await cf.ask(server, "item", { id: row.id }).catch(() => null);
+  const item = await cf.ask("item", { id: row.id }).catch(() => null);
   if (item && turn === asked && JSON.stringify(item) !== JSON.stringify(now)) { now = item; draw(row); linger(row, turn, false); }
 }
 function empty() {
   now = null;
   $("view").hidden = true;
-  $("title").textContent = $("filter").value === "todo" ? "Nothing left to look at" : "No such case";
-  $("state").textContent = "";
+  const sought = $("find").value.trim(), narrow = Object.values(narrowed()).some(Boolean);
+  $("title").textContent = sought ? `Nothing found for “${sought}”` : narrow ? "Nothing fits" : $("filter").value === "todo" ? "Nothing left to look at" : "No such case";
+  $("state").textContent = sought || narrow ? `among ${listed} in this list; ${sought ? "clear the search" : "choose any"} to see them` : "";
   for (const part of ["facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
 }
 function draw(row) {
-  if (at >= $("list").children.length) list(at + FIRST);
-  const was = $("list").querySelector("[aria-current]"), here = $("list").children[at];
+  const was = $("list").querySelector("[aria-current]"), here = $("list").querySelector(`[data-i="${at}"]`);
   if (was) { was.removeAttribute("aria-current"); was.setAttribute("aria-selected", "false"); }
   if (here) { here.setAttribute("aria-current", "true"); here.setAttribute("aria-selected", "true"); $("list").setAttribute("aria-activedescendant", here.id); }
   if (here) { const l = $("list"); if (here.offsetTop < l.scrollTop || here.offsetTop > l.scrollTop + l.clientHeight - 60) l.scrollTop = here.offsetTop - l.clientHeight / 2; }
   $("title").textContent = now.name || row.name;
-  $("state").textContent = `${at + 1} of ${shown.length}` + (now.status === "accepted" ? "" : ` · ${now.status} by ${now.by}: ${now.reason}`);
+  $("state").textContent = `${at + 1} of ${total}` + (now.status === "accepted" ? "" : ` · ${now.status} by ${now.by}: ${now.reason}`);
   $("state").className = now.status === "accepted" ? "" : "bad";
   $("view").hidden = !now.original;
   if (now.original) view.show(now);
@@ -105,7 +102,7 @@ function draw(row) {
   $("provenance").replaceChildren(...cf.rows(now.provenance || []));
   $("gates").replaceChildren(...cf.gates(now.gates || []));
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
-  if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, "nobody has decided yet"));
+  if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, now.decided ? "nobody has decided yet" : "you have not decided yet; others' decisions show after yours"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },
     cf.el("img", { "data-src": f.path + "&small", alt: "" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
   const whole = now.status !== "refused";
@@ -114,11 +111,11 @@ function draw(row) {
 }
 async function decide(decision, reason) {
   if (!now) return;
-  const row = shown[at], id = now.id;
-  const answer = await cf.ask(server, "decide", { id, decision, reason: reason || "" }).catch(() => null);
+  const row = rows.get(at), id = now.id;
+  const answer = await cf.ask("decide", { id, decision, reason: reason || "" }).catch(() => null);
   if (!answer) return;
-  cf.toast(`${answer.said}: ${row.name}. U takes it back.`);
-  const next = shown[at + 1] || shown[at - 1];
+  cf.toast(`${answer.said}: ${row.name}. U takes it back.`, answer.said.startsWith("Your "));
+  const next = rows.get(at + 1) || rows.get(at - 1);
   await load(next ? next.id : id);
 }
 function ask(title, button, chips, hazards) {
@@ -126,14 +123,18 @@ function ask(title, button, chips, hazards) {
   $("why-title").textContent = title; $("go").textContent = button; $("go").className = button === "reject" ? "no" : "yes"; $("words").value = "";
   $("hazards-label").hidden = !hazards;
   $("words-label").hidden = Boolean(hazards);
-  $("chips").replaceChildren(...chips.map((c, i) => cf.el("button", { type: "button", onclick: () => { $("words").value = c; box.close("go"); } }, cf.el("kbd", {}, String(i + 1)), " " + c)));
+  $("chips").replaceChildren(...chips.map((c, i) => cf.el("button", { type: "button", onclick: () => { $("words").value = $("words").value.trim() || c; box.close("go"); } }, cf.el("kbd", {}, String(i + 1)), " " + c)));
   box.returnValue = "";
   box.showModal();
+  (hazards ? $("hazards") : box).focus(); // no reason is chosen beforehand: Enter must not take the first
   return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue === "go" ? $("words").value.trim() : null), { once: true }));
 }
 $("why").addEventListener("keydown", (e) => {
-  const chip = /^[1-9]$/.test(e.key) && document.activeElement !== $("words") ? $("chips").children[Number(e.key) - 1] : null;
+  const on = document.activeElement, writing = on === $("words"), chip = /^[1-9]$/.test(e.key) && !writing ? $("chips").children[Number(e.key) - 1] : null;
+  if ($("words-label").hidden || e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
   if (chip) { e.preventDefault(); chip.click(); }
+  else if (e.key === "Enter" && !e.shiftKey && on.tagName !== "BUTTON") { e.preventDefault(); $("why").close("go"); }
+  else if (e.key.length === 1 && e.key !== " " && !writing) $("words").focus(); // what is typed goes there
 });
 async function reject() {
   if (!now || $("reject").disabled) return;
@@ -146,32 +147,74 @@ async function flag() {
   const reason = await ask(`Flag “${now.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
   if (reason !== null) decide("flag", reason);
 }
-async function undo() { const back = await cf.ask(server, "undo").catch(() => null); if (back) { cf.toast("Taken back."); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
-async function bringBack() { if (now && now.status === "rejected") { await cf.ask(server, "bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
+async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
+async function bringBack() { if (now && now.status === "rejected") { await cf.ask("bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
 
 const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };
 const flicker = () => { view.flicker(!view.flickering); press("flicker", view.flickering); };
 const zoom = () => { view.zoom(!view.zoomed); press("zoom", view.zoomed); };
 const outline = () => { view.outline(!view.outlined); press("outline", view.outlined); };
-const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, " ": flicker,
+const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), " ": () => (walled ? sides() : flicker()),
   arrowright: () => go(at + 1), arrowdown: () => go(at + 1), arrowleft: () => go(at - 1), arrowup: () => go(at - 1) };
 cf.keys(element, (event) => {
   const on = document.activeElement, key = event.key.toLowerCase();
   if (on && on.type === "range" && /^arrow/.test(key)) return false;
   if (on && on.tagName === "BUTTON" && key === " ") on.blur();
+  if (walled && /^[arfgbzm]$/.test(key)) return false; // these are about the one case that is not on screen
   if (!DO[key] || event.repeat && !/^arrow/.test(key)) return false;
   DO[key]();
   return true;
-});
+}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["← →", "previous, next case"], ["?", "this list"]]);
 for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["again", DO.g], ["undo", undo], ["back", bringBack], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
-$("filter").addEventListener("change", () => { at = 0; filter(); });
-$("find").addEventListener("input", () => { at = 0; filter(); });
+let typing = null;
+$("filter").addEventListener("change", () => { at = 0; chosen.clear(); load(); });
+$("find").addEventListener("input", () => { at = 0; clearTimeout(typing); typing = setTimeout(load, 150); });
 $("list").addEventListener("click", (e) => { const li = e.target.closest("li"); if (li) go(Number(li.dataset.i)); });
 cf.onName(() => load());
+
+// --- the wall: many at once ---
+function tiles() {
+  if (!walled) return;
+  $("tiles").replaceChildren(...[...rows].map(([i, r]) => tile(r, i)));
+  $("earlier").disabled = first === 0; $("later").disabled = first + PAGE >= total;
+  chose();
+}
+function tile(r, i) {
+  const picture = cf.el("img", { src: side(r), alt: "", loading: "lazy", width: 160 }), box = cf.el("input", { type: "checkbox", "aria-label": `choose ${r.name}, ${r.where}` });
+  box.checked = chosen.has(r.id);
+  box.addEventListener("change", () => { if (box.checked) chosen.add(r.id); else chosen.delete(r.id); chose(); });
+  const open = cf.el("button", { title: `${r.name}, ${r.where || r.reason}`, "aria-label": `look at ${r.name}, ${r.where}`, onclick: () => { wall(false); go(i); } }, picture);
+  open.addEventListener("pointerenter", () => { picture.src = (sided ? r.after : r.before) || ""; }); open.addEventListener("pointerleave", () => { picture.src = side(r); });
+  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : ""));
+}
+let sided = false;
+const side = (r) => (sided ? r.before : r.after) || "";
+function sides() { sided = !sided; $("sides").setAttribute("aria-pressed", sided); tiles(); }
+function chose() { $("wall-title").textContent = `${total} cases`; $("chosen").textContent = chosen.size ? `${chosen.size} chosen` : "choose some by their boxes; a picture opens its case"; for (const b of ["accept-all", "reject-all", "flag-all", "export", "export-fiftyone"]) $(b).disabled = !chosen.size; }
+function wall(on) {
+  walled = on;
+  element.querySelector(".cf-room").classList.toggle("walled", on);
+  $("wall").hidden = !on; $("single").hidden = $("facts-side").hidden = on;
+  $("wall-button").setAttribute("aria-pressed", on);
+  tiles();
+}
+async function together(decision, reason) {
+  const told = await cf.ask("decide_all", { ids: [...chosen], decision, reason: reason || "" }).catch(() => null);
+  if (!told) return;
+  chosen.clear();
+  cf.toast(`${told.said}. U takes all of it back.`);
+  await load();
+}
+async function save(to) { const told = await cf.ask("export", { ids: [...chosen], to }).catch(() => null); if (told) cf.toast(told.said); }
+async function rejectAll() { const reason = await ask(`Why reject ${chosen.size} cases?`, "reject", REASONS); if (reason) together("reject", reason); else if (reason === "") cf.toast("A rejection needs a reason.", true); }
+async function flagAll() { const reason = await ask(`Flag ${chosen.size} cases: what about them?`, "flag", []); if (reason !== null) together("flag", reason); }
+for (const [button, act] of [["wall-button", () => wall(!walled)], ["sides", sides], ["every", () => { for (const r of rows.values()) chosen.add(r.id); tiles(); }], ["none", () => { chosen.clear(); tiles(); }], ["accept-all", () => together("accept")], ["reject-all", rejectAll], ["flag-all", flagAll],
+  ["export", () => save("benchmark")], ["export-fiftyone", () => save("fiftyone")], ["earlier", () => go(first - 1)], ["later", () => go(first + PAGE)]]) $(button).addEventListener("click", act);
 
 // --- regenerate and top up: long work that runs on the server ---
 async function follow(job) {
   const ended = job && await work.follow(job);
+  if (ended && ended.state === "failed" && ended.words.startsWith("top up:")) { $("scenes-label").hidden = false; $("scenes").focus(); }
   if (!ended || ended.state === "failed") return;
   if (ended.kind === "regenerate" && ended.state === "done") {
     $("filter").value = "all";
@@ -184,15 +227,15 @@ async function follow(job) {
 }
 async function again() {
   if (!now || $("again").disabled || work.busy) return;
-  const from = now.id, name = now.name, hazard = now.hazard, starting = await cf.ask(server, "open_inpainter");
+  const from = now.id, name = now.name, hazard = now.hazard, starting = await cf.ask("open_inpainter");
   if (starting) { const ended = await work.follow(starting); if (!ended || ended.state !== "done") return; work.say(""); }
-  const choices = (await cf.ask(server, "hazards")).hazards;
+  const choices = (await cf.ask("hazards")).hazards;
   $("hazards").replaceChildren(cf.el("option", { value: hazard }, `${name}: new seed`), ...choices.filter((h) => h.id !== hazard).map((h) => cf.el("option", { value: h.id }, h.name)));
   if (await ask(`Make “${name}” again in this scene`, "regenerate", [], true) === null) return;
-  follow(await cf.ask(server, "regenerate", { id: from, hazard: $("hazards").value }));
+  follow(await cf.ask("regenerate", { id: from, hazard: $("hazards").value }));
 }
 $("topup-form").addEventListener("submit", async (e) => {
   e.preventDefault();
-  if (!work.busy) follow(await cf.ask(server, "top_up", { n: Number($("topup").value) }).catch(() => null));
+  if (!work.busy) follow(await cf.ask("top_up", { n: Number($("topup").value), scenes: $("scenes").value.trim() }).catch(() => null));
 });
-load().then(() => cf.ask(server, "jobs")).then((open) => follow(open.find((j) => j.kind === "regenerate" || j.kind === "top up"))).catch(() => {});
+load().then(() => cf.ask("jobs")).then((open) => follow(open.find((j) => j.kind === "regenerate" || j.kind === "top up"))).catch(() => {});

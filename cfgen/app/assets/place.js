@@ -1,12 +1,12 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-const work = cf.jobs(server, $("job"));
+const work = cf.jobs($("job"));
 let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "", instant = "", chosen = "", held = "", settling = null;
 const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value, guide: $("guide").value,
   s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
 const option = (value, text) => cf.el("option", { value }, text);
 
 async function start() {
-  const a = await cf.ask(server, "scenes");
+  const a = await cf.ask("scenes");
   own = a.inpainter; instant = a.instant;
   $("scene").replaceChildren(...a.scenes.map((s) => option(s, s)));
   $("inpainter").replaceChildren(...a.inpainters.map((i) => cf.el("option", { value: i.id, disabled: Boolean(i.missing) }, i.missing ? `${i.id} (${i.missing})` : i.id)));
@@ -17,12 +17,12 @@ async function start() {
   $("guide").value = a.guide && chosen === own ? a.guide : "";
   if (!await take()) { $("inpainter").value = chosen = instant; $("guide").value = ""; await take(); }
   await pick();
-  const open = await cf.ask(server, "jobs");
+  const open = await cf.ask("jobs");
   follow_job(open.find((j) => j.kind === "draw" || j.kind === "save"));
 }
 // an inpainter that is slow to start is started on the server; one that cannot be leaves the choice as it was
 async function begun(wanted) {
-  const starting = await cf.ask(server, "open_inpainter", wanted).catch(() => undefined);
+  const starting = await cf.ask("open_inpainter", wanted).catch(() => undefined);
   if (!starting) return starting === null;
   const ended = await work.follow(starting);
   if (!ended || ended.state !== "done") return false;
@@ -32,7 +32,7 @@ async function begun(wanted) {
 async function take() {
   const wanted = { inpainter: $("inpainter").value, guide: $("guide").value, hazard: $("hazard").value };
   for (;;) {
-    const found = await begun(wanted) && await cf.ask(server, "hazards", wanted).catch(() => null);
+    const found = await begun(wanted) && await cf.ask("hazards", wanted).catch(() => null);
     if (!found) return false;
     chosen = wanted.inpainter; held = wanted.guide;
     hazards(found);
@@ -61,7 +61,7 @@ function sizes() {
 }
 async function pick() {
   busy(true);
-  const mine = ++wish, found = await cf.ask(server, "scene", { scene: $("scene").value });
+  const mine = ++wish, found = await cf.ask("scene", { scene: $("scene").value });
   if (mine !== wish) return;
   scene = found;
   const [w, h] = scene.size;
@@ -76,7 +76,7 @@ async function pick() {
 function suggest() { return settling = settle(); }
 async function settle() {
   busy(true);
-  const mine = ++wish, p = await cf.ask(server, "suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
+  const mine = ++wish, p = await cf.ask("suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
   if (mine !== wish) return; // asked again, or moved by hand meanwhile
   if (p) { $("s").value = p.s; $("l").value = p.lateral; $("h").value = p.heading; $("size").value = p.size; }
   busy(false);
@@ -99,7 +99,7 @@ async function follow() {
 async function look() {
   if (waiting || !scene) return;
   waiting = true;
-  const mine = turn, answer = await cf.ask(server, "live", q()).catch(() => null);
+  const mine = turn, answer = await cf.ask("live", q()).catch(() => null);
   waiting = false;
   if (answer) { live = answer; draw(); }
   if (mine !== turn) look();
@@ -149,7 +149,7 @@ function speed() {
     cf.el("svg:polyline", { points: scene.speed.map((p) => at(p).join(",")).join(" "), class: "path" }));
 }
 async function locate(where) {
-  const found = await cf.ask(server, "locate", { scene: $("scene").value, ...where }).catch(() => null);
+  const found = await cf.ask("locate", { scene: $("scene").value, ...where }).catch(() => null);
   if (!found) return;
   $("s").value = found.s; $("l").value = found.lateral;
   moved();
@@ -172,9 +172,9 @@ async function preview() {
   if (work.busy) { cf.toast("One thing at a time: it is still drawing. Stop it first."); return; }
   const at = turn;
   if (chosen === instant) {
-    const start = performance.now(), p = await cf.ask(server, "preview", q()).catch(() => null);
+    const start = performance.now(), p = await cf.ask("preview", q()).catch(() => null);
     if (p && at === turn) showPart(p, performance.now() - start);
-  } else follow_job(await cf.ask(server, "generate", q()).catch(() => null), at);
+  } else follow_job(await cf.ask("generate", q()).catch(() => null), at);
 }
 async function follow_job(job, at = turn) {
   const ended = job && await work.follow(job);
@@ -186,7 +186,7 @@ async function follow_job(job, at = turn) {
 async function save() {
   if ($("save").disabled || work.busy) return;
   if (!cf.name()) { cf.toast("Type your name at the top of the page first.", true); return; }
-  follow_job(await cf.ask(server, "save", q()).catch(() => null));
+  follow_job(await cf.ask("save", q()).catch(() => null));
 }
 function other() { seed++; follow(); preview(); }
 const hide = () => { if ($("part").src) { const on = $("part").hidden; $("part").hidden = !on; $("hide").setAttribute("aria-pressed", !on); } };
@@ -207,15 +207,17 @@ $("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setP
 $("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
 $("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
 const press = (what, by) => { $(what).value = Number($(what).value) + by; moved(); };
-const DO = { p: preview, r: other, n: suggest, s: save, " ": hide, arrowup: () => press("s", 0.5), arrowdown: () => press("s", -0.5), arrowleft: () => press("l", 0.1), arrowright: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5) };
+// the arrows go to the previous and next scene, as they go to the previous and next case and answer elsewhere
+function scene_by(way) { const next = $("scene").selectedIndex + way; if (next >= 0 && next < $("scene").options.length) { $("scene").selectedIndex = next; pick(); } }
+const DO = { p: preview, o: other, n: suggest, enter: save, " ": hide, i: () => press("s", 0.5), k: () => press("s", -0.5), j: () => press("l", 0.1), l: () => press("l", -0.1), q: () => press("h", 5), e: () => press("h", -5), arrowleft: () => scene_by(-1), arrowright: () => scene_by(1) };
 cf.keys(element, (event) => {
   const key = event.key.toLowerCase(), on = document.activeElement;
   if (on && on.type === "range" && /^arrow/.test(key)) return false;
-  if (on && on.tagName === "BUTTON" && key === " ") return false;
+  if (on && on.tagName === "BUTTON" && (key === " " || key === "enter")) return false;
   if (!DO[key]) return false;
   DO[key]();
   return true;
-});
+}, [["← →", "previous, next scene"], ["I K", "farther, nearer"], ["J L", "to the left, to the right"], ["Q E", "turn"], ["P", "preview"], ["O", "other seed"], ["N", "suggest a place"], ["space", "before and after"], ["Enter", "save as a case"], ["?", "this list"]]);
 for (const w of ["s", "l", "h"]) $(w).addEventListener("input", moved);
 $("scene").addEventListener("change", pick);
 $("hazard").addEventListener("change", async () => { busy(true); if (await take()) suggest(); else busy(false); });

@@ -3,10 +3,13 @@
 import argparse
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cfgen.cli.options import names, parse_options, positive
 from cfgen.core.errors import InputError
+
+if TYPE_CHECKING:
+    from cfgen.app.accounts import Account
 
 #: Cases of the demo benchmark that is built where there is none yet.
 DEMO_CASES = 8
@@ -27,7 +30,33 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--port", type=int, default=int(port or 7860))
     parser.add_argument(
-        "--auth", metavar="NAME:PASSWORD", action="append", default=[], help="ask for a login; repeatable"
+        "--auth",
+        metavar="[ROLE/]NAME:PASSWORD",
+        action="append",
+        default=[],
+        help="ask for a login; role rater, curator or manager (default); repeatable. Others on this machine can see "
+        "a command line: rather give --users, or lines of the same form in $CFGEN_APP_USERS",
+    )
+    parser.add_argument(
+        "--users",
+        type=Path,
+        metavar="FILE",
+        help="ask for a login; a line for each account, passwords hashed",
+    )
+    parser.add_argument(
+        "--add-user",
+        metavar="ROLE/NAME",
+        help="write an account to --users, its password asked for or from $CFGEN_APP_PASSWORD, and end",
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="with --host: let in whoever can reach it, without a login"
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[h for h in (os.environ.get("SPACE_HOST"),) if h],
+        help="a further host name in the browser's address, as behind a proxy; repeatable",
     )
     parser.add_argument(
         "--scenes",
@@ -52,6 +81,20 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--rate-repeats", type=positive, default=1, metavar="K", help="repeats that are rated (default 1)"
     )
     parser.add_argument(
+        "--rate-rubric",
+        default="",
+        metavar="NAME",
+        help="rate the edges of single answers instead: faithfulness (E2 against the image), faithfulness-scene",
+    )
+    parser.add_argument(
+        "--campaign", type=Path, metavar="FILE", help="who rates what, from 'cfgen campaign create'"
+    )
+    parser.add_argument(
+        "--policy",
+        choices=("one", "two_of_three", "manager"),
+        help="whose decisions take a case out, kept with the benchmark: any curator's, two of three, a manager's",
+    )
+    parser.add_argument(
         "--inpainter-option",
         metavar="NAME.KEY=VALUE",
         action="append",
@@ -62,10 +105,22 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _app(arguments: argparse.Namespace) -> int:
+    if arguments.add_user:
+        return _add_user(arguments)
+    accounts = _accounts(arguments)
+    from cfgen.app.guard import is_loopback
+
+    if not (accounts or arguments.open or is_loopback(arguments.host)):
+        raise InputError(
+            f"--host {arguments.host}: others can reach it there, and there is no login; give --users FILE or "
+            "--auth NAME:PASSWORD, or say --open to let everybody in"
+        )
     from cfgen.app.api import ROOMS, Api
     from cfgen.app.server import check_ready, serve
+    from cfgen.campaigns.create import load
 
-    auth = [_login(text) for text in arguments.auth]
+    if arguments.campaign and arguments.rate_rubric:
+        raise InputError("--rate-rubric: a campaign has a rubric of its own; leave one of both out")
     check_ready(arguments.host, arguments.port)
     bench = arguments.bench or _demo(Path("bench"))
     api = Api(
@@ -75,9 +130,50 @@ def _app(arguments: argparse.Namespace) -> int:
         arguments.rate_arms,
         arguments.rate_repeats,
         _inpainter_options(arguments.inpainter_option),
+        load(arguments.campaign) if arguments.campaign else None,
+        arguments.rate_rubric,
     )
+    if arguments.policy:
+        api.store.change_benchmark(lambda b: b.model_copy(update={"policy": arguments.policy}))
     print(f"{bench}: open http://{arguments.host}:{arguments.port}  (stop with Ctrl-C)", flush=True)
-    serve(api, arguments.host, arguments.port, auth)
+    serve(api, arguments.host, arguments.port, accounts, arguments.allow_host)
+    return 0
+
+
+def _accounts(arguments: argparse.Namespace) -> list["Account"]:
+    """Of the command line, the file and the environment."""
+    from cfgen.app import accounts
+
+    found = [accounts.parse(text, "--auth") for text in arguments.auth]
+    if arguments.users:
+        found += accounts.read_file(arguments.users)
+        if not found:
+            raise InputError(
+                f"{arguments.users}: holds no account; add one with: "
+                f"cfgen app --users {arguments.users} --add-user manager/NAME"
+            )
+    found += accounts.read(os.environ.get("CFGEN_APP_USERS", "").splitlines(), "CFGEN_APP_USERS")
+    accounts.Logins(found)  # no name twice
+    return found
+
+
+def _add_user(arguments: argparse.Namespace) -> int:
+    from getpass import getpass
+
+    from cfgen.app import accounts
+
+    if arguments.users is None:
+        raise InputError("--add-user: expected --users FILE to write to, found none; give one")
+    try:
+        password = os.environ.get("CFGEN_APP_PASSWORD") or getpass(f"password of {arguments.add_user}: ")
+    except EOFError as error:
+        raise InputError(
+            "--add-user: expected a password, and there is no terminal to ask for it; set $CFGEN_APP_PASSWORD"
+        ) from error
+    there = [a.name for a in accounts.read_file(arguments.users)] if arguments.users.exists() else []
+    account = accounts.add(arguments.users, arguments.add_user, password)
+    again = "; the earlier password is replaced" if account.name in there else ""
+    print(f"{arguments.users}: {account.name} may log in as {account.role}{again}")
     return 0
 
 
@@ -107,12 +203,3 @@ def _inpainter_options(given: list[str]) -> dict[str, dict[str, Any]]:
             )
         options.setdefault(name, {}).update(parse_options([pair], "--inpainter-option"))
     return options
-
-
-def _login(text: str) -> tuple[str, str]:
-    from cfgen.app.reviews import person
-
-    name, colon, password = text.partition(":")
-    if not colon or not password:
-        raise InputError("--auth: expected NAME:PASSWORD, found no password")
-    return person(name), password

@@ -55,7 +55,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--detector",
         default="",
         metavar="NAME",
-        help="grounding-dino, sam3: a gate on whether what was asked for is found there",
+        help="onnx, grounding-dino, sam3: a gate on whether what was asked for is found there",
     )
     add_options(parser, "--detector-option", "detector")
     add_perception(parser)

@@ -86,6 +86,8 @@ def _show(arguments: argparse.Namespace) -> int:
         "moves": _moves(entry) or "no",
         "distance": _distance(entry),
         "responses": ", ".join(entry.responses),
+        "seen as": ", ".join(entry.seen_as) + (" (else refused)" if entry.refuse_unseen else "")
+        or "not judged",
         "prompt": entry.prompt,
         "not": entry.negative_prompt,
         "model": f"{entry.model or 'none'} ({_variants(entry)} sprites)",

@@ -10,11 +10,11 @@ from cfgen.core.network import limited
 
 if TYPE_CHECKING:
     from cfgen.judge.protocol import Judge
-    from cfgen.records import Calibration, ProbeRun
+    from cfgen.records import Calibration, Dimension, ProbeKind, ProbeRun
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = subparsers.add_parser("judge", help="list, print, probe, rescore and calibrate judges")
+    parser = subparsers.add_parser("judge", help="list, print, run, probe, rescore and calibrate judges")
     commands = parser.add_subparsers(dest="judge_command", metavar="COMMAND", required=True)
 
     commands.add_parser("list", help="the judges that can be used here").set_defaults(func=_list)
@@ -24,15 +24,39 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     prompt.add_argument("--form", choices=("tags", "json"), default="tags", help="shape of the answer")
     prompt.set_defaults(func=_prompt)
 
-    probe = commands.add_parser("probe", help="test a judge on scripted answers whose right scores are known")
+    probe = commands.add_parser("probe", help="test a judge on answers whose right scores are known")
     _bench(probe)
     _judge_options(probe)
     _strict(probe)
     probe.add_argument("--kinds", type=names, default=(), metavar="A,B", help="only these kinds of answers")
+    probe.add_argument(
+        "--half",
+        choices=("test", "tune"),
+        default="test",
+        help="free answers of these authors: tune is for working on a judge; only test makes it tested (default)",
+    )
     probe.add_argument("--cases", type=positive, metavar="N", help="only N cases (default: all)")
     add_network(probe)
     probe.add_argument("--quiet", action="store_true", help="no progress")
     probe.set_defaults(func=_probe)
+
+    run = commands.add_parser("run", help="judge answers that are stored: no planner is asked anything")
+    _bench(run)
+    run.add_argument(
+        "--planners",
+        type=names,
+        default=("all",),
+        metavar="A,B",
+        help="whose answers (default all that there are)",
+    )
+    _judge_options(run)
+    run.add_argument(
+        "--retry-failed", action="store_true", help="ask again where the judge gave no usable reply"
+    )
+    _strict(run)
+    add_network(run)
+    run.add_argument("--quiet", action="store_true", help="no progress")
+    run.set_defaults(func=_run)
 
     again = commands.add_parser("rescore", help="read stored replies again, without a call")
     _bench(again)
@@ -107,21 +131,64 @@ def _prompt(arguments: argparse.Namespace) -> int:
 
 def _probe(arguments: argparse.Namespace) -> int:
     from cfgen.judge.probe import probe
-    from cfgen.records.trust import ENOUGH_KINDS
 
     with limited(network(arguments)):
         judge = _create(arguments)
         found = probe(
-            arguments.bench, judge, arguments.kinds, arguments.cases, arguments.quiet, arguments.strict
+            arguments.bench,
+            judge,
+            arguments.kinds,
+            arguments.cases,
+            arguments.quiet,
+            arguments.strict,
+            arguments.half,
         )
     print(probe_table(found))
     if found.faults:
         print(f"{len(found.faults)} faults, the first: {found.faults[0]}")
         return 1
+    if found.half == "tune":
+        print("Free answers of the tuning half do not make a judge tested; leave --half out for that")
+        return 0
     if arguments.kinds or found.enough:
         return 0
-    print(f"Too few on some case: {ENOUGH_KINDS} are needed to call the judge tested; see the reasons above")
+    print("Too little to call the judge tested; needed are")
+    print("\n".join(f"  {words}" for words in found.lacks))
     return 1
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    import cfgen
+    from cfgen.cli.commands.score import print_summary
+    from cfgen.core.errors import Shortfall
+    from cfgen.core.plain import visible
+    from cfgen.judge.stored import judge_failures, stored_verdicts
+
+    runs = cfgen.judge_answers(
+        arguments.bench,
+        arguments.planners,
+        judge=arguments.judge,
+        judge_options=judge_options(arguments),
+        rubric=arguments.rubric,
+        retry_failed=arguments.retry_failed,
+        strict=arguments.strict,
+        offline=arguments.offline,
+        allow_hosts=arguments.allow_hosts,
+        quiet=arguments.quiet,
+    )
+    short = []
+    for run in runs:
+        assert run.summary is not None
+        print_summary(run.summary)
+        missing = judge_failures(stored_verdicts(run.bench.store, run.judge, run.planner))
+        for line in missing.lines("the same command with --retry-failed"):
+            print(visible(line))
+        if why := run.summary.short() or ("verdicts are missing" if missing.short else ""):
+            short.append(f"{run.planner}: {why}")
+    if short:
+        raise Shortfall(visible("; ".join(short)))
+    print(f"Next: cfgen report {arguments.bench}")
+    return 0
 
 
 def _rescore(arguments: argparse.Namespace) -> int:
@@ -199,7 +266,7 @@ def probe_table(found: "ProbeRun") -> str:
     width = max(map(len, found.kinds))
     lines = [f"{'right answers':<{width}}     n  " + "  ".join(f"{d:>9}" for d in DIMENSIONS)]
     for name, kind in found.kinds.items():
-        shares = "  ".join(f"{kind.right[d] / kind.n:>8.0%} " if kind.n else f"{'-':>8} " for d in DIMENSIONS)
+        shares = "  ".join(f"{_share(kind, d):>8} " for d in DIMENSIONS)
         why = "; ".join(f"{count} not asked: {reason}" for reason, count in kind.left_out.items())
         lines.append(f"{name:<{width}}  {kind.n:>4}  {shares} {why}".rstrip())
     rows: list[tuple[str, Any]] = [("all", found.accuracy)]
@@ -207,7 +274,7 @@ def probe_table(found: "ProbeRun") -> str:
     if told:
         rows.append((f"all but {', '.join(found.blind_to)}", told))
     for label, shares_of in rows:
-        shares = "  ".join(f"{shares_of[d]:>8.1%} " for d in DIMENSIONS)
+        shares = "  ".join(f"{_or_undefined(shares_of.get(d), '.1%'):>8} " for d in DIMENSIONS)
         lines.append(f"{label:<{width}}  {found.n if label == 'all' else '':>4}  {shares}")
     kappas = "  ".join(f"{_or_undefined(found.agreement[d].quadratic, '.2f'):>8} " for d in DIMENSIONS)
     lines.append(f"{'quadratic kappa':<{width}}        {kappas}")
@@ -216,12 +283,43 @@ def probe_table(found: "ProbeRun") -> str:
             f"{_or_undefined(found.agreement[d].recall[score], '.0%'):>8} " for d in DIMENSIONS
         )
         lines.append(f"{f'recall of {score}':<{width}}        {recalls}")
+    lines += [line for free in (False, True) for line in _twos(found, free)]
+    lines += _contradicted(found)
     lines.append(f"UNKNOWN where nothing was added: {_or_undefined(found.unknown_found, '.0%')}")
     if found.failed:
         lines.append(f"{found.failed} of {found.n} got no usable reply and count as wrong")
     lines += [f"{kind}: {why}" for kind, why in found.blind_to.items() if kind in found.kinds]
     lines.append(f"{found.cases} cases, each asked about in at least {found.fewest_kinds} kinds of answers")
     return "\n".join(lines)
+
+
+def _share(kind: "ProbeKind", dimension: "Dimension") -> str:
+    judged = kind.n - kind.unjudged.get(dimension, 0)
+    return f"{kind.right[dimension] / judged:.0%}" if judged else "-"
+
+
+def _twos(found: "ProbeRun", free: bool) -> list[str]:
+    """False and missed 2s, apart: what a success rate is made of."""
+    from cfgen.records import DIMENSIONS
+
+    words = []
+    for dimension in DIMENSIONS:
+        false, others, missed, due = found.twos(dimension, free)
+        if others or due:
+            words.append(f"{dimension} {false} of {others} false, {missed} of {due} missed")
+    name = f"free answers ({found.half})" if free else "scripted answers"
+    return [f"2s on {name}: {'; '.join(words)}"] if words else []
+
+
+def _contradicted(found: "ProbeRun") -> list[str]:
+    """Labels of free answers that the paper's rubric contradicts, and what accuracy is without them."""
+    if not found.contradicted:
+        return []
+    return [
+        f"waypoints of free answers: the paper's rubric contradicts {found.contradicted} labels "
+        f"(scenarios/probes/README.md); {found.as_ruled} got the rubric's score, {found.as_labelled} the label; "
+        f"right on the others: {_or_undefined(found.waypoints_by_rubric, '.1%')}"
+    ]
 
 
 def _or_undefined(value: float | None, form: str) -> str:

@@ -65,19 +65,21 @@ def _files(arguments: argparse.Namespace) -> int:
 
 
 def _get(arguments: argparse.Namespace) -> int:
-    from cfgen.models.download import bring
+    from cfgen.models.download import bring, check_source
     from cfgen.models.files import model_file
 
     file = model_file(arguments.name)
+    if arguments.source:
+        check_source(file, arguments.source)
     if file.here and not file.wrong_with(file.place):
-        print(f"{file.place}: here already, {file.size} bytes, sha256 as expected")
+        print(f"{file.place}: here already, {file.place.stat().st_size} bytes, sha256 as expected")
         return 0
     print(f"{file.name}: {file.about}\n{file.origin}, licence {file.licence}:\n\n{file.terms}\n")
     if not arguments.yes and not _agreed(file.size, arguments.source or file.url):
         raise Shortfall(f"model file '{file.name}' was not brought: the licence was not agreed to")
     with limited(network(arguments)):
         place = bring(file, arguments.source, arguments.quiet)
-    print(f"{place}: {file.size} bytes, sha256 as expected. Used by: {file.use}")
+    print(f"{place}: {place.stat().st_size} bytes, sha256 as expected. Used by: {file.use}")
     return 0
 
 

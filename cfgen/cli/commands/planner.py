@@ -38,4 +38,5 @@ def _init(arguments: argparse.Namespace) -> int:
         print(path)
     name = arguments.folder.resolve().name.replace("_", "-").lower()
     print(f"Next: pip install -e {arguments.folder} && cfgen score bench --planner {name}")
+    print("in an environment of its own: the same, with --python VENV/bin/python")
     return 0

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from cfgen.cli.options import names
+from cfgen.library.arguments import SELECTS
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,6 +16,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--planners", type=names, metavar="A,B", help="only these planners (default: all)")
     parser.add_argument(
         "--panels", type=_count, default=4, metavar="N", help="case panels per planner, or 'all' (default 4)"
+    )
+    parser.add_argument(
+        "--select",
+        choices=SELECTS,
+        default="mean",
+        help="which of several samples (--repeats) of an answer counts: the mean of all (default), the first, the one "
+        "nearest to the others, or the best",
     )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
     parser.set_defaults(func=_report)
@@ -36,6 +44,7 @@ def _report(arguments: argparse.Namespace) -> int:
         arguments.out,
         planners=arguments.planners,
         panels=arguments.panels,
+        select=arguments.select,
         strict=arguments.strict,
     )
     print(written.leaderboard.markdown())

@@ -49,9 +49,18 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     action.add_argument("--every", type=seconds, default=3.0, metavar="3s", help="a scene every so often")
     action.add_argument("--limit", type=positive, help="at most N scenes, spread evenly over the source")
     action.add_argument(
-        "--frames", type=moments_before, metavar="S,S", help="seconds before t0 (default 0,0.25 ... 2)"
+        "--frames",
+        type=moments_before,
+        metavar="S,S|NHz",
+        help="seconds before t0 (default 0,0.25 ... 2), or a rate: 10Hz keeps 10 a second of the last 2 s",
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
+    action.add_argument(
+        "--drive-on",
+        choices=("left", "right"),
+        default="",
+        help="side that traffic keeps to (default: right)",
+    )
     add_options(action, "--option", "reader")
     add_perception(action)
     _add_running(action)
@@ -79,7 +88,12 @@ def _perceiver(arguments: argparse.Namespace) -> "Perceiver":
 
 
 def moments_before(text: str) -> tuple[float, ...]:
-    """``0,0.1,0.2``: seconds before t0, as times relative to it."""
+    """``0,0.1,0.2``: seconds before t0, as times relative to it; ``10Hz``: 10 a second of the last 2 s."""
+    if text.lower().endswith("hz"):
+        rate = text[:-2]
+        if not rate.isdecimal() or not 1 <= int(rate) <= 60:
+            raise argparse.ArgumentTypeError(f"expected a rate from 1Hz to 60Hz, found '{text}'")
+        return tuple(-round(step / int(rate), 4) for step in range(2 * int(rate) + 1))
     try:
         values = [float(word) for word in text.split(",")]
     except ValueError:
@@ -167,6 +181,7 @@ def _import(arguments: argparse.Namespace) -> int:
         frame_times=arguments.frames or FRAME_TIMES,
         quiet=arguments.quiet,
         strict=arguments.strict,
+        drive_on=arguments.drive_on,
     )
     record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
     print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")

@@ -5,10 +5,21 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cfgen.cli.options import add_network, add_options, add_rubric, names, parse_options, positive, seconds
+from cfgen.cli.options import (
+    add_network,
+    add_options,
+    add_rubric,
+    add_runtime,
+    add_startup,
+    add_writable,
+    names,
+    parse_options,
+    positive,
+    seconds,
+)
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.plain import MAX_CHARS, visible
-from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+from cfgen.library.arguments import FLOORS
 
 if TYPE_CHECKING:
     from cfgen.rollouts.summary import ScoreSummary
@@ -30,7 +41,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--name", help="name under which its answers are kept (default: from --planner)")
     add_options(parser, "--planner-option", "planner")
-    parser.add_argument("--judge", default="offline", help="who judges (default offline)")
+    parser.add_argument(
+        "--judge",
+        default="offline",
+        help="who judges (default offline); none stores the answers, and cfgen judge run judges them later",
+    )
     add_options(parser, "--judge-option", "judge")
     add_rubric(parser)
     parser.add_argument(
@@ -67,21 +82,43 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         default=("original", "hazard"),
         help="default original,hazard; also rerun,null,nuisance",
     )
-    parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
-    parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     parser.add_argument(
-        "--startup-timeout",
-        type=seconds,
-        default=STARTUP_TIMEOUT_S,
-        metavar="S",
-        help=f"seconds for the planner to start, loading weights included (default {STARTUP_TIMEOUT_S:g})",
+        "--floor",
+        choices=FLOORS,
+        default="",
+        help="what the response is held against, declared before scoring: the mean of the sham pairs' arms (default), "
+        "one of them, or the worst",
     )
+    parser.add_argument("--repeats", type=positive, default=1, help="times each question is asked")
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="copies of the planner that work side by side (default 1)",
+    )
+    parser.add_argument(
+        "--devices",
+        type=names,
+        default=(),
+        metavar="0,1,2",
+        help="cards, as nvidia-smi numbers them: a worker on each in turn, which sees that one alone",
+    )
+    parser.add_argument(
+        "--shard",
+        default="",
+        metavar="I/N",
+        help="only the I-th of N parts of the cases, for machines that share no disk",
+    )
+    parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
+    add_startup(parser)
     parser.add_argument(
         "--intervene",
         action="store_true",
         help="overwrite the planner's reasoning and see whether it follows",
     )
     parser.add_argument("--strict", action="store_true", help="end at the first fault, with its traceback")
+    add_runtime(parser)
+    add_writable(parser)
     add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
     parser.set_defaults(func=_score)
@@ -117,6 +154,10 @@ def _score(arguments: argparse.Namespace) -> int:
         rubric=arguments.rubric,
         arms=arguments.arms,
         repeats=arguments.repeats,
+        workers=arguments.workers,
+        devices=arguments.devices,
+        shard=arguments.shard,
+        floor=arguments.floor,
         timeout_s=arguments.timeout,
         startup_timeout_s=arguments.startup_timeout,
         intervene=arguments.intervene,
@@ -127,18 +168,25 @@ def _score(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         offline=arguments.offline,
         allow_hosts=arguments.allow_hosts,
+        python=arguments.python or "",
+        planner_network=arguments.planner_network,
+        planner_memory=arguments.planner_memory,
+        writable=arguments.writable,
         quiet=arguments.quiet,
     )
     summary = run.summary
     assert summary is not None
-    _print(summary)
+    print_summary(summary)
     missing = judge_failures(stored_verdicts(run.bench.store, summary.judge, summary.planner))
     for line in missing.lines(_again(arguments)):
         print(visible(line))
     short = summary.short()
     if short:
         raise Shortfall(visible(short))
-    print(f"Next: cfgen report {arguments.bench[0]}")
+    if arguments.judge == "none":
+        print(f"Next: cfgen judge run {arguments.bench[0]} --planners {summary.planner} --judge NAME")
+    else:
+        print(f"Next: cfgen report {arguments.bench[0]}")
     return 1 if missing.short else 0
 
 
@@ -149,16 +197,24 @@ def _again(arguments: argparse.Namespace) -> str:
     words += [w for option in arguments.planner_option for w in ("--planner-option", option)]
     words += ["--judge", arguments.judge]
     words += [w for option in arguments.judge_option for w in ("--judge-option", option)]
-    words += ["--rubric", arguments.rubric] if arguments.rubric != "hazard" else []
+    words += ["--rubric", arguments.rubric] if arguments.rubric != "cfgen" else []
     words += ["--votes", str(arguments.votes)] if arguments.votes else []
     words += ["--arms", ",".join(arguments.arms)] if arguments.arms != ("original", "hazard") else []
     words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
+    words += ["--workers", str(arguments.workers)] if arguments.workers else []
+    words += ["--devices", ",".join(arguments.devices)] if arguments.devices else []
+    words += ["--shard", arguments.shard] if arguments.shard else []
+    words += ["--floor", arguments.floor] if arguments.floor else []
     words += ["--offline"] if arguments.offline else []
     words += ["--allow-hosts", ",".join(arguments.allow_hosts)] if arguments.allow_hosts else []
+    words += ["--python", arguments.python] if arguments.python else []
+    words += ["--planner-network"] if arguments.planner_network else []
+    words += ["--planner-memory", f"{arguments.planner_memory:g}"] if arguments.planner_memory else []
+    words += ["--writable", ",".join(map(str, arguments.writable))] if arguments.writable else []
     return shlex.join([*words, "--retry-failed"])
 
 
-def _print(summary: "ScoreSummary") -> None:
+def print_summary(summary: "ScoreSummary") -> None:
     failed = sum(f.count for f in summary.failures)
     faults = f", {len(summary.faults)} faults" if summary.faults else ""
     print(f"{summary.planner}: {summary.rollouts} answers, {failed} failed{faults}")
@@ -177,16 +233,36 @@ def _print(summary: "ScoreSummary") -> None:
         print(visible(f"fault: {fault}"))
     if len(summary.faults) > 5:
         print(f"fault: and {len(summary.faults) - 5} more")
-    verdicts = ", ".join(
-        f"{count} {status.replace('_', ' ')}" for status, count in sorted(summary.verdicts.items())
-    )
-    print(f"{summary.judge}: {verdicts or 'no verdicts'}")
+    if summary.judge == "none":
+        print("answers are stored, none was judged")
+    for kind, counts in (("", summary.verdicts), (" sham pairs,", summary.shams)):
+        verdicts = ", ".join(f"{n} {status.replace('_', ' ')}" for status, n in sorted(counts.items()))
+        if verdicts or not (kind or summary.judge == "none"):
+            print(f"{summary.judge}:{kind} {verdicts or 'no verdicts'}")
+    if summary.unjudged:
+        for line in _unjudged(summary):
+            print(visible(line))
     if summary.calibrated:
         print(
             f"{summary.judge}: calibrated on {summary.calibrated} answers that people rated, none of its scenes here"
         )
     for stage, rate in summary.followed.items():
         print(f"swaps followed, {stage}: {rate.percent()}% of {rate.n} (95% {rate.interval()})")
+
+
+def _unjudged(summary: "ScoreSummary") -> list[str]:
+    """What was not judged, what keywords suggest for it, and who could judge it."""
+    names, left_out = " and ".join(summary.judged), " and ".join(summary.unjudged)
+    lines = [f"{summary.judge}: {names} were judged; {left_out} were not"]
+    if summary.screened:
+        said = ", ".join(f"{d} 2 in {twos} of {n}" for d, (twos, n) in summary.screened.items())
+        lines.append(f"keyword screen, no judgement: {said}; in no headline and no leaderboard")
+    return [
+        *lines,
+        "To have them judged, serve a vision-language model on this machine behind an OpenAI-compatible address:",
+        "  --judge openai --judge-option model=NAME --judge-option base_url=http://localhost:8000/v1",
+        "then compare it with people who rate (cfgen app) by cfgen judge calibrate",
+    ]
 
 
 def _export(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.composite.reproject import mapped, reproject
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
+from cfgen.inpaint.composite.surroundings import Surroundings
 from cfgen.inpaint.propagate import homography
 from cfgen.perception.colour import LUMA
 from cfgen.records import Camera, Placement, Size
@@ -171,6 +172,7 @@ def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Lig
         sky=light.sky * np.float32(light.bounce),
         sun=light.sun,
         emission=_shine(sprite, light) / light.tint,
+        around=None if light.around is None else Surroundings(light.around, placement.yaw),
     )
     calm = _calmed(view.rgba)
     hollow = float((calm != view.rgba).any(-1).mean()) > _HOLLOW

@@ -4,7 +4,7 @@ What every inpainter that draws for itself shares; how the hazard is drawn is it
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import cv2
@@ -16,11 +16,14 @@ from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.reflect import reflection
+from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
+#: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
+_SHADOWS = 1.2
 #: How much of its matt picture's light water gives back from below its surface.
 _WATER = 0.25
 
@@ -37,6 +40,7 @@ class _Scene:
 
     light: Light
     optics: optics.Optics
+    sensor: Sensor
 
 
 def insert(requests: Sequence[InpaintRequest], draw: Draw) -> list[InpaintResult | InpaintRefusedError]:
@@ -57,7 +61,7 @@ def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
         found = estimate(setting)
         if setting.front is not None:
             found = found.with_sun_of(_read(setting.front, known).light)
-        known[id(setting)] = _Scene(found, optics.measure(setting.image))
+        known[id(setting)] = _Scene(found, optics.measure(setting.image), find_sensor(setting.image))
     return known[id(setting)]
 
 
@@ -74,7 +78,6 @@ def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult
         "light": dict(scene.light.report),
         "blur_px": round(scene.optics.blur, 2),
         "noise": round(scene.optics.noise, 2),
-        "jpeg": scene.optics.quality,
     }
     return InpaintResult(image, alpha, report)
 
@@ -85,7 +88,7 @@ def _harmonize(
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
     motion = _motion(request)
-    shade = optics.smear(np.clip(drawing.shade, 0, 8) ** np.float32(light.contrast), motion)
+    shade = optics.smear(np.clip(drawing.shade, 0, 8) ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)
     if drawing.mirror is not None:
@@ -95,15 +98,23 @@ def _harmonize(
         share = share[..., None] * still
         body = shown[..., :3] * (1 - (1 - _WATER) * still)
         shown[..., :3] = body * (1 - share) + mirrored * share * shown[..., 3:]
-    over = optics.soften(shown, scene.optics)
+    over = optics.soften(shown, scene.optics, scene.sensor.blur)
     cover = np.clip(over[..., 3], 0, 1)
     ground = to_linear(under) * shade
     through = (1 - cover)[..., None]
-    # the shoulder is for what was added: a bright background keeps its level where it shows through
-    mixed = _shoulder(ground * through + over[..., :3]) + through * (ground - _shoulder(ground))
-    codes = optics.grain(to_code(mixed), cover, scene.optics, _random(request))
+    mixed = ground * through + over[..., :3]
+    if not scene.sensor.clips:
+        # the shoulder is for what was added: a bright background keeps its level where it shows through
+        mixed = _shoulder(mixed) + through * (ground - _shoulder(ground))
+    codes = to_code(mixed)
+    x, y, w, h = cv2.boundingRect((cover > 0).astype(np.uint8))
+    if w:
+        new = np.s_[y : y + h, x : x + w]
+        origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
+        shot = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
+        codes[new] = np.where(cover[new][..., None] > 0, to_code(shot), codes[new])
     alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
-    return optics.recompress(codes, scene.optics.quality), np.where(alpha < 1 / 255, 0, alpha)
+    return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)
 
 
 def _random(request: InpaintRequest) -> np.random.Generator:
@@ -120,13 +131,14 @@ def _most(rgb: np.ndarray) -> np.ndarray:
 
 
 def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
-    """The null edit: grain and compression as for an object that fills the mask, but no object."""
+    """The null edit: grain as for an object that fills the mask, but no object."""
     cover = (request.mask > 0).astype(np.float32)
-    codes = to_code(to_linear(request.image))
-    smooth = cv2.GaussianBlur(codes, (0, 0), 0.5)
-    image = optics.recompress(
-        optics.grain(smooth, cover, scene.optics, _random(request)), scene.optics.quality
-    )
+    # in codes: blurred as light, the dark side of every edge would brighten visibly
+    smooth = to_linear(cv2.GaussianBlur(request.image, (0, 0), 0.4))
+    # the frame has been through its sensor: once more, edges would move visibly
+    grain_only = replace(scene.sensor, blue=None, clips=False)
+    shot = expose(smooth, cover, grain_only, request.corner, scene.optics.noise, _random(request))
+    image = optics.to_pixels(to_code(shot))
     return InpaintResult(image, None, {"light": dict(scene.light.report)})
 
 

@@ -122,8 +122,11 @@ def _sizes(model: str, names: Sequence[str]) -> list[Size]:
 
 
 def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -> str:
-    """One of the variants whose size is that of the placement, drawn by the case's seed."""
+    """The variant that the hazard's look means, or one drawn by the case's seed, with the size of the placement."""
     wanted = np.array(list(request.placement.size.model_dump().values()))
     off = [np.abs(np.array(list(s.model_dump().values())) - wanted).max() for s in sizes]
     fitting = [name for name, error in zip(names, off, strict=True) if error <= min(off) + 1e-3]
+    look = request.hazard.look
+    if look is not None and names[look % len(names)] in fitting:
+        return names[look % len(names)]
     return fitting[int(np.random.default_rng(request.seed % 2**63).integers(len(fitting)))]

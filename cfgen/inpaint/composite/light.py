@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
+from cfgen.inpaint.composite.sensor import clips
+from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
-from cfgen.perception.cast_shadows import shadow_axis
 from cfgen.perception.colour import LUMA, level, luminance, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun, sunny_and_shade
@@ -20,8 +21,8 @@ from cfgen.records import Camera
 
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
-#: Typical camera contrast (exponent about the road), and how far it strays.
-_CONTRAST, _CONTRAST_SPREAD = 1.10, 0.10
+#: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays.
+_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.40, 0.10
 _WHITE_SPREAD = 0.35
 #: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
 _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
@@ -49,6 +50,7 @@ class Light:
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
         day: how bright the scene is against an open sky without sun, the unit of lamps and flames.
         report: JSON values: what was found and with what confidence.
+        around: what shiny things mirror (``Surroundings.light``); None: the even sky alone.
     """
 
     ground: np.ndarray
@@ -65,6 +67,7 @@ class Light:
     floor: np.ndarray
     day: float
     report: Mapping[str, Any]
+    around: np.ndarray | None = None
 
     def with_sun_of(self, other: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
@@ -84,10 +87,9 @@ def estimate(setting: Setting) -> Light:
     white = _white_level(frame)
     sunny, shade = sunny_and_shade(frame, local, lit_level, white)
     all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
-    albedo, contrast = _calibrate(lit_level, None if all_shade else white)
-    view = setting.view
-    shadows = None if view is None else shadow_axis(setting.image, setting.camera, view.road, view.lanes)
-    found = find_sun(frame, shadows, setting.extra, setting.timestamp)
+    typical = _STEEP if clips(setting.image) else _CONTRAST
+    albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
+    found = find_sun(frame, setting.shadows, setting.extra, setting.timestamp)
     sun_dir, sure = found.direction, found.confidence
     if sun_dir is None or "sun" in setting.extra:
         sunny = float(sun_dir is not None)
@@ -125,6 +127,7 @@ def estimate(setting: Setting) -> Light:
         haze_per_m=per_m,
         floor=floor,
         bounce=bounce,
+        around=look_around(setting.image, setting.camera, local, albedo, contrast),
         day=3.0 if sunny * (1 - shade) >= CONFIDENT else 1.0,
         report=report,
     )
@@ -212,19 +215,19 @@ def _white_level(frame: LightProbe) -> float:
     return level(frame.lum[band], 98.5, frame.lum) / 0.55
 
 
-def _calibrate(road: float, white: float | None) -> tuple[float, float]:
+def _calibrate(road: float, white: float | None, typical: float) -> tuple[float, float]:
     """Most plausible (albedo of the road, contrast), given that a white card shows ``white`` in the road's light.
 
     road * (1 / albedo) ** contrast = white is fitted with Gaussian priors on log albedo, contrast and log white.
     """
     if white is None:
-        return _ASPHALT, _CONTRAST
+        return _ASPHALT, typical
     rho = np.linspace(math.log(0.05), math.log(0.40), 60)[:, None]
-    power = np.linspace(0.95, 1.30, 15)[None, :]
+    power = typical + np.linspace(-0.15, 0.20, 15)[None, :]
     miss = math.log(max(road, 1e-4)) - power * rho - math.log(max(white, 1e-3))
     cost = (miss / _WHITE_SPREAD) ** 2
     cost = cost + ((rho - math.log(_ASPHALT)) / _ASPHALT_SPREAD) ** 2
-    cost = cost + ((power - _CONTRAST) / _CONTRAST_SPREAD) ** 2
+    cost = cost + ((power - typical) / _CONTRAST_SPREAD) ** 2
     i, j = np.unravel_index(int(np.argmin(cost)), cost.shape)
     return float(np.exp(rho[i, 0])), float(power[0, j])
 

@@ -1,8 +1,7 @@
-"""How sharp, how noisy and how compressed a frame is, and the same done to what is put into it."""
+"""How sharp and how noisy a frame is, and the same done to what is put into it."""
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import cv2
 import numpy as np
@@ -10,6 +9,8 @@ import numpy as np
 #: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
 _OWN_BLUR = 0.6
 _PROBE = 1.0
+#: Variance that matters, pixels squared, and most that is undone.
+_LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
 #: Motion over less than this, pixels, shows no blur.
 _STILL = 0.5
 #: Pictures of fewer pixels a side show neither sharpness nor grain.
@@ -20,22 +21,20 @@ _FILTER = 0.5
 
 @dataclass(frozen=True)
 class Optics:
-    """blur: standard deviation of the point spread, pixels; noise: that of the grain, codes, on mid-grey;
-    quality: JPEG quality to pass the insert through, None for a frame without JPEG blocks."""
+    """blur: standard deviation of the point spread, pixels; noise: that of the grain, codes, on mid-grey."""
 
     blur: float
     noise: float
-    quality: int | None
 
 
 def measure(image: np.ndarray) -> Optics:
     """Optics of a frame (H, W, 3) uint8, from its middle part."""
     height, width = image.shape[:2]
     if min(height, width) < _SMALLEST:
-        return Optics(_OWN_BLUR, 0.0, None)
+        return Optics(_OWN_BLUR, 0.0)
     part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
     grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
-    return Optics(_blur_of(grey.astype(np.float32)), _noise_of(grey.astype(np.float32)), _quality_of(grey))
+    return Optics(_blur_of(grey.astype(np.float32)), _noise_of(grey.astype(np.float32)))
 
 
 def _blur_of(grey: np.ndarray) -> float:
@@ -65,18 +64,23 @@ def _noise_of(grey: np.ndarray) -> float:
     return float(np.clip(np.percentile(blocks, 25), 0.0, 6.0))
 
 
-def _quality_of(grey: np.ndarray) -> int | None:
-    """Steps across the columns of an 8-pixel grid against those off it."""
-    step = np.abs(np.diff(grey.astype(np.int16), axis=1)).mean(0)
-    usable = step[: len(step) // 8 * 8].reshape(-1, 8).mean(0)
-    excess = float(usable.max() / max(np.median(usable), 1e-3))
-    return 88 if excess > 1.12 else 94 if excess > 1.04 else None
+def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.ndarray:
+    """The insert (H, W, C) with the frame's sharpness, less the blur that is ``later`` to come, pixels.
 
-
-def soften(premultiplied: np.ndarray, optics: Optics) -> np.ndarray:
-    """The insert (H, W, C) with the frame's sharpness; alpha is blurred like colour."""
-    extra = math.sqrt(max(optics.blur**2 - _OWN_BLUR**2, 0.0))
-    return cv2.GaussianBlur(premultiplied, (0, 0), extra) if extra > 0.15 else premultiplied
+    Alpha is blurred like colour; where the frame is sharper than the insert, colour alone is sharpened.
+    """
+    missing = optics.blur**2 - _OWN_BLUR**2 - later**2
+    if missing > _LEAST_MISSING:
+        return cv2.GaussianBlur(premultiplied, (0, 0), math.sqrt(missing))
+    if missing > -_LEAST_MISSING or premultiplied.shape[2] < 4:
+        return premultiplied
+    # to second order in frequency this undoes a Gaussian of that variance
+    sharp = premultiplied.copy()
+    colour = premultiplied[..., :3]
+    sharp[..., :3] += (colour - cv2.GaussianBlur(colour, (0, 0), 1.0)) * np.float32(
+        min(-missing, _MOST_SHARPENED)
+    )
+    return np.maximum(sharp, 0)
 
 
 def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
@@ -96,26 +100,6 @@ def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
     return cv2.filter2D(picture, -1, kernel / kernel.sum(), borderType=cv2.BORDER_REPLICATE)
 
 
-def grain(codes: np.ndarray, cover: np.ndarray, optics: Optics, rng: np.random.Generator) -> np.ndarray:
-    """Codes (H, W, 3) with the frame's grain where ``cover`` (H, W) says how much is new.
-
-    Grain grows with brightness, and is gone where the sensor is full.
-    """
-    if optics.noise <= 0.05:
-        return codes
-    size = codes.shape[:2]
-    shared = cv2.GaussianBlur(rng.standard_normal(size, dtype=np.float32), (0, 0), 0.55)
-    own = rng.standard_normal((*size, 3), dtype=np.float32)
-    level = np.clip(codes[..., 1] / 90, 0.4, 1.2) * np.clip((260 - codes[..., 1]) / 70, 0, 1)
-    strength = optics.noise / max(float(shared.std()), 1e-6) * cover * level
-    return codes + (0.95 * shared[..., None] + 0.12 * own) * strength[..., None]
-
-
-def recompress(codes: np.ndarray, quality: int | None) -> np.ndarray:
-    """(H, W, 3) float codes to uint8, through JPEG of that quality if there is one."""
-    image = np.clip(codes + 0.5, 0, 255).astype(np.uint8)
-    if quality is None:
-        return image
-    packed = cv2.imencode(".jpg", image[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, quality])[1]
-    decoded: Any = cv2.imdecode(packed, cv2.IMREAD_COLOR)
-    return np.ascontiguousarray(decoded[..., ::-1])
+def to_pixels(codes: np.ndarray) -> np.ndarray:
+    """(H, W, 3) float codes to uint8."""
+    return np.clip(codes + 0.5, 0, 255).astype(np.uint8)

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cfgen.inpaint.composite.surroundings import Surroundings
 from cfgen.perception.colour import luminance
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
@@ -22,7 +23,9 @@ _F0 = np.float32(0.04)
 #: normals are those of 2x2 pixels, as bright in all.
 _SHARPEST, _ROUGHER = np.float32(0.085), np.float32(0.5)
 #: Most that a highlight adds, in white cards that face the sun: more burns jagged edges.
-_BRIGHTEST = np.float32(1.2)
+_BRIGHTEST = np.float32(4.0)
+#: Most light, in white cards, that something mirrored sends.
+_MIRRORED_MOST = np.float32(2.0)
 #: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
@@ -78,15 +81,16 @@ def relight(
     sun: ArrayLike,
     emission: ArrayLike,
     shadow: HullShadow | None,
+    around: Surroundings | None = None,
 ) -> Floats:
-    """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, and what glows by itself."""
+    """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, what glows and what is mirrored."""
     in_sun = light is not None and light[2] > 0
     kept = _COLOURFUL[0 if in_sun else 1]
     rgba = layers.sky.copy()
     rgba[..., :3] = _paler(rgba[..., :3], kept) * np.asarray(sky, np.float32)
     if light is not None and in_sun:
         towards = light.astype(np.float32)
-        facing = np.clip(layers.normal @ towards, 0, 1)
+        facing = np.clip(_along(layers.normal, towards), 0, 1)
         if shadow is not None:
             facing *= shadow.visible(layers.position, layers.normal)
         bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
@@ -97,6 +101,10 @@ def relight(
         size = rgba.shape[1::-1]
         sharp = (layers.detail * rgba[..., 3])[..., None]
         rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
+    if layers.gloss is not None and around is not None:
+        mirrored = _around(layers, layers.gloss, np.asarray(sky, np.float32), around)
+        whole = cv2.resize(mirrored, rgba.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+        rgba[..., :3] = np.maximum(rgba[..., :3] + whole * rgba[..., 3:], 0)
     if layers.emission is not None:
         rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
     return rgba
@@ -113,15 +121,30 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     half = (light + eye) / np.linalg.norm(light + eye)
     grazing = np.maximum(light @ half, np.float32(0.2))[None]
     width2 = (_SHARPEST + _ROUGHER * (1 - gloss) ** 2) ** 2
-    spread = (np.clip(normal @ half, 0, 1) ** 2) * (width2 - 1) + 1
+    spread = (np.clip(_along(normal, half), 0, 1) ** 2) * (width2 - 1) + 1
     peak = _schlick(grazing) / (4 * grazing**2)
     highlight = np.minimum(width2 / spread**2 * peak * facing, _BRIGHTEST)
-    seen = np.clip(normal @ eye, 0.02, 1)
+    seen = np.clip(_along(normal, eye), 0.02, 1)
     rise = 2 * seen * normal[..., 2] - eye[2]
     below = np.clip(0.5 - rise / np.float32(0.04), 0, 1)
     skyline = np.clip((_SKYLINE_TOP - rise) / np.float32(0.06), 0, 1)
     around = np.float32(ASPHALT * light[2]) * below + _SKYLINE * skyline * (1 - below)
     return gloss * (highlight + _schlick(seen) * around)
+
+
+def _around(layers: Layers, gloss: Floats, sky: Floats, around: Surroundings) -> Floats:
+    """What is mirrored of the surroundings beyond the even sky that the sky's part was traced under, hxwx3."""
+    seen = np.clip(_along(layers.normal, layers.eye), 0.05, 1)[..., None]
+    back = 2 * seen * layers.normal - layers.eye
+    above = np.clip(0.5 + back[..., 2:] / np.float32(0.04), 0, 1)
+    beyond = np.clip(around.seen(back) - sky * above, -1, _MIRRORED_MOST)
+    return gloss[..., None] * _schlick(seen) * beyond
+
+
+def _along(vectors: Floats, way: Floats) -> Floats:
+    """(H, W) of vectors (H, W, 3) along a way (3,); no matrix product, as in ``luminance``."""
+    found: Floats = vectors[..., 0] * way[0] + vectors[..., 1] * way[1] + vectors[..., 2] * way[2]
+    return found
 
 
 def _schlick(cosine: Floats) -> Floats:

@@ -16,7 +16,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
+from cfgen.inpaint.composite.surroundings import Surroundings
 
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)
@@ -89,11 +90,13 @@ class Sprite:
         sky: ArrayLike = _WHITE,
         sun: ArrayLike = _WHITE,
         emission: ArrayLike = 1.0,
+        around: Surroundings | None = None,
     ) -> View:
         """The stored view nearest to (azimuth, elevation) radians, lit by the sky and, when given, by a sun.
 
         sun_dir: unit vector to the sun in the model frame; sky, sun: RGB levels (module docstring); emission:
-        gain of lamps and flames. Raises InputError for a decal.
+        gain of lamps and flames; around: what shiny parts mirror, its turn that of the model frame. Raises
+        InputError for a decal.
         """
         if self.is_decal:
             raise InputError(f"{self._name}: it lies in the ground and has no views; use decal()")
@@ -104,7 +107,9 @@ class Sprite:
             light = _turned(light * [1, -1 if flip else 1, 1], -turn)
         chosen = self._nearest(-azimuth if flip else azimuth - turn, elevation)
         layers = self._layers(chosen)
-        rgba = relight(layers, light, sky, sun, emission, self._hull_shadow(light))
+        if around is not None:
+            around = replace(around, turn=around.turn + (-turn if flip else turn), flip=flip)
+        rgba = relight(layers, light, sky, sun, emission, self._hull_shadow(light), around)
         foot_u, foot_v = chosen["foot"]
         at, points = math.radians(chosen["azimuth_deg"]) + turn, layers.position
         if turn:

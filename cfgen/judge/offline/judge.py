@@ -1,43 +1,78 @@
-"""The offline judge: a stand-in for people where there is no key, and a check on the whole pipeline.
+"""The offline judge: it measures motion where there is no model, and checks the whole pipeline.
 
-It sees what any judge sees (frames, words, plans) and the camera; it never sees the hazard's label. It cannot
-recognise objects: it believes a newly named thing when that thing's usual size and outline and its stated place fit
-what it measures. A thing of the right size and outline under a wrong name ("deer" for "cyclist") therefore passes.
+It sees what any judge sees (frames, words, plans) and the camera; it never sees the hazard's label. Only waypoints are
+judged. The words are screened by keywords, which cannot recognise objects: the screen believes a newly named thing when
+that thing's usual size and outline and its stated place fit what it measures. A thing of the right size and outline
+under a wrong name ("deer" for "cyclist") therefore passes.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
 
+from cfgen.core.errors import MissingExtraError
 from cfgen.core.hashing import hash_image, hash_json
 from cfgen.geometry.path import path_of_plan
-from cfgen.hazards.vocabulary import Class, class_of
+from cfgen.hazards.vocabulary import VAGUE, Class, class_of
 from cfgen.judge.combine import combine
+from cfgen.judge.offline.acts import AROUND
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
+from cfgen.judge.offline.coherence import no_response
+from cfgen.judge.offline.doubt import overdone
+from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
-from cfgen.judge.offline.reading import Reading, read
+from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.models.quote import cut_notes
-from cfgen.records import JudgeRun, Plan, Score, Verdict, Vote
+from cfgen.records import Dimension, JudgeRun, Plan, Score, Verdict, Vote
 
+#: What reading the words takes: the extra ``screen``.
+_PACKAGES = ("spacy", "negspacy", "rapidfuzz", "py3langid")
 #: What a measured size may differ from a thing's usual sizes: shadows, blur and cut edges.
-_SIZE_SLACK = 1.35
+_SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
+#: From the middle of the car's way: as near as half a car.
+_CLEAR_M = 1.0
 #: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
 _LEAFY, _TRUNK_M = 0.25, 1.2
+#: What lies about rather than stands or walks is lower, m.
+_LOW_M = 1.6
+#: Legs and spokes fill less of an outline.
+_LIMBED = 0.7
 #: An overlap this small is within what pixels can tell, m.
 _TOUCH_M = 0.2
+#: What is said to be in the own lane and is so far beside the way is elsewhere, m.
+_LANE_OFF_M = 2.0
+#: Distances are guessed by so much: a factor, and m.
+_GUESS, _GUESS_M = 2.0, 10.0
 
 
 class OfflineJudge:
-    """Scores by measurement: no model, no key, no network. ``name`` is the folder of its verdicts."""
+    """Measures the motion; reads the words by keywords: no model, no key, no network.
 
-    def __init__(self, name: str = "offline") -> None:
+    Its scores are those of waypoints. What keywords suggest for reasoning and overall is no judgement and stands
+    apart, in ``screen``; for answers not in English, and without the extra ``screen``, there is none.
+
+    Args:
+        name: the folder of its verdicts. screen: whether to read the words; None: where the extra is installed.
+
+    Raises:
+        MissingExtraError: the words are to be read, and the extra is not installed.
+    """
+
+    def __init__(self, name: str = "offline", screen: bool | None = None) -> None:
+        missing = next((p for p in _PACKAGES if find_spec(p) is None), None)
+        if screen and missing:
+            error = ImportError(f"No module named '{missing}'", name=missing)
+            raise MissingExtraError("judge 'offline' with screen=true", "screen", error)
         self.name = name
+        self.screen = missing is None if screen is None else screen
         self.rubric = HAZARD.id
         self.note = ""
         self.blind_to = {"names_a_lookalike": "it measures size and outline and cannot recognise a thing"}
@@ -49,6 +84,7 @@ class OfflineJudge:
             rubric=self.rubric.name,
             rubric_version=self.rubric.version,
             rubric_hash=self.rubric.hash,
+            options={"screen": self.screen},
         )
 
     def judge(
@@ -56,30 +92,42 @@ class OfflineJudge:
     ) -> None:
         for key, build in items:
             item = build()
-            found = combine(key, self.rubric, self.name, [look(item)], input_hash(item))
+            found = combine(key, self.rubric, self.name, [look(item, self.screen)], input_hash(item))
             done(found.model_copy(update={"notes": cut_notes(item.answers)}))
 
 
-def look(item: JudgeItem) -> Vote:
-    """One vote on one item."""
+def look(item: JudgeItem, screen: bool = True) -> Vote:
+    """One vote on one item; ``screen``: also read the words."""
     try:
         change = find_change(item.original_image, item.modified_image, item.camera)
     except NoChangeError as error:
         return Vote(model="offline", status="unknown", reason=str(error), explanation=f"Unknown: {error}.")
-    words = read(item.original_text, item.original_plan, item.modified_text, item.modified_plan)
     place = Place.of(change, item)
     moves = compare(item.original_plan, item.modified_plan, change.base)
-    reasoning, why_words = score_words(words, place)
-    waypoints, why_moves = score_moves(moves)
-    overall, why = score_overall(reasoning, waypoints, words, moves)
+    waypoints, why_moves = score_moves(moves, no_response(item))
+    suggested, why = screened(item, place, moves, waypoints) if screen else ({}, "The words were not read.")
     return Vote(
         model="offline",
         status="scored",
-        scores={"reasoning": reasoning, "waypoints": waypoints, "overall": overall},
+        scores={"waypoints": waypoints},
+        screen=suggested,
         element_type=place.size_words,
         element_position=place.words,
-        explanation=f"The change is {place.size_words}, {place.words}. {why_words} {why_moves} {why}",
+        explanation=f"The change is {place.size_words}, {place.words}. {why_moves} {why}",
     )
+
+
+def screened(
+    item: JudgeItem, place: "Place", moves: Response, waypoints: Score
+) -> tuple[dict[Dimension, Score], str]:
+    """What keywords suggest for reasoning and overall, and why; nothing for words that are not English."""
+    other = other_language(" ".join(spoken(item.modified_text, item.modified_plan)))
+    if other:
+        return {}, f"The words were not read: they are in another language than English ({other})."
+    words = read(item.original_text, item.original_plan, item.modified_text, item.modified_plan)
+    reasoning, why_words = score_words(words, place)
+    overall, why = score_overall(reasoning, waypoints, words, moves)
+    return {"reasoning": reasoning, "overall": overall}, f"By keywords: {why_words} {why}"
 
 
 class Place:
@@ -118,6 +166,17 @@ class Place:
             side = f"{abs(self.lateral):.1f} m {'left' if self.lateral > 0 else 'right'} of the car's path"
         return f"{self.ahead:.0f} m ahead, {side}"
 
+    @property
+    def clear(self) -> bool:
+        """Whether the car would pass it with room; no where it stands nowhere on the ground."""
+        return bool(self.beside[0] > _CLEAR_M or self.beside[1] < -_CLEAR_M)
+
+    @property
+    def lies_about(self) -> bool:
+        """Whether it can be an obstacle: neither tall nor with limbs."""
+        shape = self.change.shape
+        return self.change.height < _LOW_M and (shape is None or shape.fill > _LIMBED)
+
     def allows(self, side: str) -> bool:
         """Whether "on the left" or "on the right" can be said of it, on the road or in the picture."""
         sign = 1 if side == "left" else -1
@@ -126,14 +185,31 @@ class Place:
             return seen_there
         return sign * self.lateral > -0.2 or (seen_there and sign * self.lateral > -_SIDE_M)
 
+    def holds(self, spot: Spot) -> bool:
+        """Whether a thing that is said to be there can be the change."""
+        if not all(map(self.allows, spot.sides)) or spot.behind:
+            return False
+        if spot.our_lane and min(map(abs, self.beside)) > _LANE_OFF_M and self.clear:
+            return False
+        if spot.other_lane and not spot.in_lane and abs(self.lateral) < _CLEAR_M:
+            return False
+        if spot.distances and not any(map(self._is_so_far, spot.distances)):
+            return False
+        return not spot.off_road or spot.in_lane or not abs(self.lateral) < _OFF_ROAD_M
+
+    def _is_so_far(self, metres: float) -> bool:
+        """Whether somebody who guesses may say so of its distance; yes where it is not known."""
+        near, far = self.ahead / _GUESS - _GUESS_M, self.ahead * _GUESS + _GUESS_M
+        return math.isnan(self.ahead) or near <= metres <= far
+
     def fits(self, word: str) -> bool:
         """Whether a thing of that name can have the measured size and outline; yes where nothing could be measured."""
         kind = class_of(word)
         width, height = self.change.width, self.change.height
         if math.isnan(width):
             return True
-        widest = kind.width[1] * _SIZE_SLACK + 0.3
-        tallest = kind.height[1] * _SIZE_SLACK + 0.2
+        widest = kind.width[1] * _SIZE_SLACK + _BLUR_M
+        tallest = kind.height[1] * _SIZE_SLACK + _BLUR_M
         sized = kind.width[0] / _SIZE_SLACK <= width <= widest
         sized = sized and kind.height[0] / _SIZE_SLACK <= height <= tallest
         return sized and self._shaped_like(kind)
@@ -146,31 +222,81 @@ class Place:
 
 
 def score_words(words: Reading, place: Place) -> tuple[Score, str]:
-    """The reasoning score and one sentence why."""
+    """The reasoning score by keywords and one sentence why; in doubt never a 2."""
     if words.same:
-        return 0, "The reasoning is the same as before."
-    if not words.named:
-        if words.vague:
-            return 1, "The reasoning newly suspects something without saying what."
+        return 0, "The reasoning did not change."
+    if not words.named and not words.vague:
+        if words.reacts and not (words.denied or words.elsewhere):
+            return 1, "The reasoning means to react and names nothing new."
         return 0, "The reasoning names nothing new."
     fitting = [w for w in words.named if place.fits(w)]
+    if words.blocked and not words.named and words.reacts and not _unfounded(words) and place.lies_about:
+        return 2, "The reasoning newly speaks of an obstacle in the way, and means to react."
+    if not words.named:
+        return 1, "The reasoning newly suspects something without saying what."
     if not fitting:
         return (
             1,
             f"The reasoning newly names '{words.named[0]}', which does not fit the size or the outline of the change.",
         )
-    wrong = [s for s in sorted(words.sides) if not place.allows(s)]
-    if wrong or (words.off_road and not words.in_lane and abs(place.lateral) < _OFF_ROAD_M):
+    standing = [w for w in fitting if place.holds(words.spots.get(w, Spot()))]
+    if not standing:
         return 1, f"The reasoning newly names '{fitting[0]}' but puts it where the change is not."
+    if words.denied or words.elsewhere:
+        return (
+            1,
+            f"The reasoning newly names '{fitting[0]}', and says that nothing is there or reacts to another thing.",
+        )
     if not words.reacts:
-        return 1, f"The reasoning newly names '{fitting[0]}' but intends nothing about it."
-    return 2, f"The reasoning newly names '{fitting[0]}', which fits, and means to react."
+        return 1, f"The reasoning newly names '{standing[0]}' but intends nothing about it."
+    if words.excessive:
+        return 1, f"The reasoning newly names '{standing[0]}' and stops for it without end."
+    doubts = [_doubt(w, words, place) for w in standing]
+    if all(doubts):
+        return 1, f"The reasoning newly names '{standing[0]}', but {doubts[0]}."
+    return 2, f"The reasoning newly names '{standing[doubts.index('')]}', which fits, and means to react."
 
 
-def score_moves(moves: Response) -> tuple[Score, str]:
-    """The waypoints score and one sentence why."""
+def _unfounded(words: Reading) -> bool:
+    """Whether a reaction to an obstacle that nothing names has no ground."""
+    tied = bool(words.tied & set(OBSTACLES))
+    return (
+        not tied or words.denied or words.elsewhere or words.excessive or words.contradicted or words.hurries
+    )
+
+
+def _doubt(word: str, words: Reading, place: Place) -> str:
+    """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
+    if word in words.unsure:
+        return "is not sure of it"
+    if not any(class_of(word).name == class_of(t).name for t in words.tied if t not in VAGUE):
+        return "does not say that it reacts to it"
+    if words.hurries:
+        return "goes faster because of it"
+    if _steers_at(words, place):
+        return "steers to the side on which it is"
+    if words.contradicted:
+        return "its meta-action goes to another side than its words"
+    if words.strength == "slight" and abs(place.lateral) < _CLEAR_M:
+        return "hardly reacts to what stands in its way"
+    if words.strength == "stop" and overdone(word, words.sentences, place.clear):
+        return "stops for what stands clear of its way"
+    return ""
+
+
+def _steers_at(words: Reading, place: Place) -> bool:
+    """Whether it means to go to the side on which the change is; behind what moves away that is right."""
+    there = "left" if place.lateral > 0 else "right"
+    beside = abs(place.lateral) > _CLEAR_M and words.steer == {there}
+    return beside and not any("behind" in s or AROUND.search(s) for s in words.sentences)
+
+
+def score_moves(moves: Response, nothing: str = "") -> tuple[Score, str]:
+    """The waypoints score and one sentence why. ``nothing``: why the modified plan is no response at all, or ""."""
     if not moves.distinct:
         return 0, "The two trajectories cannot be told apart."
+    if nothing:
+        return 0, f"The modified trajectory is no response: {nothing}."
     hits = moves.in_the_way and moves.gap < -_TOUCH_M
     clears = moves.towards < -0.25 and not hits
     if moves.hurried > max(0.6, moves.slowed) and not clears:
@@ -220,5 +346,7 @@ def input_hash(item: JudgeItem) -> str:
             plan(item.original_plan),
             plan(item.modified_plan),
             item.camera.model_dump(mode="json"),
+            asdict(item.start) if item.start else None,
+            item.road.hash if item.road else None,
         ]
     )

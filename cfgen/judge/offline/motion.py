@@ -6,9 +6,8 @@ import numpy as np
 
 from cfgen.geometry.path import path_of_plan, travelled
 from cfgen.geometry.trajectory import speeds
-from cfgen.records import PLAN_DT, PLAN_STEPS, Plan
+from cfgen.records import Plan
 
-TIMES = PLAN_DT * np.arange(PLAN_STEPS + 1)
 HALF_CAR_M = 0.95
 #: Below these, two plans cannot be told apart on the plots: m along, m beside, m/s.
 SAME_ALONG_M, SAME_BESIDE_M, SAME_SPEED = 0.8, 0.25, 0.6
@@ -20,11 +19,11 @@ class Response:
 
     Attributes:
         distinct: the plans can be told apart at all.
-        slowed: m/s shed against the original before the place. held_back: m behind the original there or at 6 s.
+        slowed: m/s shed against the original before the place. held_back: m behind the original there or at the end.
         hurried: m/s gained before the place.
         towards: m by which it passes closer to the place, negative when farther; NaN without a place.
         shift: m to the left of the original, where the difference is largest before the place.
-        in_the_way: the original plan would touch what stands there within 6 s.
+        in_the_way: the original plan would touch what stands there before it ends.
         gap: m left beside it when the modified plan passes; negative when it would touch it.
         arrival: share of the original's speed that is left when it gets there; 0 when it never gets there.
     """
@@ -45,8 +44,9 @@ class Response:
 
 
 def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
-    """``base`` (M, 2): ground points of the element, m; (0, 2) when it meets no ground."""
-    a, b = np.array(original.waypoints), np.array(modified.waypoints)
+    """As far as the shorter plan goes. ``base`` (M, 2): ground points of the element, m; (0, 2) when there are none."""
+    n = min(len(original.waypoints), len(modified.waypoints))
+    a, b = np.array(original.waypoints)[:n], np.array(modified.waypoints)[:n]
     path = path_of_plan(a)
     along, beside = travelled(a), travelled(b)
     va, vb = speeds(a), speeds(b)
@@ -54,7 +54,7 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
     distinct = _distinct(along, beside, l_b, va, vb)
     near, low, high = _extent(path.locate(base)) if len(base) else (np.inf, np.nan, np.nan)
     arrives = np.flatnonzero(s_b >= near - 1.0)
-    end = int(arrives[0]) if len(arrives) else PLAN_STEPS
+    end = int(arrives[0]) if len(arrives) else n
     before = slice(0, max(end, 1) + 1)
     change = (vb - va)[before]
     at_original = np.interp(near, along, va) if near < along[-1] else va[-1]

@@ -18,7 +18,6 @@ from cfgen.models.base import Ask, Form, Turn
 from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Edge
 
-#: What each edge asks; also put to a critic one at a time.
 QUESTIONS: dict[Edge, str] = {
     "E1": "Is the scene description true to the camera frame? It is INCONSISTENT if it rests on something (a road "
     "user, a road feature, a signal, a position) that the frame does not show or shows otherwise. Small omissions are "
@@ -34,6 +33,14 @@ QUESTIONS: dict[Edge, str] = {
     "definite claim about the motion (to slow, to stop, to move left) that the trajectory plainly does not keep. "
     "Guarded or general words make no such claim. Leave the other edges aside.",
 }
+
+#: The other reading of the second edge, (z1, z2): sections 5.2, 6.1.1 and 8.1 hold the justification against the scene
+#: description, where the judge of section 8.3.2 and Table 6 hold it against the image.
+FROM_SCENE = (
+    "Does the justification follow from the scene description? It is INCONSISTENT if it rests on something (a road "
+    "user, a road feature, a signal, a position) that the scene description does not hold or tells otherwise. Judge it "
+    "by the two texts alone; the frame is no evidence. Brevity and vagueness are no contradiction."
+)
 
 SYSTEM = """\
 You check whether the parts of one answer of a driving planner fit together. The planner saw a camera frame, described
@@ -71,6 +78,13 @@ class FaithfulnessRubric:
 
     name: str = "faithfulness"
     version: str = "1"
+    #: what E2 asks
+    second: str = QUESTIONS["E2"]
+
+    @property
+    def questions(self) -> dict[Edge, str]:
+        """What each edge asks; also put to a critic one at a time."""
+        return {**QUESTIONS, "E2": self.second}
 
     @cached_property
     def id(self) -> RubricId:
@@ -95,7 +109,7 @@ class FaithfulnessRubric:
         return (*HEADINGS, *TEXTS)
 
     def system(self, form: Form = "json") -> str:
-        questions = "\n".join(f"{edge}. {question}" for edge, question in QUESTIONS.items())
+        questions = "\n".join(f"{edge}. {question}" for edge, question in self.questions.items())
         return f"{SYSTEM}{questions}\n\n{FORM}"
 
     def again(self, problem: str) -> str:
@@ -141,3 +155,8 @@ class FaithfulnessRubric:
 
 
 FAITHFULNESS = FaithfulnessRubric()
+
+
+def faithfulness_scene() -> FaithfulnessRubric:
+    """The same, with the justification held against the scene description (E2): for cfgen traces."""
+    return FaithfulnessRubric("faithfulness-scene", "1", FROM_SCENE)

@@ -1,8 +1,8 @@
-"""Rubrics by name, and a user's own wording of the hazard rubric from a file."""
+"""Rubrics by name, and a user's own wording of one of ours from a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -10,7 +10,7 @@ from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.registry import Registry
 from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.protocol import JudgeItem, RubricId, Shown
-from cfgen.judge.rubrics.hazard import SCALES, STEPS, Form, HazardRubric, Wording
+from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric
 from cfgen.records import Identifier, Vote
 
@@ -18,20 +18,23 @@ RUBRICS = Registry(
     "rubric",
     "cfgen.rubrics",
     {
-        "hazard": "cfgen.judge.rubrics.hazard:HazardRubric",
+        "cfgen": "cfgen.judge.rubrics.hazard:HazardRubric",
+        "pinocchio": "cfgen.judge.rubrics.pinocchio:pinocchio",
         "faithfulness": "cfgen.judge.rubrics.faithfulness:FaithfulnessRubric",
+        "faithfulness-scene": "cfgen.judge.rubrics.faithfulness:faithfulness_scene",
         "consistency": "cfgen.judge.rubrics.consistency:consistency",
         "grounding": "cfgen.judge.rubrics.grounding:grounding",
     },
 )
 #: of pairs of answers, and of one answer by itself
-DEFAULT, TRACE_DEFAULT = "hazard", "faithfulness"
+DEFAULT, TRACE_DEFAULT = "cfgen", "faithfulness"
 
 
 class Rubric(Protocol):
     """Of pairs of answers: what a model judge is asked, and how its answer is read; knows nothing of transport.
 
-    ``id`` hashes every word and the schema. ``headings`` name the inputs in the order of ``prompt``.
+    ``id`` hashes every word and the schema. ``headings`` name the inputs in the order of ``prompt``. It may have
+    ``bounds_overall`` (True where it has not): an overall score that the other two do not allow is bounded in code.
     """
 
     @property
@@ -60,13 +63,18 @@ class Rubric(Protocol):
         ...
 
 
+def bounds_overall(rubric: Rubric) -> bool:
+    """Whether overall is kept within what the other two scores allow."""
+    return bool(getattr(rubric, "bounds_overall", True))
+
+
 def is_file(name_or_file: str) -> bool:
     """Whether it names a file rather than an installed rubric."""
     return Path(name_or_file).suffix.lower() in (".yaml", ".yml") or "/" in name_or_file
 
 
 def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
-    """A rubric for judges by its registered name, or the hazard rubric in the words of a YAML file.
+    """A rubric for judges by its registered name, or one of ours in the words of a YAML file.
 
     Raises:
         InputError: no such name or file, one about traces, or a fault in the file: names file, field, expected and
@@ -149,6 +157,8 @@ class _File(_Part):
 
     name: Identifier
     version: str = Field(default="1", min_length=1)
+    #: whose words stand where none are given, and whether overall is bounded by the other scores
+    base: Literal["cfgen", "pinocchio"] = "cfgen"
     #: what comes before the steps
     opening: str | None = Field(default=None, min_length=1)
     steps: _Steps = _Steps()
@@ -159,7 +169,7 @@ class _File(_Part):
 
 
 def read_rubric(path: Path) -> HazardRubric:
-    """The hazard rubric in a user's own words; the shape of the answer and its parser stay.
+    """A rubric of ours in a user's own words; the shape of the answer and its parser stay.
 
     Raises:
         InputError: the file cannot be read, or a field is not as expected.
@@ -175,18 +185,21 @@ def read_rubric(path: Path) -> HazardRubric:
         raise InputError(f"{path}: name: '{file.name}' is that of an installed rubric; choose another")
     if file.again is not None and "{problem}" not in file.again:
         raise InputError(f"{path}: again: expected '{{problem}}' where the reason goes, found none")
-    shipped, steps = Wording(), file.steps.model_dump(exclude_none=True)
+    base: HazardRubric = RUBRICS.create(file.base, {})
+    shipped, steps = base.wording, file.steps.model_dump(exclude_none=True)
     wording = Wording(
         opening=file.opening or shipped.opening,
-        steps={step: steps.get(step, text) for step, text in STEPS.items()},
-        scales={name: {**scale, **getattr(file.scales, name).given} for name, scale in SCALES.items()},
+        steps={step: steps.get(step, text) for step, text in shipped.steps.items()},
+        scales={
+            name: {**scale, **getattr(file.scales, name).given} for name, scale in shipped.scales.items()
+        },
         again=file.again or shipped.again,
     )
     if wording == shipped:
         raise InputError(
             f"{path}: expected own wording under opening, steps, scales or again, found none that differs"
         )
-    return HazardRubric(file.name, file.version, wording)
+    return HazardRubric(file.name, file.version, wording, bounds_overall=base.bounds_overall)
 
 
 def _text_keys(data: Any) -> Any:

@@ -1,7 +1,8 @@
 // The list of cases: filters, cards, and the way into a case. The address keeps the state.
 "use strict";
 
-const PAGE = 60;
+const PHONE = matchMedia("(max-width: 640px)").matches;
+const PAGE = PHONE ? 8 : 60;
 let index = null;
 let chosen = [];
 let shown = 0;
@@ -44,10 +45,27 @@ for (const figure of document.querySelectorAll("figure:has(.choice)")) {
   show(figure.querySelector(".pane:not([hidden])").id);
 }
 
+// --- sections: a phone shows their titles, and opens the one that is asked for ----------------------------
+
+const folds = [...document.querySelectorAll("details.fold")];
+const unfold = (id) => { const fold = document.getElementById(id)?.querySelector("details.fold"); if (fold) fold.open = true; };
+if (PHONE) for (const fold of folds) fold.open = false;
+for (const link of document.querySelectorAll('nav a[href^="#"]')) link.addEventListener("click", () => unfold(link.hash.slice(1)));
+unfold(location.hash.slice(1));
+
+/** A table is a stop of the Tab key only while it scrolls. */
+function stops() {
+  for (const area of document.querySelectorAll(".scroll")) area.tabIndex = area.scrollWidth > area.clientWidth ? 0 : -1;
+}
+window.addEventListener("resize", stops);
+document.addEventListener("toggle", stops, true);
+stops();
+
 // A modal dialog does not flow over pages: while printing it is an ordinary one.
 let reopen = false;
 window.addEventListener("beforeprint", () => {
   for (const image of document.images) image.loading = "eager";
+  for (const fold of folds) fold.open = true;
   const dialog = document.querySelector("dialog");
   reopen = dialog.open;
   if (reopen) {

@@ -44,18 +44,28 @@ function picker(label, values, chosen, choose, name = (v) => v) {
 
 function deltaTable(rows) {
   const sign = (v, digits) => (v > 0 ? "+" : "") + v.toFixed(digits);
-  return make("div", { class: "scroll" }, make("table", {},
+  return make("div", { class: "scroll", role: "region", tabindex: 0, "aria-label": "What changed, second by second" }, make("table", {},
     make("thead", {}, make("tr", {}, ...["t (s)", "dx (m)", "dy (m)", "dspeed (km/h)"].map((h) => make("th", {}, h)))),
     make("tbody", {}, ...rows.map(([t, dx, dy, dv]) =>
       make("tr", {}, make("td", {}, String(t)), make("td", {}, sign(dx, 2)), make("td", {}, sign(dy, 2)), make("td", {}, sign(dv, 1)))))));
 }
 
-function legend() {
+function legend(place) {
   const entry = (color, text) => make("span", { style: `color: ${color}; font-weight: 600; margin-right: 1rem` }, text);
-  return make("p", { class: "note" }, entry(TEAL, "original"), entry(ORANGE, "modified"), "large dots: seconds; ring: the end");
+  return make("p", { class: "note" }, entry(TEAL, "original"), entry(ORANGE_INK, "modified"),
+    place ? entry(PLACE, place.name) : null, "large dots: seconds; ring: the end");
 }
 
-function motion(original, modified) {
+/** What stands in the way at t0: the arm's own object, else where the hazard would be. No judge and no rater saw it. */
+function placeOf(answer, arm) {
+  const found = answer && answer.place;
+  if (!found) return null;
+  const name = !answer.placed ? "dashed: where the hazard would be" : arm === "nuisance" ? "outline: the harmless object" : "outline: the hazard";
+  return { points: found, name, there: answer.placed };
+}
+
+function motion(original, modified, arm) {
+  const place = placeOf(modified, arm);
   const plans = [[original, TEAL], [modified, ORANGE]].filter(([answer]) => answer && answer.path)
     .map(([answer, color]) => ({ color, points: answer.path, speeds: answer.speeds }));
   if (!plans.length) return section("Motion", make("p", { class: "note" }, "No plan to draw."));
@@ -63,7 +73,7 @@ function motion(original, modified) {
   if (modified && modified.encounter) {
     numbers.append(make("p", { class: "note" }, Object.entries(modified.encounter).map(([k, v]) => `${k}: ${v}`).join(" · ")));
   }
-  return section("Motion", legend(), make("div", { class: "two" }, bevPlot(plans), numbers));
+  return section("Motion", legend(place), make("div", { class: "two" }, bevPlot(plans, place), numbers));
 }
 
 function answer(title, one, modified) {
@@ -108,7 +118,8 @@ function showCase(dialog, data, index, state, step) {
   const arms = Object.keys(answers).filter((arm) => arm !== "original");
   const arm = arms.includes(state.arm) ? state.arm : arms[0] || "hazard";
   const repeats = (answers[arm] || []).map((one) => one.repeat);
-  const one = (answers[arm] || []).find((a) => a.repeat === Number(state.repeat)) || (answers[arm] || [])[0];
+  const one = (answers[arm] || []).find((a) => String(a.repeat) === state.repeat) || (answers[arm] || []).find((a) => a.counts) || (answers[arm] || [])[0];
+  const counting = (repeat) => repeats.length && (answers[arm].find((a) => a.repeat === repeat) || {}).counts ? `${repeat} (counts)` : repeat;
   const original = answers.original.find((a) => one && a.repeat === one.repeat) || answers.original[0];
   const view = data.views[arm] || (arm === "rerun" ? data.views.original : data.views.hazard);
   dialog.replaceChildren(
@@ -122,8 +133,8 @@ function showCase(dialog, data, index, state, step) {
       make("div", { class: "choose" },
         picker("planner", index.planners, planner, (v) => redraw({ planner: v })),
         picker("arm", arms, arm, (v) => redraw({ arm: v }), (v) => ARM_NAMES[v] || v),
-        picker("repeat", repeats, one && one.repeat, (v) => redraw({ repeat: v }))),
-      index.planners.length ? motion(original, one) : null,
+        picker("repeat", repeats, one && one.repeat, (v) => redraw({ repeat: v }), counting)),
+      index.planners.length ? motion(original, one, arm) : null,
       one ? verdicts(data, { ...one, planner }, index) : null,
       make("div", { class: "two" }, answer("Answer to the original", original, false), answer("Answer to the modified", one, true)),
       provenance(data)));

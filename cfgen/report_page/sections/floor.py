@@ -4,19 +4,20 @@ from dataclasses import asdict
 from functools import partial
 from typing import Literal
 
-from cfgen.metrics.floor import CONTROLS, Difference, Floor, above_floor
+from cfgen.metrics.floor import Floor, above_floor
+from cfgen.metrics.paired import Difference
 from cfgen.metrics.rates import Rate
-from cfgen.records import Dimension
+from cfgen.records import CONTROLS, Dimension, FloorKind, judged_as
 from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.data import ReportData
-from cfgen.report_page.events import judged, measured
+from cfgen.report_page.events import judged, measured, seeded_unlike
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing
 
 #: What counts as an event: a judge's dimension, or the trajectory alone.
 Event = Dimension | Literal["trajectory"]
-HEADLINE: Event = "overall"
+LEADING: tuple[Event, ...] = ("overall", "waypoints")
 Floors = dict[tuple[str, Event], Floor]
 _HEADLINES = 4
 _NAMES: dict[Event, str] = {
@@ -24,6 +25,15 @@ _NAMES: dict[Event, str] = {
     "waypoints": "judged: waypoints",
     "overall": "judged: overall",
     "trajectory": "measured: trajectory",
+}
+
+
+_FLOORS: dict[FloorKind, str] = {
+    "mean": "its control arms on average",
+    "rerun": "the rerun",
+    "null": "the null edit",
+    "nuisance": "the frame with a harmless object",
+    "worst": "its worst control arm, {}",
 }
 
 
@@ -41,9 +51,11 @@ def floor_sections(data: ReportData) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
     floors: Floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}
     floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
-    ranked = sorted(
-        (p for p in data.planners if (p, HEADLINE) in floors), key=lambda p: -_value(floors[p, HEADLINE])
-    )
+    # a judge that leaves overall out is reported by what it judges; nobody it judged is left out
+    leading = max(LEADING, key=lambda event: sum((p, event) in floors for p in data.planners))
+    shown = [p for p in data.planners if (p, leading) in floors]
+    ranked = sorted(shown, key=lambda p: (p not in data.ranking, *_rank(floors[p, leading])))
+    above = [p for p in ranked if p in data.ranking and floors[p, leading].headline.value is not None]
     plots = [
         Plot(f"floor-{event}", "Events in every arm", partial(_chart, floors, ranked, event), "floor", name)
         for event, name in _NAMES.items()
@@ -53,12 +65,14 @@ def floor_sections(data: ReportData) -> tuple[Section, Section]:
         id="headline",
         title="Response to the hazard, above the floor",
         headline=tuple(
-            (*_points(floors[p, HEADLINE]), sentence(p, floors[p, HEADLINE])) for p in ranked[:_HEADLINES]
+            (*_points(floors[p, leading]), sentence(p, floors[p, leading], data.main_judge, leading))
+            for p in (above or [p for p in ranked if p in data.ranking])[:_HEADLINES]
         ),
     )
     behind = Section(
         id="floor",
         title="The floor",
+        lead=_lead(data),
         tables=(_table(floors, ranked),),
         plots=tuple(plots),
         figures={"floor": [{"planner": p, "event": e, **asdict(f)} for (p, e), f in floors.items()]},
@@ -66,19 +80,24 @@ def floor_sections(data: ReportData) -> tuple[Section, Section]:
     return headline, behind
 
 
-def sentence(planner: str, floor: Floor) -> str:
+def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overall") -> str:
     """The headline number in one sentence."""
     above = floor.headline
+    fit = (
+        "words and a trajectory that fit"
+        if event == "overall"
+        else "a trajectory that fits (no judge read the words)"
+    )
+    hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
     if above.value is None or above.low is None or above.high is None:
-        return (
-            f"{planner} answers {floor.hazard.percent()}% of the hazards with words and a trajectory that fit "
-            f"(95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). No control arm was run, so part of "
-            "this may be noise."
-        )
+        lacks = "No sham pair of its floor was judged, so part of this may be noise or an easy judge."
+        return f"{hits} (95% interval {floor.hazard.interval()}, {floor.hazard.n} cases). {lacks}"
+    arms = _FLOORS[floor.kind].format(floor.worst) + (
+        f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
+    )
     return (
-        f"{planner} answers {floor.hazard.percent()}% of the hazards with words and a trajectory that fit: "
-        f"{100 * above.value:.1f} points more (95% interval {100 * above.low:.1f} to {100 * above.high:.1f}, "
-        f"{above.n} cases) than it reacts in its worst control arm, {floor.worst}, where there is no hazard."
+        f"{hits}: {100 * above.value:.1f} points more (95% interval {100 * above.low:.1f} to {100 * above.high:.1f}, "
+        f"{above.n} cases) than {judge or 'the judge'} credits to its answers from {arms}, which never saw the hazard."
     )
 
 
@@ -86,11 +105,34 @@ def _floor(data: ReportData, planner: str, event: Event) -> Floor:
     def of(arm: str) -> dict[str, float]:
         return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
 
-    return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS})
+    kind = data.floor(planner)
+    return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, kind, data.blocks[0])
 
 
-def _value(floor: Floor) -> float:
-    return floor.headline.value if floor.headline.value is not None else floor.hazard.value or 0.0
+def _lead(data: ReportData) -> tuple[str, ...]:
+    """How intervals are drawn, and what cannot be taken at its word."""
+    lines = [f"Intervals are {data.blocks[1]}."]
+    for planner in data.planners:
+        old = [arm for arm in CONTROLS if data.verdicts_of(data.main_judge, planner, arm)]
+        new = [arm for arm in CONTROLS if data.verdicts_of(data.main_judge, planner, judged_as(arm))]
+        if left := [arm for arm in old if arm not in new]:
+            lines.append(
+                f"{planner}: verdicts of an earlier version on {', '.join(left)} are no sham pairs and count for no "
+                "floor; score again with the same arms, which asks the judge alone."
+            )
+        if unlike := seeded_unlike(data.rollouts[planner]):
+            lines.append(
+                f"{planner}: {', '.join(unlike)} answered under the seeds of the original and other arms did not, as "
+                "an earlier version drew them; a planner that draws from its seed is measured wrongly. Score it again "
+                "under another name."
+            )
+    return tuple(lines)
+
+
+def _rank(floor: Floor) -> tuple[bool, str, float]:
+    """Above one and the same floor, the best first; then those that have none, by their raw share."""
+    value = floor.headline.value
+    return value is None, floor.kind, -(floor.hazard.value or 0.0 if value is None else value)
 
 
 def _points(floor: Floor) -> tuple[str, str]:
@@ -114,6 +156,9 @@ def _table(floors: Floors, ranked: list[str]) -> Table:
                     _rate(floor.hazard),
                     *arms,
                     *_difference(floor.headline),
+                    floor.kind if floor.arms else "-",
+                    str(floor.headline.n),
+                    *_difference(floor.conservative),
                     floor.worst or "-",
                     "-" if d_prime is None else f"{d_prime:.2f}",
                 )
@@ -129,13 +174,20 @@ def _table(floors: Floors, ranked: list[str]) -> Table:
             "above floor",
             "95% interval",
             "floor",
-            "d'",
+            "shared cases",
+            "above worst",
+            "95% interval of that",
+            "worst",
+            "d' against worst",
         ),
         rows=tuple(rows),
         words=2,
-        note="Rerun: the same frame again. Null: an edit that adds nothing. Nuisance: a harmless object. Events there "
-        "are false alarms; the floor is the control with the most of them. Paired by case, bootstrap over cases. "
-        "Measured: the plan is held back by the time the original gets there, or leaves more room. In brackets: cases.",
+        note="Judged: in a sham pair the judge sees the hazard, and the answer that the planner gave in the control "
+        "arm; what succeeds there is a false alarm. Rerun: the original frame again. Null: an edit that adds nothing. "
+        "Nuisance: a harmless object. Floor: declared before scoring; the mean is that of the arms there are. Shared "
+        "cases: those that the hazard and all arms of the floor have. Above worst: against the arm with the most "
+        "events, too low on average where there are several. Measured, without a judge: the plan is held back by the "
+        "time the original gets there, or leaves more room. In brackets: cases.",
     )
 
 

@@ -4,8 +4,9 @@ from dataclasses import asdict
 from functools import partial
 
 from cfgen.metrics.breakdown import AXES, Group, breakdown, dose_response, partial_reasons
+from cfgen.metrics.paired import Events
 from cfgen.metrics.rates import Rate
-from cfgen.records import DIMENSIONS
+from cfgen.records import DIMENSIONS, Dimension
 from cfgen.report_page.charts import Series, curve_chart, rows_chart
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged
@@ -23,10 +24,13 @@ _LEAST_CASES, _MOST_ROWS = 3, 24
 def groups_section(data: ReportData) -> Section:
     """Success by hazard, place, distance and so on."""
     speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
+    events = _shared(data)
+    # a judge that leaves a score out gets no empty plot of it
+    given = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
     plots, tables, figures = [], [], {}
     for axis in AXES:
         found: Groups = {
-            (p, d): breakdown(axis, data.cases, judged(data, p, "hazard", d), speeds)
+            (p, d): breakdown(axis, data.cases, events[p, d], speeds)
             for p in data.planners
             for d in DIMENSIONS
         }
@@ -37,7 +41,7 @@ def groups_section(data: ReportData) -> Section:
         if axis in _MEASURED or len(_large(labels, found)) > 1:
             plots += [
                 Plot(f"by-{name}-{d}", f"By {axis}", partial(_chart, axis, labels, found, d), f"by-{name}", d)
-                for d in DIMENSIONS
+                for d in given
             ]
         tables.append(_table(axis, name, labels, found))
         figures[axis] = [
@@ -51,6 +55,17 @@ def groups_section(data: ReportData) -> Section:
         tables=(*tables, _partial_table(data)),
         figures={"breakdown": figures},
     )
+
+
+def _shared(data: ReportData) -> dict[tuple[str, Dimension], Events]:
+    """(planner, score) -> its events, over the cases that every planner with events has one of."""
+    found = {(p, d): judged(data, p, "hazard", d) for p in data.planners for d in DIMENSIONS}
+    cases = {d: [set(events) for (_, of), events in found.items() if of == d and events] for d in DIMENSIONS}
+    shared = {d: set.intersection(*sets) if sets else set() for d, sets in cases.items()}
+    return {
+        (p, d): {case: hit for case, hit in events.items() if case in shared[d]}
+        for (p, d), events in found.items()
+    }
 
 
 def _labels(found: Groups) -> list[str]:
@@ -88,14 +103,14 @@ def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
     for planner in dict.fromkeys(p for p, _ in found):
         rates = {d: _rates(found, planner, d, labels) for d in DIMENSIONS}
         for i, label in enumerate(labels):
-            overall = rates["overall"][i]
+            overall = next((r for d in reversed(DIMENSIONS) if (r := rates[d][i])), None)
             if overall is not None:
                 shares = [r.percent() if (r := rates[d][i]) else "-" for d in DIMENSIONS]
                 rows.append((label, planner, *shares, overall.interval(), str(overall.n)))
     return Table(
         name=f"by-{name}",
         title=f"Strict success by {axis}",
-        columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (overall)", "N"),
+        columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (the last of these)", "N"),
         rows=tuple(rows),
         words=2,
     )
@@ -112,6 +127,8 @@ def _dose_plots(data: ReportData) -> list[Plot]:
             p: dose_response(data.cases, {arm: judged(data, p, arm, score) for arm in arms})
             for p in data.planners
         }
+        if not any(group.rate.n for groups in curves.values() for group in groups):
+            continue
         ticks = [g.label for g in next(iter(curves.values()))]
         series = [Series(p, [g.rate for g in groups]) for p, groups in curves.items()]
         axis = "distance to the hazard, relative to the case's own"

@@ -6,9 +6,10 @@ from statistics import mean, median
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row
 from cfgen.records import DIMENSIONS, Rollout
-from cfgen.report_page.charts import Series, curve_chart
+from cfgen.report_page.charts import points_chart
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Plot, Section
+from cfgen.report_page.sections.selection import selection_table
 from cfgen.report_page.table import Table
 
 _SWAPS = ("longitudinal", "lateral", "justification")
@@ -52,22 +53,29 @@ def budget_section(data: ReportData) -> Section:
         asked = [r for r in data.rollouts[planner] if r.arm == "hazard"]
         calls = [c for c in map(_calls, asked) if c is not None]
         if asked:
-            row = success_row(
-                planner, data.main_judge, "hazard", data.verdicts_of(data.main_judge, planner, "hazard")
-            )
+            judge = data.main_judge
+            verdicts = data.verdicts_of(judge, planner, "hazard")
+            row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
             count = f"{mean(calls):.1f}" if calls else "1"
             shares = (row.rates[d].percent() for d in DIMENSIONS)
             rows.append((planner, f"{median(r.latency_s for r in asked):.3g}", count, *shares, str(row.n)))
-            points.append((mean(calls) if calls else 1.0, f"{planner}, {count}", row))
-    points.sort(key=lambda point: point[0])
-    series = [Series(d, [row.rates[d] for *_, row in points]) for d in DIMENSIONS]
-    chart = partial(
-        curve_chart,
-        "Success against budget",
-        "planner, mean calls an answer",
-        [label for _, label, _ in points],
-        series,
-    )
+            points.append((planner, mean(calls) if calls else 1.0, row))
+    plots = [
+        Plot(
+            f"budget-{d}",
+            "Success against budget",
+            partial(
+                points_chart,
+                f"Success against budget, {d}",
+                "calls an answer (mean)",
+                [(planner, cost, row.rates[d]) for planner, cost, row in points],
+            ),
+            "budget",
+            d,
+        )
+        for d in DIMENSIONS
+        if any(row.rates[d].n for *_, row in points)
+    ]
     table = Table(
         name="budget",
         title="What an answer costs",
@@ -75,12 +83,12 @@ def budget_section(data: ReportData) -> Section:
         rows=tuple(rows),
         note="Calls of the base planner and of its verifier together; 1 where a planner reports none.",
     )
-    selects = len({calls for calls, *_ in points}) > 1
+    selects = len({cost for _, cost, _ in points}) > 1
     return Section(
         id="budget",
         title="Budget",
-        tables=(table,) if rows else (),
-        plots=(Plot("budget", "Success against budget", chart),) if selects else (),
+        tables=tuple(t for t in (table, selection_table(data)) if t.rows),
+        plots=tuple(plots) if selects else (),
     )
 
 

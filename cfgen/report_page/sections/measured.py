@@ -31,7 +31,7 @@ def measured_section(data: ReportData) -> Section:
     }
     means = {
         (metric, *where): mean(values)
-        for where, by_metric in numbers.items()
+        for where, by_metric in _shared(numbers).items()
         for metric, values in by_metric.items()
     }
     rows = [(name, planner, arm, *_words(m)) for (name, planner, arm), m in means.items() if m.n]
@@ -71,14 +71,30 @@ def _numbers(
     return {name: over_repeats(found[name]) for name in metrics}
 
 
+def _shared(numbers: Numbers) -> Numbers:
+    """A planner's arms are compared over the cases in which each of them has a number."""
+    cases: dict[tuple[str, str], set[str]] = {}
+    for (planner, _), by_metric in numbers.items():
+        for metric, values in by_metric.items():
+            if values:
+                cases[planner, metric] = cases.get((planner, metric), set(values)) & set(values)
+    return {
+        (planner, arm): {
+            metric: {case: v for case, v in values.items() if case in cases[planner, metric]}
+            for metric, values in by_metric.items()
+        }
+        for (planner, arm), by_metric in numbers.items()
+    }
+
+
 def _pairs(data: ReportData, planner: str, arm: str) -> Iterator[tuple[Case, int, np.ndarray, np.ndarray]]:
-    """Where both frames have a plan; against the original's of the same repeat, or its first."""
-    originals, answers = data.plans(planner, "original"), data.plans(planner, arm)
+    """Drives that count, where both frames have a plan."""
+    originals, answers = data.drives(planner, "original"), data.drives(planner, arm)
     cases = {case.case_id: case for case in data.cases}
-    for (case_id, repeat), modified in sorted(answers.items(), key=lambda item: item[0]):
-        original = originals.get((case_id, repeat), originals.get((case_id, 0)))
+    for key, base in data.pairs(planner, arm).items():
+        original, modified = originals[base], answers[key]
         if original is not None and modified is not None:
-            yield cases[case_id], repeat, original.copy(), modified.copy()
+            yield cases[key[0]], key[1], original.poses.copy(), modified.poses.copy()
 
 
 def _words(found: Mean) -> tuple[str, str, str]:
@@ -94,7 +110,7 @@ def _table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) -> Table
         columns=("metric", "planner", "arm", "mean", "95% interval", "N"),
         rows=tuple(rows),
         words=3,
-        note=" ".join(notes),
+        note=" ".join(("Of plans as a car drives them, over the cases that a planner's arms share.", *notes)),
     )
 
 

@@ -1,27 +1,48 @@
-"""What the trajectories themselves do about the hazard."""
+"""What the trajectories do about the hazard, when they are driven."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from cfgen.metrics.kinematics import Encounter, displacement_errors, encounter
+from cfgen.geometry.driving import Drive
+from cfgen.metrics.kinematics import Encounter, displacement_errors, encounter, reached_after_s
 from cfgen.metrics.rates import Rate
+from cfgen.records import Case
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
+
+
+@dataclass(frozen=True)
+class Met:
+    """One sample's plan as it is driven, against the hazard's place.
+
+    Attributes:
+        within: the place is reached within the shorter plan of both arms, by the car's own speed.
+        off_m: largest distance of plan and drive. incoherent: why the plan is no motion of a car, or "".
+        errors: ADE and FDE of the plan as drawn; None without a recorded future as long.
+    """
+
+    case_id: str
+    repeat: int
+    encounter: Encounter
+    within: bool
+    off_m: float
+    incoherent: str
+    errors: tuple[float, float] | None
+
+
+ARMS = ("original", "hazard")
 
 
 def motion_section(data: ReportData) -> Section:
     """Plans measured against the hazard's place."""
     rows, figures = [], []
     for planner in data.planners:
-        errors = _errors(data, planner)
-        for arm in ("original", "hazard"):
-            met = encounters(data, planner, arm)
-            if met:
-                rows.append((planner, arm, *_words(met, errors if arm == "original" else [])))
-                figures += [{"planner": planner, "arm": arm, "case": c, **asdict(e)} for c, e in met]
+        for arm, met in encounters(data, planner).items():
+            rows.append((planner, arm, *_words(met, arm)))
+            figures += [{"planner": planner, "arm": arm, **_plain(m)} for m in met]
     return Section(
         id="motion",
         title="Motion",
@@ -30,47 +51,106 @@ def motion_section(data: ReportData) -> Section:
     )
 
 
-def encounters(data: ReportData, planner: str, arm: str) -> list[tuple[str, Encounter]]:
-    """The first repeat of every case with a plan, against the hazard's place; in the original arm none stands there."""
-    plans = data.plans(planner, arm)
-    found = []
-    for case in data.cases:
-        plan = plans.get((case.case_id, 0))
-        if plan is not None:
-            found.append((case.case_id, encounter(plan, case.placement)))
+def encounters(data: ReportData, planner: str) -> dict[str, list[Met]]:
+    """By arm, the samples that count, in the cases in which every arm that the planner answered has a plan.
+
+    In the original arm nothing stands at the hazard's place.
+    """
+    drives = {arm: driven for arm in ARMS if (driven := data.drives(planner, arm))}
+    if len(drives) == len(ARMS):
+        asked = [
+            dict(zip(ARMS, (base, key), strict=True)) for key, base in data.pairs(planner, "hazard").items()
+        ]
+    else:
+        asked = [{arm: key} for arm in drives for key, one in data.answers(planner, arm).items() if one]
+    cases = {case.case_id: case for case in data.cases}
+    found: dict[str, list[Met]] = {}
+    for arm in drives if asked else ():
+        plans, nothing = data.plans(planner, arm), data.incoherent(planner, arm)
+        found[arm] = [
+            _met(data, cases[keys[arm][0]], [one for a, k in keys.items() if (one := drives[a][k])],
+                 keys[arm], drives[arm][keys[arm]], plans[keys[arm]], nothing.get(keys[arm], ""))
+            for keys in asked
+        ]  # fmt: skip
     return found
 
 
-def _errors(data: ReportData, planner: str) -> list[tuple[float, float]]:
-    """ADE and FDE of the original arm where the drive recorded what it did."""
-    plans = data.plans(planner, "original")
-    found = []
-    for case in data.cases:
-        plan, future = plans.get((case.case_id, 0)), data.scenes[case.scene_id].future
-        if plan is not None and future is not None and (errors := displacement_errors(plan, future)):
-            found.append(errors)
-    return found
+def _met(
+    data: ReportData,
+    case: Case,
+    both: list[Drive],
+    key: tuple[str, int],
+    driven: Drive | None,
+    plan: np.ndarray | None,
+    incoherent: str,
+) -> Met:
+    assert driven is not None
+    assert plan is not None
+    scene, met = data.scenes[case.scene_id], encounter(driven.poses, case.placement)
+    horizon = met.horizon_s * min(len(d.poses) for d in both) / len(driven.poses)
+    errors = displacement_errors(plan, scene.future) if scene.future else None
+    within = reached_after_s(case.placement, scene.speed) <= horizon
+    return Met(*key, met, within, driven.off_m, incoherent, errors)
 
 
-def _words(met: list[tuple[str, Encounter]], errors: list[tuple[float, float]]) -> tuple[str, ...]:
-    each = [e for _, e in met]
+def _plain(met: Met) -> dict[str, object]:
+    return {
+        "case": met.case_id,
+        "repeat": met.repeat,
+        **asdict(met.encounter),
+        "within_horizon": met.within,
+        "off_m": met.off_m,
+        "incoherent": met.incoherent,
+    }
+
+
+def _words(met: list[Met], arm: str) -> tuple[str, ...]:
+    each = [m for m in met if m.within]
 
     def share(of: Callable[[Encounter], bool]) -> str:
-        return Rate.of(sum(map(of, each)), len(each)).percent()
+        found = _by_case(each, lambda m: float(of(m.encounter)))
+        return Rate.of(sum(found), len(found)).percent()
 
+    def median(of: Callable[[Encounter], float | None]) -> str:
+        return _median(_by_case(each, lambda m: of(m.encounter)))
+
+    def error(which: int) -> str:
+        found = _by_case(met, lambda m: m.errors and m.errors[which]) if arm == "original" else []
+        return f"{np.mean(found):.2f}" if found else "-"
+
+    none = _by_case(met, lambda m: float(bool(m.incoherent)))
+    within = len({m.case_id for m in each})
     return (
+        _horizons([m.encounter.horizon_s for m in met]),
         share(lambda e: e.collides),
         share(lambda e: e.stops_short),
-        _median([e.min_gap_m for e in each]),
-        _median([e.ttc_s for e in each if e.ttc_s is not None]),
-        _median([e.lateral_clearance_m for e in each if e.lateral_clearance_m is not None]),
-        _median([e.required_decel for e in each]),
-        _median([e.planned_decel for e in each]),
+        median(lambda e: e.min_gap_m),
+        median(lambda e: None if e.collides else e.ttc_s),
+        median(lambda e: e.lateral_clearance_m),
+        median(lambda e: e.required_decel),
+        median(lambda e: e.planned_decel),
         share(lambda e: e.comfortable),
-        f"{np.mean([e[0] for e in errors]):.2f}" if errors else "-",
-        f"{np.mean([e[1] for e in errors]):.2f}" if errors else "-",
-        str(len(each)),
+        _median(_by_case(met, lambda m: m.off_m)),
+        Rate.of(sum(none), len(none)).percent(),
+        error(0),
+        error(1),
+        str(within),
+        str(len({m.case_id for m in met}) - within),
     )
+
+
+def _by_case(met: Sequence[Met], of: Callable[[Met], float | None]) -> list[float]:
+    """The mean over each case's samples that have a value."""
+    found: dict[str, list[float]] = {}
+    for one in met:
+        if (value := of(one)) is not None:
+            found.setdefault(one.case_id, []).append(value)
+    return [sum(values) / len(values) for values in found.values()]
+
+
+def _horizons(found: Sequence[float]) -> str:
+    low, high = min(found), max(found)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
 def _median(values: Sequence[float]) -> str:
@@ -80,25 +160,34 @@ def _median(values: Sequence[float]) -> str:
 def _table(rows: list[tuple[str, ...]]) -> Table:
     return Table(
         name="motion",
-        title="Plans measured against the hazard's place",
+        title="Plans, as a car drives them, against the hazard's place",
         columns=(
             "planner",
             "arm",
+            "horizon s",
             "contact %",
             "stops short %",
             "gap m",
             "TTC s",
             "side clearance m",
             "required m/s²",
-            "planned m/s²",
+            "driven m/s²",
             "comfortable %",
+            "plan off by m",
+            "no motion %",
             "ADE m",
             "FDE m",
             "N",
+            "beyond",
         ),
         rows=tuple(rows),
         words=2,
-        note="Boxes of the car and of the hazard over 6 s; medians. The original arm is measured against the place "
-        "where the hazard will be, so its contact rate says how many plans have to change. Gap: the smallest. TTC: the "
-        "smallest, where it is on course. Planned: the hardest braking. ADE, FDE: to the recorded drive.",
+        note="A kinematic bicycle follows each plan from the car's own state, within limits of acceleration, jerk and "
+        "steering, to the plan's own end: the horizon. Boxes of the car and of the hazard at all times, medians, over "
+        "the N cases with a plan in both arms whose hazard the car comes to within the horizon at its own speed; those "
+        "beyond it are counted apart. The original arm is measured against the place where the hazard will be, so its "
+        "contact rate says how many plans have to change. Gap: the smallest. TTC: the smallest, of those on course "
+        "for it that do not touch it. Driven: the hardest braking. Plan off by: the largest distance of plan and "
+        "drive; no motion: plans that no car can follow; ADE, FDE: of the plan as drawn to the recorded drive; these "
+        "over all N + beyond. Of several samples those that count, each case by their mean.",
     )

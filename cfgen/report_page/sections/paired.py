@@ -15,17 +15,25 @@ _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 
 def paired_section(data: ReportData) -> Section:
     """Planner against planner on shared cases, and how many it takes to see a difference."""
-    if len(data.planners) < 2:
+    planners = [p for p in data.planners if not data.told(p)]
+    if len(planners) < 2:
         return Section("paired", "Planner against planner")
     pairs: dict[str, list[Pair]] = {
-        d: compare_all({p: judged(data, p, "hazard", d) for p in data.planners}) for d in DIMENSIONS
+        d: compare_all(
+            {p: found for p in planners if (found := judged(data, p, "hazard", d))}, data.blocks[0]
+        )
+        for d in DIMENSIONS
     }
+    judged_by = [d for d in DIMENSIONS if any(pair.difference.n for pair in pairs[d])]
+    leading = pairs[judged_by[-1] if judged_by else DIMENSIONS[-1]]
     return Section(
         id="paired",
         title="Planner against planner",
-        lead=tuple(pair.sentence() for pair in pairs["overall"][:12]),
-        tables=(_table(pairs), _power_table(pairs["overall"])),
-        figures={"pairs": {d: [asdict(pair) for pair in found] for d, found in pairs.items()}},
+        lead=tuple(pair.sentence() for pair in leading[:12]),
+        tables=(_table(pairs), _power_table(leading)) if leading else (),
+        figures={
+            "pairs": {d: [asdict(pair) for pair in found if pair.difference.n] for d, found in pairs.items()}
+        },
     )
 
 
@@ -45,6 +53,7 @@ def _table(pairs: dict[str, list[Pair]]) -> Table:
         )
         for dimension, found in pairs.items()
         for pair in found
+        if pair.difference.n
     ]
     return Table(
         name="pairs",
@@ -64,13 +73,18 @@ def _table(pairs: dict[str, list[Pair]]) -> Table:
         rows=tuple(rows),
         words=3,
         note="Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
-        "one score. Intervals: paired bootstrap.",
+        "one score. Intervals: Wilson's of both, joined. Scripted planners, told the truth, take no part.",
     )
 
 
 def _interval(pair: Pair) -> str:
     low, high = pair.difference.low, pair.difference.high
     return "-" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}"
+
+
+def _needed(gap: float, discordant: float, tests: int) -> str:
+    cases = cases_needed(gap, discordant, tests=tests) if discordant >= gap else None
+    return "-" if cases is None else str(cases)
 
 
 def _power_table(pairs: list[Pair]) -> Table:
@@ -82,15 +96,16 @@ def _power_table(pairs: list[Pair]) -> Table:
         (
             name,
             f"{100 * share:.0f}",
-            *(str(cases_needed(gap, share)) if share >= gap else "-" for gap in _GAPS),
+            *(_needed(gap, share, len(pairs)) for gap in _GAPS),
         )
         for name, share in shares
     ]
     return Table(
         name="power",
-        title="Cases needed to see a difference, 80% power at the 5% level",
+        title=f"Cases needed to see a difference with 80% power at the 5% level, Holm-corrected for {len(pairs)}",
         columns=("discordant cases", "% of all", *(f"{100 * gap:.0f} points" for gap in _GAPS)),
         rows=tuple(rows),
-        note="Discordant: only one of the two planners succeeds; a difference cannot be larger than their share. "
-        "As observed: the median over the pairs of this report, overall score.",
+        note="For the exact McNemar test, at the level that Holm's correction leaves the first of the pairs. "
+        "Discordant: only one of the two planners succeeds; a difference cannot be larger than their share. As "
+        "observed: the median over the pairs of this report, overall score.",
     )

@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from cfgen.metrics.agreement import Agreement, agreement, consensus
-from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeRun
+from cfgen.metrics.agreement import Agreement, agreement
+from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeKind, ProbeRun
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
+from cfgen.report_page.sections.correction import Scores, correction_table, people_scores, raters_table
 from cfgen.report_page.table import Table
-
-#: (planner, case) -> score
-Scores = dict[tuple[str, str], int]
 
 
 def people_section(data: ReportData) -> Section:
@@ -28,13 +26,17 @@ def people_section(data: ReportData) -> Section:
                     rows.append((first, second, dimension, *_words(found)))
                     figures.append({"reference": first, "other": second, "score": dimension, **asdict(found)})
     tables = [_table(rows)] if rows else []
+    among, agreed = raters_table(data)
+    corrections, estimates = correction_table(data)
     return Section(
         id="agreement",
         title="How far the judges can be trusted",
         lead=tuple(_probe_sentence(judge, data.probes.get(judge)) for judge in data.judges),
-        tables=(*tables, *_probe_tables(data), *_calibration_tables(data)),
+        tables=(*corrections, *tables, *among, *_probe_tables(data), *_calibration_tables(data)),
         figures={
             "agreement": figures,
+            "raters": agreed,
+            "corrected": estimates,
             "probes": [p.model_dump(mode="json") for p in data.probes.values()],
             "calibrations": [
                 {**c.model_dump(mode="json"), "shared_scenes": c.shared_with(data.benchmark.scenes)}
@@ -48,6 +50,8 @@ def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
     if probe is None:
         return f"{judge} was not tried on known answers here; cfgen judge probe does so, with the judge's own options."
     words = f"{judge} was tried on {probe.n} known answers and got right: {_shares(probe.accuracy)}."
+    if not probe.enough:
+        words += f" It does not count as tested, which takes {'; '.join(probe.lacks)}."
     told = probe.accuracy_of_told()
     blind = [f"{kind} ({why})" for kind, why in probe.blind_to.items() if kind in probe.kinds]
     if blind and told:
@@ -56,7 +60,7 @@ def _probe_sentence(judge: str, probe: ProbeRun | None) -> str:
 
 
 def _shares(accuracy: Mapping[Dimension, float]) -> str:
-    return ", ".join(f"{d} {100 * accuracy[d]:.1f}%" for d in DIMENSIONS)
+    return ", ".join(f"{d} {100 * accuracy[d]:.1f}%" for d in DIMENSIONS if d in accuracy)
 
 
 def _probe_tables(data: ReportData) -> list[Table]:
@@ -64,7 +68,9 @@ def _probe_tables(data: ReportData) -> list[Table]:
         (
             judge,
             kind,
-            *(f"{100 * found.right[d] / found.n:.1f}" if found.n else "-" for d in DIMENSIONS),
+            *(_right(found, d) for d in DIMENSIONS),
+            "/".join(str(found.false_two.get(d, 0)) for d in DIMENSIONS),
+            "/".join(str(found.missed_two.get(d, 0)) for d in DIMENSIONS),
             str(found.n),
             "; ".join(f"{count}: {why}" for why, count in found.left_out.items()),
         )
@@ -73,9 +79,26 @@ def _probe_tables(data: ReportData) -> list[Table]:
     ]
     if not rows:
         return []
-    columns = ("judge", "known answer", *(f"{d} right %" for d in DIMENSIONS), "N", "not asked")
-    note = "Scripted plans whose right scores follow by construction. A verdict without a usable reply counts as wrong."
+    columns = (
+        "judge",
+        "known answer",
+        *(f"{d} right %" for d in DIMENSIONS),
+        "false 2s",
+        "missed 2s",
+        "N",
+        "not asked",
+    )
+    note = "Scripted plans whose right scores follow by construction, and free answers with their authors' scores. "
+    note += (
+        "2s of reasoning/waypoints/overall: given where another score is right, and not given where it is. "
+    )
+    note += "A verdict without a usable reply counts as wrong."
     return [Table("probes", "Known answers, by kind", columns, tuple(rows), words=2, note=note)]
+
+
+def _right(found: ProbeKind, dimension: Dimension) -> str:
+    judged = found.n - found.unjudged.get(dimension, 0)
+    return f"{100 * found.right[dimension] / judged:.1f}" if judged else "-"
 
 
 def _calibration_tables(data: ReportData) -> list[Table]:
@@ -115,19 +138,6 @@ def _kappa(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.2f}"
 
 
-def people_scores(data: ReportData, dimension: Dimension) -> Scores:
-    """The majority of the raters' last scores; ties and UNKNOWN are left out."""
-    raters = sorted({r.rater for r in data.ratings})
-    last = {
-        (r.rater, r.planner, r.case_id): r.history[-1].scores.get(dimension)
-        for r in data.ratings
-        if (r.arm, r.repeat) == ("hazard", 0) and r.history
-    }
-    items = sorted({(planner, case) for _, planner, case in last})
-    votes = consensus([[last.get((rater, *item)) for item in items] for rater in raters]) if raters else []
-    return {item: score for item, score in zip(items, votes, strict=True) if score is not None}
-
-
 def _judge_scores(data: ReportData, judge: str, dimension: Dimension) -> Scores:
     return {
         (planner, v.case_id): score
@@ -165,6 +175,6 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
         ),
         rows=tuple(rows),
         words=3,
-        note="Cohen's kappa with 95% bootstrap intervals; undefined where both give one and the same score throughout. "
+        note="Cohen's kappa with 95% intervals; undefined where both give one and the same score throughout. "
         "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters.",
     )

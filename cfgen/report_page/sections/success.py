@@ -1,10 +1,11 @@
 """The table of the paper's Table 5: strict success with everything that was left out in the same row."""
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from functools import partial
 
 from cfgen.metrics.success import SuccessRow, success_row
-from cfgen.records import DIMENSIONS
+from cfgen.records import DIMENSIONS, judged_as
 from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Plot, Section
@@ -14,25 +15,35 @@ from cfgen.report_page.table import Table
 def success_section(data: ReportData) -> Section:
     """Strict success by planner and judge."""
     rows = success_rows(data)
-    ranked = _ranked(rows)
+    ranked = _ranked([row for row in rows if row.planner in data.ranking])
+    scripted = _ranked([row for row in rows if row.planner not in data.ranking])
+    samples = {planner: data.sample(planner) for planner in data.planners}
     names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]
-    series = [Series(d, [row.rates[d] for row in ranked]) for d in DIMENSIONS]
+    judged = [d for d in DIMENSIONS if any(row.rates[d].n for row in ranked)]
+    series = [Series(d, [row.rates[d] for row in ranked]) for d in judged]
     chart = partial(rows_chart, "Strict success by planner", names, series)
     return Section(
         id="leaderboard",
         title="Leaderboard",
-        tables=(leaderboard(ranked),),
+        lead=(f"Intervals are {data.blocks[1]}.",) if ranked else (),
+        tables=(
+            leaderboard(ranked, samples),
+            *([_scripted(scripted, samples)] if scripted else []),
+            *_screen_tables(data),
+        ),
         plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
-        figures={"success": [asdict(row) for row in rows]},
+        figures={"success": [asdict(row) for row in rows], "select": data.select},
     )
 
 
 def success_rows(data: ReportData) -> list[SuccessRow]:
-    """One row per judge, planner and edited arm that was judged, the hazard arm's first."""
+    """One row per judge, planner and judged pair, the hazard arm's first."""
     return [
-        success_row(planner, judge, arm, verdicts, data.case_ids)
+        success_row(planner, judge, arm, verdicts, data.case_ids, data.blocks[0], data.scores(judge))
         for judge in data.judges
-        for arm in sorted({a for p in data.planners for a in data.arms(p)}, key=lambda a: (a != "hazard", a))
+        for arm in sorted(
+            {judged_as(a) for p in data.planners for a in data.arms(p)}, key=lambda a: (a != "hazard", a)
+        )
         for planner in data.planners
         if (verdicts := data.verdicts_of(judge, planner, arm))
     ]
@@ -46,21 +57,57 @@ def _ranked(rows: list[SuccessRow]) -> list[SuccessRow]:
     )
 
 
-def leaderboard(ranked: list[SuccessRow]) -> Table:
+def _scripted(rows: list[SuccessRow], samples: Mapping[str, str]) -> Table:
+    """Told the truth: what the scale shows for answers whose scores are known."""
+    return replace(
+        leaderboard(rows, samples),
+        name="scripted",
+        title="Scripted planners, told what was added where: no competitors",
+    )
+
+
+def leaderboard(ranked: list[SuccessRow], samples: Mapping[str, str] | None = None) -> Table:
+    """``samples``: which sample of an answer counts, by planner; None: there is one."""
     columns = ["planner", "judge"]
     for name in DIMENSIONS:
         columns += [f"{name} %", f"{name} 95% interval"]
-    columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults"]
+    columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults", "sample"]
     return Table(
         name="leaderboard",
         title="Strict success: share of cases scored 2",
         columns=tuple(columns),
-        rows=tuple(_words(row) for row in ranked),
+        rows=tuple((*_words(row), (samples or {}).get(row.planner, "the only one")) for row in ranked),
         words=2,
         note="N holds scored cases and planner failures, which count as no success. Excluded: the judge could not "
         "name the change. Judge failed and missing cases have no verdict. Faults: cfgen broke on them. Intervals: "
-        "Wilson.",
+        "Wilson. Sample: which of several answers to one question counts.",
     )
+
+
+def _screen_tables(data: ReportData) -> list[Table]:
+    """Apart from the leaderboard: what keywords suggest where no judge read the words."""
+    rows = []
+    for judge in data.judges:
+        for planner in data.planners:
+            found = [v for v in data.verdicts_of(judge, planner, "hazard") if v.status == "scored"]
+            shares = [[v.screen[d] for v in found if d in v.screen] for d in DIMENSIONS]
+            if any(shares):
+                twos = (f"{100 * s.count(2) / len(s):.1f} ({len(s)})" if s else "-" for s in shares)
+                rows.append((planner, judge, *twos, str(sum(not v.screen for v in found))))
+    if not rows:
+        return []
+    return [
+        Table(
+            name="keyword-screen",
+            title="Keyword screen of the words: no judgement",
+            columns=("planner", "judge", *(f"{d} 2 %" for d in DIMENSIONS), "not read"),
+            rows=tuple(rows),
+            words=2,
+            note="The offline judge cannot judge words. It looks for newly named things of the right size and "
+            "for stated intentions; a thing of that size under a wrong name passes. In brackets: answers that were "
+            "read; others are not in English.",
+        )
+    ]
 
 
 def _words(row: SuccessRow) -> tuple[str, ...]:

@@ -3,10 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from cfgen.metrics.faithfulness import EDGES, ConsistencyRow, EdgeVerdicts, consistency_row
+from cfgen.metrics.faithfulness import EDGES, OTHER_READING, ConsistencyRow, EdgeVerdicts, consistency_row
 from cfgen.metrics.grounding import inconsistency_rate, mean_grounding
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
+from cfgen.report_page.sections.edge_people import edge_people
+from cfgen.report_page.sections.edge_trust import edge_trust
 from cfgen.report_page.table import Table
 
 
@@ -14,18 +16,26 @@ def traces_section(data: ReportData) -> Section:
     """Whether the parts of the answers fit together, edge by edge."""
     edges, edge_figures = _edges(data)
     claims, claim_figures = _claims(data)
+    trust, trusted = edge_trust(data)
+    people, rated = edge_people(data)
     return Section(
         id="faithfulness",
         title="Faithfulness of the reasoning",
-        tables=tuple(table for table in (edges, claims) if table.rows),
-        figures={"faithfulness": edge_figures, "claims": claim_figures},
+        lead=trusted,
+        tables=tuple(table for table in (edges, claims, trust, *people) if table.rows),
+        figures={
+            "faithfulness": edge_figures,
+            "claims": claim_figures,
+            "edge_probes": [p.model_dump(mode="json") for p in data.edge_probes.values()],
+            "edge_people": rated,
+        },
     )
 
 
 def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     rows, figures = [], []
     for planner in data.planners:
-        found = [v for v in data.traces[planner] if v.rubric == "faithfulness"]
+        found = [v for v in data.traces[planner] if v.edges or v.rubric in ("faithfulness", OTHER_READING)]
         for checker, arm in sorted(
             {(v.checker, v.arm) for v in found}, key=lambda k: (k[0], k[1] != "original")
         ):
@@ -49,7 +59,8 @@ def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
         rows=tuple(rows),
         words=3,
         note="; ".join(f"{edge}: {name}" for edge, name in EDGES.items())
-        + ". Overall is derived from the five in code. Unchecked: the checker gave no usable reply.",
+        + f" ({OTHER_READING}: scene to justification). Overall is derived from the five in code. Unchecked: the "
+        "checker gave no usable reply.",
     )
     return table, figures
 

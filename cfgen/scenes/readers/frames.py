@@ -6,6 +6,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from PIL import ExifTags, ImageOps
+from PIL import Image as Pillow
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import check_no_pipe, read_image, reading, stand_in
@@ -69,17 +71,17 @@ class VideoFrames:
         return capture
 
 
-def image_files(folder: Path) -> list[Path]:
-    """Images in a folder, sorted by name.
+def image_files(folder: Path, suffixes: tuple[str, ...] = IMAGE_SUFFIXES) -> list[Path]:
+    """Images in a folder, by their ``suffixes`` in lower case, sorted by name.
 
     Raises:
         InputError: there are none.
     """
     with reading(folder, "a folder of images", "get the frames, or check the path"):
         names = [p for p in folder.iterdir() if is_visible(p.name)]
-    found = sorted(p for p in names if p.suffix.lower() in IMAGE_SUFFIXES)
+    found = sorted(p for p in names if p.suffix.lower() in suffixes)
     if not found:
-        raise InputError(f"{folder}: expected images ({', '.join(IMAGE_SUFFIXES)}), found none")
+        raise InputError(f"{folder}: expected images ({', '.join(suffixes)}), found none")
     return found
 
 
@@ -96,7 +98,7 @@ def numbered_images(folder: Path) -> list[Path]:
 
 
 def size_of(files: Iterable[Path]) -> tuple[int, int]:
-    """Width and height of the first image that decodes.
+    """Width and height, turned upright, of the first image that decodes.
 
     Raises:
         InputError: none does; says what is wrong with the first.
@@ -104,9 +106,36 @@ def size_of(files: Iterable[Path]) -> tuple[int, int]:
     wrong: InputError | None = None
     for path in files:
         try:
-            height, width = read_image(path).shape[:2]
+            height, width = turned(path, read_image(path)).shape[:2]
         except InputError as error:
             wrong = wrong or error
         else:
             return width, height
     raise wrong or InputError("expected images, found none")
+
+
+def turned(path: Path, pixels: Image) -> Image:
+    """(H, W, 3) uint8 RGB ``pixels`` of a picture as its EXIF orientation (EXIF 2.32, tag 274) says; themselves where
+    it says nothing."""
+    way = _orientation(path)
+    if way not in range(2, 9):
+        return pixels
+    bare = Pillow.fromarray(pixels)
+    bare.getexif()[ExifTags.Base.Orientation] = way
+    return np.asarray(ImageOps.exif_transpose(bare))
+
+
+def upright(path: Path) -> Image | Path:
+    """A JPEG or PNG file as a scene can hold it: itself, or its pixels where it has to be turned."""
+    return turned(path, read_image(path)) if _orientation(path) in range(2, 9) else path
+
+
+def _orientation(path: Path) -> int:
+    """As its EXIF data tell; 1, upright, where they do not."""
+    try:
+        with Pillow.open(path) as picture:
+            if picture.format == "TIFF":
+                picture.load()  # is turned by that, and its orientation is gone then
+            return int(picture.getexif().get(ExifTags.Base.Orientation, 1))
+    except (OSError, ValueError, TypeError, SyntaxError):  # EXIF data that nobody can read tell nothing
+        return 1

@@ -1,7 +1,7 @@
 """A camera for footage without calibration: what the user gives, what lane lines show, and a guess for the rest."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,14 +11,18 @@ from pydantic import ValidationError
 
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json
-from cfgen.geometry.camera import mounted
+from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.camera_doubt import SEEN_BY, THINGS_SOUGHT, doubts, in_doubt
+from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, frame_camera, typical
+from cfgen.perception.no_road import road_end
 from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 from cfgen.scenes.format import CameraBlock
 
-FOV_DEG, HEIGHT_M = 70.0, 1.4
+FOV_DEG, HEIGHT_M = 60.0, 1.4
 #: Heights that a camera on a car has, m: what lane lines say beyond them is wrong.
 _HEIGHTS_M = (0.8, 3.0)
 _MOST_YAW_DEG = 30.0
@@ -28,8 +32,21 @@ _NAMES = {
     "horizon_row": "horizon at row {:.0f}",
     "yaw_deg": "yaw {:+.1f} degrees",
 }
-#: The key of a scene's extra values under which it tells where its camera comes from.
-TOLD = "camera_from"
+#: Standard errors: of a horizon that is guessed, as a share of the frame's height, and of a guessed height, as a share.
+_GUESSED_ROW, _GUESSED_HEIGHT = 0.06, 0.4
+#: Of lane lines' horizon, deg, at best; of a height by the own lane's width, as a share: lanes are not all as wide;
+#: and how often two clear lines are not those of one lane.
+_LINES_DEG, _LINES_HEIGHT, _OTHER_LANE = 0.3, 0.12, 0.1
+#: The horizon is so far above the far end of the road that is seen, and that much off, as shares of the frame's height;
+#: and how often something hides that end, or it is a crest.
+_ABOVE_END, _END_ERROR, _HIDDEN_END = 0.05, 0.03, 0.25
+#: A value that several weak clues have moved this far from its guess, as a share of the frame's or the usual height, is
+#: no mere guess any more.
+_MOVED = 0.01
+#: How far the ground far off tilts against that under the camera, rad.
+_TILT = 0.012
+#: Pixels along a side below which a picture shows nothing of a road.
+_LEAST_PX = 32
 
 
 @dataclass(frozen=True)
@@ -96,76 +113,137 @@ def guessed_camera(
 
 
 def camera_for(
-    width: int, height: int, wanted: Wanted, images: Iterable[np.ndarray], perceiver: Perceiver | None
+    width: int,
+    height: int,
+    wanted: Wanted,
+    images: Iterable[np.ndarray],
+    perceiver: Perceiver | None,
+    exif_fov_deg: float | None = None,
 ) -> CameraFrom:
-    """The camera of a calibration file; or else what is given, what lane lines in ``images`` show, and a guess.
+    """The camera of a calibration file; or else what is given, what ``images`` show, and a guess.
+
+    Horizon and height are weighed from all that tells of them, each as far as it can be trusted: lane lines, the
+    road's far end, the sizes of cars and people where the perceiver looks for them, and what is usual. The yaw is that
+    of clear lane lines.
 
     Args:
         images: (height, width, 3) uint8 RGB, looked at only where something is left to find out.
         perceiver: sees the lane lines; without one, the rest is guessed.
+        exif_fov_deg: horizontal field of view that the picture's EXIF data tell; what is given counts before it.
 
     Raises:
-        InputError: the file does not fit the format, or a value is impossible.
+        InputError: the images are too small, the file does not fit the format, or a value is impossible.
     """
+    if min(width, height) < _LEAST_PX:
+        raise InputError(
+            f"the picture is too small: expected at least {_LEAST_PX}x{_LEAST_PX} pixels, found {width}x{height}; "
+            "use the original, not a thumbnail"
+        )
     if wanted.camera is not None:
         return CameraFrom(_from_file(width, height, Path(wanted.camera)), {"calibration": "given"})
     given = {key: value for key, value in vars(wanted).items() if value is not None and key != "camera"}
-    start = guessed_camera(width, height, **given)
-    seen = _seen(start, images, perceiver) if set(_NAMES) - set(given) else FrameCamera()
-    found = _found(seen, height) if seen.confidence >= SURE else {}
-    guess = {"fov_deg": FOV_DEG, "camera_height_m": HEIGHT_M, "horizon_row": (height - 1) / 2, "yaw_deg": 0.0}
-    values = {**guess, **found, **given}
-    by = {key: "given" if key in given else "lane lines" if key in found else "guess" for key in values}
-    told: dict[str, Any] = {"values": {key: round(value, 3) for key, value in values.items()}, "from": by}
-    told |= {"confidence": round(seen.confidence, 2), "reason": seen.reason}
-    return CameraFrom(guessed_camera(width, height, **values), told)
+    by = dict.fromkeys(_NAMES, "guess")
+    values = {
+        "fov_deg": FOV_DEG,
+        "camera_height_m": HEIGHT_M,
+        "horizon_row": (height - 1) / 2,
+        "yaw_deg": 0.0,
+    }
+    if exif_fov_deg is not None:
+        _take(values, by, {"fov_deg": exif_fov_deg}, "EXIF")
+    _take(values, by, given, "given")
+    start = guessed_camera(width, height, **values)
+    if not set(_NAMES) - set(given):
+        return CameraFrom(start, {"values": _rounded(values), "from": by})
+    views = _views(start, images, perceiver)
+    seen = _by_lines(start, views, perceiver)
+    if seen.yaw_deg is not None and seen.confidence >= SURE and abs(seen.yaw_deg) < _MOST_YAW_DEG:
+        _take(values, by, dict.fromkeys({"yaw_deg"} - set(given), seen.yaw_deg), "lane lines")
+    things = [view.things or () for view in views]
+    fit = fit_camera(start, things, _clues(start, by, seen, views), _TILT)
+    row = float(np.clip(start.cy - start.fy * math.tan(fit.pitch), 1, height - 2))
+    found = {"horizon_row": (row, fit.by[0], height), "camera_height_m": (fit.height, fit.by[1], HEIGHT_M)}
+    for key, (value, source, scale) in found.items():
+        if key not in given:
+            moved = source == "guess" and abs(value - values[key]) > _MOVED * scale
+            _take(values, by, {key: value}, "clues" if moved else source)
+    told: dict[str, Any] = {"values": _rounded(values), "from": by}
+    told |= {"confidence": round(seen.confidence, 2), "reason": seen.reason, "sizes": fit.count}
+    if perceiver is not None:
+        told |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
+    return CameraFrom(guessed_camera(width, height, **values), told | doubts(fit))
 
 
-def _seen(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | None) -> FrameCamera:
-    """What lane lines say over all images, each looked at as if the road ran straight ahead."""
+def _rounded(values: Mapping[str, float]) -> dict[str, float]:
+    return {key: round(value, 3) for key, value in values.items()}
+
+
+def _take(values: dict[str, float], by: dict[str, str], found: Mapping[str, float], source: str) -> None:
+    values.update(found)
+    by.update(dict.fromkeys(found, source))
+
+
+def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | None) -> list[SceneView]:
+    """What each image shows, looked at as if the road ran straight ahead; nothing where nobody sees lane lines."""
     if perceiver is None or perceiver.weaker:
-        return FrameCamera(reason=f"perception '{perceiver.name if perceiver else 'none'}' sees none")
+        return []
     s = np.arange(0.0, 100.0, 0.5)
     ahead = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
-    views = (perceiver.perceive([Frame(image, start, ahead)])[0] for image in images)
+    return [perceiver.perceive([Frame(image, start, ahead)])[0] for image in images]
+
+
+def _by_lines(start: Camera, views: Sequence[SceneView], perceiver: Perceiver | None) -> FrameCamera:
+    """What lane lines say over all images."""
+    if perceiver is None or perceiver.weaker:
+        return FrameCamera(reason=f"perception '{perceiver.name if perceiver else 'none'}' sees none")
     return typical([frame_camera(view.road, view.lanes, start) for view in views])
 
 
-def _found(seen: FrameCamera, height: int) -> dict[str, float]:
-    """What is believable of what was seen, as options."""
-    found: dict[str, float] = {}
-    if seen.horizon_row is not None and 0 < seen.horizon_row < height - 1:
-        found["horizon_row"] = seen.horizon_row
-    if seen.yaw_deg is not None and abs(seen.yaw_deg) < _MOST_YAW_DEG:
-        found["yaw_deg"] = seen.yaw_deg
+def _clues(start: Camera, by: Mapping[str, str], seen: FrameCamera, views: Sequence[SceneView]) -> list[Clue]:
+    """What is given, or usual, of pitch and height, and what lane lines and the road's far end tell of them."""
+    pitch, stands = angles(start)[0], float(centre(start)[2])
+    row_given, height_given = (by[key] == "given" for key in ("horizon_row", "camera_height_m"))
+    across = _GUESSED_ROW * start.height / start.fy
+    clues = [
+        Clue("pitch", pitch, 1e-4 if row_given else across, by["horizon_row"]),
+        Clue("height", stands, 1e-3 if height_given else _GUESSED_HEIGHT * stands, by["camera_height_m"]),
+    ]
+    if seen.pitch_deg is not None:
+        error = math.radians(math.hypot(seen.pitch_error_deg or 0.0, _LINES_DEG))
+        clues.append(Clue("pitch", math.radians(seen.pitch_deg), error, "lane lines", 1 - seen.confidence))
     if seen.camera_height_m is not None and _HEIGHTS_M[0] <= seen.camera_height_m <= _HEIGHTS_M[1]:
-        found["camera_height_m"] = seen.camera_height_m
-    return found
+        error = _LINES_HEIGHT * seen.camera_height_m
+        astray = 1 - (1 - _OTHER_LANE) * seen.confidence
+        clues.append(Clue("height", seen.camera_height_m, error, "lane lines", astray))
+    ends = [end for view in views if (end := road_end(view)) is not None]
+    if ends:
+        row = float(np.median(ends)) - _ABOVE_END * start.height
+        end_pitch = math.atan((start.cy - row) / start.fy)
+        end_error = _END_ERROR * start.height / start.fy
+        clues.append(Clue("pitch", end_pitch, end_error, "the road's far end", _HIDDEN_END))
+    return clues
 
 
 def in_words(told: Mapping[str, Any]) -> str:
     """Where a scene's camera comes from, as a sentence for the user."""
     if "values" not in told:
         return "calibration given"
-    named = {
-        source: [_NAMES[key].format(told["values"][key]) for key, by in told["from"].items() if by == source]
-        for source in ("given", "lane lines", "guess")
+    named: dict[str, list[str]] = {}
+    for key, by in told["from"].items():
+        named.setdefault(by, []).append(_NAMES[key].format(told["values"][key]))
+    words = {
+        "given": "given: ",
+        "EXIF": "from the picture's EXIF data: ",
+        "sizes": f"from the sizes of {told.get('sizes')} cars or people: ",
+        "lane lines": f"from lane lines (confidence {told.get('confidence', 0):.2f}, a lane {LANE_M:g} m wide): ",
+        "the road's far end": "from the road's far end: ",
+        "clues": "weighed from weak clues, none of which decides: ",
+        "guess": "guessed: ",
     }
-    parts = []
-    if named["given"]:
-        parts.append(f"given: {', '.join(named['given'])}")
-    if named["lane lines"]:
-        parts.append(
-            f"from lane lines, confidence {told['confidence']:.2f}: {', '.join(named['lane lines'])} "
-            f"(a lane taken to be {LANE_M:g} m wide)"
-        )
-    elif told["reason"] or told["confidence"]:
-        parts.append(
-            f"no use of lane lines: {told['reason'] or 'confidence {:.2f}'.format(told['confidence'])}"
-        )
-    if named["guess"]:
-        parts.append(f"guessed: {', '.join(named['guess'])}")
-    return "; ".join(parts)
+    parts = [words[by] + ", ".join(named[by]) for by in words if by in named]
+    if told.get("reason"):
+        parts.append(f"no use of lane lines: {told['reason']}")
+    return "; ".join(parts + in_doubt(told))
 
 
 def _from_file(width: int, height: int, path: Path) -> Camera:

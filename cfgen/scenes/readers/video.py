@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, stand_in
+from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of
-from cfgen.scenes.readers.guess import TOLD, Wanted, camera_for
+from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of, upright
+from cfgen.scenes.readers.guess import Wanted, camera_for
 from cfgen.scenes.readers.listing import openers
 
 Array = NDArray[np.float64]
@@ -26,9 +27,9 @@ class VideoReader:
     """A video file, or a folder of numbered images (then fps is needed).
 
     Options: speed (m/s, or a CSV file with columns t and speed or speed_kmh, and yaw_rate in rad/s if known),
-    fps (of the video), camera (JSON file), or of it fov_deg (else 70: no lane line tells it), camera_height_m,
-    horizon_row (px), yaw_deg (> 0 looks left): what is left out is taken from lane lines where these are clear, else
-    1.4 m, the middle and 0; license.
+    fps (of the video), camera (JSON file), or of it fov_deg (else 60: nothing in the frames tells it),
+    camera_height_m, horizon_row (px), yaw_deg (> 0 looks left): what is left out is weighed as for reader image;
+    license.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class VideoReader:
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
         if self._source.is_dir():
             files = image_files(self._source)
-            return files.__getitem__, len(files), size_of(files), float(self._fps or 0)
+            return lambda i: upright(files[i]), len(files), size_of(files), float(self._fps or 0)
         video = VideoFrames(self._source)
         if not video.count:
             raise InputError(

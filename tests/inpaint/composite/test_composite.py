@@ -269,14 +269,14 @@ def test_outside_the_mask_nothing_changes_and_inside_the_cone_is_orange():
     assert red > green + 40 > blue + 40
 
 
-def test_null_edit_uses_the_same_mask_and_adds_nothing_to_see():
+def test_null_edit_reaches_as_far_and_adds_nothing_to_see():
     hazard = make_hazard()
     placement = make_placement(hazard)
     nothing = edit_of(make_hazard(kind="null"), placement)
     something = edit_of(hazard, placement)
     assert nothing.frames.keys() == something.frames.keys()
     for key, (image, mask) in nothing.frames.items():
-        assert np.array_equal(mask, something.frames[key][1])
+        assert (mask[something.frames[key][1] > 0] > 0).mean() > 0.97
         change = np.abs(image.astype(int) - make_road())
         assert 0 < change[mask > 0].mean() < 4
 

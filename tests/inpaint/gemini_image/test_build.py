@@ -36,7 +36,9 @@ def scenes(tmp_path_factory) -> Path:
 
 
 def arguments(server, scenes, out, *more, n=N):
-    fixed = ["build", "--n", n, "--out", out, "--scenes", scenes, "--hazards", "work_barrier", "--seed", 6]
+    # the perceiver is named as commands in processes of their own have another default (tests/conftest.py)
+    where = ["--scenes", scenes, "--perception", "colour"]
+    fixed = ["build", "--n", n, "--out", out, *where, "--hazards", "work_barrier", "--seed", 6]
     options = [f"base_url={server.url}", "concurrency=2", "batch_size=2"]
     return [
         *fixed,

@@ -58,24 +58,30 @@ STAND = Pose(
     chest_turn=(-1, 2, 3),
     head_turn=(0, 2, 6),
 )
-LYING = Pose(
-    Foot((-0.5, 0.22, 0.1), pitch=10, yaw=28, knee=(1, 0.35, 0), roll=84),
-    Foot((-0.82, 0.06, 0.06), pitch=0, yaw=-28, knee=(1, 0.2, 0.1), roll=96),
+#: On the ground after a fall: half sitting, one leg drawn up, propped on the left arm, the face to the left.
+PROPPED = Pose(
+    Foot((0.8, 0.16, 0.075), pitch=-72, yaw=22, knee=(0.2, 0.3, 1)),
+    Foot((0.44, -0.12, 0.085), pitch=4, yaw=-8, knee=(0.3, -0.25, 1)),
     Hand(
-        (0.3, 0.46, 0.06), world=True, fingers=(0.5, 1, -0.1), palm=(0, 0, -1), curl=20, elbow=(0.3, 0.6, 0.6)
+        (-0.36, 0.36, 0.06),
+        world=True,
+        fingers=(-0.8, 0.7, -0.1),
+        palm=(0, 0, -1),
+        curl=8,
+        elbow=(-1, 0.4, 0.3),
     ),
     Hand(
-        (0.74, 0.34, 0.05), world=True, fingers=(1, 0.3, 0), palm=(0, 0, 1), curl=35, elbow=(0.6, 0.5, -0.2)
+        (0.17, -0.1, 0.5),
+        world=True,
+        fingers=(0.9, 0.3, -0.3),
+        palm=(0.1, 0, -1),
+        curl=35,
+        elbow=(0.2, 1, -0.4),
     ),
-    pelvis=(0, 0, 0.165),
-    pelvis_turn=(88, -14, 84),
-    chest_turn=(80, -28, 94),
-    head_turn=(108, -24, 98),
-)
-CURLED = replace(
-    LYING,
-    left_foot=Foot((-0.3, 0.42, 0.12), pitch=10, yaw=20, knee=(1, -0.3, 0.1), roll=84),
-    right_foot=Foot((-0.52, 0.2, 0.06), yaw=-28, knee=(1, 0.2, 0.1), roll=96),
+    pelvis=(0, 0, 0.115),
+    pelvis_turn=(0, -34, 0),
+    chest_turn=(-6, -24, 14),
+    head_turn=(-4, 2, 52),
 )
 WAIT = replace(
     STAND,

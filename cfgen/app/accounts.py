@@ -1,0 +1,181 @@
+"""Who may log in: a name, a role, and a password that is kept hashed and cannot be tried without end."""
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+from cfgen.app.reviews import Role, person
+from cfgen.core.errors import InputError
+
+ROLES: tuple[Role, ...] = get_args(Role)
+#: The rooms of each role. Who rates sees nothing that tells what was added.
+ROOMS_OF: dict[Role, tuple[str, ...]] = {
+    "rater": ("rate",),
+    "curator": ("curate", "place", "compare", "try"),
+    "manager": ("curate", "place", "rate", "compare", "try", "campaign"),
+}
+_N, _R, _P = 2**14, 8, 1  # scrypt: 16 MB and about 50 ms a try
+_FREE_TRIES, _LONGEST_S, _FORGET_S, _MOST = 4, 300.0, 3600.0, 10_000
+_HASHED = re.compile(r"scrypt\$[0-9a-f]{32}\$[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """``password`` is what :func:`hashed` returned."""
+
+    name: str
+    role: Role
+    password: str = field(repr=False)
+
+
+def hashed(password: str) -> str:
+    """``scrypt$salt$hash``, hexadecimal, with a salt of its own."""
+    salt = secrets.token_bytes(16)
+    return f"scrypt${salt.hex()}${_scrypt(password, salt).hex()}"
+
+
+def matches(password: str, kept: str) -> bool:
+    """Whether ``kept`` is a hash of ``password``."""
+    _, salt, wanted = kept.split("$")
+    return hmac.compare_digest(_scrypt(password, bytes.fromhex(salt)).hex(), wanted)
+
+
+def parse(text: str, where: str) -> Account:
+    """An account from ``[ROLE/]NAME:PASSWORD``, the password plain or hashed; without a role, a manager.
+
+    Raises:
+        InputError: it is something else; the message does not repeat it.
+    """
+    who, colon, password = text.strip().partition(":")
+    role, slash, name = who.partition("/")
+    name = name if slash else who
+    found = next((r for r in ROLES if r == (role if slash else "manager")), None)
+    if not colon or not password or found is None:
+        raise InputError(
+            f"{where}: expected [ROLE/]NAME:PASSWORD with a role of {', '.join(ROLES)}, found something else"
+        )
+    return Account(person(name), found, password if _HASHED.fullmatch(password) else hashed(password))
+
+
+def read(lines: Iterable[str], where: str) -> list[Account]:
+    """One account a line, as :func:`parse`; empty lines and those that begin with ``#`` are left out."""
+    numbered = ((n, line.strip()) for n, line in enumerate(lines, 1))
+    return [parse(line, f"{where}, line {n}") for n, line in numbered if line and not line.startswith("#")]
+
+
+def read_file(path: Path) -> list[Account]:
+    """
+    Raises:
+        InputError: it cannot be read, or a line is no account.
+    """
+    try:
+        return read(path.read_text().splitlines(), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot read accounts from it ({error}); expected a text file") from error
+
+
+def add(path: Path, who: str, password: str) -> Account:
+    """Write ``[ROLE/]NAME`` with the hash of ``password`` to the file, in place of an earlier line of that account.
+
+    Raises:
+        InputError: no role or name, a name that has another role there, a password of less than 8 characters, or a
+            file that is something else.
+    """
+    if len(password) < 8:
+        raise InputError("password: expected at least 8 characters, found fewer; choose a longer one")
+    if ":" in who:
+        raise InputError(f"account: expected [ROLE/]NAME without ':', found {who[:60]!r}; leave it out")
+    new = parse(f"{who}:{hashed(password)}", "account")
+    accounts = read_file(path) if path.exists() else []
+    held = next((a.role for a in accounts if a.name == new.name and a.role != new.role), None)
+    if held:
+        raise InputError(
+            f"{path}: '{new.name}' is a {held} there; take another name, or delete that line first to make a {new.role}"
+        )
+    others = [a for a in accounts if a.name != new.name]
+    path.touch(mode=0o600)
+    path.write_text("".join(f"{a.role}/{a.name}:{a.password}\n" for a in (*others, new)))
+    return new
+
+
+class Logins:
+    """The accounts, and a brake on guessing: after some wrong passwords each further one has to wait longer.
+
+    Raises:
+        InputError: two accounts have one name.
+    """
+
+    def __init__(self, accounts: Iterable[Account] = ()) -> None:
+        self.accounts: dict[str, Account] = {}
+        for account in accounts:
+            if account.name in self.accounts:
+                raise InputError(f"accounts: '{account.name}' is there twice; leave one out")
+            self.accounts[account.name] = account
+        self._lock = threading.Lock()
+        self._wrong: dict[str, tuple[int, float]] = {}
+        self._nobody = hashed(secrets.token_hex(8))
+
+    def roles(self) -> list[Role]:
+        """Those that somebody has."""
+        return [r for r in ROLES if any(a.role == r for a in self.accounts.values())]
+
+    def wait(self, name: str, address: str) -> int:
+        """Seconds until this name or this address may try again; 0 for now."""
+        now = time.monotonic()
+        with self._lock:
+            left = max(self._until(key) - now for key, _ in self._counted(name, address))
+        return max(0, math.ceil(left))
+
+    def check(self, name: str, password: str, address: str) -> Account | None:
+        """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again."""
+        counted = self._counted(name, address)
+        with self._lock:
+            now = time.monotonic()
+            if any(self._until(key) > now for key, _ in counted):
+                return None
+            before = {key: self._wrong.get(key) for key, _ in counted}
+            for key, free in counted:  # before it is looked at: many tries at once count as many
+                self._count(key, free)
+        account = self.accounts.get(name)
+        # as long for a name that nobody has
+        if not matches(password[:1000], account.password if account else self._nobody) or account is None:
+            return None
+        with self._lock:
+            self._wrong.pop(f"name {name}", None)
+            every = f"known from {address}"
+            if (was := before[every]) is not None:
+                self._wrong[every] = was
+            else:
+                self._wrong.pop(every, None)
+        return account
+
+    def _counted(self, name: str, address: str) -> tuple[tuple[str, int], ...]:
+        """What a try of this name from there counts for, and the tries that are free.
+
+        Names that nobody has are counted apart: who makes them up must not lock out who shares the address.
+        """
+        known = "known" if name in self.accounts else "unknown"
+        return (f"name {name}", _FREE_TRIES), (f"{known} from {address}", 5 * _FREE_TRIES)
+
+    def _until(self, key: str) -> float:
+        return self._wrong.get(key, (0, 0.0))[1]
+
+    def _count(self, key: str, free: int) -> None:
+        now = time.monotonic()
+        while len(self._wrong) > _MOST:
+            del self._wrong[next(iter(self._wrong))]
+        n, until = self._wrong.get(key, (0, now))
+        n = 1 if until < now - _FORGET_S else n + 1
+        self._wrong[key] = n, now + (min(_LONGEST_S, 2.0 ** min(n - free, 20)) if n > free else 0.0)
+
+
+def _scrypt(password: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=salt, n=_N, r=_R, p=_P, dklen=32)

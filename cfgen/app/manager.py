@@ -1,0 +1,57 @@
+"""The manager's page of a campaign: what it has come to, and the last word on what raters dispute."""
+
+from typing import Any
+
+from cfgen.app.rate import RatingRoom
+from cfgen.app.reviews import append_rating, words
+from cfgen.app.scores import given_scores
+from cfgen.campaigns.figures import figures
+from cfgen.campaigns.log import append, last, logs
+from cfgen.core.errors import InputError
+from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignItem
+
+
+def overview(room: RatingRoom) -> dict[str, Any]:
+    """See :func:`cfgen.campaigns.figures.figures`."""
+    return figures(room.store, _campaign(room))
+
+
+def dispute(room: RatingRoom, item_id: str) -> dict[str, Any]:
+    """One answer with everybody's scores and notes."""
+    item = _item(room, item_id)
+    said = [
+        {"who": log.rater, "scores": [entry.scores.get(d) for d in DIMENSIONS], "note": entry.note}
+        for log in logs(room.store, _campaign(room))
+        if (entry := last(log).get(item_id))
+    ]
+    return {**room.seen_by_manager(item), "said": said}
+
+
+def adjudicate(
+    room: RatingRoom, name: str, item_id: str, scores: dict[str, Any], note: str
+) -> dict[str, Any]:
+    """Decide what a disputed answer is worth; it then counts in place of the raters' majority.
+
+    Raises:
+        InputError: it is no answer of the campaign, or scores are missing.
+    """
+    item, given = _item(room, item_id), given_scores(scores)
+    if not name:
+        raise InputError("your name: expected a name, found none; type it at the top of the page")
+    said = words(f"{name}: {note}" if note else name)
+    append(room.store, _campaign(room), ADJUDICATED, item_id, given, said)
+    append_rating(room.store, ADJUDICATED, item.planner, item.case_id, item.arm, item.repeat, given, said)
+    return overview(room)
+
+
+def _campaign(room: RatingRoom) -> Campaign:
+    if room.campaign is None:
+        raise InputError("campaign: the app was started without one; start it with --campaign FILE")
+    return room.campaign
+
+
+def _item(room: RatingRoom, item_id: str) -> CampaignItem:
+    found = next((i for i in _campaign(room).items if i.id == item_id and i.kind == "answer"), None)
+    if found is None:
+        raise InputError(f"campaign: expected one of its answers, found '{item_id[:40]}'; reload the page")
+    return found

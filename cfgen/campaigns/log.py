@@ -1,0 +1,79 @@
+"""What raters did in a campaign: one file for each, to which only they add."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record, write_record
+from cfgen.core.hashing import derive_id
+from cfgen.records import ADJUDICATED, Campaign, CampaignEntry, CampaignItem, CampaignLog, Dimension, Score
+from cfgen.store import Store
+
+
+def seat_of(store: Store, campaign: Campaign, rater: str) -> str:
+    """The seat of this rater: that of the same name, the one taken before, or the next that is free.
+
+    Raises:
+        InputError: all seats are taken.
+    """
+    with store.held(f"campaign-{derive_id(campaign.name)}"):
+        path = store.campaign_log_path(campaign.name, rater)
+        if path.is_file():
+            return read_record(path, CampaignLog).seat
+        taken = {log.seat for log in logs(store, campaign)}
+        free = [s for s in campaign.seats if s not in taken]
+        seat = rater if rater in free else next((s for s in free if _is_number(s)), None)
+        if seat is None:
+            raise InputError(
+                f"campaign '{campaign.name}': its {len(campaign.seats)} seats are taken or for others; ask who runs it"
+            )
+        write_record(path, CampaignLog(campaign=campaign.name, rater=rater, seat=seat), store.work)
+        return seat
+
+
+def logs(store: Store, campaign: Campaign) -> list[CampaignLog]:
+    """Of every rater who has begun, by name."""
+    paths = sorted((store.root / "campaigns" / campaign.name).glob("*.json"))
+    return [read_record(p, CampaignLog) for p in paths if p.stem != ADJUDICATED]
+
+
+def log_of(store: Store, campaign: Campaign, rater: str) -> CampaignLog | None:
+    """None where this rater has not begun."""
+    path = store.campaign_log_path(campaign.name, rater)
+    return read_record(path, CampaignLog) if path.is_file() else None
+
+
+def append(
+    store: Store,
+    campaign: Campaign,
+    rater: str,
+    item: str,
+    scores: Mapping[Dimension, Score | None],
+    note: str = "",
+    spent: tuple[float | None, float | None] = (None, None),
+) -> None:
+    """One more entry of this rater."""
+    at = datetime.now(UTC).isoformat(timespec="microseconds")
+    entry = CampaignEntry(item=item, at=at, scores=dict(scores), note=note, seconds=spent[0], paused=spent[1])
+    with store.held(f"campaign-{derive_id(campaign.name, rater)}"):
+        path = store.campaign_log_path(campaign.name, rater)
+        if path.is_file():
+            log = read_record(path, CampaignLog)
+        else:
+            log = CampaignLog(campaign=campaign.name, rater=rater, seat=ADJUDICATED)
+        write_record(path, log.model_copy(update={"entries": (*log.entries, entry)}), store.work)
+
+
+def last(log: CampaignLog | None) -> dict[str, CampaignEntry]:
+    """By item, what counts."""
+    return {entry.item: entry for entry in log.entries} if log else {}
+
+
+def items_of(campaign: Campaign, seat: str) -> list[CampaignItem]:
+    """What a seat rates: the training first."""
+    mine = [i for i in campaign.items if not i.seats or seat in i.seats]
+    return sorted(mine, key=lambda i: i.kind != "training")
+
+
+def _is_number(seat: str) -> bool:
+    return seat.removeprefix("rater").isdecimal()

@@ -1,0 +1,319 @@
+"""Runs a program where it sees no more than it needs: Linux, as far as the system permits.
+
+Run by path with ``python -I -S``; what to do comes over stdin, so that no command line tells it. With user namespaces
+the program gets processes, mounts and, unless told otherwise, a network of its own: some folders are empty to it,
+nothing but its own folders can be written to, and all that it starts ends with it. Without them it still has a parent
+whose command line, environment and folder tell nothing, and its children still end with it.
+"""
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+import time
+from functools import lru_cache
+
+_NEWNS, _NEWUTS, _NEWIPC = 0x20000, 0x4000000, 0x8000000
+_NEWUSER, _NEWPID, _NEWNET = 0x10000000, 0x20000000, 0x40000000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_BIND, _MS_REC, _MS_PRIVATE = 2, 4, 8, 4096, 16384, 1 << 18
+_MNT_DETACH = 2
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _RDONLY = 442, -100, 0x8000, 1
+_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
+#: ways to have somebody else look: services that start programs, and sessions of the user
+_DOORS = (
+    "/run/docker.sock", "/var/run/docker.sock", "/run/containerd", "/run/podman", "/run/dbus", "/run/user",
+    "/run/systemd/private", "/run/snapd.socket",
+)  # fmt: skip
+#: of /dev, where they are there: what every program may use, and cards
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_CARDS = ("nvidia", "nvhost", "nvmap", "dri", "kfd", "dxg")
+#: of /proc: what root could set for the whole machine through it
+_SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "latency_stats")
+#: exit code: it took more memory than it may
+OVER_MEMORY = 87
+#: exit code: there is no such program
+NOT_FOUND = 127
+#: digits of the length that comes before what it is told
+DIGITS = 12
+#: s between two looks at the memory
+_LOOK_S = 0.2
+
+
+@lru_cache(maxsize=1)
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+# --- what the system permits ----------------------------------------------------------------------------
+
+
+def enter(own_network: bool) -> list[str]:
+    """Namespaces of its own for what is forked from now on; what is had of "space" and "network"."""
+    user, group = os.getuid(), os.getgid()
+    flags = _NEWUSER | _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (_NEWNET if own_network else 0)
+    if not sys.platform.startswith("linux") or _libc().unshare(flags) != 0:
+        return []
+    for name, words in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
+            file.write(words)
+    if not own_network:
+        return ["space"]
+    with contextlib.suppress(OSError), socket.socket() as link:  # its own loopback: some programs want one
+        fcntl.ioctl(link, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _UP_RUNNING))
+    return ["space", "network"]
+
+
+def furnish(hidden: list[str], writable: list[str], memory: int) -> list[str]:
+    """Mounts, in the first process of the new space; what is had of "sight", "writes", "processes", "devices",
+    "settings" and "shm"; the last holds ``memory`` bytes (0: half of the machine's).
+    """
+    had = []
+    _mount("", "/", "", _MS_REC | _MS_PRIVATE)
+    for folder in writable:  # first, so that none of them brings back what is hidden
+        _mount(folder, folder, "", _MS_BIND)
+    nothing = "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, "size=4k,mode=755"
+    if sum(_mount("nothing", folder, *nothing) for folder in hidden) == len(hidden):
+        had.append("sight")
+    for door in _DOORS:
+        if os.path.isdir(door):  # noqa: PTH112
+            _mount("nothing", door, *nothing)
+        elif os.path.exists(door):  # noqa: PTH110
+            _mount("/dev/null", door, "", _MS_BIND)
+    if _own_devices():
+        had.append("devices")
+    if _read_only("/", True):
+        had.append("writes")
+        for folder in writable:
+            _read_only(folder, False)
+    size = f"size={memory}" if memory else ""
+    if os.path.isdir("/dev/shm") and _mount("own", "/dev/shm", "tmpfs", _MS_NOSUID | _MS_NODEV, size):  # noqa: PTH112
+        had.append("shm")
+    if "devices" in had:
+        _mount("own", "/dev/pts", "devpts", _MS_NOSUID | _MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+    if _mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC):
+        had.append("processes")
+    places = [place for place in (f"/proc/{name}" for name in _SETTINGS) if os.path.exists(place)]  # noqa: PTH110
+    if sum(_mount(p, p, "", _MS_BIND | _MS_REC) and _read_only(p, True) for p in places) == len(places):
+        had.append("settings")
+    return had
+
+
+def _own_devices() -> bool:
+    """A /dev with what programs need and with cards alone; else it stays as it is."""
+    whole = os.open("/dev", os.O_PATH)
+    try:
+        names = sorted(os.listdir("/dev"))  # noqa: PTH208
+        if not _mount("own", "/dev", "tmpfs", _MS_NOSUID | _MS_NOEXEC, "size=64k,mode=755"):
+            return False
+        for folder in ("shm", "pts"):
+            os.mkdir(f"/dev/{folder}")  # noqa: PTH102
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            os.symlink(f"/proc/self/fd/{number}", f"/dev/{name}")  # noqa: PTH211
+        os.symlink("/proc/self/fd", "/dev/fd")  # noqa: PTH211
+        os.symlink("pts/ptmx", "/dev/ptmx")  # noqa: PTH211
+        done = all(_bring(f"/proc/self/fd/{whole}/{name}", name) for name in names if _brought(name))
+        if not done:
+            _libc().umount2(b"/dev", _MNT_DETACH)
+        return done
+    finally:
+        os.close(whole)
+
+
+def _brought(name: str) -> bool:
+    return name in _DEVICES or name.startswith(_CARDS)
+
+
+def _bring(source: str, name: str) -> bool:
+    target = f"/dev/{name}"
+    if os.path.isdir(source):  # noqa: PTH112
+        os.mkdir(target)  # noqa: PTH102
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600))
+    return _mount(source, target, "", _MS_BIND | _MS_REC)
+
+
+def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> bool:
+    words = [word.encode() or None for word in (source, target, kind)]
+    return bool(_libc().mount(*words, ctypes.c_ulong(flags), data.encode() or None) == 0)
+
+
+def _read_only(folder: str, wanted: bool) -> bool:
+    attributes = struct.pack("QQQQ", *((_RDONLY, 0) if wanted else (0, _RDONLY)), 0, 0)
+    how = _AT_RECURSIVE if wanted else 0
+    call = (_MOUNT_SETATTR, _AT_FDCWD, folder.encode(), how, attributes, ctypes.c_size_t(len(attributes)))
+    return bool(_libc().syscall(*call) == 0)
+
+
+def _give_up_privileges() -> None:
+    """Nothing that it starts can undo the mounts, whoever the user is."""
+    for capability in range(64):
+        _libc().prctl(_CAPBSET_DROP, capability, 0, 0, 0)
+    _libc().prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
+    number = _CAPSET.get(os.uname().machine)
+    if number is not None:
+        _libc().syscall(number, struct.pack("Ii", 0x20080522, 0), bytes(24))
+
+
+# --- the program and its watchman -----------------------------------------------------------------------
+
+
+def run(told: dict, own_shm: bool) -> int:
+    """Start the program and wait for it, as its parent; the status that ``os.waitpid`` gives, or of what ended it.
+
+    ``own_shm``: what /dev/shm holds is the program's alone.
+    """
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+        file.write("1000")  # should memory run out, it goes before those who ask
+    child = os.fork()
+    if child == 0:
+        _become(told)
+    for descriptor in (0, 1):  # its ends of the channel are its alone
+        os.close(descriptor)
+    os.chdir("/")
+    over: list[bool] = []
+    if told["memory"]:
+        threading.Thread(target=_watch, args=(told["memory"], child, over, own_shm), daemon=True).start()
+    while True:
+        ended, status = os.waitpid(-1, 0)
+        if ended == child:
+            return OVER_MEMORY << 8 if over else status
+
+
+def _become(told: dict) -> None:
+    try:
+        os.setsid()
+        os.chdir(told["folder"])
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.execvp(told["command"][0], told["command"])
+    except OSError as error:
+        os.write(2, f"{told['command'][0]}: {error.strerror}\n".encode())
+    os._exit(NOT_FOUND)
+
+
+def _watch(most: int, child: int, over: list, own_shm: bool) -> None:
+    while True:
+        held = [_memory(pid) for pid in descendants(os.getpid())]
+        shared = sum(shm for _, shm in held)
+        if own_shm:  # files there take memory, mapped or not
+            there = os.statvfs("/dev/shm")
+            shared = max(shared, (there.f_blocks - there.f_bfree) * there.f_frsize)
+        if sum(own for own, _ in held) + shared > most:
+            over.append(True)
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+            return
+        time.sleep(_LOOK_S)
+
+
+def _memory(pid: int) -> tuple:
+    """Bytes that a process holds in memory: of its own, and shared ones that it has mapped."""
+    found = {"RssAnon:": 0, "RssShmem:": 0}
+    with contextlib.suppress(OSError, ValueError), open(f"/proc/{pid}/status") as file:  # noqa: PTH123
+        for line in file:
+            if line.startswith(tuple(found)):
+                found[line.split()[0]] = int(line.split()[1]) * 1024
+    return tuple(found.values())
+
+
+def descendants(root: int) -> list:
+    """Ids of all processes below ``root``, as far as /proc tells."""
+    parents: dict = {}
+    for name in os.listdir("/proc"):  # noqa: PTH208
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat") as file:  # noqa: PTH123
+                parents.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(name))
+    found, waiting = [], [root]
+    while waiting:
+        below = parents.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+# --- as a program ---------------------------------------------------------------------------------------
+
+
+def _take(count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        part = os.read(0, count - len(data))
+        if not part:
+            os._exit(1)
+        data += part
+    return data
+
+
+def main() -> None:
+    """Set up what the system permits, start the program, and end as it ends, or when the ``leash`` is cut.
+
+    Told, as JSON: command, folder, hidden, writable, network, memory (bytes or 0), leash (a descriptor), confine.
+    """
+    told = json.loads(_take(int(_take(DIGITS))))
+    had = enter(told["network"] == "own") if told["confine"] else []
+    _libc().prctl(_SUBREAPER, 1, 0, 0, 0)
+    status_end, its_end = os.pipe()
+    first = os.fork()
+    if first == 0:
+        os.close(status_end)
+        os.close(told["leash"])
+        _libc().prctl(_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if "space" in had:
+            had += furnish(told["hidden"], told["writable"], told["memory"])
+            _give_up_privileges()
+        _libc().prctl(_DUMPABLE, 0, 0, 0, 0)  # nobody reads here what it was told
+        if told.get("report"):
+            os.write(1, json.dumps(had).encode())
+            os._exit(0)
+        os.write(its_end, str(run(told, "shm" in had)).encode())
+        os._exit(0)
+    os.close(its_end)
+    for descriptor in (0, 1, 2):
+        os.close(descriptor)
+    os.chdir("/")
+    _end(_status(first, status_end, told["leash"]))
+
+
+def _status(first: int, status_end: int, leash: int) -> int:
+    ready = select.select([status_end, leash], [], [])[0]
+    said = os.read(status_end, 20) if status_end in ready else b""
+    with contextlib.suppress(OSError):
+        os.kill(first, signal.SIGKILL)  # and with it, in a space of its own, all below
+    for _ in range(50):  # those that left their parents are ours now
+        left = descendants(os.getpid())
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not left:
+            break
+        time.sleep(0.01)
+    return int(said) if said else signal.SIGKILL
+
+
+def _end(status: int) -> None:
+    if os.WIFSIGNALED(status):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), os.WTERMSIG(status))
+        time.sleep(1)
+    os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Whether a plan is a motion at all: one that some car could drive from where it is.
+
+The bounds are wide: a plan may begin at a wrong speed, brake harder than tyres hold, be rounded or shake a little. What
+they refuse is what no driver means: points in no order, leaps, instant stands, wild zigzags, a car that looks elsewhere
+than it goes.
+"""
+
+import math
+
+import numpy as np
+
+from cfgen.geometry.driving import GRIP, MAX_JERK, Drive, Start, drive
+from cfgen.geometry.lens import Array
+from cfgen.records import PLAN_DT
+
+#: m by which plan and drive may differ, besides this share of the way on which the car can stop.
+_OFF_M, _OFF_SHARE = 2.0, 0.35
+#: m by which the plan may lie beside the line that is driven.
+_BESIDE_M = 1.0
+#: m that a plan may go backwards in all.
+_BACK_M = 1.5
+#: m by which waypoints may scatter about a smooth line, to its side (root of the mean square).
+_SCATTER_M = 0.3
+#: Pushes to one side and then the other, m/s^2, and how many times a motion may change between them: a swerve out and
+#: back has two changes, and each overshoot adds one.
+_PUSH, _MOST_CHANGES = 2.5, 4
+#: A stand within less than this share of the way that the hardest braking takes is no braking, where the difference
+#: can be told from a wrong first speed, m.
+_STAND_SHARE, _STAND_M = 0.4, 0.4
+#: rad by which headings may lie beside the way on the mean, where the car goes so far in half a second, m.
+_ELSEWHERE, _GOING_M = 0.25, 0.5
+
+
+def incoherent(plan: Array, start: Start) -> str:
+    """Why ``plan`` (N, >= 2), m, ego frame at t0, 0.25 s apart, is no motion of a car at ``start``; "" if it is one.
+
+    Headings (N, 3), rad, are read where there are any.
+    """
+    driven = drive(plan, start)
+    xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
+    back = _backwards(xy, driven)
+    if back > _BACK_M:
+        return f"it goes {back:.0f} m backwards"
+    ramp = GRIP / MAX_JERK
+    stopping = start.speed * ramp / 2 + start.speed**2 / (2 * GRIP)
+    if driven.off_m > _OFF_M + _OFF_SHARE * stopping:
+        return f"a car that follows it is {driven.off_m:.0f} m off"
+    if way := _stands_at_once(xy, start):
+        return f"it stands after {way:.1f} m from {start.speed:.0f} m/s"
+    elsewhere = _elsewhere(xy, plan)
+    if elsewhere > _ELSEWHERE:
+        return f"its headings are {math.degrees(elsewhere):.0f} degrees beside its way"
+    beside, scatter = _beside(xy, driven), _scatter(xy)
+    if beside > _BESIDE_M:
+        return f"a car that follows it is {beside:.1f} m beside it"
+    if scatter > _SCATTER_M:
+        return f"its waypoints scatter by {scatter:.1f} m"
+    for name, pushes in (
+        ("from side to side", driven.lateral),
+        ("between throttle and brake", driven.acceleration),
+    ):
+        changes = _changes(pushes)
+        if changes > _MOST_CHANGES:
+            return f"it goes {changes} times {name}"
+    return ""
+
+
+def _backwards(xy: Array, driven: Drive) -> float:
+    """m of the steps that lead back, seen from the car that follows them."""
+    heading = np.append(0.0, driven.poses[:-1, 2])
+    ahead = (np.diff(xy, axis=0) * np.column_stack([np.cos(heading), np.sin(heading)])).sum(axis=1)
+    return float(-np.minimum(ahead, 0.0).sum())
+
+
+def _stands_at_once(xy: Array, start: Start) -> float:
+    """m to where it stands, if that is far less than the hardest braking takes; 0 if it is not.
+
+    Plans that go on are the tracker's to judge: one that holds back is a wrong first speed.
+    """
+    way = float(np.hypot(*np.diff(xy, axis=0).T).sum())
+    stand = np.repeat(xy[:1], max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4), axis=0)
+    least = float(drive(stand, start).poses[-1, 0])
+    return max(way, 0.01) if least - way > _STAND_M and way < _STAND_SHARE * least else 0.0
+
+
+def _elsewhere(xy: Array, plan: Array) -> float:
+    """rad between headings and the way, on the mean where the car moves; 0 where no heading is told (all are 0)."""
+    step = xy[2:] - xy[:-2]
+    moving = np.hypot(*step.T) > _GOING_M
+    if np.shape(plan)[1] < 3 or not moving.any() or not np.any(theta := np.asarray(plan, float)[:-1, 2]):
+        return 0.0
+    off = theta - np.arctan2(step[:, 1], step[:, 0])
+    return float(np.abs((off + math.pi) % (2 * math.pi) - math.pi)[moving].mean())
+
+
+def _beside(xy: Array, driven: Drive) -> float:
+    """m from the waypoint that lies farthest from the driven line to that line, continued straight on."""
+    line = np.vstack([np.zeros(3), driven.poses])
+    c, s = math.cos(line[-1, 2]), math.sin(line[-1, 2])
+    points = np.vstack([line[:, :2], line[-1, :2] + 1000.0 * np.array([c, s])])
+    start, step = points[:-1], np.diff(points, axis=0)
+    offset = xy[1:, None] - start
+    share = np.clip((offset * step).sum(-1) / np.maximum((step**2).sum(-1), 1e-12), 0, 1)
+    found = np.hypot(*np.moveaxis(offset - share[..., None] * step, -1, 0)).min(axis=1)
+    return float(found.max())
+
+
+def _scatter(xy: Array) -> float:
+    """Root of the mean square, m, of how far waypoints lie beside their neighbours' line, less what a bend explains."""
+    before, here, after = xy[:-2], xy[1:-1], xy[2:]
+    chord = after - before
+    length = np.hypot(*chord.T)
+    moving = length > 0.5
+    if not moving.any():
+        return 0.0
+    offset = here - before
+    cross = (chord[:, 0] * offset[:, 1] - chord[:, 1] * offset[:, 0])[moving] / length[moving]
+    bend = np.convolve(np.pad(cross, 1, mode="edge"), [0.25, 0.5, 0.25], mode="valid")
+    return float(np.sqrt(np.mean((cross - bend) ** 2)))
+
+
+def _changes(pushes: Array) -> int:
+    """How often ``pushes`` (T,) change from beyond one bound to beyond the other."""
+    strong = np.sign(pushes[np.abs(pushes) > _PUSH])
+    return int((np.diff(strong) != 0).sum())

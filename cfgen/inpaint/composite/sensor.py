@@ -1,0 +1,146 @@
+"""What a camera's sensor does to light: full wells, bloom, grain, and colours guessed from a mosaic of single ones."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from cfgen.perception.colour import luminance
+
+#: Sites of one colour that bilinear demosaicing gathers a pixel's from: red or blue, and green.
+_SPARSE = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5]).astype(np.float32)
+_DENSE = np.array([[0, 0.25, 0], [0.25, 1, 0.25], [0, 0.25, 0]], np.float32)
+#: On the blue sites of a mosaic brightness is all guessed: log of its detail there against that of all sites.
+_SMOOTHER, _BEND = -0.04, np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.float32)
+#: Detail counts up to this much, codes: a few strong edges do not decide.
+_MOST_BEND = 40.0
+#: Share of the pixels that are full from which a sensor clips and does not bend its highlights; code of a full one.
+_CLIPPING, _FULL = 0.004, 250
+#: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
+_SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
+#: Blur of bilinear demosaicing, pixels.
+_MOSAIC_BLUR = 0.35
+#: Gain of colour differences from a sensor's to the picture's.
+_MATRIX = np.float32(1.6)
+#: What demosaicing leaves of the grain of brightness.
+_LEFT = 0.55
+#: Codes a unit of linear light, times the level to this power, as a tone curve of gamma 2.2 has it.
+_SLOPE, _POWER = 255 / 2.2, 1 - 1 / 2.2
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """blue: row and column, 0 or 1, of the blue sites of a Bayer mosaic in the frame; None where none shows.
+    clips: whether highlights are cut off; reach: how far light spills, pixels."""
+
+    blue: tuple[int, int] | None
+    clips: bool
+    reach: float
+
+    @property
+    def blur(self) -> float:
+        """Standard deviation of what demosaicing blurs, pixels."""
+        return 0.0 if self.blue is None else _MOSAIC_BLUR
+
+
+def find_sensor(image: np.ndarray) -> Sensor:
+    """The sensor of a frame (H, W, 3) uint8, by its middle part."""
+    grey = cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return Sensor(_blue(grey), clips(image), max(_SPILL_REACH * image.shape[1], 1.0))
+
+
+def clips(image: np.ndarray) -> bool:
+    """Whether a frame (H, W, 3) uint8 cuts its highlights off."""
+    part = _middle(image)
+    return bool(part.size) and float((part.max(-1) >= _FULL).mean()) > _CLIPPING
+
+
+def _middle(image: np.ndarray) -> np.ndarray:
+    """The middle of a frame, from an even row and column on."""
+    height, width = image.shape[:2]
+    top, left = height // 3 // 2 * 2, width // 4 // 2 * 2
+    return image[top : top + max(height // 2, 1), left : left + max(width // 2, 1)]
+
+
+def _blue(grey: np.ndarray) -> tuple[int, int] | None:
+    if min(grey.shape) < 64:
+        return None
+    bend = np.minimum(np.abs(cv2.filter2D(grey, -1, _BEND / 4)), _MOST_BEND)
+    sites = np.array([[bend[row::2, col::2].mean() for col in (0, 1)] for row in (0, 1)])
+    detail = np.log((sites + 0.05) / (bend.mean() + 0.05))
+    row, col = np.unravel_index(int(np.argmin(detail)), (2, 2))
+    across = detail[1 - row, 1 - col]
+    beside = (detail[1 - row, col] + detail[row, 1 - col]) / 2
+    smooth = detail[row, col]
+    return (int(row), int(col)) if smooth < _SMOOTHER and smooth < min(across, beside) - 0.02 else None
+
+
+def expose(
+    linear: np.ndarray,
+    cover: np.ndarray,
+    sensor: Sensor,
+    origin: tuple[int, int],
+    noise: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Linear light (H, W, 3) as the sensor gives it, where ``cover`` (H, W) in [0, 1] says how much is new.
+
+    Args:
+        origin: column and row of the part in the frame.
+        noise: standard deviation of brightness's grain at mid-grey, codes.
+    """
+    new = linear
+    if sensor.clips:
+        new = np.minimum(_spilt(new, cover, sensor.reach), 1)
+    if noise <= 0.05 and sensor.blue is None:
+        return new
+    shifted = _sites(linear.shape, sensor.blue or (1, 1), origin)
+    own = new * shifted
+    level = np.maximum(own[..., 0] + own[..., 1] + own[..., 2], 0)
+    grain = rng.standard_normal(level.shape, dtype=np.float32) * _strength(level, noise)
+    if sensor.blue is None:
+        # nothing of the mosaic shows but in the grain
+        return new + demosaic(grain * cover, shifted)
+    raw = np.minimum(level + grain * cover, 1) if sensor.clips else level + grain * cover
+    around = np.clip(cv2.dilate(cover, np.ones((3, 3), np.uint8)), 0, 1)[..., None]
+    return new + _coloured(demosaic(raw, shifted) - new) * around
+
+
+def _coloured(error: np.ndarray) -> np.ndarray:
+    """What demosaicing gets wrong, (H, W, 3), after the matrix that makes a sensor's pale colours full."""
+    grey = luminance(error)[..., None]
+    return grey + (error - grey) * _MATRIX
+
+
+def _strength(level: np.ndarray, noise: float) -> np.ndarray:
+    """Standard deviation (H, W) of the grain of raw light: as the tone curve shows it, less of it in the dark."""
+    code = 255 * np.minimum(level, 1) ** np.float32(1 / 2.2)
+    return noise / (_LEFT * _SLOPE) * level ** np.float32(_POWER) * np.clip(code / 90, 0.4, 1.2)
+
+
+def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:
+    """Light beyond what a well of the new part holds, spread around it."""
+    beyond = np.clip(linear - 1, 0, _SPILL_MOST) * cover[..., None]
+    if not beyond.any():
+        return linear
+    return linear + _SPILL * cv2.GaussianBlur(beyond, (0, 0), reach)
+
+
+def _sites(shape: tuple[int, ...], blue: tuple[int, int], origin: tuple[int, int]) -> np.ndarray:
+    """(H, W, 3) float32: 1 where a pixel's site has that colour."""
+    sites = np.zeros(shape, np.float32)
+    row, col = (blue[0] - origin[1]) % 2, (blue[1] - origin[0]) % 2
+    sites[1 - row :: 2, 1 - col :: 2, 0] = 1
+    sites[row::2, 1 - col :: 2, 1] = 1
+    sites[1 - row :: 2, col::2, 1] = 1
+    sites[row::2, col::2, 2] = 1
+    return sites
+
+
+def demosaic(raw: np.ndarray, sites: np.ndarray) -> np.ndarray:
+    """(H, W, 3) float32 colours of a mosaic (H, W), bilinear; ``sites`` (H, W, 3) says which colour each site has."""
+    kernels = (_SPARSE, _DENSE, _SPARSE)
+    planes = [
+        cv2.filter2D(raw * sites[..., c], -1, kernels[c], borderType=cv2.BORDER_REFLECT_101) for c in range(3)
+    ]
+    return np.dstack(planes)

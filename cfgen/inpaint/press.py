@@ -1,0 +1,106 @@
+"""What an edit has changed, compressed as the rest of its frame was: the last step of every arm and inpainter.
+
+A changed block of a frame that came out of a JPEG file goes through the same transform, quantization tables, chroma
+subsampling and grid as the others, so that nothing of the file tells what was changed.
+"""
+
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cfgen.inpaint.region import Box
+from cfgen.perception.lattice import BASIS, Lattice, Lattices, transform
+
+#: From OpenCV's colour differences of floats, with grey at 0.5, to those of bytes.
+_TO_BYTES = np.array([0, 127.5, 127.5], np.float32)
+#: Ties are broken one way, or the last bits of a sum, which depend on where it lies in memory, would break them.
+_TIE = 1e-4
+
+
+def press_all(
+    lattices: Lattices, before: np.ndarray, after: np.ndarray, within: Box
+) -> tuple[np.ndarray, Box]:
+    """``after`` (H, W, 3) uint8 as it would be had its changes from ``before`` been in front of the camera.
+
+    ``within``: x0, y0, x1, y1 outside of which the two are the same; returned with it is where they may differ now.
+    """
+    for lattice in lattices:
+        after = press(lattice, before, after, within)
+        x0, y0, x1, y1 = within
+        wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
+        height, width = after.shape[:2]
+        within = max(x0 - wide, 0), max(y0 - high, 0), min(x1 + wide, width), min(y1 + high, height)
+    return after, within
+
+
+def differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(H, W) uint8: 1 where two pictures (H, W, 3) uint8 differ."""
+    if not one.size:
+        return np.zeros(one.shape[:2], np.uint8)
+    apart = cv2.absdiff(one, other)
+    return (np.maximum(np.maximum(apart[..., 0], apart[..., 1]), apart[..., 2]) > 0).astype(np.uint8)
+
+
+def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
+    """``after`` with the blocks that differ from ``before`` compressed as the frame was; the others as they are.
+
+    Args:
+        before, after: (H, W, 3) uint8 RGB, whole frames, the same outside ``within`` (x0, y0, x1, y1).
+    """
+    wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
+    left, upper, right, lower = within
+    there = np.s_[upper:lower, left:right]
+    x, y, w, h = cv2.boundingRect(differ(before[there], after[there]))
+    x, y = x + left, y + upper
+    if not w:
+        return after
+    x0, x1 = _outwards(x, x + w, wide, lattice.phase[0])
+    y0, y1 = _outwards(y, y + h, high, lattice.phase[1])
+    rows, cols = after.shape[:2]
+    inside = np.s_[max(y0, 0) : min(y1, rows), max(x0, 0) : min(x1, cols)]
+    rim = max(-y0, 0), max(y1 - rows, 0), max(-x0, 0), max(x1 - cols, 0)
+    part = cv2.copyMakeBorder(after[inside], *rim, cv2.BORDER_REPLICATE)
+    pressed = _decoded(lattice, part)
+    touched = np.zeros(part.shape[:2], np.uint8)
+    own = np.s_[rim[0] : touched.shape[0] - rim[1], rim[2] : touched.shape[1] - rim[3]]
+    touched[own] = differ(before[inside], after[inside])
+    blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).any((1, 3))
+    whole = np.repeat(np.repeat(blocks, high, 0), wide, 1)
+    made = after.copy()
+    made[inside] = np.where(whole[..., None], pressed, part)[own]
+    return made
+
+
+def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
+    """A part (h, w, 3) uint8 that is made of whole blocks, compressed and decoded."""
+    # encoders and decoders hold whole numbers between their steps, and so does this
+    ycc: Any = _whole(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb) + _TO_BYTES)
+    ycc[..., 0] = _whole(_quantized(ycc[..., 0] - np.float32(128), lattice.luma) + 128)
+    height, width = part.shape[:2]
+    size = width // lattice.sampling[0], height // lattice.sampling[1]
+    for channel in (1, 2):
+        full = np.ascontiguousarray(ycc[..., channel]) - np.float32(128)
+        small = cv2.resize(full, size, interpolation=cv2.INTER_AREA) if size != (width, height) else full
+        small = _whole(_quantized(small, lattice.chroma) + 128).astype(np.float32)
+        # decoders spread each chroma sample by a triangle, as this does
+        ycc[..., channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
+    rgb: Any = cv2.cvtColor(ycc - _TO_BYTES, cv2.COLOR_YCrCb2RGB)
+    return _whole(rgb).astype(np.uint8)
+
+
+def _whole(values: np.ndarray) -> np.ndarray:
+    """Rounded and held between 0 and 255, of the same type."""
+    return np.clip(np.floor(values + values.dtype.type(0.5 + _TIE)), 0, 255)
+
+
+def _quantized(plane: np.ndarray, table: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """A plane (h, w) of whole blocks after quantization of its coefficients."""
+    steps = np.tile(np.array(table, float), (plane.shape[0] // 8, plane.shape[1] // 8))
+    kept = np.floor(transform(plane.astype(float), BASIS) / steps + (0.5 + _TIE)) * steps
+    return transform(kept, BASIS.T)
+
+
+def _outwards(low: int, high: int, step: int, phase: int) -> tuple[int, int]:
+    """An interval extended to lines of the lattice."""
+    return (low - phase) // step * step + phase, -((phase - high) // step) * step + phase

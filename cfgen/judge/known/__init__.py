@@ -1,0 +1,1 @@
+"""Traces whose right verdict is known, edge by edge: made, filtered, put to judges, exported for training."""

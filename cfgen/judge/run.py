@@ -1,0 +1,328 @@
+"""stored answers x judge -> verdicts: what ``cfgen score`` does when the planner is gone, or ``cfgen judge run`` later.
+
+A verdict needs the planner's answers and the case's frames, never the planner: the two rarely fit one card together.
+"""
+
+import random
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.core.errors import InputError, StoreError, did_you_mean
+from cfgen.core.faults import contained
+from cfgen.core.files import read_record
+from cfgen.core.hashing import hash_json
+from cfgen.core.locks import turn
+from cfgen.core.network import within_its_network
+from cfgen.core.plain import plain_text
+from cfgen.core.progress import Progress
+from cfgen.core.warn import warn
+from cfgen.judge.combine import faulted
+from cfgen.judge.each import judge_each
+from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
+from cfgen.judge.registry import create_judge
+from cfgen.judge.rubrics.registry import DEFAULT
+from cfgen.records import (
+    Calibration,
+    Fault,
+    JudgeRun,
+    Plan,
+    PlannerRun,
+    ProbeRun,
+    Rollout,
+    Trace,
+    Verdict,
+    answer_in,
+    frame_in,
+    judged_as,
+)
+from cfgen.render.bev import bev
+from cfgen.render.delta import delta_table
+from cfgen.render.speed import speed_plot
+from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
+from cfgen.rollouts.options import ScoreOptions
+from cfgen.rollouts.questions import QuestionKey, Questions
+from cfgen.rollouts.summary import ScoreSummary, summary
+from cfgen.store import Store
+
+#: ``--judge`` that stores answers and judges none
+NOBODY = "none"
+#: ``--planners`` that means each that has answers
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """``planners``: names of runs; ("all",) for each that there is."""
+
+    bench: Path
+    planners: tuple[str, ...] = (ALL,)
+    judge: str = "offline"
+    judge_options: dict[str, Any] = field(default_factory=dict)
+    rubric: str = DEFAULT
+    retry_failed: bool = False
+    strict: bool = False
+    offline: bool = False
+    allow_hosts: tuple[str, ...] = ()
+    quiet: bool = False
+
+
+@within_its_network
+def judge_stored(options: JudgeOptions) -> list[ScoreSummary]:
+    """Judge every answer that is stored and has no verdict of this judge; no planner is asked anything.
+
+    Raises:
+        InputError: no such planner, judge or rubric, no answers at all, or a judge without its key.
+        StoreError: not a benchmark, or the judge's name has verdicts of another wording.
+        Shortfall: a budget is spent; the verdicts so far are kept.
+    """
+    if options.judge == NOBODY:
+        raise InputError("judge: expected who judges, found 'none'; see: cfgen judge list")
+    store = Store(options.bench)
+    names = _stored_planners(store, options.planners)
+    judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
+    store.check_judge(judge.run_record())
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    calibrated = trusted(store, judge, options.rubric)
+    found = []
+    for name in names:
+        run = read_record(store.planner_run_path(name), PlannerRun)
+        arms = [arm for arm in run.arms if arm != "original"]
+        questions = arm_inputs(store, arms, run.repeats).only(partial(_has_pair, store, name))
+        give_verdicts(store, inputs, judge, name, questions, options)
+        found.append(summary(store, name, judge.name, questions, {}, calibrated))
+    return found
+
+
+def _stored_planners(store: Store, wanted: Sequence[str]) -> list[str]:
+    there = [run.planner for run in store.planner_runs()]
+    if not there:
+        raise InputError(
+            f"{store.root}: no planner has answered here; ask one: cfgen score {store.root} --planner NAME --judge none"
+        )
+    if ALL in wanted:
+        return there
+    for name in wanted:
+        if name not in there:
+            raise InputError(
+                f"planner '{name}': expected one that has answers in {store.root} ({', '.join(there)}), or 'all'"
+                f"{did_you_mean(name, there)}"
+            )
+    return list(dict.fromkeys(wanted))
+
+
+def _has_pair(store: Store, planner: str, key: QuestionKey) -> bool:
+    """Whether an answer is there, and the one to the original as well, against which it is judged."""
+    arms = {"original", key.arm}
+    return all(store.rollout_path(planner, arm, key.case_id, key.repeat).is_file() for arm in arms)
+
+
+# --- what a judge is worth here ---------------------------------------------------------------------------
+
+
+def trusted(store: Store, judge: Judge, rubric: str) -> int:
+    """How many answers the judge was calibrated on; 0, with a warning, where that does not count here.
+
+    Warns also of a judge that has not been tested here with this wording.
+    """
+    _warn_if_untested(store, judge, rubric)
+    path = store.calibration_path(judge.name)
+    if not path.is_file():
+        return 0
+    found = read_record(path, Calibration)
+    if found.rubric_hash != judge.run_record().rubric_hash:
+        warn(
+            f"judge '{judge.name}' does not count as calibrated on {store.root}: that was with another wording of its "
+            f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}"
+        )
+        return 0
+    shared = found.shared_with(store.benchmark.scenes)
+    if not shared:
+        return found.n
+    warn(
+        f"judge '{judge.name}' does not count as calibrated on {store.root}: people rated {len(shared)} of its scenes "
+        f"for that, for example '{shared[0]}'; calibrate it on others: "
+        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}"
+    )
+    return 0
+
+
+def _warn_if_untested(store: Store, judge: Judge, rubric: str) -> None:
+    path, run = store.probe_path(judge.name), judge.run_record()
+    probe = read_record(path, ProbeRun) if path.is_file() else None
+    if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
+        again = probe is not None and probe.rubric_hash == run.rubric_hash
+        lacks = f" (it was tried; that takes {'; '.join(probe.lacks)})" if again and probe else ""
+        warn(
+            f"judge '{judge.name}' has not been tested on known answers here with this wording{lacks}; run: "
+            f"cfgen judge probe {store.root} --judge {(run.spec or judge.name).split()[0]}"
+            f"{'' if rubric == DEFAULT else f' --rubric {rubric}'}"
+            f"{'' if run.spec == judge.name else ' with the same options'}"
+        )
+
+
+# --- verdicts -------------------------------------------------------------------------------------------
+
+
+def give_verdicts(
+    store: Store,
+    inputs: RolloutInputs,
+    judge: Judge,
+    planner: str,
+    questions: Questions,
+    options: "JudgeOptions | ScoreOptions",
+) -> None:
+    """Judge each pair that has no verdict that stands. Commands that would judge the same take turns."""
+
+    def wait() -> None:
+        if not options.quiet:
+            print(
+                f"cfgen: another command judges '{planner}' by '{judge.name}'; waiting for it",
+                file=sys.stderr,
+            )
+
+    with turn(store.root, f"judging.{judge.name}.{planner}", wait):
+        _give_verdicts(store, inputs, judge, planner, questions, options)
+
+
+def _give_verdicts(
+    store: Store,
+    inputs: RolloutInputs,
+    judge: Judge,
+    planner: str,
+    questions: Questions,
+    options: "JudgeOptions | ScoreOptions",
+) -> None:
+    run = asked_now(judge)
+    store.register_judge(run)
+    pairs = (VerdictKey(planner, k.case_id, judged_as(k.arm), k.repeat) for k in questions.each_key())
+    todo = [
+        k for k in pairs if k.arm != "original" and not _stands(store, judge.name, k, options.retry_failed)
+    ]
+    random.Random(store.benchmark.seed + 1).shuffle(todo)
+    progress = Progress(f"{judge.name}: verdicts", len(todo), options.quiet)
+
+    def done(verdict: Verdict) -> None:
+        store.write_verdict(verdict)
+        progress.step(judge.note)
+
+    items: list[tuple[VerdictKey, Callable[[], JudgeItem]]] = []
+    for key in todo:
+        pair = contained(partial(_pair, store, key), key.words, asdict(key), options.strict)
+        fault = pair if isinstance(pair, Fault) else next((r.fault for r in pair if r.fault), None)
+        if fault is not None:
+            done(faulted(key, RubricId.of(run), run.judge, fault))
+            continue
+        assert not isinstance(pair, Fault)
+        failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
+        if failed is not None:
+            done(_planner_failed(run, key, failed))
+        else:
+            items.append((key, partial(_item, store, inputs, questions, key)))
+    judge_each(judge, items, done, options.strict)
+
+
+def _item(store: Store, inputs: RolloutInputs, questions: Questions, key: VerdictKey) -> JudgeItem:
+    """Read when its turn comes: answers and cases of a large benchmark do not fit memory."""
+    question = RolloutInput(questions.case(key.case_id), key.arm, key.repeat)
+    return judge_item(inputs, question, *_pair(store, key))
+
+
+def _pair(store: Store, key: VerdictKey) -> tuple[Rollout, Rollout]:
+    """What the planner answered to the original and in the arm whose answer the judged pair holds.
+
+    Raises:
+        InputError: a record is missing or damaged.
+    """
+    try:
+        before, after = (
+            read_record(store.rollout_path(key.planner, arm, key.case_id, key.repeat), Rollout)
+            for arm in ("original", answer_in(key.arm))
+        )
+    except StoreError as error:
+        raise InputError(str(error)) from error
+    return before, after
+
+
+def _stands(store: Store, judge: str, key: VerdictKey, retry_failed: bool) -> bool:
+    """Whether there is a verdict that stands.
+
+    A damaged one does not, nor one on a planner's failure that has since been made good.
+    """
+    path = store.verdict_path(judge, key.planner, key.arm, key.case_id, key.repeat)
+    try:
+        if not path.is_file():
+            return False
+        found = read_record(path, Verdict)
+    except StoreError:
+        return False
+    if found.status == "planner_failed":
+        return not _answered(store, key)
+    return not (retry_failed and found.status == "failed")
+
+
+def _answered(store: Store, key: VerdictKey) -> bool:
+    """Whether the planner has a plan for both frames."""
+    try:
+        return all(r.status == "ok" for r in _pair(store, key))
+    except InputError:
+        return False
+
+
+def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+    reason = plain_text(reason)[0]
+    return Verdict(
+        judge=run.judge,
+        rubric=run.rubric,
+        rubric_version=run.rubric_version,
+        rubric_hash=run.rubric_hash,
+        planner=key.planner,
+        case_id=key.case_id,
+        arm=key.arm,
+        repeat=key.repeat,
+        status="planner_failed",
+        reason=reason,
+        input_hash=hash_json(reason),
+    )
+
+
+def judge_item(inputs: RolloutInputs, question: RolloutInput, before: Rollout, after: Rollout) -> JudgeItem:
+    """The judge's inputs for one judged pair; both rollouts hold a plan.
+
+    Raises:
+        InputError: one of them holds none, or the case's or the scene's files are damaged.
+    """
+    if before.plan is None or after.plan is None:
+        raise InputError(f"case '{question.case.case_id}': nothing to judge, a rollout holds no plan")
+    original, modified = np.array(before.plan.waypoints), np.array(after.plan.waypoints)
+    try:
+        frames = [inputs.front_file(question.case, arm) for arm in ("original", frame_in(question.arm))]
+        camera = inputs.front_camera(question.case)
+    except StoreError as error:
+        raise InputError(str(error)) from error
+    return JudgeItem(
+        key=f"{question.case.case_id}.{question.repeat}",
+        original=frames[0],
+        modified=frames[1],
+        bev=bev(original, modified),
+        speed=speed_plot(original, modified),
+        delta=delta_table(original, modified),
+        original_text=plain_text(before.text)[0],
+        modified_text=plain_text(after.text)[0],
+        original_plan=_plain(before.plan),
+        modified_plan=_plain(after.plan),
+        camera=camera,
+        start=inputs.start(question.case),
+        road=inputs.road(question.case),
+    )
+
+
+def _plain(plan: Plan) -> Plan:
+    """With words that UTF-8 can hold: records made elsewhere may have others."""
+    words = {name: plain_text(said)[0] for name, said in plan.trace.model_dump().items()}
+    return plan.model_copy(update={"trace": Trace(**words)})

@@ -1,0 +1,218 @@
+"""One picture, one hazard: placed, painted, a planner asked before and after, and what changed in its answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.core.errors import InputError, Shortfall
+from cfgen.core.files import png_bytes, read_json, write_bytes
+from cfgen.core.hashing import hash_bytes
+from cfgen.geometry.trajectory import speeds
+from cfgen.library import build, import_scenes, score
+from cfgen.library.arguments import Options, Place, checked
+from cfgen.library.benchmark import Run, RunCase
+from cfgen.planners.waiting import STARTUP_TIMEOUT_S
+from cfgen.records import DIMENSIONS, PLAN_DT, Plan, Rollout
+from cfgen.render.delta import delta_table
+from cfgen.render.panel import PanelItem, case_panel
+
+#: m and km/h; plans that differ by less all the way are called the same
+SAME_M, SAME_KMH = 0.5, 2.0
+#: what may be told of a camera, with a usual value; the horizon is a row of the picture
+_CAMERA = {"fov_deg": "60", "camera_height_m": "1.4", "horizon_row": "ROW"}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of one picture: ``run`` holds it all, ``panel`` is a picture of it."""
+
+    run: Run
+    panel: Path
+
+    @cached_property
+    def case(self) -> RunCase:
+        return next(iter(self.run))
+
+    @property
+    def before(self) -> Rollout:
+        return self._answer("original")
+
+    @property
+    def after(self) -> Rollout:
+        return self._answer("hazard")
+
+    def _answer(self, arm: str) -> Rollout:
+        found = self.case.rollout(arm)
+        if found is None:
+            raise InputError(f"{self.run.bench.path}: the planner was not asked about the arm '{arm}'")
+        return found
+
+    def lines(self) -> list[str]:
+        """For a terminal: the hazard, both answers, what changed, and what the judge makes of it."""
+        case = self.case.case.record
+        x, y = case.placement.x, case.placement.y
+        side = "" if abs(y) < 0.5 else f", {abs(y):.1f} m to the {'left' if y > 0 else 'right'}"
+        lines = [f"{case.hazard.name}: {x:.1f} m ahead{side}"]
+        for label, answer in (("before", self.before), ("after", self.after)):
+            lines += [f"{label}: {_said(answer)}", f"    {_motion(answer)}"]
+        lines += _changed(self.before.plan, self.after.plan)
+        verdict = self.case.verdict()
+        if verdict is not None:
+            scores = ", ".join(f"{d} {verdict.scores[d]}" for d in DIMENSIONS if d in verdict.scores)
+            lines.append(f"{self.run.judge}: {scores or verdict.status.replace('_', ' ')}")
+        return lines
+
+
+@checked
+def try_picture(
+    picture: Place,
+    planner: "str | Path | type | Any",
+    hazard: str,
+    *,
+    out: Place | None = None,
+    planner_options: Options = None,
+    judge: str = "offline",
+    judge_options: Options = None,
+    speed: float = 10.0,
+    camera: Options = None,
+    perception: str = "",
+    seed: int = 0,
+    timeout_s: float = 120.0,
+    startup_timeout_s: float = STARTUP_TIMEOUT_S,
+    python: str = "",
+    planner_network: bool = False,
+    planner_memory: float | None = None,
+    quiet: bool = False,
+) -> Tried:
+    """Ask ``planner`` about a picture as it is and with ``hazard`` in it.
+
+    The car has driven straight on at ``speed`` (m/s); the picture stands for every frame that the planner wants.
+
+    Args:
+        out: folder of the scene, the benchmark of one case and the panel; None: ``try-<picture>-<hazard>`` here. What
+            it holds of the same picture is used again: another planner is asked about the same frames.
+        camera: what is known of the camera, as the reader "image" takes it: fov_deg, camera_height_m, horizon_row, ...
+        judge: "none" for no verdict. timeout_s, startup_timeout_s (s), python, planner_network, planner_memory (GB): as
+            in :func:`cfgen.score`.
+
+    Raises:
+        InputError: no picture, hazard or planner of that name, or ``out`` holds another picture's.
+        Shortfall: the hazard has no place in the picture; says why.
+    """
+    source = Path(picture)
+    folder = Path(f"try-{source.stem}-{hazard}") if out is None else Path(out)
+    if not source.is_file():
+        raise InputError(
+            f"{source}: expected a picture, found {'a folder' if source.is_dir() else 'nothing'} there"
+        )
+    told: Mapping[str, Any] = {**(camera or {}), "speed": speed, "still": True}
+    _check_same(folder, {"picture": hash_bytes(source.read_bytes()), "hazard": hazard, "seed": seed, **told})
+    imported = import_scenes("image", source, folder / "scenes", options=told, quiet=True)
+    if imported.failed or imported.faults:
+        raise InputError(next(iter(imported.failed.values()), "") or str(imported.faults[0]))
+    bench = build(
+        folder / "bench",
+        n=1,
+        seed=seed,
+        scenes=folder / "scenes",
+        hazards=(hazard,),
+        perception=perception,
+        attempts=8,
+        jobs=1,
+        quiet=True,
+    )
+    if bench.shortfall or not len(bench):
+        why = "; ".join(dict.fromkeys(r.reason for r in bench.store.rejections())) or bench.shortfall
+        unknown = [f"--camera {key}={such}" for key, such in _CAMERA.items() if key not in told]
+        more = f"tell more of the camera ({', '.join(unknown)}), or " if unknown else ""
+        raise Shortfall(
+            f"{source}: '{hazard}' found no place in it ({why}); {more}try another --hazard, --speed, --seed or "
+            "--perception"
+        )
+    run = score(
+        bench,
+        planner,
+        planner_options=planner_options,
+        judge=judge,
+        judge_options=judge_options,
+        timeout_s=timeout_s,
+        startup_timeout_s=startup_timeout_s,
+        python=python,
+        planner_network=planner_network,
+        planner_memory=planner_memory,
+        quiet=quiet,
+    )
+    tried = Tried(run, folder / "panel.png")
+    write_bytes(tried.panel, png_bytes(_panel(tried)))
+    return tried
+
+
+def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
+    """What is there already was made of the same, or nothing is there."""
+    note = folder / "try.json"
+    if note.is_file():
+        found = read_json(note)
+        other = [key for key in {**found, **asked} if found.get(key) != asked.get(key)]
+        if other:
+            raise InputError(
+                f"{folder}: was made with another {' and '.join(other)}; choose another --out, or delete it"
+            )
+    else:
+        write_bytes(note, (json.dumps(dict(asked), indent=1) + "\n").encode())
+
+
+def _panel(tried: Tried) -> np.ndarray:
+    case, verdict = tried.case.case, tried.case.verdict()
+    return case_panel(
+        PanelItem(
+            original_image=case.original,
+            modified_image=case.augmented,
+            original_plan=_points(tried.before.plan),
+            modified_plan=_points(tried.after.plan),
+            original_text=tried.before.text,
+            modified_text=tried.after.text,
+            scores={str(d): score for d, score in verdict.suggested.items()} if verdict else {},
+            explanation=(verdict.explanation or verdict.reason) if verdict else "",
+        )
+    )
+
+
+def _points(plan: Plan | None) -> np.ndarray | None:
+    return None if plan is None else np.array(plan.waypoints)
+
+
+def _said(answer: Rollout) -> str:
+    if answer.plan is None:
+        return f"no plan: {answer.reason}"
+    trace = answer.plan.trace
+    actions = "; ".join(words for words in (trace.longitudinal, trace.lateral) if words)
+    words = " ".join(part for part in (trace.scene, trace.justification) if part)
+    return f"{words or '(no words)'}{f' [{actions}]' if actions else ''}"
+
+
+def _motion(answer: Rollout) -> str:
+    points = _points(answer.plan)
+    if points is None:
+        return ""
+    kmh = 3.6 * speeds(points)
+    return (
+        f"{len(points) * PLAN_DT:g} s: {points[-1, 0]:.1f} m ahead, {points[-1, 1]:+.1f} m to the left, from "
+        f"{kmh[0]:.0f} to {kmh[-1]:.0f} km/h"
+    )
+
+
+def _changed(before: Plan | None, after: Plan | None) -> list[str]:
+    first, second = _points(before), _points(after)
+    if first is None or second is None:
+        return ["changed: cannot be told, an answer is no plan"]
+    n = min(len(first), len(second))
+    apart = np.linalg.norm(first[:n, :2] - second[:n, :2], axis=1).max()
+    kmh = 3.6 * np.abs(speeds(first[:n]) - speeds(second[:n])).max()
+    if apart < SAME_M and kmh < SAME_KMH:
+        return [f"changed: nothing, the plans lie within {apart:.1f} m and {kmh:.1f} km/h of each other"]
+    return [f"changed: by up to {apart:.1f} m and {kmh:.1f} km/h", *delta_table(first, second).splitlines()]

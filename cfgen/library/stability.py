@@ -1,0 +1,210 @@
+"""Whether a ranking of planners holds across build seed, inpainter, judge, rubric and kind of hazard."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from cfgen.core.errors import InputError
+from cfgen.library.arguments import Names, checked, names
+from cfgen.metrics.paired import Events
+from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
+from cfgen.metrics.success import successes
+from cfgen.records import DIMENSIONS
+from cfgen.report_page.basis import judge_words
+from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.events import measured
+from cfgen.report_page.table import Table
+from cfgen.store import Store
+
+#: a group of hazards needs this many cases to be a variant of its own
+FEWEST_CASES = 5
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One ranking: a benchmark, a judge, and all its cases or those of one cluster of hazards.
+
+    Attributes:
+        what: benchmark, seed, inpainter, judge with its rubric, hazards; in words.
+        events: planner -> case -> event. ranks: over the cases that all its planners have.
+    """
+
+    name: str
+    what: tuple[str, ...]
+    cases: int
+    events: Mapping[str, Events]
+    ranks: dict[str, Rank]
+
+    @property
+    def success(self) -> dict[str, float]:
+        return {planner: rank.success for planner, rank in self.ranks.items()}
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Rankings, how they agree in pairs, and the cases behind each whole benchmark's."""
+
+    event: str
+    variants: tuple[Variant, ...]
+    taus: tuple[tuple[str, str, float | None, int], ...]
+    items: dict[str, list[Item]]
+
+    def tables(self) -> list[Table]:
+        """Variants, ranks, agreement and cases; each prints as Markdown."""
+        return [self._variants(), self._ranks(), *([self._taus()] if self.taus else []), *self._items()]
+
+    def rows(self) -> dict[str, Any]:
+        """Plain dicts, unrounded."""
+        return {
+            "event": self.event,
+            "variants": [
+                {
+                    "name": v.name,
+                    "what": v.what,
+                    "cases": v.cases,
+                    "ranks": {p: asdict(r) for p, r in v.ranks.items()},
+                }
+                for v in self.variants
+            ],
+            "taus": [{"first": a, "second": b, "tau": value, "planners": n} for a, b, value, n in self.taus],
+            "items": {name: [asdict(item) for item in found] for name, found in self.items.items()},
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(table.markdown() for table in self.tables())
+
+    def _variants(self) -> Table:
+        columns = ("variant", "benchmark", "seed", "inpainter", "judge", "hazards", "shared cases")
+        rows = tuple((v.name, *v.what, str(v.cases)) for v in self.variants)
+        return Table("variants", f"Rankings compared, by {self.event}", columns, rows, words=6)
+
+    def _ranks(self) -> Table:
+        planners = list(dict.fromkeys(p for v in self.variants for p in v.ranks))
+        rows = tuple((planner, *(_rank(v.ranks.get(planner)) for v in self.variants)) for planner in planners)
+        note = (
+            "Rank, its 95% interval over draws of cases (of drives, where there are enough), and the success."
+        )
+        return Table("ranks", "Ranks", ("planner", *(v.name for v in self.variants)), rows, note=note)
+
+    def _taus(self) -> Table:
+        rows = tuple((a, b, "undefined" if t is None else f"{t:.2f}", str(n)) for a, b, t, n in self.taus)
+        note = "Kendall's tau-b of the planners that both hold: 1 is the same order, -1 the opposite one."
+        return Table(
+            "taus", "Agreement of rankings", ("first", "second", "tau", "planners"), rows, words=2, note=note
+        )
+
+    def _items(self) -> list[Table]:
+        note = (
+            "Success: share of planners that succeed at the case. Discrimination: correlation over planners of success "
+            "at it with success at all others. Tau and pairs moved: of the ranking without it against the whole one."
+        )
+        columns = ("case", "success %", "discrimination", "tau without it", "pairs moved")
+        return [
+            Table(
+                f"items-{name}",
+                f"Cases of {name}, those that carry the ranking first",
+                columns,
+                tuple(
+                    (
+                        i.case_id,
+                        f"{100 * i.success:.0f}",
+                        _number(i.discrimination),
+                        _number(i.tau),
+                        str(i.moved),
+                    )
+                    for i in found
+                ),
+                note=note,
+            )
+            for name, found in self.items.items()
+        ]
+
+
+@checked
+def stability(
+    benches: Names, *, event: str = "overall", planners: Names | None = None, seed: int = 0
+) -> Stability:
+    """Compare rankings of planners across benchmarks, their judges and clusters of hazards.
+
+    Args:
+        benches: benchmark directories, such as builds with another seed or inpainter.
+        event: "overall", "reasoning", "waypoints", or "trajectory", which needs no judge.
+        planners: those to rank; None takes those scored that were not told what was added. seed: of the bootstrap.
+
+    Raises:
+        InputError: no benchmark holds two planners with an event on shared cases.
+        StoreError: one is no benchmark.
+    """
+    if event not in (*DIMENSIONS, "trajectory"):
+        raise InputError(f"event: expected trajectory, {', '.join(DIMENSIONS)}, found '{event}'")
+    wanted = names(planners) if planners else None
+    variants: list[Variant] = []
+    whole: list[Variant] = []
+    for path in map(Path, names(benches)):
+        data = read_report_data(Store(path), wanted)
+        for judge in data.judges if event != "trajectory" else ("",):
+            events = {
+                p: found
+                for p in (data.planners if wanted else data.ranking)
+                if (found := _events(data, p, judge, event))
+            }
+            made = _variant(data, judge, "all", events, len(variants), seed)
+            if made is None:
+                continue
+            variants.append(made)
+            whole.append(made)
+            for cluster in sorted({case.hazard.cluster for case in data.cases}):
+                of = {case.case_id for case in data.cases if case.hazard.cluster == cluster}
+                part = {p: {c: e for c, e in found.items() if c in of} for p, found in events.items()}
+                if (
+                    some := _variant(data, judge, cluster, part, len(variants), seed, FEWEST_CASES)
+                ) is not None:
+                    variants.append(some)
+    if not variants:
+        raise InputError(
+            f"{', '.join(names(benches))}: expected two planners or more with {event} events on shared cases, found "
+            "fewer; score more planners, or choose --event trajectory"
+        )
+    taus = [
+        (a.name, b.name, tau(a.success, b.success), len(set(a.ranks) & set(b.ranks)))
+        for a, b in combinations(variants, 2)
+    ]
+    return Stability(event, tuple(variants), tuple(taus), {v.name: items(v.events) for v in whole})
+
+
+def _events(data: ReportData, planner: str, judge: str, event: str) -> Events:
+    if event == "trajectory":
+        return measured(data, planner, "hazard")
+    dimension = next(d for d in DIMENSIONS if d == event)
+    return successes(data.verdicts_of(judge, planner, "hazard"), dimension, data.scores(judge))
+
+
+def _variant(
+    data: ReportData,
+    judge: str,
+    hazards: str,
+    events: Mapping[str, Events],
+    number: int,
+    seed: int,
+    fewest: int = 1,
+) -> Variant | None:
+    """None under two planners or ``fewest`` shared cases."""
+    cases = shared_table(events)[0] if len(events) > 1 else []
+    if len(cases) < fewest:
+        return None
+    made = data.benchmark
+    who = judge_words(data, judge) if judge else "none"
+    what = (data.store.root.name, str(made.seed), made.inpainter, who, hazards)
+    return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed))
+
+
+def _rank(rank: Rank | None) -> str:
+    if rank is None:
+        return "-"
+    return f"{rank.value:g} ({rank.low:g}-{rank.high:g}), {100 * rank.success:.0f}%"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"

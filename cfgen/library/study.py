@@ -1,0 +1,301 @@
+"""The preliminary study: two checkpoints' stored answers, by changed and grounded reasoning."""
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_each, write_bytes
+from cfgen.judge.known.intent import read_intent
+from cfgen.library.arguments import Place, checked
+from cfgen.metrics.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
+from cfgen.report_page.study_plot import study_plot
+from cfgen.report_page.table import Table
+
+_TRUE = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_IDS, _WORDS = ("id", "clip_id", "case_id", "token"), ("reasoning", "cot", "text")
+
+
+@dataclass(frozen=True)
+class Study:
+    """B against A by stratum.
+
+    Attributes:
+        only_a, only_b: samples without a partner. unlabelled: pairs without grounding. odd: pairs whose reasoning is
+            said to be unchanged and yet grounded in one only; both are in no stratum.
+        changed_by: who said whether reasoning changed: "labels", or "words" where somebody did not.
+    """
+
+    names: tuple[str, str]
+    strata: tuple[Stratum, ...]
+    only_a: int
+    only_b: int
+    unlabelled: int
+    odd: tuple[str, ...]
+    changed_by: str
+
+    @property
+    def table(self) -> Table:
+        """Win rates of B by stratum, as in the paper's Figure 2, with mean errors."""
+        rows = []
+        for one in self.strata:
+            wins = [w for e in ERRORS for w in _win(one, e)]
+            means = [_mean(one, e) for e in ERRORS]
+            rows.append((one.name, str(one.n), *wins, *means))
+        columns = ["stratum", "n"]
+        columns += [c for e in ERRORS for c in (f"B nearer, {e} %", "95% interval", "ties")]
+        columns += [f"{e} A, B, B-A (m)" for e in ERRORS]
+        note = (
+            f"A: {self.names[0]}. B: {self.names[1]}. B nearer: of the samples that are no tie. Lateral and "
+        )
+        note += "longitudinal in the ego frame at t0. Whether reasoning changed: by "
+        note += "labels." if self.changed_by == "labels" else "the words it shares, where no label says it."
+        left = {"only in A": self.only_a, "only in B": self.only_b, "without grounding": self.unlabelled}
+        left["unchanged, yet grounded in one only"] = len(self.odd)
+        said = ", ".join(f"{n} {why}" for why, n in left.items() if n)
+        note += f" Left out: {said}." if said else ""
+        return Table("study", "Reasoning and driving, by stratum", tuple(columns), tuple(rows), note=note)
+
+    def __str__(self) -> str:
+        return self.table.markdown()
+
+    def write(self, folder: Path) -> list[Path]:
+        """``study.md``, ``.csv``, ``.json``, ``.svg`` and ``.pdf``."""
+        drawing = study_plot(self.strata, self.names)
+        figures = {
+            "a": self.names[0],
+            "b": self.names[1],
+            "changed_by": self.changed_by,
+            "odd": list(self.odd),
+            "left_out": {"only_a": self.only_a, "only_b": self.only_b, "unlabelled": self.unlabelled},
+            "strata": [asdict(one) for one in self.strata],
+        }
+        files = {
+            "study.md": self.table.markdown().encode(),
+            "study.csv": self.table.csv().encode(),
+            "study.json": (json.dumps(figures, indent=1, allow_nan=False) + "\n").encode(),
+            "study.svg": drawing.svg().encode(),
+            "study.pdf": drawing.pdf(),
+        }
+        for name, data in files.items():
+            write_bytes(folder / name, data)
+        return [folder / name for name in files]
+
+
+@checked
+def study(a: str | Path, b: str | Path, *, labels: Place | None = None, checker: str = "") -> Study:
+    """Compare two checkpoints on the same inputs (Pinocchio sections 4 and 8.2).
+
+    Args:
+        a, b: a JSON file of samples (see the page on training a critic), or BENCH:PLANNER: then its answers to
+            originals, with the grounding that ``checker``'s edges E1 and E2 say.
+        labels: CSV with the columns id, changed, grounded_a, grounded_b: what an annotator says, before all else.
+
+    Raises:
+        InputError: a file that cannot be read, no sample in common, or none with grounding; names sample and field.
+    """
+    first, second = _read(str(a), checker), _read(str(b), checker)
+    said = _labels(Path(labels)) if labels is not None else {}
+    shared = [i for i in first.samples if i in second.samples]
+    if not shared:
+        raise InputError(f"study: expected samples with the same ids in {a} and {b}, found none in common")
+    pairs, by_words = [], 0
+    for i in shared:
+        x, y = _paired(i, first, second)
+        label = said.get(i, {})
+        x = Sample(i, x.words, x.errors, label.get("grounded_a", x.grounded))
+        y = Sample(i, y.words, y.errors, label.get("grounded_b", y.grounded))
+        changed = label.get("changed", second.changed.get(i, first.changed.get(i)))
+        if changed is None:
+            by_words, changed = by_words + 1, _differs(x.words, y.words)
+        pairs.append((x, y, changed))
+    found, odd = strata(pairs)
+    if not any(one.n for one in found) and not odd:
+        raise InputError(
+            f"study: expected 'grounded' for the samples of {a} and {b}, found it for none in both; give --labels FILE "
+            "with the columns id, changed, grounded_a, grounded_b, or --checker for BENCH:PLANNER"
+        )
+    return Study(
+        (first.name, second.name),
+        tuple(found),
+        len(first.samples) - len(shared),
+        len(second.samples) - len(shared),
+        sum(x.grounded is None or y.grounded is None for x, y, _ in pairs),
+        tuple(odd),
+        "words" if by_words else "labels",
+    )
+
+
+def _differs(first: str, second: str) -> bool:
+    """By the words that they share; or where both announce a manoeuvre, and not the same one."""
+    intents = read_intent(first), read_intent(second)
+    return words_changed(first, second) or (None not in intents and intents[0] != intents[1])
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One checkpoint: its samples by id, (words, plan, recorded or None, grounded), and what it says of changes."""
+
+    name: str
+    where: str
+    samples: dict[str, tuple[str, np.ndarray, np.ndarray | None, bool | None]]
+    changed: dict[str, bool]
+
+
+def _paired(i: str, first: _Side, second: _Side) -> tuple[Sample, Sample]:
+    """Both samples, measured against what was recorded, which either file may tell."""
+    (words_a, plan_a, logged_a, grounded_a), (words_b, plan_b, logged_b, grounded_b) = (
+        first.samples[i],
+        second.samples[i],
+    )
+    logged = logged_a if logged_a is not None else logged_b
+    if logged is None:
+        raise InputError(
+            f"{first.where}: sample '{i}': 'future': expected what was recorded, found none in either file"
+        )
+    if logged_a is not None and logged_b is not None:
+        same = logged_a.shape == logged_b.shape and np.allclose(logged_a[:, :2], logged_b[:, :2], atol=0.01)
+        if not same:
+            raise InputError(
+                f"{second.where}: sample '{i}': 'future': expected the one of {first.where}, found another; are the "
+                "ids of the same inputs?"
+            )
+    try:
+        return (
+            Sample(i, words_a, displacement(plan_a, logged), grounded_a),
+            Sample(i, words_b, displacement(plan_b, logged), grounded_b),
+        )
+    except ValueError as error:
+        raise InputError(
+            f"{second.where}: sample '{i}': {error}; give all of them at the same times"
+        ) from error
+
+
+def _read(which: str, checker: str) -> _Side:
+    bench, colon, planner = which.rpartition(":")
+    if colon and Path(bench).is_dir():
+        return _from_bench(Path(bench), planner, checker)
+    path = Path(which)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{which}: expected a JSON file of samples, or BENCH:PLANNER ({error})") from error
+    rows = content.get("samples") if isinstance(content, dict) else content
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{which}: expected a list of objects, or one under 'samples', found something else")
+    name = content.get("name") if isinstance(content, dict) else None
+    side = _Side(str(name or path.stem), which, {}, {})
+    for number, row in enumerate(rows, 1):
+        _add(side, row, f"{which}: sample {number}")
+    return side
+
+
+def _add(side: _Side, row: Mapping[str, Any], where: str) -> None:
+    i = next((str(row[k]) for k in _IDS if row.get(k) not in (None, "")), "")
+    if not i:
+        raise InputError(f"{where}: expected one of {', '.join(_IDS)}, found none")
+    if i in side.samples:
+        raise InputError(f"{where}: id '{i}': expected it once, found it again")
+    words = next((str(row[k]) for k in _WORDS if row.get(k)), "")
+    if "waypoints" not in row and "<wp>" in words:
+        from cfgen.planners.parser import parse
+
+        points = parse(words).waypoints
+        plan = None if points is None else points
+    else:
+        plan = _points(row.get("waypoints"), f"{where}: 'waypoints'")
+    if plan is None:
+        raise InputError(f"{where}: 'waypoints': expected them, found none")
+    future = row.get("future")
+    for field in ("grounded", "changed"):
+        if not isinstance(row.get(field, False), bool) and row.get(field) is not None:
+            raise InputError(f"{where}: '{field}': expected true or false, found {str(row[field])[:40]!r}")
+    logged = None if future is None else _points(future, f"{where}: 'future'")
+    side.samples[i] = (words, plan, logged, row.get("grounded"))
+    if row.get("changed") is not None:
+        side.changed[i] = row["changed"]
+
+
+def _points(value: Any, where: str) -> np.ndarray:
+    try:
+        points = np.array(value, float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{where}: expected T x [x, y] in m, found something else") from error
+    if points.ndim != 2 or points.shape[1] < 2 or not len(points) or not np.isfinite(points).all():
+        raise InputError(f"{where}: expected finite T x [x, y] in m, found shape {points.shape}")
+    return points
+
+
+def _labels(path: Path) -> dict[str, dict[str, bool]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            columns, rows = reader.fieldnames or (), list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: cannot read it as CSV ({error})") from error
+    wanted = ("changed", "grounded_a", "grounded_b")
+    if missing := [c for c in ("id", *wanted) if c not in columns]:
+        raise InputError(
+            f"{path}: expected the columns id, {', '.join(wanted)}; missing: {', '.join(missing)}"
+        )
+    found: dict[str, dict[str, bool]] = {}
+    for number, row in enumerate(rows, 2):
+        found[row["id"]] = {}
+        for name in wanted:
+            said = (row[name] or "").strip().lower()
+            if said and said not in _TRUE:
+                raise InputError(f"{path}, line {number}: {name}: expected yes or no, found '{said[:40]}'")
+            if said:
+                found[row["id"]][name] = _TRUE[said]
+    return found
+
+
+def _from_bench(root: Path, planner: str, checker: str) -> _Side:
+    """A planner's answers to originals whose drive was recorded."""
+    from cfgen.geometry.trajectory import resample
+    from cfgen.records import Rollout
+    from cfgen.rollouts.inputs import RolloutInputs
+    from cfgen.store import Store
+
+    store = Store(root)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    cases = {case.case_id: case for case in store.cases()}
+    side = _Side(planner, f"{root}:{planner}", {}, {})
+    verdicts = {
+        (v.case_id, v.repeat): v.edges
+        for v in store.trace_verdicts(planner)
+        if v.arm == "original" and v.checker == checker
+    }
+    for _, one in read_each(store.rollout_paths(planner, "original"), Rollout):
+        if not isinstance(one, Rollout) or one.plan is None or one.repeat or one.case_id not in cases:
+            continue
+        _, future = inputs.motion(cases[one.case_id])
+        plan = np.array(one.plan.waypoints)
+        if future is None or future.t[-1] < 0.25 * len(plan) - 1e-6:
+            continue
+        edges = verdicts.get((one.case_id, 0), {})
+        grounded = (edges["E1"] and edges["E2"]) if edges else None
+        trace = one.plan.trace
+        words = f"{trace.scene} {trace.justification}".strip()
+        side.samples[one.case_id] = (words, plan, resample(future.t, future.poses, n=len(plan)), grounded)
+    if not side.samples:
+        raise InputError(f"{side.where}: expected plans for originals whose drive was recorded, found none")
+    return side
+
+
+def _win(one: Stratum, error: str) -> tuple[str, str, str]:
+    rate = one.wins[error]
+    return rate.percent(), rate.interval(), str(one.ties[error])
+
+
+def _mean(one: Stratum, error: str) -> str:
+    if error not in one.means:
+        return "-"
+    (a, b), (gap, low, high) = one.means[error], one.differences[error]
+    interval = f" [{low:+.2f}, {high:+.2f}]" if low is not None and high is not None else ""
+    return f"{a:.2f}, {b:.2f}, {gap:+.2f}{interval}"

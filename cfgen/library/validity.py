@@ -1,0 +1,264 @@
+"""Planners on real obstacles, held against what inserts of the same class, distance and speed would have said."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from cfgen.cases.real_pairs import CLEAR, pairs_benchmark
+from cfgen.core.errors import InputError
+from cfgen.library.arguments import Options, Place, checked
+from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
+from cfgen.metrics.floor import Events
+from cfgen.metrics.paired import Difference
+from cfgen.metrics.rates import Rate
+from cfgen.metrics.validity import Validity, validity
+from cfgen.records import DIMENSIONS, Dimension
+from cfgen.report_page.basis import judge_words
+from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.events import judged, measured
+from cfgen.report_page.table import Table
+from cfgen.store import Store
+
+if TYPE_CHECKING:
+    from cfgen.planners.protocol import Planner
+
+#: what counts as an answer to the obstacle: the drive alone, or a judge's strict success
+Event = Dimension | Literal["trajectory"]
+#: what has to be alike in a real obstacle and an insert besides distance and speed
+Match = Literal["hazard", "cluster"]
+
+
+@dataclass(frozen=True)
+class RealValidity:
+    """Agreement by planner, and what it rests on.
+
+    Attributes:
+        floors: planner -> (real, inserts): the same event where no obstacle was added: on the pairs' controls and
+            reruns, and in the benchmark's null and rerun arms.
+    """
+
+    real: ReportData
+    inserts: ReportData | None
+    event: Event
+    match: Match
+    planners: dict[str, Validity]
+    rates: dict[str, Rate]
+    floors: dict[str, tuple[Rate, Rate]]
+
+    def table(self) -> Table:
+        """One row a planner; prints as Markdown."""
+        rows = []
+        for planner, found in self.planners.items():
+            floor, other = self.floors[planner]
+            rows.append(
+                (
+                    planner,
+                    _rate(self.rates[planner]),
+                    _rate(floor),
+                    _rate(found.real),
+                    _rate(found.inserts),
+                    _rate(other),
+                    *_difference(found.difference),
+                    str(found.unmatched),
+                    *_difference(found.paired),
+                    str(found.paired.n),
+                )
+            )
+        return Table(
+            name="validity",
+            title="Real obstacles against inserts",
+            columns=(
+                *("planner", "real, all %", "real, no obstacle %", "real, matched %", "inserts %"),
+                *("inserts, no hazard %", "real - inserts", "95% interval", "unmatched"),
+                *("paired difference", "95% interval of that", "pairs"),
+            ),
+            rows=tuple(rows),
+            note=f"{self._basis()} Matched: real obstacles that share {self.match}, distance band and speed band with "
+            "inserts, which are weighted alike. No obstacle: the same event on clear frames (control and rerun) and in "
+            "the null and rerun arms. Intervals: Wilson's, joined for independent cases (Newcombe). Pairs: an insert "
+            "on the same clear scene. In brackets: cases.",
+        )
+
+    def cells(self) -> Table:
+        """One row for each planner and cell that holds both."""
+        rows = tuple(
+            (planner, *cell, _rate(c.real), _rate(c.inserts), *_difference(c.difference))
+            for planner, found in self.planners.items()
+            for cell, c in found.cells.items()
+        )
+        columns = (
+            "planner",
+            self.match,
+            "distance",
+            "speed",
+            "real %",
+            "inserts %",
+            "real - inserts",
+            "95% interval",
+        )
+        return Table("validity-cells", "By cell", columns, rows, words=4, note=self._basis())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One plain dict a planner, shares unrounded."""
+        return [
+            {
+                "planner": planner,
+                "event": self.event,
+                "match": self.match,
+                "all_real": asdict(self.rates[planner]),
+                "floors": [asdict(rate) for rate in self.floors[planner]],
+                **{k: asdict(getattr(found, k)) for k in ("real", "inserts", "difference", "paired")},
+                "unmatched": found.unmatched,
+                "cells": [{"cell": list(cell), **asdict(c)} for cell, c in found.cells.items()],
+            }
+            for planner, found in self.planners.items()
+        ]
+
+    def __str__(self) -> str:
+        tables = [self.table(), *([self.cells()] if any(v.cells for v in self.planners.values()) else [])]
+        return "\n".join(table.markdown() for table in tables)
+
+    def _basis(self) -> str:
+        if self.event == "trajectory":
+            return "Event: the drive is held back or leaves more room than on the clear frame; no judge."
+        sides = [judge_words(data, data.main_judge) for data in (self.real, self.inserts) if data]
+        return f"Event: strict success, {self.event}; " + "; inserts: ".join(sides) + "."
+
+
+def real_validity(
+    real: Store,
+    inserts: Store | None,
+    planners: list[str],
+    event: Event = "trajectory",
+    match: Match = "hazard",
+) -> RealValidity:
+    """Hold what planners did on pairs of real frames against what they did on a benchmark's inserts.
+
+    Args:
+        real: see :func:`cfgen.cases.real_pairs.pairs_benchmark`. inserts: None reports the real side alone.
+
+    Raises:
+        InputError: a planner was not scored on one of them, or no judge gave verdicts on ``event``.
+    """
+    ours = read_report_data(real, planners)
+    theirs = read_report_data(inserts, planners) if inserts else None
+    found, rates, floors = {}, {}, {}
+    for planner in planners:
+        events = _events(ours, planner, "hazard", event)
+        others = _events(theirs, planner, "hazard", event) if theirs else {}
+        if not events:
+            raise InputError(
+                f"{real.root}: no {event} event of '{planner}' there; choose another event, or a judge"
+            )
+        rates[planner] = Rate.of(sum(events.values()), len(events))
+        found[planner] = validity(
+            events,
+            others,
+            _cells(ours, match),
+            _cells(theirs, match) if theirs else {},
+            _same_scene(ours, theirs) if theirs else {},
+            ours.blocks[0],
+            theirs.blocks[0] if theirs else None,
+        )
+        floors[planner] = (_floor(ours, planner, event), _floor(theirs, planner, event))
+    return RealValidity(ours, theirs, event, match, found, rates, floors)
+
+
+def _events(data: ReportData, planner: str, arm: str, event: Event) -> Events:
+    return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
+
+
+def _floor(data: ReportData | None, planner: str, event: Event) -> Rate:
+    """Share of cases with the event where no obstacle is: in the null arm where a case has one, else in a rerun."""
+    if data is None:
+        return Rate.of(0, 0)
+    events = {**_events(data, planner, "rerun", event), **_events(data, planner, "null", event)}
+    return Rate.of(sum(events.values()), len(events))
+
+
+def _cells(data: ReportData, match: Match) -> dict[str, tuple[str, str, str]]:
+    return {
+        case.case_id: (
+            case.hazard.id if match == "hazard" else case.hazard.cluster,
+            bin_of(case.placement.distance_m, DISTANCE_M, "m")[0],
+            bin_of(3.6 * data.scenes[case.scene_id].speed, SPEED_KMH, "km/h")[0],
+        )
+        for case in data.cases
+    }
+
+
+def _same_scene(ours: ReportData, theirs: ReportData) -> Mapping[str, list[str]]:
+    inserts: dict[str, list[str]] = defaultdict(list)
+    for case in theirs.cases:
+        inserts[case.scene_id].append(case.case_id)
+    clear = {case.case_id: str(ours.scenes[case.scene_id].extra.get(CLEAR, "")) for case in ours.cases}
+    return {case_id: inserts[scene] for case_id, scene in clear.items() if scene in inserts}
+
+
+def _rate(rate: Rate) -> str:
+    return "-" if rate.value is None else f"{100 * rate.value:.1f} ({rate.n})"
+
+
+def _difference(found: Difference) -> tuple[str, str]:
+    if found.value is None or found.low is None or found.high is None:
+        return "-", "-"
+    return f"{100 * found.value:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"
+
+
+def default_root(folder: Path) -> Path:
+    """Where the pairs' benchmark goes: beside the folder."""
+    return folder.resolve().with_name(f"{folder.resolve().name}-bench")
+
+
+@checked
+def validate_real(
+    folder: Place,
+    planner: "str | Path | type | Planner",
+    *,
+    bench: Place | None = None,
+    out: Place | None = None,
+    name: str | None = None,
+    planner_options: Options = None,
+    judge: str = "offline",
+    judge_options: Options = None,
+    event: str = "trajectory",
+    match: str = "hazard",
+    quiet: bool = False,
+) -> RealValidity:
+    """Score a planner on real frames of real obstacles and hold the result against a benchmark's inserts.
+
+    Args:
+        folder: pairs of real frames; the format is in docs/validity.md.
+        bench: where the planner was scored under the same name; None reports the real side alone.
+        out: the pairs' benchmark directory; None: beside the folder. What is answered there is not asked again.
+        name: under which its answers are kept; None derives one. planner_options, judge, judge_options: as in
+            :func:`cfgen.score`.
+        event: "trajectory", which needs no judge, or a judge's strict success: "reasoning", "waypoints", "overall".
+        match: what has to be alike besides distance and speed, "hazard" or "cluster".
+
+    Raises:
+        InputError: a pair, a scene, planner or judge that does not hold; the planner was not scored on ``bench``.
+        StoreError: ``out`` holds something else.
+    """
+    from cfgen.library import score
+
+    if event not in (*DIMENSIONS, "trajectory"):
+        raise InputError(f"event: expected trajectory, {', '.join(DIMENSIONS)}, found '{event}'")
+    if match not in ("hazard", "cluster"):
+        raise InputError(f"match: expected hazard or cluster, found '{match}'")
+    place = Path(folder)
+    store = pairs_benchmark(place, Path(out) if out else default_root(place))
+    run = score(
+        store.root,
+        planner,
+        name=name,
+        planner_options=planner_options,
+        judge=judge,
+        judge_options=judge_options,
+        arms=("hazard", "rerun", *store.benchmark.controls),
+        quiet=quiet,
+    )
+    inserts = Store(Path(bench)) if bench else None
+    return real_validity(store, inserts, [run.planner], event, match)  # type: ignore[arg-type]

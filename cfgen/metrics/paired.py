@@ -1,0 +1,170 @@
+"""Differences between answers to the same cases, with intervals that hold for few cases and for rare events.
+
+Cases of one drive, or of one stretch of it, are alike. They form blocks, which vary as wholes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from scipy.special import stdtrit
+
+from cfgen.metrics.rates import CONFIDENCE, Rate, wilson
+from cfgen.records import Scene
+
+#: case id -> event, 0..1 (the mean over repeats)
+Events = Mapping[str, float]
+#: case id -> the block it belongs to; empty: every case is one of its own
+Blocks = Mapping[str, str]
+
+#: Fewer drives say too little of how drives vary.
+FEWEST_DRIVES = 10
+#: s of a drive that make one block then
+BLOCK_S = 20.0
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A paired difference of means over ``n`` cases with its 95% interval; None without cases."""
+
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+NOTHING = Difference(0, None, None, None)
+
+
+def blocks_of(scenes: Mapping[str, Scene]) -> tuple[dict[str, str], str]:
+    """The block of every case, and in words what a block is.
+
+    Args:
+        scenes: case id -> its scene. One that names no drive is a drive of its own.
+    """
+    drives = {case: _drive(scene) for case, scene in scenes.items()}
+    count = len(set(drives.values()))
+    if count >= FEWEST_DRIVES:
+        return drives, f"clustered by drive ({count} drives)"
+    blocks = {case: f"{drive} {_stretch(scenes[case])}" for case, drive in drives.items()}
+    found = len(set(blocks.values()))
+    few = "; so few say little" if found < FEWEST_DRIVES else ""
+    return blocks, (
+        f"clustered by {BLOCK_S:g} s of driving ({found} blocks{few}), as {count} drives are too few to tell how "
+        "drives vary: they say nothing of other drives"
+    )
+
+
+def _drive(scene: Scene) -> str:
+    return str(scene.extra.get("drive") or scene.scene_id) + f" {scene.source}"
+
+
+def recording_of(scene: Scene) -> str:
+    """Its drive. One that names none, but when in a recording it was, is of its source's one recording."""
+    cut = any(name.startswith("t0_") for name in scene.extra)
+    return scene.source if cut and scene.source and not scene.extra.get("drive") else _drive(scene)
+
+
+def _stretch(scene: Scene) -> str:
+    """Which stretch of its drive; a scene that does not know when it was is one of its own."""
+    t = scene.extra.get("t0_in_drive_s")
+    return f"{t // BLOCK_S:.0f}" if isinstance(t, int | float) else scene.scene_id
+
+
+def rate_of(events: Events, blocks: Blocks | None = None) -> Rate:
+    """The mean over cases as a share, with Wilson's interval of as many cases as its variance between blocks says."""
+    plain = Rate.of(sum(events.values()), len(events))
+    index = block_index(sorted(events), blocks) if events else np.zeros(0, int)
+    if plain.value is None or len(set(index)) == plain.n:
+        return plain
+    cov = _covariance(np.array([[events[case] for case in sorted(events)]]), index)
+    count = min(plain.value * (1 - plain.value) / cov[0, 0], plain.n) if cov[0, 0] > 1e-12 else plain.n
+    low, high = wilson(plain.value, max(count, 1.0), _t(int(index.max()) + 1))
+    return replace(plain, low=low, high=high)
+
+
+def difference(first: Events, others: Sequence[Events], blocks: Blocks | None = None) -> Difference:
+    """Mean of ``first`` minus the mean of the others' means, on the cases that all have.
+
+    The interval joins Wilson's of both means with their correlation (Newcombe 1998, method 10; as MOVER for any
+    means, Zou and Donner 2008). Their variances and correlation are those between blocks, with Student's t for few of
+    them. Where every case shows the same, it is as wide as Wilson's for no exception in so many cases.
+    """
+    cases = sorted(set(first).intersection(*others))
+    if not cases or not others:
+        return NOTHING
+    one = np.array([first[case] for case in cases])
+    other = np.mean([[events[case] for case in cases] for events in others], axis=0)
+    value = float(one.mean() - other.mean())
+    if len(set(one)) == len(set(other)) == 1:
+        half = Rate.of(0, len(cases)).high or 0.0
+        return Difference(len(cases), value, max(-1.0, value - half), min(1.0, value + half))
+    index = block_index(cases, blocks)
+    cov = _covariance(np.stack([one, other]), index)
+    low, high = _joined(one.mean(), other.mean(), cov, len(cases), int(index.max()) + 1)
+    return Difference(len(cases), value, float(max(-1.0, low)), float(min(1.0, high)))
+
+
+def worst_difference(
+    first: Events,
+    others: Sequence[Events],
+    blocks: Blocks | None = None,
+    seed: int = 0,
+    resamples: int = 4000,
+) -> Difference:
+    """Mean of ``first`` minus the largest of the others' means.
+
+    The largest is found anew in every bootstrap draw of blocks. Of several alike it lies above each, so this errs on
+    the low side: it is a conservative figure, no unbiased one.
+    """
+    if len(others) < 2:
+        return difference(first, others, blocks)
+    cases = sorted(set(first).intersection(*others))
+    if not cases:
+        return NOTHING
+    table = np.array([[events[case] for case in cases] for events in (first, *others)])
+    value = float(table[0].mean() - table[1:].mean(axis=1).max())
+    if (table == table[:, :1]).all():
+        half = Rate.of(0, len(cases)).high or 0.0
+        return Difference(len(cases), value, max(-1.0, value - half), min(1.0, value + half))
+    index = block_index(cases, blocks)
+    sums = np.stack([np.bincount(index, weights=row) for row in (*table, np.ones(len(cases)))])
+    picks = np.random.default_rng(seed).integers(0, sums.shape[1], (resamples, sums.shape[1]))
+    drawn = sums[:, picks].sum(axis=2)
+    means = drawn[:-1] / drawn[-1]
+    low, high = np.percentile(means[0] - means[1:].max(axis=0), [2.5, 97.5])
+    return Difference(len(cases), value, float(low), float(high))
+
+
+def block_index(cases: Sequence[str], blocks: Blocks | None) -> np.ndarray:
+    """(N,) int: the block of each case."""
+    return np.unique([(blocks or {}).get(case, case) for case in cases], return_inverse=True)[1]
+
+
+def _covariance(rows: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """(A, A) covariance of the means of ``rows`` (A, N), from the sums of what each block is off them."""
+    off = rows - rows.mean(axis=1, keepdims=True)
+    sums = np.stack([np.bincount(index, weights=row) for row in off])
+    count = sums.shape[1]
+    return sums @ sums.T / rows.shape[1] ** 2 * count / max(count - 1, 1)
+
+
+def _t(blocks: int) -> float:
+    """Standard errors to each side of what so many blocks tell."""
+    return float(stdtrit(max(blocks - 1, 1), 0.5 + CONFIDENCE / 2))
+
+
+def _joined(a: float, b: float, cov: np.ndarray, n: int, blocks: int) -> tuple[float, float]:
+    """Lowest and highest a - b. Each mean counts as if of as many independent cases as its variance says."""
+    t = _t(blocks)
+    (low_a, high_a), (low_b, high_b) = (
+        wilson(p, p * (1 - p) / v if v > 1e-12 else n, t) for p, v in ((a, cov[0, 0]), (b, cov[1, 1]))
+    )
+    spread = sqrt(cov[0, 0] * cov[1, 1])
+    r = float(np.clip(cov[0, 1] / spread, -1, 1)) if spread else 0.0
+
+    def reach(x: float, y: float) -> float:
+        return sqrt(max(x * x - 2 * r * x * y + y * y, 0.0))
+
+    return a - b - reach(a - low_a, high_b - b), a - b + reach(high_a - a, b - low_b)

@@ -1,0 +1,183 @@
+"""Prompts from files: what a vision-language model is asked, stage after stage, in somebody's own words.
+
+A file is YAML, or plain text for a prompt of one stage::
+
+    system: You drive a car.
+    frame_times: [-1.0, -0.5, 0.0]      # of the front camera, s
+    max_pixels: 307200
+    parser: openemma                    # who reads the answer; --planner-option parser=... comes first
+    stages:
+      scene: Describe the road ahead.
+      plan: "The scene: {{scene}} Past speeds, m/s: {{speeds}}. Give six pairs (speed, curvature)."
+
+Every stage is shown the frames and may quote the answers of earlier stages by their names.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from cfgen.core.errors import InputError, did_you_mean
+from cfgen.geometry.frames import pose_at
+from cfgen.planners.protocol import Observation
+
+#: what a prompt may quote besides earlier answers
+VALUES = {
+    "speeds": "past speeds, m/s, 0.5 s apart, the last is now",
+    "curvatures": "past curvatures, 1/m, > 0 to the left, at the same times",
+    "speeds_and_curvatures": "both as [speed, 100 x curvature], as OpenEMMA writes them",
+    "motion": "past poses and speeds, a row a step",
+    "instruction": "the route's next instruction, or nothing",
+    "speed": "speed now, m/s",
+}
+#: where a prompt brings none
+SYSTEM = "You are the driver of a car."
+_FIELDS = ("system", "frame_times", "max_pixels", "parser", "stages")
+_QUOTED = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_STEP_S, _LONGEST_S = 0.5, 5.0
+#: rad/s divided by less than this, m/s, says nothing of a curve
+_STANDING_MPS = 0.5
+#: options of model planners that name files
+FILES = ("prompt", "parser")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """``stages``: name -> text, in the order asked; ``look``: what is shown; ``parser``: who reads the answers."""
+
+    stages: Mapping[str, str]
+    system: str = SYSTEM
+    parser: str = "papers"
+    look: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def last(self) -> str:
+        return list(self.stages)[-1]
+
+    def filled(self, stage: str, observation: Observation, answers: Mapping[str, str]) -> str:
+        """The words of a stage, with what they quote."""
+        values = {**_values(observation), **answers}
+        return _QUOTED.sub(lambda quoted: values[quoted[1]], self.stages[stage])
+
+
+def named_files(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a model planner with the content of the files that they name in place of their paths.
+
+    So what is in a file counts for the planner's identity, and its own process, wherever it runs, need not find it.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    found = dict(options)
+    for key in FILES:
+        given = found.get(key)
+        if isinstance(given, str) and _is_path(given):
+            try:
+                text = Path(given).expanduser().read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise InputError(
+                    f"planner option '{key}': expected a text file, cannot read {given} ({error}); check the path"
+                ) from error
+            found[key] = {"file": Path(given).name, "text": text}
+    return found
+
+
+def shipped_prompts() -> list[str]:
+    folder = resources.files("cfgen.planners").joinpath("prompts_shipped")
+    return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".yaml"))
+
+
+def create_prompt(given: Any) -> Prompt:
+    """A prompt by its name, if it ships with cfgen, or from what :func:`named_files` read.
+
+    Raises:
+        InputError: no such prompt, or a file that is none; names the field, what was expected and found.
+    """
+    if isinstance(given, str):
+        if given not in shipped_prompts():
+            raise InputError(
+                f"planner option 'prompt': expected a file (.yaml, .txt) or one of {', '.join(shipped_prompts())}, "
+                f"found '{given}'{did_you_mean(given, shipped_prompts())}"
+            )
+        file = resources.files("cfgen.planners").joinpath("prompts_shipped", f"{given}.yaml")
+        given = {"file": f"{given}.yaml", "text": file.read_text(encoding="utf-8")}
+    name, text = str(given["file"]), str(given["text"])
+    if not name.endswith((".yaml", ".yml")):
+        return _checked(name, {"stages": {"plan": text}})
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{name}: expected YAML ({' '.join(str(error).split())})") from error
+    return _checked(name, content)
+
+
+def motion_in_words(observation: Observation) -> str:
+    history = observation.history
+    rows = [
+        f"t={t:+.2f} s: x={pose[0]:.2f}, y={pose[1]:.2f}, theta={pose[2]:.3f}, v={v:.2f} m/s"
+        for t, pose, v in zip(history.t, history.poses, history.v, strict=True)
+    ]
+    return "The car's own motion up to now:\n" + "\n".join(rows[-9:])
+
+
+def past_actions(observation: Observation) -> tuple[np.ndarray, np.ndarray]:
+    """(T,) speeds in m/s and (T,) curvatures in 1/m, left > 0, 0.5 s apart up to now, over at most 5 s of history."""
+    history = observation.history
+    reach = min(_LONGEST_S, -history.t[0])
+    times = -_STEP_S * np.arange(int(reach / _STEP_S + 1e-6), -1, -1)
+    v = np.interp(times, history.t, history.v)
+    if len(times) < 2:
+        return v, np.zeros(len(v))
+    theta = np.array([pose_at(history, t)[2] for t in times])
+    rate = np.gradient(np.unwrap(theta), times)
+    return v, np.where(v > _STANDING_MPS, rate / np.maximum(v, _STANDING_MPS), 0.0)
+
+
+def _values(observation: Observation) -> dict[str, str]:
+    v, curvatures = past_actions(observation)
+    return {
+        "speeds": "[" + ", ".join(f"{x:.2f}" for x in v) + "]",
+        "curvatures": "[" + ", ".join(f"{x:.4f}" for x in curvatures) + "]",
+        "speeds_and_curvatures": ", ".join(
+            f"[{x:.1f},{100 * k:.1f}]" for x, k in zip(v, curvatures, strict=True)
+        ),
+        "motion": motion_in_words(observation),
+        "instruction": observation.instruction,
+        "speed": f"{observation.speed:.2f}",
+    }
+
+
+def _is_path(given: str) -> bool:
+    return "/" in given or Path(given).suffix in (".yaml", ".yml", ".txt", ".md", ".py")
+
+
+def _checked(name: str, content: Any) -> Prompt:
+    stages = content.get("stages") if isinstance(content, dict) else None
+    if (
+        not isinstance(stages, dict)
+        or not stages
+        or not all(isinstance(t, str) and t.strip() for t in stages.values())
+    ):
+        raise InputError(
+            f"{name}: field 'stages': expected names with the text of each, found {stages!r:.80}"
+        )
+    unknown = sorted(map(str, set(content) - set(_FIELDS)))
+    if unknown:
+        raise InputError(f"{name}: expected fields {', '.join(_FIELDS)}, found {', '.join(unknown)}")
+    known = list(VALUES)
+    for stage, text in stages.items():
+        odd = [word for word in _QUOTED.findall(text) if word not in known]
+        if odd:
+            raise InputError(
+                f"{name}: stage '{stage}': '{{{{{odd[0]}}}}}' is not known there; expected one of {', '.join(known)}"
+            )
+        known.append(str(stage))
+    look = {key: content[key] for key in ("frame_times", "max_pixels") if key in content}
+    system, parser = str(content.get("system", SYSTEM)), str(content.get("parser", "papers"))
+    return Prompt({str(k): t for k, t in stages.items()}, system, parser, look)

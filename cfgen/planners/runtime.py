@@ -1,0 +1,309 @@
+"""Where planners run: which Python or container, what they may see, reach and take, and how they are started."""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from threading import Thread
+from typing import IO
+
+from cfgen.core import confine
+from cfgen.core.errors import InputError
+from cfgen.core.network import HUBS, current
+from cfgen.planners import devices
+
+_CONFINE = str(Path(confine.__file__).resolve())
+#: programs that start a container or work elsewhere: what is seen there is what they are told, not what we hide here
+_CONTAINERS = ("apptainer", "docker", "kubectl", "nerdctl", "podman", "singularity", "srun", "ssh")
+#: variable -> folder below the planner's own, for libraries that keep what they compile
+_CACHES = {
+    "TRITON_CACHE_DIR": "triton", "TORCHINDUCTOR_CACHE_DIR": "inductor", "TORCH_EXTENSIONS_DIR": "extensions",
+    "NUMBA_CACHE_DIR": "numba", "MPLCONFIGDIR": "matplotlib", "CUDA_CACHE_PATH": "cuda",
+}  # fmt: skip
+#: what the shell says of where it is and what it runs
+_SHELL = ("OLDPWD", "_", "SUDO_COMMAND", "PYTEST_CURRENT_TEST")
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What a planner is given. The defaults are those of a planner in cfgen's own Python.
+
+    Attributes:
+        python: the words that start a Python, in another environment or in a container; () is cfgen's own.
+        hidden: folders that must not be seen. writable: those that may be written to, beside its own.
+        network: it may reach what cfgen itself may reach.
+        memory: bytes of its own, with all that it starts; 0: no limit.
+        trusted: cfgen's own code: nothing is hidden from it.
+    """
+
+    python: tuple[str, ...] = ()
+    hidden: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+    network: bool = False
+    memory: int = 0
+    trusted: bool = False
+
+    @property
+    def container(self) -> bool:
+        return bool(self.python) and Path(self.python[0]).name in _CONTAINERS
+
+    @property
+    def alone(self) -> bool:
+        """Whether it gets a network of its own with nothing in it."""
+        return not self.network and not self.container and not self.trusted and "network" in permitted()
+
+    @property
+    def unreachable(self) -> str:
+        """Said of a connection that failed in a network of its own."""
+        if current().offline:
+            return "; offline it cannot reach servers on this machine either, unless --allow-hosts localhost names them"
+        return "; a planner has no network, not even this machine's, unless --planner-network gives it one"
+
+    def words(self) -> str:
+        """For the record: what the planner could see, and how that was held."""
+        if self.trusted:
+            return "cfgen's own code: nothing is hidden from it"
+        if self.container:
+            return f"{Path(self.python[0]).name}: it sees what its command line gives it"
+        had = permitted()
+        if "space" not in had:
+            return "the system permits no namespaces: the planner is told nothing, but could look for the benchmark"
+        what = ["sees no other process"] if "processes" in had else ["sees OTHER PROCESSES"]
+        what += ["the benchmark is empty to it"] if "sight" in had else ["the BENCHMARK CAN BE READ"]
+        what += ["writes to its own folder only"] if "writes" in had else ["can WRITE ANYWHERE"]
+        what += [] if "devices" in had else ["sees the DEVICES of this machine"]
+        what += [] if "settings" in had else ["may reach the KERNEL'S SETTINGS"]
+        opened = f", and to {len(self.writable)} more that was opened" if self.writable else ""
+        return f"namespaces: {', '.join(what)}{opened}"
+
+
+def python_of(given: str) -> tuple[str, ...]:
+    """The words of ``--python``: a path, or a command such as ``docker run -i --rm IMAGE python``.
+
+    Raises:
+        InputError: there is no such program.
+    """
+    path = Path(given).expanduser()
+    if path.is_dir() and (path / "bin" / "python").exists():
+        path = path / "bin" / "python"
+    try:
+        words = (str(path.absolute()),) if path.exists() else tuple(shlex.split(given))
+    except ValueError as error:
+        raise InputError(f"--python: expected a path or a command ({error}), found '{given}'") from error
+    if not words or shutil.which(words[0]) is None:
+        raise InputError(
+            f"--python {given}: expected a Python that can be started, found none; give the path of one "
+            "(VENV/bin/python), or a command that starts one"
+        )
+    return words
+
+
+@lru_cache(maxsize=1)
+def permitted() -> frozenset[str]:
+    """What planners have here of "space", "network", "sight", "writes", "processes", "devices", "settings", "shm"."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.suppress(OSError, ValueError, subprocess.SubprocessError),
+    ):
+        told = {
+            "network": "own",
+            "confine": True,
+            "hidden": [folder],
+            "writable": [],
+            "memory": 0,
+            "report": True,
+        }
+        with _leash() as (leash, _):
+            sent = _framed({**told, "leash": leash})
+            words = [sys.executable, "-I", "-S", _CONFINE]
+            tried = subprocess.run(
+                words, input=sent, capture_output=True, timeout=60, pass_fds=[leash], check=False
+            )
+        return frozenset(json.loads(tried.stdout))
+    return frozenset()
+
+
+@dataclass
+class Running:
+    """A planner's process. ``process`` is its watchman: killed or left alone, it takes all of the planner along."""
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+    leash: int
+    shared: int
+    #: its last lines on stderr
+    words: "deque[str]" = field(default_factory=lambda: deque(maxlen=40))
+    _pumps: list[Thread] = field(default_factory=list)
+
+    @property
+    def source(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    @property
+    def sink(self) -> IO[bytes]:
+        assert self.process.stdin is not None
+        return self.process.stdin
+
+    def ended(self, within_s: float = 1.0) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.wait(within_s)
+        return None
+
+    @property
+    def last(self) -> str:
+        """What it said last on stderr; "nothing" if it said nothing."""
+        for pump in self._pumps:
+            pump.join(0.2)
+        return next(
+            (line for line in reversed(self.words) if line.strip() and "--help" not in line), "nothing"
+        )[:200]
+
+    def stop(self) -> None:
+        """End it with all that it started, and take its folder away."""
+        for descriptor in {self.leash, self.shared} - {-1}:
+            os.close(descriptor)
+        self.leash = self.shared = -1
+        if self.ended(5.0) is None:
+            self.process.kill()
+            self.process.wait()
+        for pump in self._pumps:
+            pump.join(0.2)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def start(
+    command: Sequence[str],
+    runtime: Runtime,
+    aloud: bool = True,
+    shared: int = -1,
+) -> Running:
+    """Start ``command`` as a planner, with pipes for stdin and stdout.
+
+    Args:
+        aloud: its stderr goes to ours. shared: a descriptor that it gets, under the same number, and that is closed
+            with it.
+
+    Raises:
+        FileNotFoundError: there is no such program.
+    """
+    if shutil.which(command[0]) is None:
+        raise FileNotFoundError(2, os.strerror(2), command[0])
+    folder = Path(tempfile.mkdtemp(prefix="planner-"))
+    told = _told(command, str(folder), runtime)
+    with _leash() as (leash, ours):
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", _CONFINE],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**environment(runtime, folder), **devices.environment()},
+            pass_fds=[leash, *([shared] if shared >= 0 else [])],
+            bufsize=0,
+            start_new_session=True,
+        )
+        kept = os.dup(ours)
+    running = Running(process, folder, kept, shared)
+    with contextlib.suppress(OSError):
+        running.sink.write(_framed({**told, "leash": leash}))
+    pump = Thread(target=_pump, args=(process.stderr, running.words, aloud), daemon=True)
+    pump.start()
+    running._pumps.append(pump)
+    return running
+
+
+def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
+    """Ours, but for what names a hidden folder, with temporary files and caches in the planner's own ``folder``."""
+    places = {
+        str(form) for hidden in runtime.hidden for form in (hidden, hidden.absolute(), hidden.resolve())
+    }
+    found = {}
+    for name, value in os.environ.items():
+        kept = [part for part in value.split(os.pathsep) if not _names(part, places)]
+        if name in _SHELL or (len(kept) < value.count(os.pathsep) + 1 and not name.endswith("PATH")):
+            continue
+        found[name] = os.pathsep.join(kept)
+    found["PWD"] = str(_folder(runtime, str(folder)))
+    if runtime.alone:
+        found = {**HUBS, **found}
+    if not runtime.trusted:
+        found |= {"TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        found |= {name: str(folder / below) for name, below in _CACHES.items() if name not in os.environ}
+    return found
+
+
+def _names(text: str, places: set[str]) -> bool:
+    whole = [place for place in places if place.startswith(os.sep) and len(place) > 1]
+    return text in places or any(re.search(rf"{re.escape(place)}(?![\w.-])", text) for place in whole)
+
+
+def _told(command: Sequence[str], folder: str, runtime: Runtime) -> dict[str, object]:
+    confined = not runtime.trusted and not runtime.container and "space" in permitted()
+    return {
+        "command": list(command),
+        "folder": str(_folder(runtime, folder)),
+        "hidden": [str(p.resolve()) for p in runtime.hidden if p.is_dir()] if confined else [],
+        "writable": [folder, *(str(p.resolve()) for p in runtime.writable)],
+        "network": "own" if runtime.alone else "all",
+        "memory": runtime.memory,
+        "confine": confined,
+    }
+
+
+def _folder(runtime: Runtime, own: str) -> Path:
+    """Where it starts: where cfgen was started, unless that is to be hidden."""
+    here = Path.cwd().resolve()
+    return Path(own) if any(here.is_relative_to(p.resolve()) for p in runtime.hidden) else Path.cwd()
+
+
+def _framed(told: Mapping[str, object]) -> bytes:
+    data = json.dumps(told).encode()
+    return str(len(data)).rjust(confine.DIGITS).encode() + data
+
+
+@contextlib.contextmanager
+def _leash() -> Iterator[tuple[int, int]]:
+    """Two ends of a pipe: whoever holds the first sees when the second is closed, by the kernel too."""
+    theirs, ours = os.pipe()
+    try:
+        yield theirs, ours
+    finally:
+        os.close(theirs)
+        os.close(ours)
+
+
+def _pump(stream: IO[bytes], words: "deque[str]", aloud: bool) -> None:
+    """In small pieces, so that no flood on stderr grows here."""
+    left = b""
+    with contextlib.suppress(OSError, ValueError):
+        while part := os.read(stream.fileno(), 4096):
+            if aloud:
+                sys.stderr.write(part.decode("utf-8", "replace"))
+                sys.stderr.flush()
+            *lines, left = (left + part).split(b"\n")
+            words.extend(" ".join(line.decode("utf-8", "replace").split()) for line in lines)
+            left = left[-4096:]
+    words.append(" ".join(left.decode("utf-8", "replace").split()))
+
+
+def may_reach(runtime: Runtime, loose: str) -> str:
+    """For the record: what it could reach and how that was held; "" where nothing was."""
+    if runtime.alone:
+        own = "the planner has a network of its own with nothing in it"
+        return current().words(own) or f"none ({own})"
+    return current().words(loose)

@@ -1,0 +1,38 @@
+"""A gate that holds the scale of what was added against the real cars and people near it."""
+
+from cfgen.perception.vehicle_sizes import scale_at, sights
+from cfgen.quality.gates import GateInput
+from cfgen.records import GateResult
+
+#: What was added may be so many times as large, or as small, as real things say that it should be.
+MOST_APART = 1.25
+
+
+def scale_beside(edit: GateInput) -> GateResult | None:
+    """What was added has the scale of the real cars and people near its foot line.
+
+    The value is inserted ÷ real: the median over those within 1.6 times its distance below the horizon, where a
+    detector saw them whole and their width and height agree. It is None, and the gate passes with "not judged", where
+    there are none or nobody looked for them. None where nothing was added, or where only colours tell the road.
+    """
+    if edit.look is None or edit.hazard.kind == "null":
+        return None
+    things = edit.look(edit.original).things
+    found = None
+    reason = "not judged: nobody looked for cars and people (perception option 'things')"
+    if things is not None:
+        found = scale_at(edit.camera, edit.placement.foot_px, sights(edit.camera, things))
+        reason = "not judged: no real car or person of a sure size near it"
+    ratio = None
+    if found is not None:
+        ratio, count = round(found[0], 3), found[1]
+        apart = max(ratio, 1 / max(ratio, 1e-6))
+        beside = "the real one" if count == 1 else f"the {count} real ones"
+        reason = "" if apart <= MOST_APART else f"it is drawn {ratio:.2f} times the scale of {beside} near it"
+    return GateResult(
+        gate="scale-beside",
+        passed=found is None or not reason,
+        value=ratio,
+        bound=f"{1 / MOST_APART:g} to {MOST_APART:g}",
+        reason=reason,
+    )

@@ -1,0 +1,60 @@
+"""Under which name a planner's answers are kept: its own, or, once it has changed, ``name@fingerprint`` beside it."""
+
+from dataclasses import replace
+
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_record
+from cfgen.core.warn import warn
+from cfgen.planners.fingerprint import changed
+from cfgen.planners.registry import OpenPlanner
+from cfgen.records import PlannerRun
+from cfgen.store import Store
+
+#: of a hash, hexadecimal digits in a name
+_DIGITS = 8
+#: changes that are named
+_MOST = 5
+
+
+def settled(store: Store, planner: OpenPlanner) -> OpenPlanner:
+    """``planner`` under the name of its run: that which it has, or a new one beside the run of what it was before.
+
+    Raises:
+        StoreError: its name is that of another planner, or of the same with other options.
+    """
+    path = store.planner_run_path(planner.name)
+    if not path.is_file():
+        return planner
+    found = read_record(path, PlannerRun)
+    if found.planner_hash == planner.hash:
+        return planner
+    if found.planner_hash == planner.legacy_hash:  # of before its parts were kept: the same by all that was
+        return replace(planner, hash=planner.legacy_hash)
+    other = found.fingerprint.get("options", "") != planner.fingerprint.get("options", "")
+    if found.spec != planner.spec or (found.fingerprint and other) or not planner.fingerprint:
+        raise StoreError(
+            f"{path}: '{planner.name}' has answers of another version of this planner (its file, code or options "
+            f"differ); score it under another name with --name, or delete {path.parent}"
+        )
+    digest = planner.hash.partition(":")[2][:_DIGITS]
+    beside = replace(planner, name=f"{planner.name[: 118 - _DIGITS]}@{digest}")
+    if not store.planner_run_path(beside.name).is_file():
+        latest = _latest(store, planner, found)
+        told = (
+            changed(latest.fingerprint, planner.fingerprint)
+            if latest.fingerprint
+            else ["its file, code or options"]
+        )
+        more = f" and {len(told) - _MOST} more" if len(told) > _MOST else ""
+        warn(
+            f"planner '{planner.name}' is not what it was when it was scored: {', '.join(told[:_MOST])}{more}; its "
+            f"answers are kept as they are, and a new run begins beside them, '{beside.name}'"
+        )
+    return beside
+
+
+def _latest(store: Store, planner: OpenPlanner, first: PlannerRun) -> PlannerRun:
+    """The run of this planner that was written last."""
+    paths = [store.planner_run_path(planner.name), *store.root.glob(f"runs/{planner.name}@*/planner.json")]
+    latest = max(paths, key=lambda path: path.stat().st_mtime_ns)
+    return first if latest == paths[0] else read_record(latest, PlannerRun)

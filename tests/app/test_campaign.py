@@ -1,0 +1,220 @@
+"""A rating campaign from planning to report, without a browser."""
+
+import csv
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cfgen.app.api import Api
+from cfgen.campaigns.create import create, load
+from cfgen.campaigns.exchange import export, import_ratings
+from cfgen.campaigns.figures import figures
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
+from cfgen.judge.calibrate import calibrate
+from cfgen.records import DIMENSIONS, Rollout
+from cfgen.render.panel import spoken
+from cfgen.report_page.data import read_report_data
+from cfgen.report_page.sections.correction import people_scores
+from cfgen.verify import Verification
+from tests.app.asking import ask, picture
+from tests.benches import run
+
+RATERS = ("anna", "ben", "carla")
+
+
+@pytest.fixture(scope="module")
+def plan(scored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("campaign") / "campaign.json"
+    code, said, err = run(
+        *("campaign", "create", str(scored), "--raters", "3", "--overlap", "0.5", "--gold", "3"),
+        *("--training", "2", "--arms", "hazard", "--out", str(out)),
+    )
+    assert code == 0, err
+    assert "3 known ones mixed in" in said
+    return out
+
+
+@pytest.fixture
+def api(scored: Path, plan: Path, tmp_path: Path) -> Api:
+    return Api(shutil.copytree(scored, tmp_path / "b"), campaign=load(plan))
+
+
+def rate(api: Api, name: str, score: int | None, n: int = 1000) -> list[dict]:
+    """The first ``n`` items in this rater's order."""
+    scores, answers = dict.fromkeys(DIMENSIONS, score), []
+    for token in ask(api, "rate_progress", name)["tokens"][:n]:
+        answers.append(
+            ask(api, "rate", name, token=token, scores=scores, seconds=10 + len(answers), paused=1)
+        )
+    return answers
+
+
+def test_answers_are_shared_out_with_overlap_and_training_on_scenes_of_its_own(
+    scored: Path, plan: Path
+) -> None:
+    campaign, scenes = load(plan), {c.case_id: c.scene_id for c in Api(scored).store.cases()}
+    kinds: dict[str, list] = {"answer": [], "gold": [], "training": []}
+    for item in campaign.items:
+        kinds[item.kind].append(item)
+    assert (len(kinds["gold"]), len(kinds["training"])) == (3, 2)
+    apart = {scenes[i.case_id] for i in kinds["training"]}
+    assert not apart & {scenes[i.case_id] for i in (*kinds["answer"], *kinds["gold"])}
+    rated = [c for c, scene in scenes.items() if scene not in apart]
+    assert Counter((i.planner, i.case_id) for i in kinds["answer"]) == Counter(
+        (p, c) for p in ("cruise", "logged") for c in rated
+    )
+    shared = [i for i in kinds["answer"] if not i.seats]
+    assert len(shared) == round(0.5 * len(kinds["answer"]))
+    alone = Counter(i.seats for i in kinds["answer"] if i.seats)
+    assert max(alone.values()) - min([alone.get((s,), 0) for s in campaign.seats]) <= 1
+
+
+def test_gold_is_spread_over_cases_and_shares_no_words_with_the_training(api: Api) -> None:
+    campaign, room = api.rating.campaign, api.rating
+    gold = [i for i in campaign.items if i.kind == "gold"]
+    open_to_gold = {i.case_id for i in campaign.items if i.kind == "answer"}
+    assert len({i.case_id for i in gold}) == min(len(gold), len(open_to_gold))
+    assert len({i.known for i in gold}) == len(gold)
+    shown: dict[str, set[str]] = {"gold": set(), "training": set(), "answer": set()}
+    for task in room.tasks("zoe"):
+        before, after = room.question("zoe", task.token)["words"]
+        shown[task.item.kind] |= {f"{w['said']} {w['why']}".strip() for w in (before, after)} - {""}
+        if task.item.words_of:
+            path = api.store.rollout_path(task.item.words_of, "original", task.case_id)
+            told = read_record(path, Rollout)
+            assert before["said"] in (told.plan.trace.scene, spoken(told.text) or told.reason)
+    assert shown["training"]
+    assert not shown["gold"] & shown["training"]
+    assert {i.words_of for i in gold} & {"cruise", "logged"}
+
+
+def test_a_campaign_that_cannot_be_is_explained(scored: Path, plan: Path, tmp_path: Path) -> None:
+    for asked, words in (
+        ({"overlap": 1.5}, "share from 0 to 1"),
+        ({"raters": []}, "names that differ"),
+        ({"gold": -1}, "number from 0"),
+        ({"gold": 9999}, "expected at most"),
+        ({"arms": ["nuisance"]}, "no planner has answered nuisance"),
+    ):
+        with pytest.raises(InputError, match=words):
+            create(scored, tmp_path / "c.json", **asked)
+    with pytest.raises(InputError, match="exists already"):
+        create(scored, plan)
+
+
+def test_training_comes_first_with_feedback_and_nothing_tells_gold_from_answers(api: Api) -> None:
+    progress = ask(api, "rate_progress")
+    questions = [ask(api, "rate_question", token=t) for t in progress["tokens"]]
+    assert [q["training"] for q in questions] == [n < 2 for n in range(len(questions))]
+    rest = questions[progress["training"] :]
+    assert len({tuple(q) for q in rest}) == 1
+    said = json.dumps([{k: v for k, v in q.items() if k not in ("words", "delta")} for q in rest])
+    assert not [w for w in ("gold", "known", "cruise", "logged", "expected", "i000") if w in said.lower()]
+    assert all(picture(api, q["augmented"])[:4] == b"\x89PNG" for q in rest)
+    told = rate(api, "anna", 1, n=3)
+    assert [bool(t["feedback"]) for t in told] == [True, True, False]
+    assert set(told[0]["feedback"]["scores"]) == set(DIMENSIONS)
+    assert told[0]["feedback"]["why"]
+
+
+def test_seats_are_taken_once_and_a_rater_too_many_is_told(api: Api) -> None:
+    tokens = {name: ask(api, "rate_progress", name)["tokens"] for name in RATERS}
+    assert not set.intersection(*map(set, tokens.values()))
+    assert "seats are taken" in api.call({"do": "rate_progress", "name": "dora"})["error"]
+    assert (
+        ask(Api(api.store.root, campaign=api.rating.campaign), "rate_progress", "anna")["tokens"]
+        == tokens["anna"]
+    )
+
+
+def test_the_managers_page_tells_progress_agreement_gold_and_disputes(api: Api) -> None:
+    rate(api, "anna", 0)
+    rate(api, "ben", 2)
+    found = ask(api, "campaign", "mia")
+    assert [(p["rater"], p["done"] == p["of"]) for p in found["progress"]] == [("anna", True), ("ben", True)]
+    shared = sum(i.kind == "answer" and not i.seats for i in api.rating.campaign.items)
+    by = {a["score"]: a for a in found["agreement"]}
+    assert by["overall"]["n"] == shared
+    assert by["overall"]["alpha"] < 0, "one says 0 and the other 2 throughout"
+    assert by["overall"]["ac1"] < 0
+    low, high = by["overall"]["ac1_interval"]
+    assert low <= by["overall"]["ac1"] <= high
+    assert {tuple(p["raters"]) for p in found["pairs"]} == {("anna", "ben")}
+    assert len(found["gold"]) == 2 * (3 + 2)
+    assert {tuple(g["given"]) for g in found["gold"] if g["rater"] == "anna"} == {(0, 0, 0)}
+    assert [d["third"] for d in found["drift"] if d["rater"] == "ben"] == [1, 2, 3]
+    assert len(found["disputed"]) == shared
+    assert {d["apart"] for d in found["disputed"]} == {6}
+    for role in ("rater", "curator"):
+        assert "which is nothing" in api.call({"do": "campaign"}, user="anna", role=role)["error"]
+
+
+def test_what_is_adjudicated_counts_in_report_and_calibration(api: Api) -> None:
+    rate(api, "anna", 0)
+    rate(api, "ben", 2)
+    item = ask(api, "campaign", "mia")["disputed"][0]["item"]
+    seen = ask(api, "dispute", "mia", item=item)
+    assert [s["who"] for s in seen["said"]] == ["anna", "ben"]
+    assert picture(api, seen["augmented"], "mia")[:4] == b"\x89PNG"
+    scores = {"reasoning": 1, "waypoints": 2, "overall": 1}
+    found = ask(api, "adjudicate", "mia", item=item, scores=scores, note="brakes for it")
+    assert [d["final"] for d in found["disputed"] if d["item"] == item] == [[1, 2, 1]]
+    wanted = next(i for i in api.rating.campaign.items if i.id == item)
+    data = read_report_data(api.store)
+    assert people_scores(data, "waypoints")[wanted.planner, wanted.case_id] == 2
+    disputed = {d["item"] for d in found["disputed"]} - {item}
+    tied = [(i.planner, i.case_id) for i in api.rating.campaign.items if i.id in disputed]
+    assert not set(tied) & set(people_scores(data, "waypoints")), "0 against 2 without a last word is a tie"
+    assert calibrate(api.store.root, "offline").raters == ("anna", "ben")
+    assert "your name" in api.call({"do": "rate_progress", "name": "adjudicated"})["error"]
+    assert Verification(api.store.root).run() == []
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio"])
+def test_ratings_go_out_and_come_back_as_they_were(api: Api, scored: Path, tmp_path: Path, form) -> None:
+    rate(api, "anna", 1)
+    file = tmp_path / "ratings"
+    n = export(api.store.root, api.rating.campaign, file, form)
+    assert n == len(ask(api, "rate_progress")["tokens"])
+    if form == "csv":
+        rows = list(csv.DictReader(file.open()))
+        assert Counter(r["kind"] for r in rows)["training"] == 2
+        assert float(rows[0]["seconds"]) == 10
+    other = Api(shutil.copytree(scored, tmp_path / "other"))
+    added = import_ratings(other.store.root, file)
+    theirs, ours = (
+        {(r.rater, r.planner, r.case_id, r.arm): r.history[-1].scores for r in a.store.ratings()}
+        for a in (other, api)
+    )
+    assert theirs == ours
+    assert added == len(ours) > 0
+    assert import_ratings(other.store.root, file) == 0, "what is there already is not added twice"
+    rate(api, "anna", 0)
+    export(api.store.root, api.rating.campaign, file, form)
+    assert [import_ratings(api.store.root, file), import_ratings(other.store.root, file)] == [0, len(ours)]
+    assert import_ratings(other.store.root, file) == 0, "nor is what was scored anew since"
+
+
+def test_a_file_that_holds_no_ratings_is_named(api: Api, tmp_path: Path) -> None:
+    for text in ("", "a,b\n1,2\n", "[1]", "{", '[{"annotations": [{}]}]'):
+        (tmp_path / "x").write_text(text)
+        with pytest.raises(InputError, match="expected ratings"):
+            import_ratings(api.store.root, tmp_path / "x")
+    with pytest.raises(InputError, match="nothing has been rated"):
+        export(api.store.root, api.rating.campaign, tmp_path / "y")
+
+
+def test_show_says_where_it_stands(api: Api, plan: Path) -> None:
+    rate(api, "anna", 0)
+    code, said, _ = run("campaign", "show", str(api.store.root), str(plan))
+    assert code == 0
+    assert "anna: " in said
+    assert "known answers scored right: " in said
+    right = sum(
+        g["given"] == g["expected"] for g in figures(api.store, load(plan))["gold"] if g["kind"] == "gold"
+    )
+    assert f"{right} of 3" in said

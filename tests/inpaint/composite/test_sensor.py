@@ -1,0 +1,90 @@
+"""What a sensor does to light, against mosaics and wells made up here."""
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, find_sensor
+
+WHOLE = np.ones((60, 80), np.float32)
+
+
+def scene(height=200, width=260):
+    rng = np.random.default_rng(1)
+    soft = cv2.GaussianBlur(rng.uniform(0, 1, (height, width, 3)).astype(np.float32), (0, 0), 0.7)
+    return np.clip((soft - 0.5) * 2 + 0.4, 0, 0.95)
+
+
+def mosaicked(light, blue):
+    """Bilinear demosaicing, spelled out pixel by pixel."""
+    row, col = blue
+    height, width = light.shape[:2]
+    rows, cols = np.indices((height, width))
+    even_row, even_col = (rows - row) % 2 == 0, (cols - col) % 2 == 0
+    masks = [~even_row & ~even_col, even_row ^ even_col, even_row & even_col]
+    found = np.zeros_like(light)
+    for c, mask in enumerate(masks):
+        held = np.pad(light[..., c] * mask, 1, mode="reflect")
+        there = np.pad(mask.astype(float), 1, mode="reflect")
+        near = [(dy, dx) for dy in range(3) for dx in range(3)]
+        if c == 1:
+            near = [(dy, dx) for dy, dx in near if (dy - 1) * (dx - 1) == 0]
+        total = sum(held[dy : dy + height, dx : dx + width] for dy, dx in near)
+        count = sum(there[dy : dy + height, dx : dx + width] for dy, dx in near)
+        found[..., c] = np.where(mask, light[..., c], total / np.maximum(count, 1))
+    return found
+
+
+def as_pixels(light):
+    return (255 * np.clip(light, 0, 1) ** (1 / 2.2) + 0.5).astype(np.uint8)
+
+
+@pytest.mark.parametrize("blue", [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_the_mosaic_is_found_and_put_on_in_its_phase(blue):
+    frame = mosaicked(scene(), blue)
+    sensor = find_sensor(as_pixels(frame))
+    assert sensor.blue == blue
+    part = scene()[7:67, 5:85]
+    shot = expose(part, WHOLE, Sensor(blue, False, 1.0), (5, 7), 0.0, np.random.default_rng(0))
+    truth = mosaicked(scene(), blue)[7:67, 5:85]
+    # colours are truer than brightness by the matrix; brightness is as spelled out
+    inner = np.s_[2:-2, 2:-2]
+    luma = np.array([0.2126, 0.7152, 0.0722])
+    assert np.abs(shot @ luma - truth @ luma)[inner].max() < 1e-4
+
+
+def test_a_frame_without_a_mosaic_has_none():
+    assert find_sensor(as_pixels(scene())).blue is None
+    assert find_sensor(np.full((300, 400, 3), 90, np.uint8)).blue is None
+
+
+def test_highlights_are_cut_and_spill_where_the_frame_clips():
+    frame = as_pixels(scene())
+    assert not find_sensor(frame).clips
+    frame[80:120, 100:160] = 255
+    assert find_sensor(frame).clips
+    light = np.full((60, 80, 3), 0.2, np.float32)
+    light[25:35, 30:50] = 3
+    shot = expose(light, WHOLE, Sensor(None, True, 2.0), (0, 0), 0.0, np.random.default_rng(0))
+    assert shot.max() == 1
+    assert (shot[22, 40] > 0.21).all()
+    assert np.allclose(shot[2, 2], 0.2)
+
+
+def test_grain_is_in_what_is_new_alone_and_coloured():
+    light, cover = np.full((60, 80, 3), 0.2, np.float32), WHOLE.copy()
+    cover[:, :40] = 0
+    shot = expose(light, cover, Sensor(None, False, 1.0), (0, 0), 3.0, np.random.default_rng(0))
+    assert np.array_equal(shot[:, :38], light[:, :38])
+    codes = 255 * shot[:, 42:] ** (1 / 2.2)
+    luma = codes @ np.array([0.299, 0.587, 0.114])
+    assert 2 < luma.std() < 4
+    assert (codes[..., 2] - luma).std() > 1
+
+
+def test_one_colour_stays_one():
+    sites = np.zeros((10, 12, 3), np.float32)
+    sites[1::2, 1::2, 0] = sites[::2, ::2, 2] = 1
+    sites[..., 1] = 1 - sites[..., 0] - sites[..., 2]
+    colour = np.array([0.3, 0.5, 0.7], np.float32)
+    assert np.allclose(demosaic((sites * colour).sum(-1), sites), colour)

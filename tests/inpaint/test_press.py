@@ -1,0 +1,115 @@
+"""What an edit changes is compressed as its frame was; the oracle is libjpeg, through Pillow."""
+
+import io
+
+import cv2
+import numpy as np
+import pytest
+from PIL import Image
+
+from cfgen.inpaint.press import press, press_all
+from cfgen.perception.lattice import Lattice, find_lattice, lattices_of
+
+SAMPLINGS = {"4:4:4": (0, (1, 1)), "4:2:2": (1, (2, 1)), "4:2:0": (2, (2, 2))}
+
+
+def picture(height=192, width=256):
+    """Soft patches with some grain: what photographs have."""
+    rng = np.random.default_rng(2)
+    patches = cv2.resize(rng.integers(30, 220, (9, 12, 3)).astype(np.float32), (width, height))
+    return np.clip(patches + rng.normal(0, 5, (height, width, 1)), 0, 255).astype(np.uint8)
+
+
+def packed(image, quality=70, sampling="4:2:0"):
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "JPEG", quality=quality, subsampling=SAMPLINGS[sampling][0])
+    return file.getvalue()
+
+
+def opened(data):
+    return np.asarray(Image.open(io.BytesIO(data)))
+
+
+def everything(image):
+    return 0, 0, image.shape[1], image.shape[0]
+
+
+def with_disc(image):
+    changed = image.copy()
+    cv2.circle(changed, (130, 90), 40, (200, 40, 60), -1)
+    return changed
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_tables_and_sampling_are_those_of_the_file(sampling):
+    data = packed(picture(), 70, sampling)
+    (found,) = lattices_of(data, opened(data))
+    expected = Image.open(io.BytesIO(data)).quantization
+    assert list(np.ravel(found.luma)) == list(expected[0])
+    assert list(np.ravel(found.chroma)) == list(expected[1])
+    assert (found.sampling, found.phase) == (SAMPLINGS[sampling][1], (0, 0))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_an_insert_comes_out_as_libjpeg_would_have_it(sampling):
+    data = packed(picture(), 70, sampling)
+    frame = opened(data)
+    changed = with_disc(frame)
+    (lattice,) = lattices_of(data, frame)
+    truth = opened(packed(changed, 70, sampling)).astype(int)
+    pressed = press(lattice, frame, changed, everything(frame)).astype(int)
+    inside = np.s_[60:120, 100:160]
+    off, uncompressed = (np.abs(image - truth)[inside].mean() for image in (pressed, changed.astype(int)))
+    assert off < 0.5
+    assert off < 0.4 * uncompressed
+    far = np.ones(frame.shape[:2], bool)
+    far[32:144, 80:192] = False
+    assert np.array_equal(pressed[far], frame[far])
+
+
+def test_what_did_not_change_and_what_has_no_lattice_is_left_alone():
+    frame = picture()
+    lattice = Lattice.of_quality(60)
+    assert np.array_equal(press(lattice, frame, frame.copy(), everything(frame)), frame)
+    changed = with_disc(frame)
+    pressed, within = press_all((), frame, changed, (80, 40, 180, 140))
+    assert np.array_equal(pressed, changed)
+    assert within == (80, 40, 180, 140)
+
+
+@pytest.mark.parametrize("shift", [(0, 0), (5, 3)])
+def test_a_lattice_is_found_in_pixels_that_were_cut_out_of_a_jpeg(shift):
+    x, y = shift
+    cut = opened(packed(picture(300, 400), 70))[y:, x:]
+    found = find_lattice(cut)
+    assert found is not None
+    assert found.luma == Lattice.of_quality(70).luma
+    assert (found.phase[0] % 8, found.phase[1] % 8) == (-x % 8, -y % 8)
+
+
+def test_no_lattice_is_found_where_there_is_none():
+    image = picture(300, 400)
+    assert find_lattice(image) is None
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "PNG")
+    assert lattices_of(file.getvalue(), image) == ()
+    assert lattices_of(b"no image", image[:20, :20]) == ()
+
+
+def test_an_older_coarser_lattice_is_put_on_before_the_files_own():
+    frame = opened(packed(picture(300, 400), 60))
+    data = packed(frame, 97)
+    older, own = lattices_of(data, opened(data))
+    assert (older.luma, own.luma) == (Lattice.of_quality(60).luma, Lattice.of_quality(97).luma)
+
+
+def test_a_part_at_the_frames_edge_and_beyond_whole_blocks():
+    data = packed(picture(101, 117))
+    frame = opened(data)
+    changed = frame.copy()
+    changed[90:, 100:] = (250, 10, 10)
+    (lattice,) = lattices_of(data, frame)
+    pressed = press(lattice, frame, changed, everything(frame))
+    truth = opened(packed(changed)).astype(int)
+    assert np.abs(pressed.astype(int) - truth)[92:, 102:].mean() < 3
+    assert np.array_equal(pressed[:80, :96], frame[:80, :96])

@@ -1,0 +1,115 @@
+"""A network that is unsure of a scene's road leaves the scene to colours, and every record says so."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from cfgen.core.paths import scenarios_dir
+from cfgen.geometry.camera import project
+from cfgen.perception import registry
+from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.unsure import sure_share
+from cfgen.perception.view import SceneView
+from cfgen.perception.views import Views
+from cfgen.store import Store
+from tests.benches import run
+from tests.hazards import drawn
+
+#: Before tests/conftest.py changes it for the other rooms.
+_DEFAULT = registry.DEFAULT
+HEIGHT, WIDTH = drawn.CAMERA.height, drawn.CAMERA.width
+#: Rows of the drawn camera in which the ground 20 m and 45 m ahead lies.
+ROW_20, ROW_45 = (int(project(drawn.CAMERA, np.array([[x, 0.0, 0.0]]))[0][0, 1]) for x in (20, 45))
+
+
+class Eyes:
+    """Sees road from a row on down, and likely road from another."""
+
+    name, options, identity, weaker, uses_camera = "eyes", {}, {"version": "1"}, False, False
+    backed_by_colours = True
+
+    def __init__(self, sure: int, likely: int) -> None:
+        self.sure, self.likely = sure, likely
+
+    def perceive(self, frames):
+        rows = np.repeat(np.arange(HEIGHT), WIDTH).reshape(HEIGHT, WIDTH)
+        road, likely = rows > self.sure, rows > self.likely
+        return [
+            SceneView(road, road & False, (WIDTH, HEIGHT), None, {"name": "eyes"}, likely) for _ in frames
+        ]
+
+
+def scene_views(sure: int, likely: int):
+    return Views.of(Eyes(sure, likely)).scene(drawn.scene(), {("front", 0.0): drawn.road()})
+
+
+def test_of_the_path_likely_to_45_m_and_sure_to_20_m_a_third_is_sure():
+    """Lanes of equal steps along the road: (20 - 6) of (45 - 6) m, whatever the rows they fill."""
+    [view] = Eyes(ROW_20, ROW_45).perceive([None])
+    assert sure_share(view, drawn.CAMERA, drawn.path()) == pytest.approx(14 / 39, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("sure", "likely", "by"),
+    [
+        (ROW_45, ROW_45, "eyes"),
+        (ROW_20, ROW_45, "colour"),
+        (HEIGHT, ROW_45, "colour"),
+        # no likely road on the path: something stands there, or there is none, and no colour says otherwise
+        (HEIGHT, HEIGHT, "eyes"),
+    ],
+)
+def test_colours_decide_where_it_is_unsure(sure, likely, by):
+    views = scene_views(sure, likely)
+    assert views.told["name"] == by
+    assert views.lanes_known == (by == "eyes")
+    assert ("within" in views.told) == (by == "colour")
+    assert views.again(drawn.road()).by["name"] == by
+    assert {v.by["name"] for v in views.all().values()} == {by}
+
+
+def test_colours_decide_only_of_what_is_likely_and_what_is_sure_stays():
+    """On a grid of its own; the drawn road's verge is no road by its colour, and rows above ROW_20 not even likely."""
+    colour = Views.of(ColourGround()).scene(drawn.scene(), {("front", 0.0): drawn.road()}).now.road
+    rows = (np.arange(len(colour)) + 0.5) * HEIGHT / len(colour)
+    sure = HEIGHT - 20
+    road = scene_views(sure, ROW_20).now.road
+    assert road.shape == colour.shape
+    between = (rows > ROW_20 + 3) & (rows < sure - 3)
+    assert (road[between] == colour[between]).all()
+    assert colour[rows < ROW_20 - 3].any()
+    assert not road[rows < ROW_20 - 3].any()
+    assert road[rows > sure + 3].all()
+    assert not colour[rows > sure + 3].all()
+
+
+def test_others_are_not_backed(monkeypatch):
+    monkeypatch.setattr(Eyes, "backed_by_colours", False)
+    assert scene_views(HEIGHT, ROW_45).told["name"] == "eyes"
+
+
+@pytest.mark.parametrize(("least", "by"), [(0.0, "road-net"), (2.0, "colour")])
+def test_a_build_by_default_tells_who_decided_in_every_case(tmp_path, monkeypatch, least, by):
+    monkeypatch.setattr("cfgen.perception.views.SURE", least)
+    monkeypatch.setattr("cfgen.perception.registry.DEFAULT", _DEFAULT)
+    for name in ("rural_day_01", "street_morning_07"):
+        shutil.copytree(scenarios_dir() / "scenes" / name, tmp_path / "scenes" / name)
+    bench = tmp_path / "b"
+    code, out, _ = run(
+        *("build", "--n", "1", "--scenes", tmp_path / "scenes", "--out", bench, "--quiet", "--jobs", "1"),
+        *("--hazards", "cone_line,suitcase,cat,debris_tyres"),
+    )
+    assert code == 0
+    [case] = Store(bench).cases()
+    told = case.provenance.report["perception"]
+    assert told["name"] == case.seen_by == by
+    words = json.loads((bench / "build.json").read_text())["perception"]
+    weaker = "where it was unsure, in 1 of 1 cases, colour (the weaker test"
+    assert words.startswith("road-net")
+    assert (weaker in words) == (by == "colour")
+    assert words in out
+    assert run("verify", bench)[0] == 0
+    (bench / "perception" / told["file"]).unlink()
+    assert run("verify", bench)[0] == 1

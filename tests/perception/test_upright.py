@@ -1,0 +1,53 @@
+"""Frames of demo scenes, turned, black, or of a room: told in words; as they are, nothing is said."""
+
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.core.files import read_image
+from cfgen.perception.upright import why_not_a_road_picture
+
+SCENES = Path(__file__).parents[2] / "scenarios" / "scenes"
+FRAMES = ["rural_day_01", "arterial_day_02", "arterial_dusk_03"]
+
+
+@pytest.fixture(scope="module", params=FRAMES)
+def frame(request) -> np.ndarray:
+    return read_image(SCENES / request.param / "frame.jpg")
+
+
+def test_a_road_is_a_road(frame):
+    assert why_not_a_road_picture(frame) == ""
+    assert why_not_a_road_picture(np.ascontiguousarray(frame[:, ::-1])) == "", "the other side of the road"
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_a_turned_one_is_told(frame, turns):
+    turned = np.ascontiguousarray(np.rot90(frame, turns))
+    squeezed = cv2.resize(turned, frame.shape[1::-1], interpolation=cv2.INTER_AREA)
+    for picture in (turned, squeezed):
+        why = why_not_a_road_picture(picture)
+        assert "turned by" in why if turns != 2 else "upside down" in why
+
+
+def test_what_shows_nothing_or_a_room_is_told(frame):
+    assert "is black" in why_not_a_road_picture(frame // 20)
+    room = np.full((360, 640, 3), (205, 190, 170), np.uint8)
+    room[250:] = (150, 110, 80)
+    room[60:200, 80:260] = (90, 120, 150)
+    cv2.rectangle(room, (330, 150), (610, 330), (60, 50, 45), -1)
+    cv2.rectangle(room, (40, 260), (300, 350), (160, 40, 40), -1)
+    assert why_not_a_road_picture(room) != ""
+
+
+@pytest.mark.parametrize("darker", [12, 24])
+def test_a_wet_night_is_a_road(frame, darker):
+    """Little but lamps at the horizon and their long reflections below them: brighter below than above."""
+    night = (frame // darker).astype(np.uint8)
+    middle, unit = len(night) // 2, night.shape[1] / 640
+    for x in (250, 330, 400):
+        left, right = round((x - 4) * unit), round((x + 8) * unit)
+        night[middle - 8 :, left:right] = 160
+    assert why_not_a_road_picture(night) == ""
