@@ -21,6 +21,7 @@ GATES = Registry(
         "visibility": "cfgen.quality.gates:visibility",
         "contrast": "cfgen.quality.gates:contrast",
         "base": "cfgen.quality.gates:base",
+        "height": "cfgen.quality.height:height",
         "seen-again": "cfgen.quality.seen_again:seen_again",
         "scale-beside": "cfgen.quality.scale_beside:scale_beside",
     },

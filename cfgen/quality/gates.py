@@ -150,7 +150,7 @@ def base(edit: GateInput) -> GateResult | None:
     left, right = round(x0) - cols.start, round(x1) - cols.start + 1
     below = slice(max(left, 0), max(right, 1))
     visible = edit.visible[:, below]
-    solid = visible & ~_only_darker(edit, below)
+    solid = visible & ~only_darker(edit, below)
     needed = max(2, 0.04 * (x1 - x0))
     lowest = _lowest_row(visible, needed)
     lowest_solid = _lowest_row(solid, needed)
@@ -208,7 +208,7 @@ def _tone(edit: GateInput, mask: np.ndarray) -> float:
     return max((float(m) for m in np.median(line, axis=0)), key=abs) if len(line) else 0.0
 
 
-def _only_darker(edit: GateInput, columns: slice) -> np.ndarray:
+def only_darker(edit: GateInput, columns: slice) -> np.ndarray:
     """(h, w) bool: every channel lost about the same share of its light: what a shadow does to the ground."""
     before = edit.original[edit.box][:, columns].astype(np.float32) + 4
     lost = -edit.change[:, columns] / before

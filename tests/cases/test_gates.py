@@ -58,7 +58,7 @@ def test_a_gate_is_run_after_ours_and_makes_another_benchmark(scenes, tmp_path, 
         assert store.benchmark.gates == {"near": "their_gates 1.0", "never": "their_gates 1.0"}
         (case,) = store.cases()
         assert [g.gate for g in case.gates] == [
-            "outside-mask", "seam", "visibility", "contrast", "base", "seen-again", "near"
+            "outside-mask", "seam", "visibility", "contrast", "base", "height", "seen-again", "near"
         ]  # fmt: skip
         assert case.gates[-1].value == case.placement.distance_m
         assert build(scenes, out)[0] == 0

@@ -73,7 +73,7 @@ def test_a_sound_edit_passes_with_every_value_inside_its_bound():
     gates = measured(image, paint(image, p), around(p), p)
     assert [g.gate for g in gates if g.value is None] == ["seen-again"], "nobody who could tell looked"
     gates = [g for g in gates if g.value is not None]
-    assert {g.gate for g in gates} == {"outside-mask", "seam", "visibility", "contrast", "base"}
+    assert {g.gate for g in gates} == {"outside-mask", "seam", "visibility", "contrast", "base", "height"}
     assert all(g.passed and not g.reason and g.bound for g in gates), gates
 
 
@@ -105,6 +105,23 @@ def test_floating_is_refused(rise):
 def test_sinking_below_the_ground_is_refused(rise):
     p, image = placed(), road()
     assert "base" in failed(image, paint(image, p, rise=rise), around(p, 60), p)
+
+
+@pytest.mark.parametrize(
+    ("share", "wrong"), [(0.3, True), (0.6, True), (0.9, False), (1.0, False), (1.5, True)]
+)
+@pytest.mark.parametrize("noise", [0, 8])
+def test_another_height_than_the_ordered_one_is_refused(share, wrong, noise):
+    p, image = placed(), road()
+    drawn = placed(300, round(250 - 70 * share), 50, round(70 * share))
+    mask = around(p, 60)
+    augmented = paint(image, drawn, shadow=False).astype(np.float32)
+    augmented += np.random.default_rng(0).normal(0, noise, image.shape) * (mask > 0)[..., None]
+    gates = measured(image, np.clip(augmented, 0, 255).astype(np.uint8), mask, p)
+    (found,) = [g for g in gates if g.gate == "height"]
+    assert found.passed == (not wrong), found
+    if share <= 1:
+        assert found.value == pytest.approx(share, abs=0.08)
 
 
 def test_a_shadow_towards_the_camera_is_not_sinking():

@@ -16,14 +16,15 @@ import numpy as np
 VISIBLE = 10
 #: Registration is done on at most this many pixels a side.
 _SIDE = 512
-#: What counts as a believable residual: share of the side that it shifted, change of scale, correlation reached.
-MAX_SHIFT, MAX_SCALE, MIN_CORRELATION = 0.06, 0.06, 0.6
+#: What counts as a believable residual: share of the side that it shifted, change of scale, degrees that it turned,
+#: correlation reached.
+MAX_SHIFT, MAX_SCALE, MAX_TURN, MIN_CORRELATION = 0.06, 0.06, 5.0, 0.6
 #: A correction must lower the drift outside the mask to this share of what it was.
 _GAIN = 0.97
 #: Surroundings needed to measure anything: share of the crop.
 _LEAST_SURROUNDINGS = 0.1
 #: Bounds of a tone correction: contrast, and what it adds to the middle tone (8 bit).
-_TONE_FACTOR, _TONE_SHIFT = (0.8, 1.25), 20.0
+_TONE_FACTOR, _TONE_SHIFT = (0.8, 1.25), 50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class Aligned:
 
 
 def align(mappings: Mapping[str, np.ndarray], crop: np.ndarray, mask: np.ndarray) -> Aligned:
-    """The mapping that fits the surroundings best, with its residual shift, scale and tone taken out when certain.
+    """The mapping that fits the surroundings best; residual shift, scale, turn and tone are taken out when certain.
 
     Args:
         mappings: candidates (H, W, 3) uint8 by name. crop: (H, W, 3) uint8, the original.
@@ -76,22 +77,26 @@ def _surroundings(mask: np.ndarray) -> np.ndarray:
 
 
 def _registered(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
-    """The image with its residual shift and scale taken out, if they are certain; and what was found."""
+    """The image with its residual shift, scale and turn taken out, if they are certain; and what was found."""
     found = _residual(image, crop, around)
     if found is None:
         return image, {"corrected": False, "why": "the surroundings cannot be matched"}
     warp, correlation = found
     height, width = crop.shape[:2]
     middle = np.array([width / 2, height / 2])
-    scale = [float(warp[0, 0]), float(warp[1, 1])]
+    scale = [float(np.hypot(*warp[:, axis])) for axis in (0, 1)]
+    turn = math.degrees(math.atan2(warp[1, 0] - warp[0, 1], warp[0, 0] + warp[1, 1]))
     shift = [float(v) for v in warp[:, :2] @ middle + warp[:, 2] - middle]
     report: dict[str, Any] = {
         "shift_px": [round(v, 2) for v in shift],
         "scale": [round(v, 4) for v in scale],
+        "turn_deg": round(turn, 3),
         "correlation": round(correlation, 4),
     }
-    why = _doubt(shift, scale, correlation, max(height, width))
-    if not why and math.hypot(*shift) < 0.15 and max(abs(s - 1) for s in scale) * max(height, width) < 0.3:
+    side = max(height, width)
+    why = _doubt(shift, scale, turn, correlation, side)
+    bent = max(*(abs(s - 1) for s in scale), abs(math.radians(turn))) * side
+    if not why and math.hypot(*shift) < 0.15 and bent < 0.3:
         why = "none to speak of"
     if not why:
         flags = cv2.INTER_CUBIC | cv2.WARP_INVERSE_MAP
@@ -103,16 +108,17 @@ def _registered(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tupl
     return image, {"corrected": False, "why": why, **report}
 
 
-def _doubt(shift: list[float], scale: list[float], correlation: float, side: int) -> str:
+def _doubt(shift: list[float], scale: list[float], turn: float, correlation: float, side: int) -> str:
     if correlation < MIN_CORRELATION:
         return "the surroundings match too poorly"
-    if math.hypot(*shift) > MAX_SHIFT * side or max(abs(s - 1) for s in scale) > MAX_SCALE:
+    far = math.hypot(*shift) > MAX_SHIFT * side
+    if far or max(abs(s - 1) for s in scale) > MAX_SCALE or abs(turn) > MAX_TURN:
         return "too large to be believed"
     return ""
 
 
 def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """(2, 3) from crop to image pixels, scale and shift only, and the correlation it reaches; None when it fails.
+    """(2, 3) from crop to image pixels and the correlation it reaches; None when it fails.
 
     Phase correlation gives the start, enhanced correlation (Evangelidis and Psarakis, PAMI 2008) the rest.
     """
@@ -134,14 +140,11 @@ def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[
         return None
     if not (np.isfinite(correlation) and np.isfinite(warp).all()):
         return None
-    if abs(warp[0, 1]) > 0.02 or abs(warp[1, 0]) > 0.02:
-        return None
     middle = np.array([size[0] / 2, size[1] / 2])
     shift = warp[:, :2] @ middle + warp[:, 2] - middle
-    straight = np.array([[warp[0, 0], 0, 0], [0, warp[1, 1], 0]], np.float64)
-    whole = middle / shrink
-    straight[:, 2] = shift / shrink + whole - straight[:, :2] @ whole
-    return straight, float(correlation)
+    full = warp.astype(np.float64)
+    full[:, 2] = shift / shrink + middle / shrink - full[:, :2] @ (middle / shrink)
+    return full, float(correlation)
 
 
 def _coarse_shift(ours: np.ndarray, theirs: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -1,15 +1,18 @@
 """From the bytes that an image service sent to what is pasted: decoded, laid over the crop, and cut out."""
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from cfgen.inpaint.gemini_image.align import align
 from cfgen.inpaint.gemini_image.letterbox import Letterbox
 from cfgen.inpaint.gemini_image.matte import matte
+from cfgen.inpaint.gemini_image.tiles import worst_tile
+from cfgen.inpaint.paste import blend
 from cfgen.inpaint.protocol import InpaintRequest
 
 #: An answer smaller than this, or larger, is none, pixels a side.
@@ -33,10 +36,17 @@ def lay(data: bytes, request: InpaintRequest, box: Letterbox, max_drift: float) 
     answer = _decode(data)
     if isinstance(answer, str):
         return answer
-    aligned = align(box.mappings(answer), request.image, request.mask)
-    report = {"answer_size": [answer.shape[1], answer.shape[0]], **aligned.report}
+    aligned = align(_mappings(answer, request.image, box), request.image, request.mask)
+    tile = worst_tile(aligned.image, request.image, request.mask)
+    report = {"answer_size": [answer.shape[1], answer.shape[0]], **aligned.report, "worst_tile": tile}
     if max_drift and aligned.drift > max_drift:
         return f"the answer is another picture: {aligned.drift:.1f} of 255 off outside the mask, at most {max_drift:g}"
+    if max_drift and tile["shift_px"] > tile["bound_px"]:
+        x, y = tile["at"]
+        return (
+            f"the answer is bent: what was to stay is {tile['shift_px']:.1f} px off around ({x}, {y}) of the crop, "
+            f"at most {tile['bound_px']:g}"
+        )
     if request.hazard.kind == "null":
         return Laid(aligned.image, None, report)
     alpha = matte(aligned.image, request.image, request.mask)
@@ -45,12 +55,22 @@ def lay(data: bytes, request: InpaintRequest, box: Letterbox, max_drift: float) 
     return Laid(aligned.image, alpha, report)
 
 
+def _mappings(answer: np.ndarray, crop: np.ndarray, box: Letterbox) -> Mapping[str, np.ndarray]:
+    """The crop's part of the answer by how it was found; what is transparent shows the crop."""
+    found = box.mappings(np.ascontiguousarray(answer[..., :3]))
+    if answer.shape[2] == 3:
+        return found
+    covers = box.mappings(np.repeat(answer[..., 3:], 3, axis=2))
+    return {name: blend(crop, found[name], covers[name][..., 0] / np.float32(255)) for name in found}
+
+
 def _decode(data: bytes) -> np.ndarray | str:
-    """(H, W, 3) uint8 RGB, or why not."""
+    """(H, W, 3) uint8 RGB as a viewer would turn it, or (H, W, 4) where parts are transparent; or why not."""
     try:
         with Image.open(io.BytesIO(data)) as file:
             if not all(_LEAST <= side <= _MOST for side in file.size):
                 return f"the answer is a picture of {file.width} x {file.height} pixels"
-            return np.asarray(file.convert("RGB"))
+            upright = ImageOps.exif_transpose(file)
+            return np.asarray(upright.convert("RGBA" if upright.has_transparency_data else "RGB"))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):  # PIL raises each of them
         return f"the answer is no whole picture ({len(data)} bytes)"

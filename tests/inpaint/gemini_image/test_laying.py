@@ -1,5 +1,6 @@
 """An answer's way back onto its crop: shape, size, shift, tone, and what of it is new."""
 
+import io
 import json
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from cfgen.core.files import png_bytes as png
 from cfgen.inpaint.gemini_image.align import align
@@ -85,6 +87,78 @@ def test_a_residual_shift_and_scale_is_found_and_taken_out(shift, scale):
     assert np.allclose(found["shift_px"], shift, atol=0.25)
     assert np.allclose(found["scale"], scale, atol=0.002)
     assert aligned.drift < aligned.report["raw_drift"]["mean"] / 2
+
+
+@pytest.mark.parametrize("turn", [2.0, -4.0])
+def test_a_turn_is_found_and_taken_out(turn):
+    moved = cv2.getRotationMatrix2D((200, 200), turn, 1.0)
+    answer = cv2.warpAffine(CROP, moved, (400, 400), borderMode=cv2.BORDER_REPLICATE)
+    aligned = align({"scaled": answer}, CROP, mask_of(CROP))
+    assert aligned.report["residual"]["turn_deg"] == pytest.approx(-turn, abs=0.05)
+    assert aligned.drift < aligned.report["raw_drift"]["mean"] / 2
+
+
+def bent(picture, by, at=(0.3, 0.5)):
+    """A picture with a bulge of ``by`` pixels of its 400."""
+    side = picture.shape[0]
+    x, y = np.meshgrid(*[np.arange(side, dtype=np.float32)] * 2)
+    away = ((x - at[0] * side) ** 2 + (y - at[1] * side) ** 2) / (2 * (0.1 * side) ** 2)
+    return cv2.remap(
+        picture, x + by * side / 400 * np.exp(-away), y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
+    )
+
+
+def test_a_local_warp_is_refused_and_redrawing_alone_is_not():
+    asked = request(image=CROP, mask=mask_of(CROP))
+    box = fit(*asked.mask.shape, 512)
+
+    def redrawn(picture):
+        picture = picture.copy()
+        picture[180:260, 150:230] = (250, 120, 10)
+        noise = np.random.default_rng(0).normal(3, 4, picture.shape)
+        return png(box.wrap(np.clip(picture * 0.97 + noise, 0, 255).astype(np.uint8)))
+
+    assert isinstance(lay(redrawn(CROP), asked, box, 20), Laid)
+    assert "is bent" in lay(redrawn(bent(CROP, 8)), asked, box, 20)
+    assert isinstance(lay(redrawn(bent(CROP, 8)), asked, box, 0), Laid)  # nothing is refused
+
+
+@pytest.mark.parametrize("shift", [-45, 45])
+def test_another_exposure_is_undone(shift):
+    asked = request(image=CROP, mask=mask_of(CROP))
+    box = fit(*asked.mask.shape, 512)
+    answer = CROP.copy()
+    answer[180:260, 150:230] = (180, 120, 60)
+    laid = lay(png(box.wrap(np.clip(answer.astype(int) + shift, 0, 255).astype(np.uint8))), asked, box, 20)
+    assert isinstance(laid, Laid)
+    assert np.abs(laid.image[200:240, 170:210].astype(int) - (180, 120, 60)).mean() < 6
+    assert laid.alpha[190:250, 160:220].min() > 0.9
+    assert laid.alpha[:170].max() == 0
+
+
+def test_an_answer_on_nothing_is_laid_over_the_crop():
+    asked = request(image=CROP, mask=mask_of(CROP))
+    box = fit(*asked.mask.shape, 512)
+    answer = np.zeros((400, 400, 3), np.uint8)
+    cover = np.zeros((400, 400, 1), np.uint8)
+    answer[200:250, 170:210], cover[200:250, 170:210] = (220, 40, 30), 255
+    both = np.dstack([box.wrap(answer), box.wrap(np.repeat(cover, 3, 2))[..., :1]])
+    laid = lay(png(both), asked, box, 20)
+    assert laid.report["raw_drift"]["mean"] == 0
+    assert np.abs(laid.image[210:240, 180:200].astype(int) - (220, 40, 30)).max() <= 2
+    assert np.array_equal(laid.image[:150], CROP[:150])
+
+
+def test_an_answer_that_lies_on_its_side_is_turned_as_its_exif_says():
+    asked = request(image=CROP, mask=mask_of(CROP))
+    box = fit(*asked.mask.shape, 512)
+    answer = CROP.copy()
+    answer[200:250, 170:210] = (220, 40, 30)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter, clockwise
+    data = io.BytesIO()
+    Image.fromarray(np.rot90(box.wrap(answer))).save(data, "png", exif=exif)
+    assert isinstance(lay(data.getvalue(), asked, box, 20), Laid)
 
 
 def test_what_lies_well_is_left_alone():
