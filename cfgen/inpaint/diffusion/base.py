@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cfgen.core.errors import InpaintRefusedError
+from cfgen.core.errors import InpaintRefusedError, InputError
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.batches import Batches
 from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_canvas, to_canvas
 from cfgen.inpaint.diffusion.options import Options, read_options, steps_short
 from cfgen.inpaint.diffusion.prompt import description, instruction, negative
+from cfgen.inpaint.diffusion.sigmas import noise_at
 from cfgen.inpaint.guided import repaint_share
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.records import Hazard, Size
@@ -76,6 +77,8 @@ class Diffusion:
 
     def __init__(self, **given: Any) -> None:
         self.settings = self.complete(read_options(self.name, self.Options, given))
+        if too_few := self.too_few(self.settings.strength):
+            raise InputError(f"inpainter '{self.name}': {too_few}")
         load.require_packages(self.name, self.extra, lora=bool(self.loras()))
         self.device, self.dtype = load.pick_device(self.name, self.settings)
         load.local_weights(self.name, self.settings)
@@ -132,6 +135,14 @@ class Diffusion:
     def steps_run(self, task: Task) -> int:
         return int(self.settings.steps * task.strength)
 
+    def too_few(self, strength: float) -> str:
+        """Why there is nothing to do at this strength, in one line; "" when there is."""
+        return steps_short(self.settings.steps, strength)
+
+    def start(self, engine: Engine, task: Task) -> float:
+        """Share of noise that the task was started with, once it is painted."""
+        return noise_at(engine.pipe.scheduler, self.settings.steps, task.strength)
+
     def _task(self, number: int, request: InpaintRequest) -> Task:
         if not request.mask.any():
             raise InpaintRefusedError("the mask is empty: there is nowhere to paint")
@@ -140,7 +151,7 @@ class Diffusion:
         strength = settings.strength
         if request.guide is not None:
             strength = repaint_share(request.hazard) if settings.repaint is None else settings.repaint
-        if too_few := steps_short(settings.steps, strength):
+        if too_few := self.too_few(strength):
             raise InpaintRefusedError(f"inpainter '{self.name}': {too_few}")
         size = canvas_size(height, width, settings.resolution, self.multiple)
         words = instruction(request) if self.instructed else description(request)
@@ -184,6 +195,7 @@ class Diffusion:
             "steps_run": self.steps_run(task),
             "guidance": settings.guidance,
             "strength": task.strength,
+            "start_sigma": round(self.start(engine, task), 4),
             "seed": task.request.seed,
             "prompt": task.prompt,
             "negative_prompt": task.negative,

@@ -8,10 +8,17 @@ from PIL import Image
 
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
+from cfgen.inpaint.diffusion.sigmas import FULL, as_given, bend_of, schedule
+
+#: An edit that starts low takes at least so many steps of those that there are.
+_LEAST_STEPS = 2
 
 
 class Editor(Diffusion):
-    """One pipeline of diffusers. Latents outside the mask are held to the crop's, cell by cell."""
+    """One pipeline of diffusers. Latents outside the mask are held to the crop's, cell by cell.
+
+    An edit's strength is the sigma that it starts at.
+    """
 
     #: its class in diffusers
     pipeline: str
@@ -29,18 +36,36 @@ class Editor(Diffusion):
         return Engine(pipe, weights.revision)
 
     def steps_run(self, task: Task) -> int:
-        return self.settings.steps - int(self.settings.steps * (1 - task.strength))
+        steps = self.settings.steps
+        return max(steps - int(steps * (1 - task.strength)), min(steps, _LEAST_STEPS))
+
+    def too_few(self, strength: float) -> str:
+        return ""
+
+    def start(self, engine: Engine, task: Task) -> float:
+        return 1.0 if task.strength >= FULL else task.strength
+
+    def mu(self, engine: Engine, tokens: int) -> float:
+        """What the pipeline derives from a canvas of so many tokens, to shift its sigmas by."""
+        raise NotImplementedError
+
+    def _sigmas(self, engine: Engine, task: Task) -> list[float]:
+        cells = [side // engine.pipe.vae_scale_factor // 2 for side in task.size]
+        bend = bend_of(engine.pipe.scheduler, self.mu(engine, cells[0] * cells[1]))
+        return schedule(self.start(engine, task), self.steps_run(task), bend)
 
     def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
 
-        with torch.inference_mode():
+        sigmas = self._sigmas(engine, tasks[0])
+        with torch.inference_mode(), as_given(engine.pipe):
             made = engine.pipe(
                 **self.told(engine, tasks),
                 image=[Image.fromarray(task.image()) for task in tasks],
                 mask_image=[Image.fromarray(task.mask(self.cell)) for task in tasks],
-                strength=tasks[0].strength,
-                num_inference_steps=self.settings.steps,
+                strength=1.0,
+                sigmas=sigmas,
+                num_inference_steps=len(sigmas),
                 generator=self.generators(tasks),
                 output_type="np",
             ).images

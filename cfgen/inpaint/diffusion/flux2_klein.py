@@ -24,6 +24,11 @@ class Flux2Klein(Editor):
     Options = Flux2KleinOptions
     pipeline = "Flux2KleinInpaintPipeline"
 
+    def mu(self, engine: Engine, tokens: int) -> float:
+        from diffusers.pipelines.flux2.pipeline_flux2_klein_inpaint import compute_empirical_mu
+
+        return float(compute_empirical_mu(image_seq_len=tokens, num_steps=self.settings.steps))
+
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         import torch
 

@@ -49,7 +49,7 @@ def read_options(inpainter: str, kind: type[O], given: Mapping[str, Any]) -> O:
     """The options with their defaults.
 
     Raises:
-        InputError: an unknown option, a value out of range, or less than one step of work.
+        InputError: an unknown option, or a value out of range.
     """
     for name in given:
         if name not in kind.model_fields:
@@ -67,8 +67,6 @@ def read_options(inpainter: str, kind: type[O], given: Mapping[str, Any]) -> O:
             f"inpainter '{inpainter}': option {'.'.join(map(str, first['loc']))}: "
             f"{first['msg'][:1].lower()}{first['msg'][1:]}, found {first['input']!r}"
         ) from error
-    if too_few := steps_short(options.steps, options.strength):
-        raise InputError(f"inpainter '{inpainter}': {too_few}")
     return options
 
 

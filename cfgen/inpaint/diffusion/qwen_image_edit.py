@@ -26,6 +26,14 @@ class QwenImageEdit(Editor):
     Options = QwenImageEditOptions
     pipeline = "QwenImageEditInpaintPipeline"
 
+    def mu(self, engine: Engine, tokens: int) -> float:
+        from diffusers.pipelines.qwenimage.pipeline_qwenimage_edit_inpaint import calculate_shift
+
+        config = engine.pipe.scheduler.config
+        names = ("base_image_seq_len", "max_image_seq_len", "base_shift", "max_shift")
+        usual = (256, 4096, 0.5, 1.15)
+        return float(calculate_shift(tokens, *(config.get(n, u) for n, u in zip(names, usual, strict=True))))
+
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         told: dict[str, Any] = {
             "prompt": [task.prompt for task in tasks],

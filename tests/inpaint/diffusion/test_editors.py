@@ -1,14 +1,19 @@
 """The newer editors on their real classes with tiny weights: orders, masks, batches, seeds."""
 
+import functools
+import itertools
 from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
+import torch
+from PIL import Image
 
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.prompt import instruction, light_words
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit
+from cfgen.inpaint.diffusion.sigmas import schedule
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import INPAINTERS
@@ -84,6 +89,60 @@ def test_white_is_repainted_and_black_is_kept(painter, monkeypatch):
     assert far.any()
     assert moved[far].max() == 0
     assert moved[cells == 255].min() > 0
+
+
+@both
+def test_strength_is_the_noise_that_a_guides_insert_is_given(painter, monkeypatch):
+    """What the VAE is given to decode: weights that say nothing leave the noise in it."""
+    asked, decoded, starts = guided(request(prompt="a box")), [], []
+    strengths = (0.02, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+    for strength in strengths:
+        made = painter(repaint=strength)
+        vae = made._engine().pipe.vae
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                vae, "decode", lambda z, decode=vae.decode, **k: decoded.append(z) or decode(z, **k)
+            )
+            starts.append(made.inpaint([asked])[0].report["start_sigma"])
+    assert starts == list(strengths)
+    off = [float((z - decoded[0]).abs().mean()) for z in decoded]
+    assert all(later > 1.1 * earlier for earlier, later in itertools.pairwise(off)), off
+
+
+@pytest.mark.parametrize("bend", [1.0, 7.4])
+@pytest.mark.parametrize("start", [0.2, 0.5, 1.0])
+def test_a_schedule_starts_where_it_is_told_and_falls(start, bend):
+    sigmas = schedule(start, 4, bend)
+    assert sigmas[0] == pytest.approx(start)
+    assert sigmas == sorted(sigmas, reverse=True)
+    assert sigmas[-1] > 0
+
+
+@both
+def test_a_whole_schedule_is_the_pipelines_own(painter, monkeypatch):
+    made = painter()
+    task = made._task(0, request())
+    engine, seen = made._engine(), []
+    size = (
+        (64, 64) if made.name == "qwen-image-edit" else task.size
+    )  # its fixture's pipeline shrinks pictures
+    wanted = made._sigmas(engine, replace(task, size=size))
+    pipe, kept = engine.pipe, engine.pipe.scheduler
+    step = type(kept).set_timesteps
+
+    @functools.wraps(step)
+    def watched(scheduler, *given, **more):
+        step(scheduler, *given, **more)
+        seen.append(scheduler.sigmas)
+
+    monkeypatch.setattr(type(kept), "set_timesteps", watched)
+    with torch.inference_mode():
+        picture = Image.fromarray(task.image())
+        mask = Image.fromarray(task.mask(made.cell))
+        pipe(**made.told(engine, [task]), image=[picture], mask_image=[mask], strength=1.0,
+             num_inference_steps=made.settings.steps, output_type="latent")  # fmt: skip
+    assert pipe.scheduler is kept
+    assert wanted == pytest.approx(seen[0][:-1].tolist(), abs=1e-5)
 
 
 @both
