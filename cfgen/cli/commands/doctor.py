@@ -1,0 +1,71 @@
+"""``cfgen doctor``: what is here of all that cfgen can use, and what is missing for what."""
+
+import argparse
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cfgen.core.machine import Package
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = subparsers.add_parser(
+        "doctor", help="what is installed here, and what is missing for what; tells no key's value"
+    )
+    parser.set_defaults(func=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from cfgen.core.machine import DISTRIBUTION, KEYS, PLACES, computer, gpus, packages
+    from cfgen.models.files import models_folder
+
+    _section("machine", list(computer().items()))
+    none = [("none", "generative inpainting and local models want one")]
+    _section("GPU", [("found", line) for line in gpus()] or none)
+    wanted = packages()
+    unknown = [("unknown", f"{DISTRIBUTION} is not installed here, only on the path")]
+    _section("packages", [_extra(name, needed) for name, needed in wanted.items()] or unknown)
+    _section("keys", [(name, _set(name, use)) for name, use in KEYS.items()])
+    _section("folders", [(name, _set(name, use)) for name, use in PLACES.items()])
+    _section(f"model files in {models_folder()}", _files())
+    return 0
+
+
+def _set(name: str, use: str) -> str:
+    """Whether a variable is set; never to what."""
+    return f"{'set' if os.environ.get(name) else 'not set'}, for {use}"
+
+
+def _extra(extra: str, needed: "Sequence[Package]") -> tuple[str, str]:
+    from cfgen.core.machine import DISTRIBUTION, PURPOSES
+
+    wrong = "; ".join(
+        f"{p.name} {p.found}, expected {p.wanted}" if p.found else f"{p.name} missing"
+        for p in needed
+        if not p.fits
+    )
+    if not wrong:
+        return extra or "base", f"here: {', '.join(f'{p.name} {p.found}' for p in needed)}"
+    if not extra:
+        return "base", f"broken: {wrong} | pip install {DISTRIBUTION}"
+    return extra, f'no: {wrong} | for {PURPOSES[extra]} | pip install "{DISTRIBUTION}[{extra}]"'
+
+
+def _files() -> list[tuple[str, str]]:
+    from cfgen.models.files import FILES
+
+    return [
+        (
+            file.name,
+            f"here, for {file.use}" if file.here else f"no, for {file.use} | cfgen models get {file.name}",
+        )
+        for file in FILES.values()
+    ]
+
+
+def _section(title: str, rows: Sequence[tuple[str, str]]) -> None:
+    print(title)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"  {name.ljust(width)}  {value}")
