@@ -1,6 +1,6 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const view = cf.viewer($("view")), work = cf.jobs($("job"));
-let rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, chosen = new Set(), walled = false;
+let rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, queued = 0, chosen = new Set(), walled = false;
 
 const REASONS = ["wrong scale", "floats or sinks", "looks pasted", "wrong light", "hidden or cut off", "not a hazard here", "implausible", "seam or smear"];
 const MARK = { accept: "✓", reject: "✕", flag: "⚑", "": "·" };
@@ -9,9 +9,12 @@ const FACETS = { hazard: "Hazard", cluster: "Cluster", scene: "Scene", band: "Di
 const PAGE = 100;
 
 const narrowed = () => Object.fromEntries([...$("facets").querySelectorAll("select")].map((s) => [s.name, s.value]));
-// the server keeps the queue; the page holds what is on screen of it
+// the server keeps the queue; the page holds what is on screen of it. null where it was asked for again meanwhile:
+// an older answer must not take the newer one's place
 async function fetched(where) {
+  const turn = ++queued;
   const told = await cf.ask("queue", { show: $("filter").value, find: $("find").value, ...narrowed(), ...where });
+  if (turn !== queued) return null;
   rows = new Map();
   first = told.from; total = told.total; listed = told.listed; wanted = told.wanted;
   told.rows.forEach((r, i) => rows.set(first + i, r));
@@ -23,7 +26,7 @@ async function fetched(where) {
 async function load(keep) {
   await cf.me(); // where this person was
   const told = await fetched({ keep: keep || (now && now.id) || cf.stored("case." + cf.name()), from: Math.min(at, Math.max(0, total - 1)) });
-  return go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
+  return told && go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
 }
 function count(c) {
   $("counts").replaceChildren(
@@ -45,9 +48,9 @@ const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "opt
   cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", {}, "much like another") : null),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 async function go(index) {
+  const turn = ++asked;
   if (!total) { empty(); return; }
   at = Math.max(0, Math.min(total - 1, index));
-  const turn = ++asked;
   if (!rows.has(at)) { await fetched({ from: at }).catch(() => null); if (turn !== asked || !rows.has(at)) return; }
   const row = rows.get(at);
   const early = ahead && ahead.id === row.id ? await ahead.item : null;
@@ -109,12 +112,12 @@ function draw(row) {
   for (const b of ["accept", "reject", "flag", "again"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
   $("back").hidden = now.status !== "rejected";
 }
-async function decide(decision, reason) {
-  if (!now) return;
-  const row = rows.get(at), id = now.id;
+// of: the case that was on screen when its reason was asked for, whatever is there by now
+async function decide(decision, reason, of = { id: now.id, name: now.name }) {
+  const { id, name } = of;
   const answer = await cf.ask("decide", { id, decision, reason: reason || "" }).catch(() => null);
   if (!answer) return;
-  cf.toast(`${answer.said}: ${row.name}. U takes it back.`, answer.said.startsWith("Your "));
+  cf.toast(`${answer.said}: ${name}. U takes it back.`, answer.said.startsWith("Your "));
   const next = rows.get(at + 1) || rows.get(at - 1);
   await load(next ? next.id : id);
 }
@@ -138,14 +141,14 @@ $("why").addEventListener("keydown", (e) => {
 });
 async function reject() {
   if (!now || $("reject").disabled) return;
-  const reason = await ask(`Why reject “${now.name}”?`, "reject", REASONS);
+  const of = { id: now.id, name: now.name }, reason = await ask(`Why reject “${of.name}”?`, "reject", REASONS);
   if (reason === "") cf.toast("A rejection needs a reason.", true);
-  else if (reason) decide("reject", reason);
+  else if (reason) decide("reject", reason, of);
 }
 async function flag() {
   if (!now || $("flag").disabled) return;
-  const reason = await ask(`Flag “${now.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
-  if (reason !== null) decide("flag", reason);
+  const of = { id: now.id, name: now.name }, reason = await ask(`Flag “${of.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
+  if (reason !== null) decide("flag", reason, of);
 }
 async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
 async function bringBack() { if (now && now.status === "rejected") { await cf.ask("bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
