@@ -73,7 +73,7 @@ def serve(
             pass  # this is how one ends it
         finally:
             served.close()
-        api.jobs.end()
+        api.close()
         end_with_threads(before)
     return served
 
