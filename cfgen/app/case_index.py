@@ -129,7 +129,9 @@ class CaseIndex:
     def look(self, pause: Callable[[], object] = lambda: None) -> None:
         """Learn which cases look alike; as long as pictures are new, some ms for each."""
         entries = [e for e in self.entries() if e.box]
-        self._looks.learn(((e.id, place_of(self.store, e.id) / "augmented.png", e.box or ()) for e in entries), pause)
+        self._looks.learn(
+            ((e.id, place_of(self.store, e.id) / "augmented.png", e.box or ()) for e in entries), pause
+        )
 
     def close(self) -> None:
         """Look at no more pictures."""
@@ -201,9 +203,7 @@ def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str
 
 def _beside(one: Entry, other: Entry) -> bool:
     assert one.distance is not None and other.distance is not None
-    return (
-        abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
-    )
+    return abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
 
 
 def _accepted(path: Path) -> Entry:

@@ -96,7 +96,9 @@ def tag_all(case_index: CaseIndex, name: str, ids: Sequence[str], text: str, on:
     """
     name, tag, batch = person(name), " ".join(text.split()), secrets.token_hex(6)
     if not 0 < len(tag) <= _LONGEST_TAG or not tag.isprintable():
-        raise InputError(f"tag: expected 1 to {_LONGEST_TAG} characters, found {text[:60]!r}; write one word or a few")
+        raise InputError(
+            f"tag: expected 1 to {_LONGEST_TAG} characters, found {text[:60]!r}; write one word or a few"
+        )
     for case_id in ids:
         place_of(case_index.store, case_id)
     files, said = case_index.reviews(), Counter[str]()

@@ -229,6 +229,9 @@ def test_try_gives_a_verdict_and_explains_a_bad_answer(page) -> None:
     sync_api.expect(here.locator("[data-text]")).to_have_value(re.compile("<wp>"))
     here.locator("[data-go]").click()
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("Verdict")
+    here.locator("[data-text]").fill("nothing")
+    here.locator("[data-go]").click()
+    sync_api.expect(here.locator("[data-result]")).to_be_hidden()
 
 
 def test_it_listens_on_this_machine_only(url) -> None:

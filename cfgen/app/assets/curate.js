@@ -37,7 +37,7 @@ function count(c) {
 function facets(found) {
   tags = found.tag.map(([t]) => t);
   const was = narrowed();
-  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > 1 || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
+  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > (f === "tag" ? 0 : 1) || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
     cf.el("select", { name: f, onchange: () => { at = 0; load(); } }, cf.el("option", { value: "" }, "any"), ...found[f].map(([v, n]) => cf.el("option", { value: v, selected: was[f] === v }, `${v.replaceAll("_", " ")} (${n})`))))));
 }
 function list() {
