@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ MADE_AGAIN = "made again as "
 _BAND_M = 20
 #: m; two of one hazard in one scene that stand no farther apart are much the same picture
 _TWIN_M = 3.0
-_AFTER_S, _PAUSE_S = 1.0, 0.005
+_AFTER_S, _PAUSE_S = 1.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class CaseIndex:
             seen = decided(reviews.get(entry.id, ()), name)
             rows.append(
                 {
-                    **{k: v for k, v in asdict(entry).items() if k != "box"},
+                    **{k: v for k, v in vars(entry).items() if k != "box"},
                     "mine": mine,
                     "others": others if seen else [],
                     "band": entry.band,
@@ -185,7 +185,7 @@ def _undecided(entry: Entry) -> Entry:
 
 
 def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Accepted cases that an earlier one much resembles, and that one: the same hazard and place in a scene, or look."""
+    """Accepted cases that an earlier one much resembles, and that one: the same hazard and place, or the same look."""
     places: dict[tuple[str, str], list[Entry]] = {}
     kept: set[str] = set()
     found = {}
@@ -193,16 +193,19 @@ def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str
         if e.status != "accepted" or e.distance is None:
             continue
         others = places.setdefault((e.scene, e.hazard), [])
-        near = [o.id for o in others if _beside(o, e)] or sorted(kept & set(alike.get(e.id, ())))
+        near = next((o.id for o in others if _beside(o, e)), "") or min(
+            kept.intersection(alike.get(e.id, ())), default=""
+        )
         if near:
-            found[e.id] = near[0]
+            found[e.id] = near
         others.append(e)
         kept.add(e.id)
     return found
 
 
 def _beside(one: Entry, other: Entry) -> bool:
-    assert one.distance is not None and other.distance is not None
+    assert one.distance is not None
+    assert other.distance is not None
     return abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_json, write_bytes
-from cfgen.masks.shapes import iou
 
 #: Bits of 64 that may differ, chosen on the demo drives: see tests/app/test_looks.py.
 _FRAME_BITS, _PART_BITS, _OVERLAP = 6, 8, 0.5
@@ -59,16 +58,24 @@ def alike(looks: Mapping[str, Look]) -> dict[str, set[str]]:
     """Of each, the others that it looks like."""
     ids = sorted(looks)
     frames, parts = (_bits([getattr(looks[i], which) for i in ids]) for which in ("frame", "part"))
+    boxes = np.array([looks[i].box for i in ids])
     found: dict[str, set[str]] = {}
     for start in range(0, len(ids), _ROWS):
         rows = slice(start, start + _ROWS)
         near = (_apart(frames, rows) <= _FRAME_BITS) & (_apart(parts, rows) <= _PART_BITS)
-        for i, j in np.argwhere(near):
-            one, other = ids[start + i], ids[j]
-            if one < other and iou(looks[one].box, looks[other].box) >= _OVERLAP:
-                found.setdefault(one, set()).add(other)
-                found.setdefault(other, set()).add(one)
+        pairs = np.argwhere(near & (np.arange(len(ids)) > np.arange(start, start + len(near))[:, None]))
+        pairs[:, 0] += start
+        for i, j in pairs[_share(boxes[pairs[:, 0]], boxes[pairs[:, 1]]) >= _OVERLAP].tolist():
+            found.setdefault(ids[i], set()).add(ids[j])
+            found.setdefault(ids[j], set()).add(ids[i])
     return found
+
+
+def _share(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Intersection over union of boxes (N, 4)."""
+    low, high = np.maximum(one[:, :2], other[:, :2]), np.minimum(one[:, 2:], other[:, 2:])
+    shared = np.clip(high - low, 0, None).prod(1)
+    return shared / ((one[:, 2:] - one[:, :2]).prod(1) + (other[:, 2:] - other[:, :2]).prod(1) - shared)
 
 
 def _bits(hashes: list[int]) -> np.ndarray:
@@ -94,7 +101,7 @@ class Looks:
         """As far as it is known yet."""
         return self._alike
 
-    def learn(self, wanted: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], None]) -> None:
+    def learn(self, wanted: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], object]) -> None:
         """Look at those whose picture is new: id, picture and box of each. ``pause`` is called between two."""
         with self._lock:
             before = _read(self.kept)
