@@ -101,7 +101,9 @@ class Looks:
         """As far as it is known yet."""
         return self._alike
 
-    def learn(self, wanted: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], object]) -> None:
+    def learn(
+        self, wanted: Iterable[tuple[str, Path, tuple[float, ...]]], pause: Callable[[], object]
+    ) -> None:
         """Look at those whose picture is new: id, picture and box of each. ``pause`` is called between two."""
         with self._lock:
             before = _read(self.kept)
