@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import io
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -182,7 +182,7 @@ class Local:
         return Reply(text, "cut" if cut else "complete", "max_new_tokens" if cut else "", usage)
 
 
-def _settle(answers: "list[tuple[asyncio.Future[Reply], Reply | BaseException]]") -> None:
+def _settle(answers: "Sequence[tuple[asyncio.Future[Reply], Reply | BaseException]]") -> None:
     """All in one step: who were answered together can ask together again."""
     for reply, found in answers:
         if reply.done():
