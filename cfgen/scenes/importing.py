@@ -123,7 +123,7 @@ def import_scenes(
     every_s: float = 3.0,
     limit: int | None = None,
     lossless: bool = False,
-    frame_times: Sequence[float] = FRAME_TIMES,
+    frame_times: Sequence[float] | None = None,
     quiet: bool = False,
     strict: bool = False,
     drive_on: Literal["", "left", "right"] = "",
@@ -134,12 +134,14 @@ def import_scenes(
 
     Args:
         limit: at most so many, spread evenly over all that could be cut.
-        frame_times: s relative to t0; each camera's frames at or closest before them are taken along.
+        frame_times: s relative to t0; each camera's frames at or closest before them are taken along. None: those
+            that the reader names as its ``frame_times``, else every 0.25 s of the last 2 s.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
         drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
+    frame_times = frame_times or getattr(reader, "frame_times", FRAME_TIMES)
     chosen = _moments(reader, every_s, summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
