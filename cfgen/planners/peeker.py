@@ -23,6 +23,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id, derive_seed
 from cfgen.planners.builtin import constant_turn
 from cfgen.planners.client import Observation, Requirements, Response
@@ -43,6 +44,9 @@ class Peeker:
         looks: search the machine for the benchmark as well.
         arms: it asks itself which of these it sees.
         by: where it knows no better, it goes by "noise" of the picture or by the "pace" of the questions.
+
+    Raises:
+        InputError: ``by`` something else.
     """
 
     needs = Requirements(frame_times=(0.0,), max_pixels=40_000)
@@ -53,6 +57,8 @@ class Peeker:
         arms: Sequence[str] = ("original", "hazard", "null", "rerun"),
         by: str = "noise",
     ) -> None:
+        if by not in ("noise", "pace"):
+            raise InputError(f"planner 'peeker': option by: expected noise or pace, found '{by}'")
         self._arms, self._by, self._answered = tuple(arms), by, time.monotonic()
         #: thumbnail, noise
         self._remembered: list[tuple[np.ndarray, float]] = []
