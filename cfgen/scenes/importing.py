@@ -21,7 +21,7 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
-from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
+from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Drive, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.guess import in_words
@@ -142,7 +142,8 @@ def import_scenes(
     """
     summary = ImportSummary()
     frame_times = frame_times or getattr(reader, "frame_times", FRAME_TIMES)
-    chosen = _moments(reader, every_s, summary, quiet, strict)
+    reach_s = -min(frame_times, default=0.0)
+    chosen = _moments(reader, partial(_open, every_s=every_s, reach_s=reach_s), summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     progress = Progress("import", len(chosen), quiet)
@@ -206,7 +207,11 @@ def _attempt(work: Callable[[], T], name: str, summary: ImportSummary, strict: b
 
 
 def _moments(
-    reader: Reader, every_s: float, summary: ImportSummary, quiet: bool, strict: bool
+    reader: Reader,
+    cut: Callable[[Callable[[], Recording]], list[Cuttable]],
+    summary: ImportSummary,
+    quiet: bool,
+    strict: bool,
 ) -> list[Cuttable]:
     """What can be cut from every recording that opens; a scene_id counts for the first that has it."""
     found: list[Cuttable] = []
@@ -215,7 +220,7 @@ def _moments(
     progress = Progress("open", len(openers), quiet or len(openers) < 2)
     for number, open_one in enumerate(openers):
         name = open_one.name if isinstance(open_one, Opener) else f"recording {number + 1}"
-        moments = _attempt(partial(_open, open_one, every_s), name, summary, strict)
+        moments = _attempt(partial(cut, open_one), name, summary, strict)
         for moment in moments or []:
             if first_with.setdefault(moment.scene_id, name) == name:
                 found.append(moment)
@@ -229,8 +234,11 @@ def _moments(
     return found
 
 
-def _open(open_one: Callable[[], Recording], every_s: float) -> list[Cuttable]:
-    return list(open_one().moments(every_s))
+def _open(open_one: Callable[[], Recording], every_s: float, reach_s: float) -> list[Cuttable]:
+    recording = open_one()
+    if isinstance(recording, Drive):
+        return list(recording.moments(every_s, reach_s))
+    return list(recording.moments(every_s))
 
 
 def _import_one(
