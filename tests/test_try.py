@@ -119,7 +119,6 @@ def test_the_planner_runs_where_it_is_told_to_and_within_its_limits(tried: tuple
     ("change", "why"),
     [
         (["--python", "no-such-python"], "expected a Python that can be started, found none; give the path"),
-        (["--perception", "no-such"], "no-such"),
         (["--speed", "14"], "was made with another speed; choose another --out"),
         (["--hazard", "cone_lin"], r"hazard 'cone_lin' is not in the taxonomy"),
     ],

@@ -141,8 +141,8 @@ def import_scenes(
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
-    frame_times = frame_times or getattr(reader, "frame_times", FRAME_TIMES)
-    reach_s = -min(frame_times, default=0.0)
+    kept: Sequence[float] = frame_times or getattr(reader, "frame_times", FRAME_TIMES)
+    reach_s = -min(kept, default=0.0)
     chosen = _moments(reader, partial(_open, every_s=every_s, reach_s=reach_s), summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
@@ -151,9 +151,7 @@ def import_scenes(
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
         told = {"drive_on": drive_on} if drive_on else {}
-        write = partial(
-            _import_one, moment, out / moment.scene_id, frame_times, lossless, summary.cameras, told
-        )
+        write = partial(_import_one, moment, out / moment.scene_id, kept, lossless, summary.cameras, told)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
