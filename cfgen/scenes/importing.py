@@ -141,7 +141,8 @@ def import_scenes(
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
-    kept: Sequence[float] = frame_times or getattr(reader, "frame_times", FRAME_TIMES)
+    usual: Sequence[float] = getattr(reader, "frame_times", FRAME_TIMES)
+    kept = frame_times or usual
     reach_s = -min(kept, default=0.0)
     chosen = _moments(reader, partial(_open, every_s=every_s, reach_s=reach_s), summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
