@@ -128,42 +128,41 @@ class Logins:
         return [r for r in ROLES if any(a.role == r for a in self.accounts.values())]
 
     def wait(self, name: str, address: str) -> int:
-        """Seconds until this name or this address may try again; 0 for now."""
+        """Seconds until this name or this address may try again, whether or not anybody has the name; 0 for now."""
         now = time.monotonic()
         with self._lock:
-            left = max(self._until(key) - now for key, _ in self._counted(name, address))
+            left = max(self._until(key) - now for key in (f"name {name}", f"from {address}"))
         return max(0, math.ceil(left))
 
     def check(self, name: str, password: str, address: str) -> Account | None:
-        """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again."""
-        counted = self._counted(name, address)
+        """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again.
+
+        Who makes up names must not lock out who shares the address, nor learn which names there are: what is told of
+        an address (:meth:`wait`) counts all names, what is held back those that somebody has, and it takes as long.
+        """
+        account = self.accounts.get(name)
+        counted = {f"name {name}": _FREE_TRIES, f"from {address}": 5 * _FREE_TRIES}
+        if account:
+            counted[f"known from {address}"] = 5 * _FREE_TRIES
         with self._lock:
             now = time.monotonic()
-            if any(self._until(key) > now for key, _ in counted):
+            if self._until(f"name {name}") > now:
                 return None
-            before = {key: self._wrong.get(key) for key, _ in counted}
-            for key, free in counted:  # before it is looked at: many tries at once count as many
+            held_back = self._until(f"known from {address}") > now
+            before = {key: self._wrong.get(key) for key in counted}
+            for key, free in counted.items():  # before it is looked at: many tries at once count as many
                 self._count(key, free)
-        account = self.accounts.get(name)
-        # as long for a name that nobody has
-        if not matches(password[:1000], account.password if account else self._nobody) or account is None:
+        right = matches(password[:1000], account.password if account else self._nobody)
+        if not right or account is None or held_back:
             return None
         with self._lock:
             self._wrong.pop(f"name {name}", None)
-            every = f"known from {address}"
-            if (was := before[every]) is not None:
-                self._wrong[every] = was
-            else:
-                self._wrong.pop(every, None)
+            for key, was in before.items():
+                if was is not None and not key.startswith("name "):
+                    self._wrong[key] = was
+                else:
+                    self._wrong.pop(key, None)
         return account
-
-    def _counted(self, name: str, address: str) -> tuple[tuple[str, int], ...]:
-        """What a try of this name from there counts for, and the tries that are free.
-
-        Names that nobody has are counted apart: who makes them up must not lock out who shares the address.
-        """
-        known = "known" if name in self.accounts else "unknown"
-        return (f"name {name}", _FREE_TRIES), (f"{known} from {address}", 5 * _FREE_TRIES)
 
     def _until(self, key: str) -> float:
         return self._wrong.get(key, (0, 0.0))[1]

@@ -117,6 +117,11 @@ class Api:
         """The open rooms that a role may enter."""
         return [r for r in self.rooms if r in ROOMS_OF[role]]
 
+    def close(self) -> None:
+        """End what runs in the background."""
+        self.case_index.close()
+        self.jobs.end()
+
     def warm_up(self) -> None:
         """Read what the first page asks for, before it does."""
         with contextlib.suppress(CfgenError):  # it will be said when the page asks
@@ -169,6 +174,11 @@ class Api:
                     _decision(q),
                     str(q.get("reason", "")),
                     q["role"],
+                )
+            },
+            "tag_all": lambda name, q: {
+                "said": wall.tag_all(
+                    self.case_index, name, wall.selection(q), _text(q, "tag"), q.get("on") is not False
                 )
             },
             "export": self._export,

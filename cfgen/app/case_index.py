@@ -1,14 +1,17 @@
 """The benchmark's cases as the app lists them: read once, and again only where a file changed."""
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen.app.policy import current
+from cfgen.app.looks import Looks
+from cfgen.app.policy import current, decided
 from cfgen.app.reviews import identifier
-from cfgen.core.errors import StoreError
+from cfgen.app.tags import tags_of
+from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.records import ReviewFile
 from cfgen.store import Store
@@ -19,6 +22,7 @@ MADE_AGAIN = "made again as "
 _BAND_M = 20
 #: m; two of one hazard in one scene that stand no farther apart are much the same picture
 _TWIN_M = 3.0
+_AFTER_S, _PAUSE_S = 1.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Entry:
     recognition: str = ""
     distance: float | None = None
     lateral: float = 0.0
+    box: tuple[float, float, float, float] | None = None
 
     @property
     def band(self) -> str:
@@ -57,6 +62,8 @@ class CaseIndex:
         self.store = store
         self._lock = threading.Lock()
         self._seen: dict[Path, tuple[tuple[int, int], Any]] = {}
+        self._looks = Looks(store.work / "looks.json")
+        self._looked: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
         """Every case that is here, accepted, rejected or refused, in the order of the ids."""
@@ -94,7 +101,9 @@ class CaseIndex:
             else entry
             for entry in self.entries()
         ]
-        twins = _twins(entries)
+        twins = _twins(entries, self._looks.alike())
+        drives = {scene: self._drive(scene) for scene in {e.scene for e in entries}}
+        self._look_later(entries)
         for entry in entries:
             mine, others = "", []
             for file in reviews.get(entry.id, ()):
@@ -106,14 +115,46 @@ class CaseIndex:
             seen = decided(reviews.get(entry.id, ()), name)
             rows.append(
                 {
-                    **asdict(entry),
+                    **{k: v for k, v in vars(entry).items() if k != "box"},
                     "mine": mine,
                     "others": others if seen else [],
                     "band": entry.band,
-                    "twin": entry.id in twins,
+                    "drive": drives[entry.scene],
+                    "tags": tags_of(reviews.get(entry.id, ()), name),
+                    "twin": twins.get(entry.id, ""),
                 }
             )
         return rows
+
+    def look(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Learn which cases look alike; as long as pictures are new, some ms for each."""
+        entries = [e for e in self.entries() if e.box]
+        self._looks.learn(
+            ((e.id, place_of(self.store, e.id) / "augmented.png", e.box or ()) for e in entries), pause
+        )
+
+    def close(self) -> None:
+        """Look at no more pictures."""
+        self._looks.stop.set()
+
+    def _look_later(self, entries: Sequence[Entry]) -> None:
+        """In the background where cases have come or gone, after what was asked for is on the screen."""
+        ids = tuple(e.id for e in entries)
+        with self._lock:
+            known, self._looked = self._looked == ids, ids
+        if not known:
+            threading.Thread(target=self._look_soon, daemon=True).start()
+
+    def _look_soon(self) -> None:
+        stop = self._looks.stop
+        with contextlib.suppress(CfgenError):  # it will be said when somebody asks for the list
+            if not stop.wait(_AFTER_S):
+                self.look(lambda: stop.wait(_PAUSE_S))
+
+    def _drive(self, scene: str) -> str:
+        """Where a scene was recorded."""
+        told = self._read(self.store.scene_dir(scene) / "scene.json", read_json) or {}
+        return str((told.get("extra") or {}).get("drive") or told.get("source") or scene)
 
     def _read(self, path: Path, read: Callable[[Path], T]) -> T | None:
         """None when the file went away meanwhile."""
@@ -134,11 +175,6 @@ class CaseIndex:
         return value
 
 
-def decided(files: Sequence[ReviewFile], name: str) -> bool:
-    """Whether ``name`` has decided on the case of these files, even where that was taken back since."""
-    return any(file.rater == name for file in files)
-
-
 def is_verdict(entry: Entry) -> bool:
     """Whether a person judged it out; one that was made again was replaced, whatever it looked like."""
     return entry.status == "rejected" and not entry.reason.startswith(MADE_AGAIN)
@@ -148,18 +184,29 @@ def _undecided(entry: Entry) -> Entry:
     return replace(entry, status="accepted", reason="", by="")
 
 
-def _twins(entries: list[Entry]) -> set[str]:
-    """Accepted cases that another, earlier one much resembles: the same hazard, scene and place."""
-    places: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    found = set()
+def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Accepted cases that an earlier one much resembles, and that one: the same hazard and place, or the same look."""
+    places: dict[tuple[str, str], list[Entry]] = {}
+    kept: set[str] = set()
+    found = {}
     for e in entries:
         if e.status != "accepted" or e.distance is None:
             continue
         others = places.setdefault((e.scene, e.hazard), [])
-        if any(abs(e.distance - d) < _TWIN_M and abs(e.lateral - side) < _TWIN_M for d, side in others):
-            found.add(e.id)
-        others.append((e.distance, e.lateral))
+        near = next((o.id for o in others if _beside(o, e)), "") or min(
+            kept.intersection(alike.get(e.id, ())), default=""
+        )
+        if near:
+            found[e.id] = near
+        others.append(e)
+        kept.add(e.id)
     return found
+
+
+def _beside(one: Entry, other: Entry) -> bool:
+    assert one.distance is not None
+    assert other.distance is not None
+    return abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
 
 
 def _accepted(path: Path) -> Entry:
@@ -179,6 +226,7 @@ def _accepted(path: Path) -> Entry:
             recognition=_recognition(case.get("gates", ())),
             distance=place["distance_m"],
             lateral=place["lateral_m"],
+            box=tuple(place["box_px"]),
         )
     except (KeyError, TypeError) as error:
         raise StoreError(
@@ -212,6 +260,7 @@ def _refused(path: Path) -> Entry:
         recognition=base.recognition if base else "",
         distance=base.distance if base else None,
         lateral=base.lateral if base else 0.0,
+        box=base.box if base else None,
     )
 
 

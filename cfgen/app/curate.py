@@ -1,21 +1,23 @@
 """Look at cases and decide on them. Every decision is kept with its name and time; a rejected case can come back."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import cv2
 
-from cfgen.app.case_index import MADE_AGAIN, CaseIndex, aside, decided, place_of
+from cfgen.app.case_index import MADE_AGAIN, CaseIndex, aside, place_of
 from cfgen.app.pictures import case_url, scene_url
-from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, held, may_overrule
-from cfgen.app.reviews import Decision, Role, append_review, identifier, person, words
+from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, decided, held, may_overrule
+from cfgen.app.reviews import Decision, Role, append_review, append_tag, identifier, person, words
+from cfgen.app.tags import latest as latest_tags
+from cfgen.app.tags import tags_of
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
-from cfgen.records import Case, Rejection, Review, ReviewFile, Scene
+from cfgen.records import Case, Rejection, Review, ReviewFile, Scene, Tagging
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
@@ -36,7 +38,7 @@ def item(case_index: CaseIndex, case_id: str, name: str = "", blind: bool = Fals
         for entry in file.history
     ]
     shown: dict[str, Any] = {"id": case_id, "reviews": sorted(reviews, key=lambda r: r["at"])}
-    shown["decided"] = seen
+    shown["decided"], shown["tags"] = seen, tags_of(files, name)
     if folder == store.rejected_dir(case_id):
         rejection = read_record(folder / "rejection.json", Rejection)
         shown |= {"status": "refused", "reason": rejection.reason, "by": rejection.by}
@@ -87,7 +89,7 @@ def decide(
 
 
 def undo(case_index: CaseIndex, name: str) -> tuple[str, str]:
-    """Take back this person's latest standing decision, or all that were decided with it.
+    """Take back this person's latest standing decision or tag, and all that were decided or tagged with it.
 
     Returns its case, and in words what was taken back.
 
@@ -97,12 +99,11 @@ def undo(case_index: CaseIndex, name: str) -> tuple[str, str]:
         InputError: there is none.
     """
     name, store = person(name), case_index.store
-    mine = [
-        (standing.at, file.case_id, standing)
-        for files in case_index.reviews().values()
-        for file in files
-        if file.rater == name and (standing := current(file.history))
-    ]
+    files = [f for each in case_index.reviews().values() for f in each if f.rater == name]
+    mine = [(last.at, f.case_id, last) for f in files if (last := current(f.history))]
+    tags = latest_tags(files)
+    if tags and tags[0][1].at > max((m[0] for m in mine), default=""):
+        return _untag(store, name, tags)
     if not mine:
         raise InputError(f"undo: {name} has no decision that stands")
     latest = max(mine, key=lambda m: m[0])
@@ -113,6 +114,15 @@ def undo(case_index: CaseIndex, name: str) -> tuple[str, str]:
     what = f"{_UNDONE[latest[2].decision]} {first if len(together) == 1 else f'{len(together)} cases'}"
     reason = f" ({latest[2].reason})" if latest[2].reason else ""
     return first, f"Taken back: {what}{reason}."
+
+
+def _untag(store: Store, name: str, tags: Sequence[tuple[str, Tagging]]) -> tuple[str, str]:
+    for case_id, entry in tags:
+        append_tag(store, name, case_id, entry.tag, entry.on, entry.batch, undoes=True)
+    first, entry = min(tags, key=lambda t: t[0])
+    what = first if len(tags) == 1 else f"{len(tags)} cases"
+    did = f"you tagged {what} “{entry.tag}”" if entry.on else f"you took “{entry.tag}” off {what}"
+    return first, f"Taken back: {did}."
 
 
 _UNDONE: dict[Decision, str] = {"accept": "you accepted", "reject": "you rejected", "flag": "you flagged"}

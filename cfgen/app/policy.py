@@ -35,6 +35,11 @@ def current(history: Sequence[Review]) -> Review | None:
     return stack[-1] if stack else None
 
 
+def decided(files: Sequence[ReviewFile], name: str) -> bool:
+    """Whether ``name`` has decided on the case of these files, even where that was taken back since."""
+    return any(file.rater == name and file.history for file in files)
+
+
 def held(policy: Policy, files: Sequence[ReviewFile]) -> Held:
     """What ``policy`` makes of everybody's history of one case."""
     standing = [

@@ -1,15 +1,25 @@
 """What people decide, appended under a lock: two browsers on one case lose nothing of each other's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.core.hashing import derive_id
-from cfgen.records import ADJUDICATED, Dimension, Identifier, Rating, RatingFile, Review, ReviewFile, Score
+from cfgen.records import (
+    ADJUDICATED,
+    Dimension,
+    Identifier,
+    Rating,
+    RatingFile,
+    Review,
+    ReviewFile,
+    Score,
+    Tagging,
+)
 from cfgen.store import Store
 
 Role = Literal["rater", "curator", "manager"]
@@ -56,11 +66,25 @@ def append_review(
     batch: str = "",
 ) -> ReviewFile:
     """One more entry in this person's history of this case."""
-    path = store.review_path(person(rater), identifier(case_id, "case"))
     entry = Review(at=_now(), decision=decision, reason=words(reason), role=role, batch=batch)
-    with store.held(f"review-{derive_id(person(rater), case_id)}"):
-        earlier = read_record(path, ReviewFile).history if path.is_file() else ()
-        file = ReviewFile(rater=person(rater), case_id=case_id, history=(*earlier, entry))
+    return _change(store, rater, case_id, lambda file: {"history": (*file.history, entry)})
+
+
+def append_tag(
+    store: Store, rater: str, case_id: str, tag: str, on: bool, batch: str, undoes: bool = False
+) -> ReviewFile:
+    """One more word of this person's on this case, or one off."""
+    entry = Tagging(at=_now(), tag=tag, on=on, undoes=undoes, batch=batch)
+    return _change(store, rater, case_id, lambda file: {"tags": (*file.tags, entry)})
+
+
+def _change(
+    store: Store, rater: str, case_id: str, change: Callable[[ReviewFile], dict[str, Any]]
+) -> ReviewFile:
+    rater, path = person(rater), store.review_path(person(rater), identifier(case_id, "case"))
+    with store.held(f"review-{derive_id(rater, case_id)}"):
+        file = read_record(path, ReviewFile) if path.is_file() else ReviewFile(rater=rater, case_id=case_id)
+        file = file.model_copy(update=change(file))
         store.write_review(file)
     return file
 

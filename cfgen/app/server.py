@@ -1,7 +1,9 @@
 """The only file that knows Gradio: one page for each role with a tab for each of its rooms, behind the guard."""
 
 import contextlib
+import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -16,6 +18,7 @@ from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = ("common.js", "plots.js")
 _START_S = 60.0
+_END_S = 3.0
 
 
 class Served:
@@ -57,7 +60,7 @@ def serve(
         accounts: who may log in; none: whoever can reach it is a manager.
         hosts: further names under which browsers may ask for it.
     """
-    listens = _bound(host, port)
+    listens, before = _bound(host, port), threading.enumerate()
     threading.Thread(target=api.warm_up, daemon=True).start()
     served = Served(
         Guard(_pages(api, Logins(accounts), listens.getsockname()[1]), Hosts(host, hosts)), listens
@@ -70,7 +73,25 @@ def serve(
             pass  # this is how one ends it
         finally:
             served.close()
+        api.close()
+        end_with_threads(before)
     return served
+
+
+def end_with_threads(before: Sequence[threading.Thread]) -> None:
+    """End the process here, with 0, where a thread begun since ``before`` does not end by itself.
+
+    An answer that nobody waits for any more may still be worked out in OpenCV: a thread there aborts the process
+    when Python winds down around it.
+    """
+    end = time.monotonic() + _END_S
+    for thread in set(threading.enumerate()) - set(before):
+        thread.join(max(0.0, end - time.monotonic()))
+        if thread.is_alive():
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(0)
 
 
 def _pages(api: Api, logins: Logins, port: int) -> Any:

@@ -12,14 +12,16 @@ from cfgen.app.case_index import CaseIndex, place_of
 from cfgen.app.curate import decide
 from cfgen.app.pictures import case_url
 from cfgen.app.policy import SAID
-from cfgen.app.reviews import Decision, Role
+from cfgen.app.reviews import Decision, Role, append_tag, person
+from cfgen.app.tags import tags_of
 from cfgen.core.errors import InputError
 from cfgen.store import VIEWS, Store
 
 PAGE = 100
 _MOST = 1000
 #: Facets by the field of a row; distances in bands of 20 m.
-FACETS = ("hazard", "cluster", "scene", "band", "recognition", "gate")
+FACETS = ("hazard", "cluster", "drive", "scene", "band", "recognition", "gate", "tag")
+_LONGEST_TAG = 40
 _SHOWN = {
     "every": lambda r: True,
     "todo": lambda r: r["status"] == "accepted" and not r["mine"],
@@ -52,7 +54,7 @@ def page(case_index: CaseIndex, name: str, asked: Mapping[str, Any]) -> dict[str
     found = [
         row
         for row in here
-        if all(row[f] == value for f, value in chosen.items() if value)
+        if all(value in _values(row, f) for f, value in chosen.items() if value)
         and (not word or word in f"{row['name']} {row['hazard']} {row['scene']} {row['id']}".lower())
     ]
     at = next((i for i, row in enumerate(found) if row["id"] == asked.get("keep")), None)
@@ -64,7 +66,7 @@ def page(case_index: CaseIndex, name: str, asked: Mapping[str, Any]) -> dict[str
         "at": at,
         "total": len(found),
         "listed": len(here),
-        "facets": {f: sorted(Counter(r[f] for r in here if r[f]).items()) for f in FACETS},
+        "facets": {f: sorted(Counter(v for r in here for v in _values(r, f)).items()) for f in FACETS},
         "counts": {
             "here": len(accepted),
             "mine": sum(bool(r["mine"]) for r in accepted),
@@ -83,6 +85,29 @@ def decide_all(
     said = Counter(
         decide(case_index, name, case_id, decision, reason, role, batch).partition(",")[0] for case_id in ids
     )
+    return "; ".join(f"{n} × {words}" for words, n in said.most_common())
+
+
+def tag_all(case_index: CaseIndex, name: str, ids: Sequence[str], text: str, on: bool) -> str:
+    """Put a word on these cases or take it off, which one undo takes back; returns what came of it.
+
+    Raises:
+        InputError: it is no word, or there is no such case.
+    """
+    name, tag, batch = person(name), " ".join(text.split()), secrets.token_hex(6)
+    if not 0 < len(tag) <= _LONGEST_TAG or not tag.isprintable():
+        raise InputError(
+            f"tag: expected 1 to {_LONGEST_TAG} characters, found {text[:60]!r}; write one word or a few"
+        )
+    for case_id in ids:
+        place_of(case_index.store, case_id)
+    files, said = case_index.reviews(), Counter[str]()
+    for case_id in ids:
+        if (tag in tags_of(files.get(case_id, ()), name)) == on:
+            said["Had it already" if on else "Did not have it"] += 1
+        else:
+            append_tag(case_index.store, name, case_id, tag, on, batch)
+            said[f"Tagged “{tag}”" if on else f"No longer “{tag}”"] += 1
     return "; ".join(f"{n} × {words}" for words, n in said.most_common())
 
 
@@ -164,6 +189,14 @@ def _free(root: Path, what: str) -> Path:
     while (out := root.with_name(f"{root.name}-{what}-{number}")).exists():
         number += 1
     return out
+
+
+def _values(row: Mapping[str, Any], facet: str) -> list[str]:
+    """What a row has of a facet: one value or none, of tags several."""
+    if facet == "tag":
+        tags: list[str] = row["tags"]
+        return tags
+    return [row[facet]] if row[facet] else []
 
 
 def _small(store: Store, row: Mapping[str, Any]) -> dict[str, str]:

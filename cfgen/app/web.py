@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -27,6 +28,7 @@ class Web:
     def __init__(self, api: Api, logins: Logins, cookie: str) -> None:
         self.api, self.logins, self.cookie = api, logins, cookie
         self.sessions = Sessions()
+        self._looked_up = CapacityLimiter(2)  # a flood of passwords waits in line, nobody else behind it
 
     def routes(self) -> list[BaseRoute]:
         return [
@@ -90,9 +92,12 @@ class Web:
         fields = parse_qs((await request.body())[:10_000].decode("utf-8", "replace"))
         name, password = (fields.get(k, [""])[0] for k in ("username", "password"))
         name, address = "_".join(name.split())[:120], request.client.host if request.client else ""
-        if left := self.logins.wait(name, address):
+        left = self.logins.wait(name, address)
+        account = await to_thread.run_sync(
+            self.logins.check, name, password, address, limiter=self._looked_up
+        )
+        if account is None and left:
             return _login_form(f"Too many wrong passwords. Try again in {left} s.", 429, left)
-        account = await run_in_threadpool(self.logins.check, name, password, address)
         if account is None:
             return _login_form("Name or password is wrong.", 401)
         self.sessions.end(request.cookies.get(self.cookie))

@@ -21,10 +21,24 @@ COLUMNS = (
     *("at", "seconds", "paused", "campaign", "item", "kind", "known"),
 )
 UNKNOWN = "UNKNOWN"
+_CHOICES = "".join(f'<Choice value="{v}"/>' for v in (0, 1, 2, UNKNOWN))
+#: What Label Studio calls a labelling configuration: without it, it cannot show the ratings.
+LABEL_STUDIO = "\n".join(
+    [
+        '<View>\n  <Text name="answer" value="$item"/>',
+        *(
+            f'  <Header value="{d}"/><Choices name="{d}" toName="answer" choice="single">{_CHOICES}</Choices>'
+            for d in DIMENSIONS
+        ),
+        '  <TextArea name="note" toName="answer"/>\n</View>\n',
+    ]
+)
 
 
 def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> int:
     """Write every saved score, one row each, to ``out``; returns how many.
+
+    For Label Studio its labelling configuration is written beside it, as ``.xml``.
 
     Raises:
         InputError: an unknown format, or nothing has been rated.
@@ -44,6 +58,7 @@ def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> 
         data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
         data = json.dumps(_label_studio(rows), indent=1, ensure_ascii=False) + "\n"
+        write_bytes(out.with_suffix(".xml"), LABEL_STUDIO.encode())
     write_bytes(out, data.encode())
     return len(rows)
 
@@ -117,8 +132,9 @@ _DATA = ("planner", "case_id", "arm", "repeat", "campaign", "item", "kind", "kno
 def _label_studio(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One task for each item, one annotation for each saving of scores."""
     tasks: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        task = tasks.setdefault(row["item"], {"data": {k: row[k] for k in _DATA}, "annotations": []})
+    for number, row in enumerate(rows, 1):
+        new = {"id": len(tasks) + 1, "data": {k: row[k] for k in _DATA}, "annotations": []}
+        task = tasks.setdefault(row["item"], new)
         choices = [_choice(d, str(row[d])) for d in DIMENSIONS]
         note = {
             "from_name": "note",
@@ -128,6 +144,7 @@ def _label_studio(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         task["annotations"].append(
             {
+                "id": number,
                 "completed_by": {"email": row["rater"]},
                 "created_at": row["at"],
                 "lead_time": row["seconds"],

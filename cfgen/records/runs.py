@@ -249,7 +249,21 @@ class Review(Record):
     batch: str = ""
 
 
+class Tagging(Record):
+    """A word put on a case, or taken off. ``undoes``: it takes back the entry that stood before it."""
+
+    at: str
+    tag: str = Field(min_length=1, max_length=40)
+    on: bool = True
+    undoes: bool = False
+    #: the same for all that were tagged in one go
+    batch: str = ""
+
+
 class ReviewFile(Stored):
+    """A person's append-only history for one case: decisions, and words put on it."""
+
     rater: Identifier
     case_id: Identifier
-    history: tuple[Review, ...]
+    history: tuple[Review, ...] = ()
+    tags: tuple[Tagging, ...] = ()

@@ -32,7 +32,7 @@ def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> It
     assert code == 0, err
     api = Api(root, real / "udacity_hmb3" / "scenes")
     yield api
-    api.jobs.end()
+    api.close()
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +85,16 @@ def opened(browser, url: str, width: int, name: str, **context):
     yield page
     page.close()
     assert [f for f in faults if not any(words in f for words in SAID)] == []
+
+
+def serious(page, where: str) -> list:
+    """What axe calls serious or critical in what is on screen."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python"
+    )
+    found = axe.Axe().run(page).response["violations"]
+    return [
+        (where, f["id"], [n["html"][:160] for n in f["nodes"]])
+        for f in found
+        if f["impact"] in ("serious", "critical")
+    ]

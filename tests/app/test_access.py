@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("gradio", reason="the app's browser tests need gradio: pip install 'cfgen-bench[app]'")
 pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: pip install playwright")
 
-from tests.app.conftest import opened
+from tests.app.conftest import opened, serious
 from tests.app.page import contrasts, focused, nameless
 from tests.app.rooms import room
 
@@ -29,6 +29,7 @@ CURATE = [
     "A accept",
     "R reject…",
     "F flag…",
+    "T tag…",
     "G regenerate…",
     "U undo",
     "Previous case",
@@ -69,18 +70,13 @@ WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWi
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (834, 1112), (390, 844)])
 def test_no_room_has_a_serious_fault_for_axe_or_sticks_out(browser, url, width, height) -> None:
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python"
-    )
     for page in opened(browser, url, width, "anna"):
         page.set_viewport_size({"width": width, "height": height})
         for name in READY:
             root = ready(page, name)
             assert nameless(page, root) == []
             assert page.evaluate(WIDE) <= 1, name
-            found = axe.Axe().run(page).response["violations"]
-            serious = [f for f in found if f["impact"] in ("serious", "critical")]
-            assert [(name, f["id"], [n["html"][:160] for n in f["nodes"]]) for f in serious] == []
+            assert serious(page, name) == []
             headings = page.locator("h1:visible").count(), page.locator("main:visible").count()
             assert headings == (1, 1), name
             if name == "Rate" and width > 700:

@@ -92,6 +92,29 @@ def test_free_text_stays_text(desk) -> None:
     sync_api.expect(here.locator("[data-reviews]")).to_contain_text("took that back")
 
 
+def test_an_older_answer_of_the_queue_does_not_take_a_newer_ones_place(desk) -> None:
+    here, late = desk.locator("#room-curate"), []
+
+    def hold(route) -> None:
+        if '"show":"flag"' in route.request.post_data and not late:
+            late.append((route, route.fetch()))
+        else:
+            route.continue_()
+
+    title = here.locator("[data-title]").inner_text()
+    desk.route("**/call", hold)
+    here.locator("[data-filter]").select_option("flag")
+    here.locator("[data-filter]").select_option("all")
+    sync_api.expect(here.locator("[data-list] li")).not_to_have_count(0)
+    while not late:
+        desk.wait_for_timeout(10)
+    with desk.expect_response("**/call"):
+        late[0][0].fulfill(response=late[0][1])
+    sync_api.expect(here.locator("[data-title]")).to_have_text(title)
+    assert here.locator("[data-list] li").count() > 0
+    desk.unroute("**/call")
+
+
 def test_a_name_is_no_path_and_once_given_takes_no_more_keys(browser, url, api) -> None:
     page = browser.new_page()
     page.goto(url)
@@ -206,6 +229,9 @@ def test_try_gives_a_verdict_and_explains_a_bad_answer(page) -> None:
     sync_api.expect(here.locator("[data-text]")).to_have_value(re.compile("<wp>"))
     here.locator("[data-go]").click()
     sync_api.expect(here.locator("[data-verdict]")).to_have_text("Verdict")
+    here.locator("[data-text]").fill("nothing")
+    here.locator("[data-go]").click()
+    sync_api.expect(here.locator("[data-result]")).to_be_hidden()
 
 
 def test_it_listens_on_this_machine_only(url) -> None:

@@ -5,6 +5,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -184,6 +185,17 @@ def test_ratings_go_out_and_come_back_as_they_were(api: Api, scored: Path, tmp_p
         rows = list(csv.DictReader(file.open()))
         assert Counter(r["kind"] for r in rows)["training"] == 2
         assert float(rows[0]["seconds"]) == 10
+    if form == "label-studio":
+        controls = {
+            c.get("name") for c in ElementTree.parse(file.with_suffix(".xml")).iter() if c.get("toName")
+        }
+        used = {
+            r["from_name"]
+            for t in json.loads(file.read_text())
+            for a in t["annotations"]
+            for r in a["result"]
+        }
+        assert used <= controls == {*DIMENSIONS, "note"}
     other = Api(shutil.copytree(scored, tmp_path / "other"))
     added = import_ratings(other.store.root, file)
     theirs, ours = (

@@ -1,6 +1,7 @@
 """What ``cfgen app`` says before it starts."""
 
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -71,6 +72,25 @@ def test_an_option_that_does_not_fit_is_explained(bench: Path, arguments: list[s
     code, _, err = run("app", str(bench), "--port", str(free_port()), *arguments)
     assert code == 2
     assert words in err
+
+
+def test_an_answer_that_is_still_worked_out_does_not_abort_the_end() -> None:
+    """A thread in OpenCV while Python winds down ended the process with SIGABRT."""
+    code = """
+import threading
+import cv2, numpy as np
+from cfgen.app import server
+def work():
+    while True:
+        cv2.resize(np.zeros((2000, 3000, 3), np.uint8), (1500, 1000), interpolation=cv2.INTER_AREA)
+server._END_S, before = 0.05, threading.enumerate()
+threading.Thread(target=work, daemon=True).start()
+print("over")
+server.end_with_threads(before)
+print("no thread was waited for")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "over\n"), done.stderr
 
 
 def test_options_of_inpainters_are_kept_apart() -> None:

@@ -249,22 +249,48 @@ def test_guessing_passwords_becomes_slow_for_that_name_only(monkeypatch: pytest.
     assert logins.wait("anna", "10.0.0.1") == 0
 
 
-def test_made_up_names_do_not_lock_out_who_shares_their_address() -> None:
-    logins = Logins([Account("anna", "rater", hashed(PASSWORD))])
+def test_made_up_names_lock_nobody_out_and_tell_nobody_which_names_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cfgen.app.accounts._N", 2)
+    logins = Logins([Account(n, "rater", hashed(PASSWORD)) for n in ("anna", "ben")])
     for n in range(40):
         assert logins.check(f"made-up{n}", "guess", "10.0.0.1") is None
-    assert logins.wait("another", "10.0.0.1") > 0
-    assert logins.wait("anna", "10.0.0.1") == 0
+    assert logins.wait("another", "10.0.0.1") == logins.wait("anna", "10.0.0.1") > 0
+    looked: list[str] = []
+    monkeypatch.setattr("cfgen.app.accounts.matches", lambda p, kept: looked.append(kept) or p == PASSWORD)
+    for name in ("another", "anna"):
+        assert logins.check(name, "guess", "10.0.0.1") is None
+    assert len(looked) == 2, "as long for a name that nobody has"
     assert logins.check("anna", PASSWORD, "10.0.0.1") is not None
 
 
-def test_wrong_passwords_over_http_end_in_a_wait(locked: str) -> None:
+def test_one_password_tried_on_many_names_ends_in_a_wait_for_that_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cfgen.app.accounts._N", 2)
+    names = [f"n{n}" for n in range(22)]
+    logins = Logins([Account(n, "rater", hashed(PASSWORD)) for n in names])
+    for name in names[:21]:
+        assert logins.check(name, "guess", "10.0.0.1") is None
+    assert logins.check(names[21], PASSWORD, "10.0.0.1") is None
+    assert logins.wait("nobody", "10.0.0.1") == logins.wait(names[21], "10.0.0.1") > 0
+    assert logins.check(names[21], PASSWORD, "10.0.0.2") is not None
+
+
+def test_wrong_passwords_over_http_end_in_a_wait(locked: str, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = [Browser(locked).log_in("nobody", "guess")[0] for _ in range(6)]
     assert codes == [401] * 5 + [429]
     status, data, headers = Browser(locked).log_in("nobody", "guess")
     assert status == 429
     assert int(headers["retry-after"]) > 0
     assert b"Try again in" in data
+    monkeypatch.setattr("cfgen.app.accounts._FREE_TRIES", 1)
+    for n in range(5):  # a flood of made-up names, until the address is slowed down
+        Browser(locked).log_in(f"made-up{n}", "guess")
+    told = [Browser(locked).log_in(name, "guess") for name in ("not-yet", "rat")]
+    assert [t[0] for t in told] == [429, 429], "whoever asks does not learn which names there are"
+    assert Browser(locked).log_in("rat", PASSWORD.replace(" ", "+"))[0] == 303
 
 
 def test_passwords_are_kept_hashed_and_salted(tmp_path: Path) -> None:

@@ -263,10 +263,10 @@ def test_a_page_that_outlives_the_server_says_so_and_goes_on_after(root: Path, b
         stopped(app)
         page.keyboard.press("a")
         expect(page.locator(".cf-toast")).to_contain_text("Is cfgen app still running?")
-        app, _ = started(root, port)
+        again = serve(Api(root), port=port, block=False)
         page.keyboard.press("a")
         expect(page.locator("#room-curate [data-counts] b")).to_have_text(re.compile("^1 of"))
-    stopped(app)
+    again.close()
     decided = json.loads(next(root.glob("reviews/anna/*.json")).read_text())
     assert [entry["decision"] for entry in decided["history"]] == ["accept"]
 

@@ -1,17 +1,20 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const view = cf.viewer($("view")), work = cf.jobs($("job"));
-let rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, chosen = new Set(), walled = false;
+let tags = [], rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, queued = 0, chosen = new Set(), walled = false;
 
 const REASONS = ["wrong scale", "floats or sinks", "looks pasted", "wrong light", "hidden or cut off", "not a hazard here", "implausible", "seam or smear"];
 const MARK = { accept: "✓", reject: "✕", flag: "⚑", "": "·" };
 const SAID = { accept: "you accepted it", reject: "you rejected it", flag: "you flagged it", "": "to do" };
-const FACETS = { hazard: "Hazard", cluster: "Cluster", scene: "Scene", band: "Distance", recognition: "Recognition", gate: "Refused by" };
+const FACETS = { hazard: "Hazard", cluster: "Cluster", drive: "Drive", scene: "Scene", band: "Distance", recognition: "Recognition", gate: "Refused by", tag: "Tag" };
 const PAGE = 100;
 
 const narrowed = () => Object.fromEntries([...$("facets").querySelectorAll("select")].map((s) => [s.name, s.value]));
-// the server keeps the queue; the page holds what is on screen of it
+// the server keeps the queue; the page holds what is on screen of it. null where it was asked for again meanwhile:
+// an older answer must not take the newer one's place
 async function fetched(where) {
+  const turn = ++queued;
   const told = await cf.ask("queue", { show: $("filter").value, find: $("find").value, ...narrowed(), ...where });
+  if (turn !== queued) return null;
   rows = new Map();
   first = told.from; total = told.total; listed = told.listed; wanted = told.wanted;
   told.rows.forEach((r, i) => rows.set(first + i, r));
@@ -23,7 +26,7 @@ async function fetched(where) {
 async function load(keep) {
   await cf.me(); // where this person was
   const told = await fetched({ keep: keep || (now && now.id) || cf.stored("case." + cf.name()), from: Math.min(at, Math.max(0, total - 1)) });
-  return go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
+  return told && go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
 }
 function count(c) {
   $("counts").replaceChildren(
@@ -32,8 +35,9 @@ function count(c) {
     cf.el("small", {}, `${c.here} of ${wanted} wanted · ${c.rejected || 0} rejected · ${c.refused || 0} refused by gates`));
 }
 function facets(found) {
+  tags = found.tag.map(([t]) => t);
   const was = narrowed();
-  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > 1 || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
+  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > (f === "tag" ? 0 : 1) || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
     cf.el("select", { name: f, onchange: () => { at = 0; load(); } }, cf.el("option", { value: "" }, "any"), ...found[f].map(([v, n]) => cf.el("option", { value: v, selected: was[f] === v }, `${v.replaceAll("_", " ")} (${n})`))))));
 }
 function list() {
@@ -42,12 +46,12 @@ function list() {
 }
 const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
   cf.el("i", { title: SAID[r.mine], role: "img", "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
-  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", {}, "much like another") : null),
+  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", { title: `much like ${r.twin}` }, "much like another") : null, r.tags.length ? cf.el("small", {}, "# " + r.tags.join(", ")) : null),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 async function go(index) {
+  const turn = ++asked;
   if (!total) { empty(); return; }
   at = Math.max(0, Math.min(total - 1, index));
-  const turn = ++asked;
   if (!rows.has(at)) { await fetched({ from: at }).catch(() => null); if (turn !== asked || !rows.has(at)) return; }
   const row = rows.get(at);
   const early = ahead && ahead.id === row.id ? await ahead.item : null;
@@ -86,7 +90,7 @@ function empty() {
   const sought = $("find").value.trim(), narrow = Object.values(narrowed()).some(Boolean);
   $("title").textContent = sought ? `Nothing found for “${sought}”` : narrow ? "Nothing fits" : $("filter").value === "todo" ? "Nothing left to look at" : "No such case";
   $("state").textContent = sought || narrow ? `among ${listed} in this list; ${sought ? "clear the search" : "choose any"} to see them` : "";
-  for (const part of ["facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
+  for (const part of ["tags", "facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
 }
 function draw(row) {
   const was = $("list").querySelector("[aria-current]"), here = $("list").querySelector(`[data-i="${at}"]`);
@@ -102,6 +106,7 @@ function draw(row) {
   $("provenance").replaceChildren(...cf.rows(now.provenance || []));
   $("gates").replaceChildren(...cf.gates(now.gates || []));
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
+  $("tags").textContent = now.tags.length ? `Tags: ${now.tags.join(", ")}` : "";
   if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, now.decided ? "nobody has decided yet" : "you have not decided yet; others' decisions show after yours"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },
     cf.el("img", { "data-src": f.path + "&small", alt: "" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
@@ -109,12 +114,12 @@ function draw(row) {
   for (const b of ["accept", "reject", "flag", "again"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
   $("back").hidden = now.status !== "rejected";
 }
-async function decide(decision, reason) {
-  if (!now) return;
-  const row = rows.get(at), id = now.id;
+// of: the case that was on screen when its reason was asked for, whatever is there by now
+async function decide(decision, reason, of = { id: now.id, name: now.name }) {
+  const { id, name } = of;
   const answer = await cf.ask("decide", { id, decision, reason: reason || "" }).catch(() => null);
   if (!answer) return;
-  cf.toast(`${answer.said}: ${row.name}. U takes it back.`, answer.said.startsWith("Your "));
+  cf.toast(`${answer.said}: ${name}. U takes it back.`, answer.said.startsWith("Your "));
   const next = rows.get(at + 1) || rows.get(at - 1);
   await load(next ? next.id : id);
 }
@@ -138,14 +143,27 @@ $("why").addEventListener("keydown", (e) => {
 });
 async function reject() {
   if (!now || $("reject").disabled) return;
-  const reason = await ask(`Why reject “${now.name}”?`, "reject", REASONS);
+  const of = { id: now.id, name: now.name }, reason = await ask(`Why reject “${of.name}”?`, "reject", REASONS);
   if (reason === "") cf.toast("A rejection needs a reason.", true);
-  else if (reason) decide("reject", reason);
+  else if (reason) decide("reject", reason, of);
 }
 async function flag() {
   if (!now || $("flag").disabled) return;
-  const reason = await ask(`Flag “${now.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
-  if (reason !== null) decide("flag", reason);
+  const of = { id: now.id, name: now.name }, reason = await ask(`Flag “${of.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
+  if (reason !== null) decide("flag", reason, of);
+}
+// on one case, or on all that are chosen
+async function tag(on) {
+  const ids = walled ? [...chosen] : now ? [now.id] : [];
+  if (!ids.length) { if (walled) cf.toast("Choose some cases first.", true); return; }
+  const what = walled ? `${ids.length} cases` : `“${now.name}”`, own = new Set([...rows.values()].filter((r) => ids.includes(r.id)).flatMap((r) => r.tags));
+  const word = await ask(on ? `Tag ${what}: with which word?` : `Take which tag off ${what}?`, on ? "tag" : "take off", (on ? tags : [...own]).slice(0, 9));
+  if (word === "") cf.toast("A tag needs a word.", true);
+  if (!word) return;
+  const told = await cf.ask("tag_all", { ids, tag: word, on }).catch(() => null);
+  if (!told) return;
+  cf.toast(`${told.said}. U takes it back.`);
+  await load();
 }
 async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
 async function bringBack() { if (now && now.status === "rejected") { await cf.ask("bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
@@ -154,7 +172,7 @@ const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };
 const flicker = () => { view.flicker(!view.flickering); press("flicker", view.flickering); };
 const zoom = () => { view.zoom(!view.zoomed); press("zoom", view.zoomed); };
 const outline = () => { view.outline(!view.outlined); press("outline", view.outlined); };
-const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), " ": () => (walled ? sides() : flicker()),
+const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, t: () => tag(true), g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), " ": () => (walled ? sides() : flicker()),
   arrowright: () => go(at + 1), arrowdown: () => go(at + 1), arrowleft: () => go(at - 1), arrowup: () => go(at - 1) };
 cf.keys(element, (event) => {
   const on = document.activeElement, key = event.key.toLowerCase();
@@ -164,8 +182,8 @@ cf.keys(element, (event) => {
   if (!DO[key] || event.repeat && !/^arrow/.test(key)) return false;
   DO[key]();
   return true;
-}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["← →", "previous, next case"], ["?", "this list"]]);
-for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["again", DO.g], ["undo", undo], ["back", bringBack], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
+}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["T", "tag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["← →", "previous, next case"], ["?", "this list"]]);
+for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["tag", () => tag(true)], ["again", DO.g], ["undo", undo], ["back", bringBack], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
 let typing = null;
 $("filter").addEventListener("change", () => { at = 0; chosen.clear(); load(); });
 $("find").addEventListener("input", () => { at = 0; clearTimeout(typing); typing = setTimeout(load, 150); });
@@ -185,12 +203,12 @@ function tile(r, i) {
   box.addEventListener("change", () => { if (box.checked) chosen.add(r.id); else chosen.delete(r.id); chose(); });
   const open = cf.el("button", { title: `${r.name}, ${r.where || r.reason}`, "aria-label": `look at ${r.name}, ${r.where}`, onclick: () => { wall(false); go(i); } }, picture);
   open.addEventListener("pointerenter", () => { picture.src = (sided ? r.after : r.before) || ""; }); open.addEventListener("pointerleave", () => { picture.src = side(r); });
-  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : ""));
+  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : "", ...r.tags.map((t) => cf.el("small", {}, ` #${t}`))));
 }
 let sided = false;
 const side = (r) => (sided ? r.before : r.after) || "";
 function sides() { sided = !sided; $("sides").setAttribute("aria-pressed", sided); tiles(); }
-function chose() { $("wall-title").textContent = `${total} cases`; $("chosen").textContent = chosen.size ? `${chosen.size} chosen` : "choose some by their boxes; a picture opens its case"; for (const b of ["accept-all", "reject-all", "flag-all", "export", "export-fiftyone"]) $(b).disabled = !chosen.size; }
+function chose() { $("wall-title").textContent = `${total} cases`; $("chosen").textContent = chosen.size ? `${chosen.size} chosen` : "choose some by their boxes; a picture opens its case"; for (const b of ["accept-all", "reject-all", "flag-all", "tag-all", "untag-all", "export", "export-fiftyone"]) $(b).disabled = !chosen.size; }
 function wall(on) {
   walled = on;
   element.querySelector(".cf-room").classList.toggle("walled", on);
@@ -208,7 +226,7 @@ async function together(decision, reason) {
 async function save(to) { const told = await cf.ask("export", { ids: [...chosen], to }).catch(() => null); if (told) cf.toast(told.said); }
 async function rejectAll() { const reason = await ask(`Why reject ${chosen.size} cases?`, "reject", REASONS); if (reason) together("reject", reason); else if (reason === "") cf.toast("A rejection needs a reason.", true); }
 async function flagAll() { const reason = await ask(`Flag ${chosen.size} cases: what about them?`, "flag", []); if (reason !== null) together("flag", reason); }
-for (const [button, act] of [["wall-button", () => wall(!walled)], ["sides", sides], ["every", () => { for (const r of rows.values()) chosen.add(r.id); tiles(); }], ["none", () => { chosen.clear(); tiles(); }], ["accept-all", () => together("accept")], ["reject-all", rejectAll], ["flag-all", flagAll],
+for (const [button, act] of [["wall-button", () => wall(!walled)], ["sides", sides], ["every", () => { for (const r of rows.values()) chosen.add(r.id); tiles(); }], ["none", () => { chosen.clear(); tiles(); }], ["accept-all", () => together("accept")], ["reject-all", rejectAll], ["flag-all", flagAll], ["tag-all", () => tag(true)], ["untag-all", () => tag(false)],
   ["export", () => save("benchmark")], ["export-fiftyone", () => save("fiftyone")], ["earlier", () => go(first - 1)], ["later", () => go(first + PAGE)]]) $(button).addEventListener("click", act);
 
 // --- regenerate and top up: long work that runs on the server ---
