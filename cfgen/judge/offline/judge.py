@@ -24,8 +24,8 @@ from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
 from cfgen.judge.offline.doubt import overdone
 from cfgen.judge.offline.language import other_language
-from cfgen.judge.offline.plainly import said_plainly
 from cfgen.judge.offline.motion import Response, compare
+from cfgen.judge.offline.plainly import said_plainly
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD

@@ -1,8 +1,8 @@
 """Whether an answer says plainly that a thing is there and that it reacts to it: what a 2 takes.
 
-Words for denying, doubting and blaming another thing have no end, so these are not looked for here; the words in which a
-driver says that something stands there, and that the car brakes or steers for it, are few. A clause with other words in
-it may still be right, and gets no 2.
+Words for denying, doubting and blaming another thing have no end, so these are not looked for here; the words in which
+a driver says that something stands there, and that the car brakes or steers for it, are few. A clause with other words
+in it may still be right, and gets no 2.
 """
 
 import re
@@ -18,52 +18,74 @@ _ENDS = re.compile(
     r"\s(?:and|so|but|because|since|hence|therefore|thus|while|then|yet|still|as|which|who)\s"
 )
 _FUNCTION = (
-    "a an the some this that these those there there's that's theres here here's is are was were be been being it's i i'm i'll "
+    "a an the some this that these those there there's that's theres here here's is are was were be been "
+    "being it's i i'm i'll "
     "i've we we're we'll we've he she it they him her them its his their our my me us one's and so or also "
-    "to of off in on at by with from into onto over across along near behind beside before between around round past "
-    "through ahead front under up down out back away toward towards within until till for off against without but because "
+    "to of off in on at by with from into onto over across along near behind beside before between around "
+    "round past "
+    "through ahead front under up down out back away toward towards within until till for off against "
+    "without but because "
     "since hence therefore thus while yet still either neither even w due owing to account one presence given"
 )
-_SEEING = "let see seeing notice spot have has got make comes come look watch careful attention caution whoa oh ok"
+_SEEING = (
+    "let see seeing notice spot have has got make comes come look watch careful attention caution whoa oh ok"
+)
 _WHERE = (
     "lane lanes road roads street path way ways carriageway side sides left right edge kerb curb pavement sidewalk "
-    "shoulder verge middle centre center line asphalt tarmac highway motorway crossing zebra crosswalk junction half m "
-    "metres meters metre meter about roughly some only just directly straight dead right own both entire whole full "
-    "opposite oncoming far close nearby there distance two three several ground vehicles parked section patch stretch user "
+    "shoulder verge middle centre center line asphalt tarmac highway motorway crossing zebra crosswalk "
+    "junction half m "
+    "metres meters metre meter about roughly some only just directly straight dead right own both entire "
+    "whole full "
+    "opposite oncoming far close nearby there distance two three several ground vehicles parked section "
+    "patch stretch user "
     "users family group herd pair rest halfway scene view position main thing"
 )
 _WHEN = "now suddenly already currently slowly still again immediately at once soon then ahead first today"
 _HOW = (
     "firmly hard harder smoothly smooth gently softly comfortably fully full complete well short safely safe gap "
-    "margin wide clear clearance room space rest standstill halt time good enough speed gear foot brake brakes stop "
-    "stopped slow slower down need must will have should going go pass plenty keep leave leaves left gone free moves "
-    "moved let lets more lower pace walking quickly controlled full completely necessary emergency hazard lights on "
-    "hazards avoid collision contact hitting hit waiting wait check indicate change merge return km kmh h s position "
+    "margin wide clear clearance room space rest standstill halt time good enough speed gear foot brake "
+    "brakes stop "
+    "stopped slow slower down need must will have should going go pass plenty keep leave leaves left gone "
+    "free moves "
+    "moved let lets more lower pace walking quickly controlled full completely necessary emergency hazard "
+    "lights on "
+    "hazards avoid collision contact hitting hit waiting wait check indicate change merge return km kmh h s "
+    "position "
     "until stay steady stop's one bit little slightly by can blocked lot extra next other lane's overtake return "
-    "distance enough metre half able order prevent give them proceed carefully cautiously caution dip drop maybe doing "
-    "rather than cover take crawl might may yes that's don't isn't aren't moving i'd drive ensure safety maintain maintaining ensuring allow allowing reaching requires require safest action decision"
+    "car ready needed carries "
+    "distance enough able order prevent give proceed carefully cautiously caution dip drop maybe doing "
+    "rather than cover take crawl might may yes that's don't isn't aren't moving i'd drive ensure safety "
+    "maintain maintaining ensuring allow allowing reaching requires require safest action decision"
 )
 #: Present doings of things on a road.
 _DOES = re.compile(
     r"(?:stand|lie|lying|lies|sit|block|cross|walk|step|run|ran\b|com(?:e|ing)|came|pull|roll|fall|fell|hang|drop|swerv|cut|"
-    r"revers|back(?:s|ing)|enter|wander|mov(?:e|ing)|jump|dart|leap|spill|scatter|strew|fill|cover|occup|stick|jut|open|"
+    r"revers|back(?:s|ing)|enter|wander|mov(?:e|ing)|jump|dart|leap|spill|scatter|strew|fill|cover|occup|"
+    r"stick|jut|open|"
     r"stop|broke|break|stall|burn|overturn|tip|spread|drift|land|obstruct|clos|trot|hop|dash|stray|wait|work|wav|"
     r"hold|signal|approach|emerg|merg|slid|skid|crash|straddl|sprint|slip|litter|rest(?:s|ing)|collaps|wobbl|tumbl|"
-    r"kneel|crouch|waddl|turning|swing|lurch|overtak|rid(?:e|es|ing)|driv(?:es?|ing)|driven|travel|block|stuck|dead|immobile|"
-    r"stationary|injured|double|tak(?:es|ing) up|on\b|down\b|abreast|facing|trapped|unsteady|caved|lost|stay(?:s|ing) put|"
-    r"can't|cannot|doesn't|does\b|tell|order|ask|cutting|ignor|push|carry|carri|chas|on fire|out\b|taper|run|barg|shoot|flash|doing)\w*"
+    r"kneel|crouch|dig|waddl|turning|swing|lurch|overtak|rid(?:e|es|ing)|driv(?:es?|ing)|driven|travel|block|"
+    r"stuck|dead|immobile|"
+    r"stationary|injured|double|tak(?:es|ing) up|on\b|down\b|abreast|facing|trapped|unsteady|caved|lost|"
+    r"stay(?:s|ing) put|"
+    r"can't|cannot|doesn't|does\b|tell|order|ask|cutting|ignor|push|carry|carri|chas|on fire|out\b|taper|run|"
+    r"barg|shoot|flash|doing)\w*"
 )
 _REFERS = re.compile(r"\b(?:it(?!'s| is| was)|its|he|he's|she|him|her|them|they|they're|his|their)\b")
 _EGO = re.compile(r"\b(?:the |our )?(?:ego|self-driving|autonomous)(?:[- ](?:vehicle|car))?\b")
 #: What turns a plain clause into something else.
-_TURNS = re.compile(r"\b(?:is|are|was|were|turns? out|to be|used to|would|could|should|if|or|exist\w*|be|hold|count|seen|told|said)\b")
+_TURNS = re.compile(
+    r"\b(?:is|are|was|were|turns? out|to be|used to|would|could|should|if|or|exist\w*|be|hold|count|seen|told|said)\b"
+)
 #: Ahead of a thing's name these are no adjectives.
-_QUANTITIES = frozenset("all any every each most many few no not never hardly barely zero".split())
+_QUANTITIES = frozenset(
+    ["all", "any", "every", "each", "most", "many", "few", "no", "not", "never", "hardly", "barely", "zero"]
+)
 #: Past it, with the thing's name behind.
 _PASS = re.compile(r"\bpass(?:es|ing)?(?= (?:the|it|him|her|them|this|that)\b)|\bclear of(?= the\b)")
 _SPEAKER = re.compile(r"\b(?:i|we|i'm|i'll|we'll|we're|let's|me|us)\b")
 _BEHIND_US = re.compile(r"\bbehind (?:me|us)\b")
-_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 5
+_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 5  # words; clauses
 
 
 @cache
@@ -78,9 +100,14 @@ def _leading() -> frozenset[str]:
 
 def said_plainly(word: str, sentences: Sequence[str]) -> bool:
     """Whether one clause says that ``word`` is there, and one that hangs on it, that the car reacts."""
-    clauses = [c.strip() for s in sentences for c in _ENDS.split(_EGO.sub("we", s)) if c and re.search(r"\w", c)]
+    clauses = [
+        c.strip() for s in sentences for c in _ENDS.split(_EGO.sub("we", s)) if c and re.search(r"\w", c)
+    ]
     cores = [i for i, c in enumerate(clauses) if _is_there(word, c)]
-    return any(_hangs(clauses, core, act, word) for core in cores for act in range(len(clauses)))
+    if cores and any(_acts_on(word, c) for c in clauses):
+        return True
+    near = [(core, range(max(core - 1, 0), core + 2 + _MOST_BETWEEN)) for core in cores]
+    return any(_hangs(clauses, core, act, word) for core, acts in near for act in acts if act < len(clauses))
 
 
 def _is_there(word: str, clause: str) -> bool:
@@ -121,18 +148,22 @@ def _follows(after: str) -> bool:
     return True
 
 
+def _acts_on(word: str, clause: str) -> bool:
+    """Whether a clause has the car react to ``word``: before it is named, or by its speaker."""
+    mentioned = _mentions(word, clause)
+    if not mentioned or _acts_out(clause) == clause:
+        return False
+    first = mentioned[0][1]
+    return _acts_out(clause[:first]) != clause[:first] or bool(_SPEAKER.search(clause))
+
+
 def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
-    """Whether the clause ``act`` has the car react, and nothing but ``word`` can be why."""
+    """Whether the clause ``act``, near the one that has ``word``, has the car react, and no other reason is "
+    "given."""
     clause = clauses[act]
-    if _acts_out(clause) == clause:
+    if _acts_out(clause) == clause or _mentions(word, clause):
         return False
-    if mentioned := _mentions(word, clause):
-        first = mentioned[0][1]
-        return _acts_out(clause[:first]) != clause[:first] or bool(_SPEAKER.search(clause))
-    between = clauses[core + 1 : act] if act > core else clauses[act + 1 : core]
-    if len(between) > (_MOST_BETWEEN if act > core else 0):
-        return False
-    return _only_known(clause) and all(_idle(c, word) for c in between)
+    return _only_known(clause) and all(_idle(c, word) for c in clauses[core + 1 : act])
 
 
 def _idle(clause: str, word: str) -> bool:
@@ -148,7 +179,8 @@ def _idle(clause: str, word: str) -> bool:
 
 
 def _only_known(clause: str) -> bool:
-    """Whether a clause has no word that could be a reason: all are known, but for an adverb right behind the act."""
+    """Whether a clause has no word that could be a reason: all are known, but for an adverb right behind "
+    "the act."""
     words = _words(re.sub(r"\bACT [a-z]+$", "ACT", _acts_out(clause).strip()))
     return all(w in _known() or w == "ACT" or re.fullmatch(r"\d+m?|[a-z]", w) for w in words)
 
