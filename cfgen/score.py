@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
-from cfgen.core.errors import StoreError
+from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
@@ -166,6 +166,12 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
         repeats = max(repeats, found.repeats)
         network, sight, salt = [*found.network, *network], [*found.sight, *sight], found.salt
         floor = _declared_floor(store, found, options)
+    if floor not in ("", "mean", "worst", *arms):
+        asked = ", ".join(arm for arm in arms if arm not in ("original", "hazard")) or "none"
+        raise InputError(
+            f"--floor {floor}: expected an arm that '{planner.name}' is asked, found control arms: {asked}; "
+            f"add {floor} to --arms, or leave --floor out"
+        )
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,

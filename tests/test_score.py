@@ -229,6 +229,13 @@ def test_a_control_is_judged_as_if_it_were_the_answer_to_the_hazard(
         assert true.modified_plan == answers[case.case_id, "hazard"].plan
 
 
+def test_a_floor_of_an_arm_that_is_not_asked_is_told_before_any_case_is(out: Path):
+    code, _, err = score(out, "cruise", "--floor", "null")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--floor null: expected an arm that 'cruise' is asked, found control arms: " in err
+    assert not list(Store(out).rollouts("cruise"))
+
+
 def test_the_floor_is_declared_before_it_is_known(out: Path):
     assert score(out, "cruise", "--arms", "hazard,rerun", "--floor", "rerun")[0] == 0
     record = Store(out).planner_run_path("cruise")

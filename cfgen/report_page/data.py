@@ -139,6 +139,11 @@ class ReportData:
 
         return max(self.judges, key=weight, default="")
 
+    def judge_of(self, planner: str) -> str:
+        """Whose verdicts on it are shown where there is room for one judge's: the main one's, else its own."""
+        own = {judge: len(v) for (judge, p), v in self.verdicts.items() if p == planner}
+        return self.main_judge if self.main_judge in own else max(own, key=own.__getitem__, default="")
+
     def scores(self, judge: str) -> tuple[Dimension, ...]:
         """What a judge scores, by all of its verdicts: a planner that always failed has no score in the others."""
         if judge not in self._scores:

@@ -35,10 +35,9 @@ def write_panels(
             for arm, other in (("original", 0), ("hazard", k))
             if (r := answers.get((arm, i, k), answers.get((arm, i, other))))
         }
+        judge = data.judge_of(planner)
         verdicts = {
-            v.case_id: v
-            for v in data.verdicts_of(data.main_judge, planner, "hazard")
-            if v.repeat == shown[v.case_id]
+            v.case_id: v for v in data.verdicts_of(judge, planner, "hazard") if v.repeat == shown[v.case_id]
         }
         asked = sorted(case_id for arm, case_id in rollouts if arm == "hazard")
         for case_id in _varied(asked, verdicts)[:per_planner]:
@@ -81,7 +80,7 @@ def _item(
         original_text=_words(original),
         modified_text=_words(modified),
         scores={str(name): score for name, score in verdict.scores.items()} if verdict else {},
-        explanation=(verdict.explanation or verdict.reason) if verdict else "not judged",
+        explanation=f"{verdict.judge}: {verdict.explanation or verdict.reason}" if verdict else "not judged",
         outline=np.array(box_outline(case.placement)) if verdict else None,
     )
 

@@ -1,6 +1,7 @@
 """Floor, comparison and breakdown on numbers small enough to check by hand."""
 
 import itertools
+import re
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar, mcne
 from cfgen.metrics.floor import above_floor, d_prime
 from cfgen.metrics.paired import difference
 from cfgen.metrics.rates import Rate
+from cfgen.report_page.sections.floor import sentence
 from tests.metrics.test_success import verdict
 
 
@@ -139,3 +141,12 @@ def test_partial_scores_by_reason():
         verdict(3),
     ]
     assert partial_reasons(verdicts) == [("partial: reasoning", 2), ("partial: waypoints, overall", 1)]
+
+
+def test_the_headline_says_less_where_it_is_less_and_names_the_worst_arm():
+    controls = {"rerun": events(30, 60), "null": events(20, 60)}
+    above, below = (sentence("p", above_floor(events(n, 60), controls), "judge") for n in (50, 10))
+    assert "41.7 points more (95% interval" in above
+    assert re.search(r"25\.0 points less \(95% interval \d+\.\d to \d+\.\d, 60 cases\) than judge", below)
+    assert "Against its worst arm alone (rerun), which is too low on average: -33.3 points (" in below
+    assert "worst" not in sentence("p", above_floor(events(50, 60), {"null": controls["null"]}), "judge")

@@ -9,6 +9,7 @@ from cfgen.judge.known.pool import build_pool
 from cfgen.judge.known.probe import probe_edges
 from cfgen.judge.known.verifier import VerifierChecker
 from cfgen.records import Rollout
+from cfgen.report_page import panels
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.selection import selection_table
 from tests.report_page.bench import case_id, make_bench, straight
@@ -61,3 +62,18 @@ def test_rows_by_calls_with_contact_and_the_verifiers_own_test(tmp_path: Path, m
     probe_edges(store.root, VerifierChecker("offline"), pool, quiet=True)
     rows = {row[1]: row for row in selection_table(read_report_data(store)).rows}
     assert rows["chosen"][12].startswith(("1.000 (", "0.9"))
+
+
+def test_a_panel_shows_the_verdicts_of_the_judge_that_its_planner_has(tmp_path: Path, monkeypatch):
+    store = make_bench(tmp_path / "b", 2, {"often": stops, "once": stops}, arms=("hazard",))
+    (judged,) = (store.root / "verdicts").iterdir()
+    (store.root / "verdicts" / "other").mkdir()
+    (judged / "once").rename(store.root / "verdicts" / "other" / "once")
+    shown = []
+    monkeypatch.setattr(
+        panels, "case_panel", lambda item: shown.append(item.explanation) or np.zeros((2, 2, 3), np.uint8)
+    )
+    data = read_report_data(store, ["often", "once"])
+    assert (data.judge_of("often"), data.judge_of("once")) == (judged.name, "other")
+    assert panels.write_panels(tmp_path / "r", data, 1) == (2, [])
+    assert "not judged" not in shown

@@ -25,6 +25,7 @@ from cfgen.judge.offline.coherence import no_response
 from cfgen.judge.offline.doubt import overdone
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
+from cfgen.judge.offline.plainly import said_plainly
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -269,6 +270,8 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
+    if not said_plainly(word, words.sentences):
+        return "does not say plainly that it is there and that it reacts to it"
     if not any(class_of(word).name == class_of(t).name for t in words.tied if t not in VAGUE):
         return "does not say that it reacts to it"
     if words.hurries:

@@ -30,6 +30,7 @@ from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Plan
 
 _PLACE = r"\b(?:on|to|from|at|in|along|by|near)\s+(?:the|our|my|its)?\s*(?:far\s+|near\s+|opposite\s+)?(left|right)\b"
+_FROM_TO = re.compile(r"\b(?:from )?(?:the )?(?:left to (?:the )?right|right to (?:the )?left)\b")
 _PLACE_BARE = r"\b(left|right)(?:-hand)?\s+(?:shoulder|side|edge|lane|kerb|curb|sidewalk|pavement|verge)\b"
 _OUR_LANE = (
     r"\b(?:in|on|blocking|blocks|across|occupying|over|fill(?:s|ing))\s+(?:our|my|the ego|ego)\s+"
@@ -38,7 +39,7 @@ _OUR_LANE = (
 )
 _OTHER_LANE = (
     r"\b(?:in|on|along|within)\s+(?:the |an? )?(?:oncoming|opposite|opposing|adjacent|next|neighbouring|other|far)\s+"
-    r"(?:lane|carriageway|side)\b"
+    r"(?:lane|carriageway|side|direction)\b"
 )
 _BEHIND = (
     r"\bbehind (?:us|me|the ego|our (?:car|vehicle)|my car)\b|"
@@ -198,7 +199,8 @@ def read(original_text: str, original: Plan, modified_text: str, modified: Plan)
 
 
 def _spot(word: str, sentences: list[str]) -> Spot:
-    placed = " . ".join(c for s in sentences for c in _clauses(s) if word in c)
+    placed = _FROM_TO.sub(" ", " . ".join(c for s in sentences for c in _clauses(s) if word in c))
+    alone = " . ".join(s for s in sentences if {w for w, _ in things(s)} == {word})
     return Spot(
         frozenset(re.findall(_PLACE, placed)) | frozenset(re.findall(_PLACE_BARE, placed)),
         bool(re.search(_OFF_ROAD, placed)),
@@ -206,7 +208,7 @@ def _spot(word: str, sentences: list[str]) -> Spot:
         bool(re.search(_OUR_LANE, placed)) and not COMING.search(placed),
         bool(re.search(_OTHER_LANE, placed)),
         bool(re.search(_BEHIND, placed)),
-        tuple(float(number) * _METRES[unit[0]] for number, unit in re.findall(_FAR, placed)),
+        tuple(float(number) * _METRES[unit[0]] for number, unit in re.findall(_FAR, alone or placed)),
     )
 
 

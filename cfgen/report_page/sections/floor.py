@@ -95,9 +95,24 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
     arms = _FLOORS[floor.kind].format(floor.worst) + (
         f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
     )
+    low, high = (above.low, above.high) if above.value >= 0 else (-above.high, -above.low)
     return (
-        f"{hits}: {100 * above.value:.1f} points more (95% interval {100 * above.low:.1f} to {100 * above.high:.1f}, "
-        f"{above.n} cases) than {judge or 'the judge'} credits to its answers from {arms}, which never saw the hazard."
+        f"{hits}: {100 * abs(above.value):.1f} points {'more' if above.value >= 0 else 'less'} "
+        f"(95% interval {100 * low:.1f} to {100 * high:.1f}, {above.n} cases) than "
+        f"{judge or 'the judge'} credits to its answers from {arms}, which never saw the hazard.{_worst(floor)}"
+    )
+
+
+def _worst(floor: Floor) -> str:
+    """The conservative figure, where it is another than the headline."""
+    found = floor.conservative
+    if len(floor.controls) < 2 or floor.kind in ("worst", floor.worst):
+        return ""
+    if found.value is None or found.low is None or found.high is None:
+        return ""
+    return (
+        f" Against its worst arm alone ({floor.worst}), which is too low on average: {100 * found.value:+.1f} points "
+        f"({100 * found.low:+.1f} to {100 * found.high:+.1f}, {found.n} cases)."
     )
 
 

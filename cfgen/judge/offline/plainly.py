@@ -1,0 +1,195 @@
+"""Whether an answer says plainly that a thing is there and that it reacts to it: what a 2 takes.
+
+Words for denying, doubting and blaming another thing have no end, so these are not looked for here; the words in which
+a driver says that something stands there, and that the car brakes or steers for it, are few. A clause with other words
+in it may still be right, and gets no 2.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from cfgen.hazards.vocabulary import VAGUE, class_of, things
+from cfgen.judge.offline.acts import AROUND, BRAKE, SIDED
+
+#: Where a clause ends.
+_ENDS = re.compile(
+    r"[.!?;:,()\[\]{}\"–—/]+(?=\s|$)|\s[-–—]\s|\s[-=]>\s|[;:—]|"
+    r"\s(?:and|so|but|because|since|hence|therefore|thus|while|then|yet|still|as|which|who)\s"
+)
+_FUNCTION = (
+    "a an the some this that these those there there's that's theres here here's is are was were be been "
+    "being it's i i'm i'll "
+    "i've we we're we'll we've he she it they him her them its his their our my me us one's and so or also "
+    "to of off in on at by with from into onto over across along near behind beside before between around "
+    "round past "
+    "through ahead front under up down out back away toward towards within until till for off against "
+    "without but because "
+    "since hence therefore thus while yet still either neither even w due owing to account one presence given"
+)
+_SEEING = (
+    "let see seeing notice spot have has got make comes come look watch careful attention caution whoa oh ok"
+)
+_WHERE = (
+    "lane lanes road roads street path way ways carriageway side sides left right edge kerb curb pavement sidewalk "
+    "shoulder verge middle centre center line asphalt tarmac highway motorway crossing zebra crosswalk "
+    "junction half m "
+    "metres meters metre meter about roughly some only just directly straight dead right own both entire "
+    "whole full "
+    "opposite oncoming far close nearby there distance two three several ground vehicles parked section "
+    "patch stretch user "
+    "users family group herd pair rest halfway scene view position main thing"
+)
+_WHEN = "now suddenly already currently slowly still again immediately at once soon then ahead first today"
+_HOW = (
+    "firmly hard harder smoothly smooth gently softly comfortably fully full complete well short safely safe gap "
+    "margin wide clear clearance room space rest standstill halt time good enough speed gear foot brake "
+    "brakes stop "
+    "stopped slow slower down need must will have should going go pass plenty keep leave leaves left gone "
+    "free moves "
+    "moved let lets more lower pace walking quickly controlled full completely necessary emergency hazard "
+    "lights on "
+    "hazards avoid collision contact hitting hit waiting wait check indicate change merge return km kmh h s "
+    "position "
+    "until stay steady stop's one bit little slightly by can blocked lot extra next other lane's overtake return "
+    "car ready needed carries "
+    "distance enough able order prevent give proceed carefully cautiously caution dip drop maybe doing "
+    "rather than cover take crawl might may yes that's don't isn't aren't moving i'd drive ensure safety "
+    "maintain maintaining ensuring allow allowing reaching requires require safest action decision"
+)
+#: Present doings of things on a road.
+_DOES = re.compile(
+    r"(?:stand|lie|lying|lies|sit|block|cross|walk|step|run|ran\b|com(?:e|ing)|came|pull|roll|fall|fell|hang|drop|swerv|cut|"
+    r"revers|back(?:s|ing)|enter|wander|mov(?:e|ing)|jump|dart|leap|spill|scatter|strew|fill|cover|occup|"
+    r"stick|jut|open|"
+    r"stop|broke|break|stall|burn|overturn|tip|spread|drift|land|obstruct|clos|trot|hop|dash|stray|wait|work|wav|"
+    r"hold|signal|approach|emerg|merg|slid|skid|crash|straddl|sprint|slip|litter|rest(?:s|ing)|collaps|wobbl|tumbl|"
+    r"kneel|crouch|dig|waddl|turning|swing|lurch|overtak|rid(?:e|es|ing)|driv(?:es?|ing)|driven|travel|block|"
+    r"stuck|dead|immobile|"
+    r"stationary|injured|double|tak(?:es|ing) up|on\b|down\b|abreast|facing|trapped|unsteady|caved|lost|"
+    r"stay(?:s|ing) put|"
+    r"can't|cannot|doesn't|does\b|tell|order|ask|cutting|ignor|push|carry|carri|chas|on fire|out\b|taper|run|"
+    r"barg|shoot|flash|doing)\w*"
+)
+_REFERS = re.compile(r"\b(?:it(?!'s| is| was)|its|he|he's|she|him|her|them|they|they're|his|their)\b")
+_EGO = re.compile(r"\b(?:the |our )?(?:ego|self-driving|autonomous)(?:[- ](?:vehicle|car))?\b")
+#: What turns a plain clause into something else.
+_TURNS = re.compile(
+    r"\b(?:is|are|was|were|turns? out|to be|used to|would|could|should|if|or|exist\w*|be|hold|count|seen|told|said)\b"
+)
+#: Ahead of a thing's name these are no adjectives.
+_QUANTITIES = frozenset(
+    ["all", "any", "every", "each", "most", "many", "few", "no", "not", "never", "hardly", "barely", "zero"]
+)
+#: Past it, with the thing's name behind.
+_PASS = re.compile(r"\bpass(?:es|ing)?(?= (?:the|it|him|her|them|this|that)\b)|\bclear of(?= the\b)")
+_SPEAKER = re.compile(r"\b(?:i|we|i'm|i'll|we'll|we're|let's|me|us)\b")
+_BEHIND_US = re.compile(r"\bbehind (?:me|us)\b")
+_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 5  # words; clauses
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(" ".join((_FUNCTION, _SEEING, _WHERE, _WHEN, _HOW)).split())
+
+
+@cache
+def _leading() -> frozenset[str]:
+    return frozenset(" ".join((_FUNCTION, _SEEING, _WHERE, _WHEN, "ACT")).split())
+
+
+def said_plainly(word: str, sentences: Sequence[str]) -> bool:
+    """Whether one clause says that ``word`` is there, and one that hangs on it, that the car reacts."""
+    clauses = [
+        c.strip() for s in sentences for c in _ENDS.split(_EGO.sub("we", s)) if c and re.search(r"\w", c)
+    ]
+    cores = [i for i, c in enumerate(clauses) if _is_there(word, c)]
+    if cores and any(_acts_on(word, c) for c in clauses):
+        return True
+    near = [(core, range(max(core - 1, 0), core + 2 + _MOST_BETWEEN)) for core in cores]
+    return any(_hangs(clauses, core, act, word) for core, acts in near for act in acts if act < len(clauses))
+
+
+def _is_there(word: str, clause: str) -> bool:
+    return any(
+        _leads(_acts_out(clause[:at])) and _follows(clause[at + len(w) :])
+        for w, at in _mentions(word, clause)
+    )
+
+
+def _mentions(word: str, clause: str) -> list[tuple[str, int]]:
+    if word in VAGUE:
+        return [(word, m.start()) for m in re.finditer(rf"\b{word}", clause)]
+    name = class_of(word).name
+    return [(w, at) for w, at in things(clause) if class_of(w).name == name]
+
+
+def _leads(before: str) -> bool:
+    """Whether what stands before a thing only leads up to it: ``there is a big brown``."""
+    words = _words(re.sub(r"\b(?:an?|the) [\w-]+ of (?=[^,]*$)", "", before))
+    free = 0
+    while words and words[-1] not in _leading() | _QUANTITIES and free < _MOST_ADJECTIVES:
+        words.pop()
+        free += 1
+    if free and words and words[-1] in ("my", "our", "their", "his", "her"):
+        return False
+    return all(w in _leading() or w.isdigit() or _DOES.fullmatch(w) or things(w) for w in words)
+
+
+def _follows(after: str) -> bool:
+    """Whether what stands behind it says where it is, or what it is doing there."""
+    after = re.sub(r"^(?:e?s|'s)?\b", "", after)
+    words = _words(re.sub(r"\bwith (?:[\w-]+ ){0,2}[\w-]+", "", after))
+    for i, w in enumerate(words):
+        if _DOES.fullmatch(w) and w not in ("on", "out", "down"):
+            return not _TURNS.search(" ".join(words[i + 1 :]))
+        if w not in _known() and not w.isdigit() and not things(w):
+            return False
+    return True
+
+
+def _acts_on(word: str, clause: str) -> bool:
+    """Whether a clause has the car react to ``word``: before it is named, or by its speaker."""
+    mentioned = _mentions(word, clause)
+    if not mentioned or _acts_out(clause) == clause:
+        return False
+    first = mentioned[0][1]
+    return _acts_out(clause[:first]) != clause[:first] or bool(_SPEAKER.search(clause))
+
+
+def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
+    """Whether the clause ``act``, near the one that has ``word``, has the car react, and no other reason is "
+    "given."""
+    clause = clauses[act]
+    if _acts_out(clause) == clause or _mentions(word, clause):
+        return False
+    return _only_known(clause) and all(_idle(c, word) for c in clauses[core + 1 : act])
+
+
+def _idle(clause: str, word: str) -> bool:
+    """Whether a clause between a thing and the act can give the act no other reason."""
+    if _BEHIND_US.search(clause):
+        return False
+    if _REFERS.search(clause) or _mentions(word, clause) or re.match(r"\w+ing\b", clause):
+        return True
+    rest = " ".join(w for w in _words(clause) if not _DOES.fullmatch(w))
+    for other, _ in things(rest) if _acts_out(clause) == clause else ():
+        rest = rest.replace(other, "")
+    return _only_known(rest)
+
+
+def _only_known(clause: str) -> bool:
+    """Whether a clause has no word that could be a reason: all are known, but for an adverb right behind "
+    "the act."""
+    words = _words(re.sub(r"\bACT [a-z]+$", "ACT", _acts_out(clause).strip()))
+    return all(w in _known() or w == "ACT" or re.fullmatch(r"\d+m?|[a-z]", w) for w in words)
+
+
+def _acts_out(clause: str) -> str:
+    for pattern in (BRAKE, AROUND, SIDED, _PASS):
+        clause = pattern.sub(" ACT ", clause)
+    return clause
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[A-Za-z0-9'-]+", text)
