@@ -146,7 +146,12 @@ def test_partial_scores_by_reason():
     ("extra", "recordings", "blocks", "said"),
     [
         # moments of one log that has no name but its source, 5 s apart: one recording, five stretches of 20 s
-        (lambda i: {"t0_log_s": 5.0 * i}, 1, 5, "20 s of driving (5 blocks; so few say little), as one drive"),
+        (
+            lambda i: {"t0_log_s": 5.0 * i},
+            1,
+            5,
+            "20 s of driving (5 blocks; so few say little), as one drive",
+        ),
         (lambda i: {"drive": f"run{i // 2}", "t0_in_drive_s": 1.0 * i}, 10, 10, "by drive (10 drives)"),
         (lambda i: {}, 20, 20, "by drive (20 drives)"),
     ],
