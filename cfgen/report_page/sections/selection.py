@@ -75,7 +75,7 @@ def _row(data: ReportData, planner: str, told: dict[str, Any]) -> tuple[str, ...
 def _tested(data: ReportData, verifier: str) -> str:
     if not verifier:
         return "-"
-    probe = data.edge_probes.get(f"verifier-{verifier}")
+    probe = next((p for p in data.edge_probes if p.model.startswith(f"verifier {verifier},")), None)
     count = probe.edges.get("E4 and E5") if probe else None
     found = Balanced.of(*count.recalls) if count else None
     if found is None or found.value is None:
