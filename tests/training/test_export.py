@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -144,6 +145,23 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
     )
 
 
+def test_a_critic_is_not_trained_on_a_verifiers_rows(data: Path, tmp_path: Path):
+    (tmp_path / "train.jsonl").write_text(json.dumps(rows(data, "train")[0] | {"verdict": "YES"}))
+    with pytest.raises(SystemExit, match="expected verdicts CONSISTENT and INCONSISTENT, found YES"):
+        train_critic().main([str(tmp_path), "--model", "m", "--out", str(tmp_path / "c")])
+    assert not (tmp_path / "c").exists()
+
+
+def train_critic() -> ModuleType:
+    pytest.importorskip("peft", reason='needs pip install ".[local]" peft')
+    spec = importlib.util.spec_from_file_location("train_critic", ROOT / "examples" / "train_critic.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, data: Path, tmp_path: Path):
     with pytest.raises(InputError, match="is there already"):
         export_known(store, pool, data)
@@ -168,13 +186,9 @@ def test_a_critic_is_trained_and_its_probe_says_something_else(store: Store, dat
 
     It calls everything inconsistent at first; trained on consistent traces alone, it calls everything consistent.
     """
-    pytest.importorskip("peft", reason='needs pip install ".[local]" peft')
+    module = train_critic()
     from tests.tiny_models import tiny_llava
 
-    spec = importlib.util.spec_from_file_location("train_critic", ROOT / "examples" / "train_critic.py")
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     base, trained, one_sided = tiny_llava(tmp_path / "base"), tmp_path / "trained", tmp_path / "data"
     one_sided.mkdir()
     (one_sided / "images").symlink_to(data / "images")
