@@ -75,6 +75,11 @@ class LocalCritic:
             InputError: no such model, or one that takes no images.
         """
         here = Path(path).expanduser()
+        if (here / "adapter_config.json").is_file() and not (here / "config.json").is_file():
+            raise InputError(
+                f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
+                "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
+            )
         if not (here / "config.json").is_file() and (here.exists() or str(path).startswith(("/", ".", "~"))):
             raise InputError(
                 f"critic '{path}': expected a model folder with config.json, weights and processor, found "
@@ -89,7 +94,7 @@ class LocalCritic:
         try:
             model: Any = AutoModelForImageTextToText.from_pretrained(path, revision=revision)
             processor = AutoProcessor.from_pretrained(path, revision=revision)
-        except (OSError, ValueError, KeyError) as error:
+        except Exception as error:  # weights of another format fail in ways of their own
             first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise InputError(
                 f"critic '{path}': expected a vision-language model that transformers can load, found: {first}; "
