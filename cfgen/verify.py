@@ -218,8 +218,11 @@ class Verification:
 
     def _people(self) -> None:
         for path in sorted((self.root / "traces").rglob("*.json")):
-            if path.parent.parent == self.root / "traces":
+            depth = len(path.relative_to(self.root).parts)
+            if depth == 3:  # pools, and probes from before their verdicts were kept
                 self._record(path, KnownPool if path.parent.name == "known" else EdgeProbe)
+            elif depth == 4 and path.parent.name == "probes":
+                self._probe(path)
             else:
                 self._record(path, TraceVerdict)
         for path in sorted((self.root / "interventions").rglob("*.json")):
@@ -232,6 +235,12 @@ class Verification:
             self._record(path, ReviewFile)
         for path in sorted((self.root / "campaigns").rglob("*.json")):
             self._record(path, CampaignLog)
+
+    def _probe(self, path: Path) -> None:
+        probe = self._record(path, EdgeProbe)
+        pool = "" if probe is None else f"{probe.pool.removeprefix('sha256:')[:12]}.json"
+        if probe is not None and not (self.root / "traces" / "known" / pool).is_file():
+            self._fault(path, f"is of known answers that are missing (traces/known/{pool}); probe again")
 
     def _exports(self) -> None:
         folder = self.root / EXPORTS

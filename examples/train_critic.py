@@ -36,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> list[float]:
 
     torch.manual_seed(given.seed)
     rows = read(given.data / "train.jsonl")
+    if strange := {row["verdict"] for row in rows} - {"CONSISTENT", "INCONSISTENT"}:
+        raise SystemExit(
+            f"{given.data}: expected verdicts CONSISTENT and INCONSISTENT, found {min(strange)}: export --for critic"
+        )
     critic = LocalCritic.load(given.model, device=given.device)
     adapted = get_peft_model(
         critic.model, LoraConfig(r=given.rank, lora_alpha=2 * given.rank, target_modules="all-linear")

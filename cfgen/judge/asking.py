@@ -22,9 +22,9 @@ R = TypeVar("R")
 class Asking:
     """One judge's client and pictures, for all of its models and runs."""
 
-    def __init__(self, name: str, limits: Limits) -> None:
+    def __init__(self, name: str, limits: Limits, role: str = "judge") -> None:
         self.limits = limits
-        self.client = Client(f"judge '{name}'", limits, f"judge {name}")
+        self.client = Client(f"{role} '{name}'", limits, f"{role} {name}")
         cache = Path(limits.cache) if limits.cache else None
         self.pictures = Pictures(cache / "frames" if cache else None)
         #: let an exception on one item through, with its traceback

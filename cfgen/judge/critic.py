@@ -6,7 +6,7 @@ fine-tuned on edge labels drops in by its path. Needs torch and transformers.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,8 @@ class LocalCritic:
 
     model: Any
     processor: Any
+    #: how far from the end of a prompt the verdicts part, and by which tokens; found with the first prompt
+    _parting: tuple[int, tuple[int, int]] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def load(cls, path: str | Path, revision: str | None = None, device: str = "cpu") -> "LocalCritic":
@@ -73,6 +75,11 @@ class LocalCritic:
             InputError: no such model, or one that takes no images.
         """
         here = Path(path).expanduser()
+        if (here / "adapter_config.json").is_file() and not (here / "config.json").is_file():
+            raise InputError(
+                f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
+                "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
+            )
         if not (here / "config.json").is_file() and (here.exists() or str(path).startswith(("/", ".", "~"))):
             raise InputError(
                 f"critic '{path}': expected a model folder with config.json, weights and processor, found "
@@ -87,7 +94,7 @@ class LocalCritic:
         try:
             model: Any = AutoModelForImageTextToText.from_pretrained(path, revision=revision)
             processor = AutoProcessor.from_pretrained(path, revision=revision)
-        except (OSError, ValueError, KeyError) as error:
+        except Exception as error:  # weights of another format fail in ways of their own
             first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
             raise InputError(
                 f"critic '{path}': expected a vision-language model that transformers can load, found: {first}; "
@@ -116,10 +123,15 @@ class LocalCritic:
         INCONSISTENT: what a critic is read at, and trained at. ``content``: the user's parts."""
         messages = [{"role": "user", "content": list(content)}]
         prompt = str(self.processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False))
-        ids = [self._inputs(f"{prompt}<verdict>{word}", images)["input_ids"][0].tolist() for word in _WORDS]
-        shared = next(i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b)
-        inputs = self._inputs(f"{prompt}<verdict>{_WORDS[0]}", images).to(self.model.device)
-        return self.model(**inputs).logits[0, shared - 1].float(), (ids[0][shared], ids[1][shared])
+        inputs = self._inputs(f"{prompt}<verdict>{_WORDS[0]}", images)
+        ids = inputs["input_ids"][0].tolist()
+        if self._parting is None or ids[-self._parting[0]] != self._parting[1][0]:
+            other = self._inputs(f"{prompt}<verdict>{_WORDS[1]}", images)["input_ids"][0].tolist()
+            at = next(i for i, (a, b) in enumerate(zip(ids, other, strict=False)) if a != b)
+            self._parting = len(ids) - at, (ids[at], other[at])
+        back, tokens = self._parting
+        logits = self.model(**inputs.to(self.model.device)).logits
+        return logits[0, len(ids) - back - 1].float(), tokens
 
     def _inputs(self, text: str, images: Sequence[Image.Image]) -> Any:
         return self.processor(text=[text], images=list(images), return_tensors="pt")

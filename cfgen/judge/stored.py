@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfgen.core.errors import StoreError
+from cfgen.core.errors import StoreError, did_you_mean
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_each
 from cfgen.core.hashing import hash_json
@@ -24,6 +24,16 @@ def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> l
     """Every verdict, in the order of their paths; where the record is damaged, one that failed, with the fault."""
     found = read_each(store.verdict_paths(judge, planner, arm), Verdict)
     return [_damaged(path, one, judge) if isinstance(one, StoreError) else one for path, one in found]
+
+
+def unscored(store: Store, planner: str) -> str:
+    """What to do about a planner that has no answer here: the name that was meant, or the command that scores it."""
+    scored = sorted(path.name for path in store.root.glob("runs/*") if path.is_dir())
+    if planner in scored or not scored:
+        return f"score it first: cfgen score {store.root} --planner {planner}"
+    near = next((name for name in scored if name.endswith(f".{planner}")), "")
+    meant = f" (did you mean '{near}'?)" if near else did_you_mean(planner, scored)
+    return f"scored here: {', '.join(scored)}{meant}; score it first: cfgen score {store.root} --planner {planner}"
 
 
 def _damaged(path: Path, error: StoreError, judge: str) -> Verdict:

@@ -11,6 +11,7 @@ from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
+from cfgen.judge.stored import unscored
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
@@ -45,7 +46,7 @@ def check_traces(
     if not rollouts:
         raise InputError(
             f"planner '{planner}' has no plan in {store.root} for the arms {', '.join(arms)}; "
-            f"score it first: cfgen score {store.root} --planner {planner}"
+            f"{unscored(store, planner)}"
         )
     cases = {case.case_id: case for case in store.cases()}
     inputs = RolloutInputs(store, store.benchmark.seed)

@@ -46,7 +46,7 @@ def probe_traces(
         corruptor: a model that also writes corruptions. second: a judge model that confirms what geometry cannot tell.
 
     Returns:
-        The figures, which ``traces/<checker>/probe.json`` holds too, and the pool that they are of.
+        The figures and a verdict per trace, which ``traces/<checker>/probes/`` holds too, and the pool of them.
 
     Raises:
         InputError: no such judge, source or edge, not exactly one of three, or an edge that cannot be balanced.

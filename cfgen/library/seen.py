@@ -5,6 +5,7 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each
 from cfgen.judge.seen.answers import SeenClaims, answers_of
+from cfgen.judge.stored import unscored
 from cfgen.library.arguments import Names, Place, checked, names
 from cfgen.records import Rollout
 from cfgen.scenes.folder import load_scene
@@ -24,7 +25,7 @@ def check_claims(bench: Place, planner: str, *, arms: Names = ("original", "haza
     if not rollouts:
         raise InputError(
             f"planner '{planner}' has no words in {store.root} for the arms {', '.join(names(arms))}; "
-            f"score it first: cfgen score {store.root} --planner {planner}"
+            f"{unscored(store, planner)}"
         )
     run = next((r for r in store.planner_runs() if r.planner == planner), None)
     cases = {c.case_id: c for c in store.cases()}

@@ -22,6 +22,8 @@ Blocks = Mapping[str, str]
 FEWEST_DRIVES = 10
 #: s of a drive that make one block then
 BLOCK_S = 20.0
+#: where scenes say when in their recording they were, s
+_WHEN = ("t0_in_drive_s", "t0_log_s")
 
 
 @dataclass(frozen=True)
@@ -41,35 +43,35 @@ def blocks_of(scenes: Mapping[str, Scene]) -> tuple[dict[str, str], str]:
     """The block of every case, and in words what a block is.
 
     Args:
-        scenes: case id -> its scene. One that names no drive is a drive of its own.
+        scenes: case id -> its scene. Its drive is its recording; see :func:`recording_of`.
     """
-    drives = {case: _drive(scene) for case, scene in scenes.items()}
+    drives = {case: recording_of(scene) for case, scene in scenes.items()}
     count = len(set(drives.values()))
     if count >= FEWEST_DRIVES:
         return drives, f"clustered by drive ({count} drives)"
     blocks = {case: f"{drive} {_stretch(scenes[case])}" for case, drive in drives.items()}
     found = len(set(blocks.values()))
+    drives_are = "one drive is" if count == 1 else f"{count} drives are"
     few = "; so few say little" if found < FEWEST_DRIVES else ""
     return blocks, (
-        f"clustered by {BLOCK_S:g} s of driving ({found} blocks{few}), as {count} drives are too few to tell how "
+        f"clustered by {BLOCK_S:g} s of driving ({found} blocks{few}), as {drives_are} too few to tell how "
         "drives vary: they say nothing of other drives"
     )
 
 
-def _drive(scene: Scene) -> str:
-    return str(scene.extra.get("drive") or scene.scene_id) + f" {scene.source}"
-
-
 def recording_of(scene: Scene) -> str:
     """Its drive. One that names none, but when in a recording it was, is of its source's one recording."""
-    cut = any(name.startswith("t0_") for name in scene.extra)
-    return scene.source if cut and scene.source and not scene.extra.get("drive") else _drive(scene)
+    drive = scene.extra.get("drive")
+    if not drive and scene.source and any(name.startswith("t0_") for name in scene.extra):
+        return scene.source
+    return f"{drive or scene.scene_id} {scene.source}"
 
 
 def _stretch(scene: Scene) -> str:
-    """Which stretch of its drive; a scene that does not know when it was is one of its own."""
-    t = scene.extra.get("t0_in_drive_s")
-    return f"{t // BLOCK_S:.0f}" if isinstance(t, int | float) else scene.scene_id
+    """Which stretch of its recording; a scene that does not know when it was is one of its own."""
+    times = (scene.extra.get(name) for name in _WHEN)
+    t = next((t for t in times if isinstance(t, int | float)), None)
+    return scene.scene_id if t is None else f"{t // BLOCK_S:.0f}"
 
 
 def rate_of(events: Events, blocks: Blocks | None = None) -> Rate:

@@ -38,8 +38,15 @@ def create_verifier(name: str, options: Mapping[str, Any] | None = None, cache: 
     Raises:
         InputError: unknown name or option. CfgenError: the model cannot be asked.
     """
+    return named_verifier(name, options, cache)[0]
+
+
+def named_verifier(
+    name: str, options: Mapping[str, Any] | None = None, cache: str = ""
+) -> tuple[Verifier, str]:
+    """The same, with what answers: "offline" or the model's id."""
     asked = check_verifier(name, options, cache)
-    return ModelVerifier(*asked).score if asked else offline_verifier
+    return (ModelVerifier(*asked).score, asked[0].id) if asked else (offline_verifier, name)
 
 
 def check_verifier(

@@ -335,16 +335,15 @@ def _verified(
     cache: Path | None,
     runtime: Runtime,
 ) -> OpenPlanner:
-    from cfgen.planners.model_verifier import create_verifier
+    from cfgen.planners.model_verifier import named_verifier
     from cfgen.planners.verified import Verified
 
     selection = {key: options.pop(key) for key in SELECTION if key in options}
     by = options.pop("verifier", "offline"), options.pop("verifier_options", {})
     base = open_planner(spec.removeprefix("verified:"), options, None, *limits, cache, runtime)
     try:
-        planner = Verified(
-            base.ask, verifier=create_verifier(*by, str(cache or "")), base=base.name, by=by[0], **selection
-        )
+        verifier, name_of = named_verifier(*by, str(cache or ""))
+        planner = Verified(base.ask, verifier=verifier, base=base.name, by=name_of, **selection)
     except (CfgenError, TypeError) as error:
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error

@@ -46,7 +46,7 @@ from cfgen.records.cases import (
 from cfgen.records.faults import Fault, faults_in
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
-from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, Relation
+from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, ProbeVerdict, Relation
 from cfgen.records.runs import (
     FAILURES,
     MENDABLE,
@@ -130,6 +130,7 @@ __all__ = [
     "ProbeKind",
     "ProbeMiss",
     "ProbeRun",
+    "ProbeVerdict",
     "Provenance",
     "Rating",
     "RatingFile",

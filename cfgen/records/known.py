@@ -7,6 +7,7 @@ from pydantic import Field
 from cfgen.records.base import Arm, Identifier, Point3, Record, Sha256, Stored
 from cfgen.records.faults import Fault
 from cfgen.records.runs import Trace
+from cfgen.records.traces import Edge
 
 #: The five edges, and the other reading of the second. The paper contradicts itself on (z1, z2): sections 5.2, 6.1.1
 #: and 8.1 hold the justification against the scene description ("E2-scene"), the judge of 8.3.2 and Table 6 against
@@ -86,8 +87,26 @@ class KindCount(Record):
     right: int = Field(ge=0)
 
 
+class ProbeVerdict(Record):
+    """What came back about one known trace; ``id`` is the trace's in its pool, the rest as in a trace verdict."""
+
+    id: str
+    edges: dict[Edge, bool] = Field(default_factory=dict)
+    consistent: bool | None = None
+    probabilities: dict[Edge, float] = Field(default_factory=dict)
+    why: dict[Edge, str] = Field(default_factory=dict)
+    confidence: str = ""
+    reason: str = ""
+    fault: Fault | None = None
+    notes: tuple[str, ...] = ()
+    raw: str = ""
+
+
 class EdgeProbe(Stored):
-    """``traces/<checker>/probe.json``: a judge of edges, a critic or a verifier on known answers."""
+    """``traces/<checker>/probes/<id>.json``: a judge of edges, a critic or a verifier on known answers.
+
+    One for every wording, model and pool. Those without verdicts are older and lie at ``traces/<checker>/probe.json``.
+    """
 
     checker: Identifier
     rubric: str
@@ -103,6 +122,7 @@ class EdgeProbe(Stored):
     kinds: dict[str, KindCount]
     sources: tuple[str, ...]
     faults: tuple[Fault, ...] = ()
+    verdicts: tuple[ProbeVerdict, ...] = ()
 
     @property
     def untested(self) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ class ReportData:
     traces: dict[str, tuple[TraceVerdict, ...]]
     interventions: dict[str, tuple[Intervention, ...]]
     probes: dict[str, ProbeRun]
-    #: checker of traces -> how it did on known answers
-    edge_probes: dict[str, EdgeProbe]
+    #: how checkers of traces did on known answers; the largest of a checker first
+    edge_probes: tuple[EdgeProbe, ...]
     edge_ratings: tuple[EdgeRatingFile, ...]
     calibrations: dict[str, Calibration]
     #: planner -> what it was asked, of those that have it on record
@@ -307,7 +307,19 @@ def read_report_data(
         },
         probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
         runs={run.planner: run for run in whole(_beside(planners, store.planner_run_path), PlannerRun)},
-        edge_probes={p.checker: p for p in whole(sorted(store.root.glob("traces/*/probe.json")), EdgeProbe)},
+        edge_probes=tuple(
+            sorted(
+                whole(
+                    [
+                        p
+                        for at in ("probes/*", "probe")
+                        for p in sorted(store.root.glob(f"traces/*/{at}.json"))
+                    ],
+                    EdgeProbe,
+                ),
+                key=lambda p: (p.checker, -p.n),
+            )
+        ),
         edge_ratings=tuple(
             f
             for f in whole(sorted(store.root.glob("edge_ratings/*/*/*/*.json")), EdgeRatingFile)

@@ -22,6 +22,16 @@ def test_what_is_missing_is_named(tmp_path):
         LocalCritic.load(tmp_path)
 
 
+def test_an_adapter_alone_and_cut_weights_are_told(tmp_path):
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(InputError, match="found a LoRA adapter alone; merge it into its base"):
+        LocalCritic.load(tmp_path)
+    cut = tiny_llava(tmp_path / "cut") / "model.safetensors"
+    cut.write_bytes(cut.read_bytes()[:3000])
+    with pytest.raises(InputError, match="expected a vision-language model that transformers can load"):
+        LocalCritic.load(tmp_path / "cut")
+
+
 @pytest.mark.parametrize("name", ["nowhere", "empty", "file"])
 def test_a_path_that_is_no_model_is_told_before_anything_is_loaded(name: str, tmp_path, monkeypatch):
     for module in ("torch", "transformers"):

@@ -10,16 +10,17 @@ import pytest
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
+from cfgen.core.files import read_record
 from cfgen.judge.edge_ratings import import_edges
 from cfgen.judge.known.pool import build_pool
-from cfgen.judge.known.probe import probe_edges
+from cfgen.judge.known.probe import probe_edges, summarize
 from cfgen.judge.known.verifier import VerifierChecker
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, FIELDS, faithfulness_scene
 from cfgen.judge.rubrics.trace import TraceReply
 from cfgen.metrics.edge_agreement import edge_agreement, spread
 from cfgen.metrics.faithfulness import EDGES, Balanced
 from cfgen.metrics.rates import Rate
-from cfgen.records import KnownPool
+from cfgen.records import EdgeProbe, KnownPool
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.section import Section
 from cfgen.report_page.sections.traces import traces_section
@@ -113,6 +114,25 @@ def test_the_other_reading_of_e2_has_known_answers_of_its_own(store: Store, pool
     assert any(k.known.get("E2") and k.known.get("E2-scene") is False for k in pool.traces)
 
 
+def test_verdicts_are_kept_and_two_probes_stay_side_by_side(store: Store, pool: KnownPool):
+    """Two wordings of one judge: the figures of both are in the report, and follow from the records alone."""
+    fresh = Says(pool, lambda k: all_but(E3=k.known.get("E3", True)), FAITHFULNESS, "pair")
+    other = Says(pool, lambda k: None if k.target == "E4" else all_but(), faithfulness_scene(), "pair")
+    for checker in (fresh, other):
+        probe_edges(store.root, checker, pool, True)
+    kept = [read_record(p, EdgeProbe) for p in (store.root / "traces" / "pair" / "probes").iterdir()]
+    assert {p.rubric for p in kept} == {"faithfulness", "faithfulness-scene"}
+    for probe, checker in ((p, c) for p in kept for c in (fresh, other) if c.rubric.hash == p.rubric_hash):
+        known = {k.id: k for k in pool.traces}
+        again = {v.id: TraceReply(probe.model, edges=v.edges, reason=v.reason) for v in probe.verdicts}
+        found = summarize(checker, pool, [known[v.id] for v in probe.verdicts], again, probe.pool)
+        assert found == probe
+        assert len(again) == probe.n == len(probe.verdicts)
+        assert probe.failed == sum(v.reason == "none" for v in probe.verdicts)
+    table = next(t for t in section(store.root).tables if t.name == "edge-probes")
+    assert len({row[1] for row in table.rows if row[0] == "pair"}) == 2
+
+
 def test_a_verifier_has_one_verdict(store: Store):
     own = build_pool(store, ("scripted",), per_edge=20, seed=6, wanted=("E4", "E5"))
     found = probe_edges(store.root, VerifierChecker("offline"), own, True)
@@ -164,12 +184,21 @@ def test_from_the_command_line_to_the_report(tmp_path: Path, capsys: pytest.Capt
         "E4 1.00, E5 1.00, overall 1.00."
     ]
     trusted = next(t for t in section(root).tables if t.name == "edge-probes")
-    assert [row[:3] for row in trusted.rows] == [("scripted", e, "1.000") for e in (*FIVE, "overall")]
+    assert [(row[0], *row[4:6]) for row in trusted.rows] == [
+        ("scripted", e, "1.000") for e in (*FIVE, "overall")
+    ]
     assert main(["traces", "probe", str(root), "--per-edge", "5", "--edges", "E4", *judge]) == 1
     assert "Too few to call it tested on" in capsys.readouterr().out
+    # the small probe stays beside the large one, which is what the report speaks of
+    assert len(list((root / "traces" / "scripted" / "probes").iterdir())) == 2
+    assert section(root).lead[0].startswith(f"scripted was tried on {len(pool.traces)} known traces")
     assert not [f for f in cfgen.verify(root).faults if "traces" in f], (
         "probes and pools are records of cfgen's"
     )
+    for path in (root / "traces" / "known").iterdir():
+        path.unlink()
+    lost = [f for f in cfgen.verify(root).faults if "known answers that are missing" in f]
+    assert len(lost) == 2, "figures without their known answers cannot be checked"
 
 
 def section(root: Path) -> Section:

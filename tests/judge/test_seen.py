@@ -281,5 +281,5 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert rows == ["blind,direction,1,0,0", "blind,own motion,1,0,0"]
     assert "A van is right behind us." in (tmp_path / "r" / "tables" / "seen-refuted.csv").read_text()
     json.loads((tmp_path / "r" / "report.json").read_text())
-    with pytest.raises(InputError, match="'nobody' has no words"):
+    with pytest.raises(InputError, match=r"'nobody' has no words .* scored here: blind; score it first"):
         cfgen.check_claims(root, "nobody")

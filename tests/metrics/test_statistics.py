@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from scipy.stats import binomtest, multinomial
 from cfgen.metrics.breakdown import DISTANCE_M, bin_of, partial_reasons
 from cfgen.metrics.compare import cases_needed, compare_all, holm, mcnemar, mcnemar_power
 from cfgen.metrics.floor import above_floor, d_prime
-from cfgen.metrics.paired import difference
+from cfgen.metrics.paired import blocks_of, difference, recording_of
 from cfgen.metrics.rates import Rate
 from cfgen.report_page.sections.floor import sentence
 from tests.metrics.test_success import verdict
@@ -150,3 +151,26 @@ def test_the_headline_says_less_where_it_is_less_and_names_the_worst_arm():
     assert re.search(r"25\.0 points less \(95% interval \d+\.\d to \d+\.\d, 60 cases\) than judge", below)
     assert "Against its worst arm alone (rerun), which is too low on average: -33.3 points (" in below
     assert "worst" not in sentence("p", above_floor(events(50, 60), {"null": controls["null"]}), "judge")
+
+
+@pytest.mark.parametrize(
+    ("extra", "recordings", "blocks", "said"),
+    [
+        # moments of one log that has no name but its source, 5 s apart: one recording, five stretches of 20 s
+        (
+            lambda i: {"t0_log_s": 5.0 * i},
+            1,
+            5,
+            "20 s of driving (5 blocks; so few say little), as one drive",
+        ),
+        (lambda i: {"drive": f"run{i // 2}", "t0_in_drive_s": 1.0 * i}, 10, 10, "by drive (10 drives)"),
+        (lambda i: {}, 20, 20, "by drive (20 drives)"),
+    ],
+)
+def test_one_recording_is_one_drive(extra, recordings: int, blocks: int, said: str):
+    """The same for intervals as for the split of training sets."""
+    scenes = {f"c{i}": SimpleNamespace(extra=extra(i), source="log", scene_id=f"s{i}") for i in range(20)}
+    found, words = blocks_of(scenes)
+    assert len({recording_of(scene) for scene in scenes.values()}) == recordings
+    assert len(set(found.values())) == blocks
+    assert said in words

@@ -1,6 +1,7 @@
 """A benchmark directory made by hand: painted frames, scripted plans, verdicts that follow from them."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -42,6 +43,10 @@ T = 0.25 * np.arange(1, 25)
 
 #: What a scripted planner does: seed, arm -> (waypoints (24, 3) or None when it fails, scores or status).
 Script = Callable[[int, str], tuple[np.ndarray | None, tuple[int, int, int] | str]]
+
+
+#: Read once for all benchmarks of a run.
+shipped = cache(load_taxonomy)
 
 
 def straight(speed: float, decel: float = 0.0, left: float = 0.0) -> np.ndarray:
@@ -117,7 +122,7 @@ def case_id(i: int) -> str:
 def _write_case(
     store: Store, i: int, frame: Callable[[int, bool], np.ndarray], distances: Sequence[str]
 ) -> None:
-    hazards = load_taxonomy().hazards
+    hazards = shipped().hazards
     hazard = hazards[i % len(hazards)]
     height, width = frame(i, False).shape[:2]
     scene = Scene(

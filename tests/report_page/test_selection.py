@@ -54,14 +54,21 @@ def test_rows_by_calls_with_contact_and_the_verifiers_own_test(tmp_path: Path, m
     assert contacts == [100.0, round(100 * sum(long) / 3, 1), 100.0]
     assert [rows[p][7] for p in ("base", "chosen")] == ["0.0", "100.0"]
     assert [rows[p][9] for p in ("chosen", "voted")] == ["4", "8"]
-    assert [rows[p][12] for p in ("chosen", "voted")] == ["untested", "-"]
+    assert [rows[p][12:] for p in ("chosen", "voted")] == [("untested",) * 2, ("-", "-")]
     blank = np.zeros((8, 8, 3), np.uint8)
     for name in ("bev", "speed_plot"):
         monkeypatch.setattr(f"cfgen.judge.known.probe.{name}", lambda points: blank)
     pool = build_pool(store, ("scripted",), per_edge=6, seed=1, wanted=("E4", "E5"))
-    probe_edges(store.root, VerifierChecker("offline"), pool, quiet=True)
+    probe = probe_edges(store.root, VerifierChecker("offline"), pool, quiet=True)
     rows = {row[1]: row for row in selection_table(read_report_data(store)).rows}
     assert rows["chosen"][12].startswith(("1.000 (", "0.9"))
+    failed = [
+        k
+        for name, k in probe.kinds.items()
+        if "driven" in name or "falls short" in name or "too late" in name
+    ]
+    assert rows["chosen"][13] == f"{sum(k.right for k in failed)} of {sum(k.n for k in failed)}"
+    assert sum(k.n for k in failed) >= 2
 
 
 def test_a_panel_shows_the_verdicts_of_the_judge_that_its_planner_has(tmp_path: Path, monkeypatch):

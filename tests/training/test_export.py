@@ -3,8 +3,11 @@
 import importlib.util
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,10 +15,10 @@ import pytest
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
-from cfgen.judge.checker import CriticChecker
 from cfgen.judge.known.pool import build_pool
-from cfgen.judge.known.probe import known_item
 from cfgen.records import KnownPool
+from cfgen.report_page.data import read_report_data
+from cfgen.report_page.sections.traces import traces_section
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.store import Store
@@ -23,6 +26,16 @@ from cfgen.training.export import Example, by_recording, export_known, split
 from tests.report_page.bench import make_bench
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _undrawn() -> Iterator[None]:
+    """Without plots: what is drawn is told apart elsewhere."""
+    blank = np.zeros((8, 8, 3), np.uint8)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("bev", "speed_plot"):
+            patch.setattr(f"cfgen.judge.known.probe.{name}", lambda points: blank)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +50,8 @@ def pool(store: Store) -> KnownPool:
 
 @pytest.fixture(scope="module")
 def data(store: Store, pool: KnownPool, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Without plots: what is drawn is told apart elsewhere."""
-    patch = pytest.MonkeyPatch()
-    blank = np.zeros((8, 8, 3), np.uint8)
-    for name in ("bev", "speed_plot"):
-        patch.setattr(f"cfgen.judge.known.probe.{name}", lambda points: blank)
     out = tmp_path_factory.mktemp("export") / "data"
     export_known(store, pool, out)
-    patch.undo()
     return out
 
 
@@ -80,12 +87,15 @@ def scene_of(extra: dict, at: Path) -> SceneFolder:
             1,
         ),  # moments of a log that has no name but its source
         (lambda name: {"drive": f"run{int(name[5:]) // 4}", "t0_in_drive_s": 30.0 * int(name[5:])}, 2),
-        (lambda name: {}, 7),  # as many scenes as the pool holds traces of
+        (lambda name: {}, None),  # as many scenes as the pool holds traces of
     ],
 )
-def test_one_recording_is_one_drive(store: Store, pool: KnownPool, monkeypatch, extra, recordings: int):
+def test_one_recording_is_one_drive(
+    store: Store, pool: KnownPool, monkeypatch, extra, recordings: int | None
+):
     monkeypatch.setattr("cfgen.training.export.load_scene", lambda at: scene_of(extra(at.name), at))
-    assert len({k.drive for k in by_recording(store, pool).traces}) == recordings
+    expected = recordings or len({k.case_id for k in pool.traces})
+    assert len({k.drive for k in by_recording(store, pool).traces}) == expected
 
 
 def test_recordings_with_a_frame_in_common_are_one(store: Store, pool: KnownPool, monkeypatch):
@@ -135,6 +145,23 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
     )
 
 
+def test_a_critic_is_not_trained_on_a_verifiers_rows(data: Path, tmp_path: Path):
+    (tmp_path / "train.jsonl").write_text(json.dumps(rows(data, "train")[0] | {"verdict": "YES"}))
+    with pytest.raises(SystemExit, match="expected verdicts CONSISTENT and INCONSISTENT, found YES"):
+        train_critic().main([str(tmp_path), "--model", "m", "--out", str(tmp_path / "c")])
+    assert not (tmp_path / "c").exists()
+
+
+def train_critic() -> ModuleType:
+    pytest.importorskip("peft", reason='needs pip install ".[local]" peft')
+    spec = importlib.util.spec_from_file_location("train_critic", ROOT / "examples" / "train_critic.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, data: Path, tmp_path: Path):
     with pytest.raises(InputError, match="is there already"):
         export_known(store, pool, data)
@@ -154,45 +181,30 @@ def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, d
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b"]
 
 
-def test_a_critic_is_trained_and_loads_and_says_something_else(
-    store: Store, pool: KnownPool, data: Path, tmp_path: Path
-):
-    pytest.importorskip("peft", reason='needs pip install ".[local]" peft')
+def test_a_critic_is_trained_and_its_probe_says_something_else(store: Store, data: Path, tmp_path: Path):
+    """The loss falls, the whole model loads, and the probes before and after stay side by side.
+
+    It calls everything inconsistent at first; trained on consistent traces alone, it calls everything consistent.
+    """
+    module = train_critic()
     from tests.tiny_models import tiny_llava
 
-    spec = importlib.util.spec_from_file_location("train_critic", ROOT / "examples" / "train_critic.py")
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    base = tiny_llava(tmp_path / "base")
-    losses = module.main(
-        [
-            str(data),
-            "--model",
-            str(base),
-            "--out",
-            str(tmp_path / "critic"),
-            "--steps",
-            "10",
-            "--batch",
-            "1",
-            "--lr",
-            "0.02",
-            "--device",
-            "cpu",
-        ]
-    )
+    base, trained, one_sided = tiny_llava(tmp_path / "base"), tmp_path / "trained", tmp_path / "data"
+    one_sided.mkdir()
+    (one_sided / "images").symlink_to(data / "images")
+    for name in ("train", "test"):
+        kept = [json.dumps(row) for row in rows(data, name) if row["verdict"] == "CONSISTENT"]
+        (one_sided / f"{name}.jsonl").write_text("\n".join(kept))
+    given = f"{one_sided} --model {base} --out {trained} --steps 10 --batch 1 --lr 0.02 --device cpu"
+    losses = module.main(given.split())
     assert np.mean(losses[-2:]) < np.mean(losses[:2]) / 2, "random letters at first, then a verdict"
-    inputs, cases = RolloutInputs(store, 7), {c.case_id: c for c in store.cases()}
-    one = pool.traces[0]
-    said = {}
-    for name in ("base", "critic"):
-        checker = CriticChecker(str(tmp_path / name))
-        checker.check([(name, lambda: known_item(inputs, cases[one.case_id], one))], said.__setitem__)
-    assert (
-        said["base"].probabilities.keys()
-        == said["critic"].probabilities.keys()
-        == {"E1", "E2", "E3", "E4", "E5"}
-    )
-    assert said["base"].probabilities != said["critic"].probabilities
-    assert said["base"].model != said["critic"].model, "weights have a fingerprint"
+    probe = partial(cfgen.probe_traces, store.root, sources="scripted", edges="E4", per_edge=2, quiet=True)
+    before, after = (probe(critic=path)[0] for path in (base, trained))
+    assert before.model != after.model, "weights have a fingerprint"
+    assert (before.pool, before.failed, after.failed) == (after.pool, 0, 0)
+    assert (before.edges["E4"].false_consistent, before.edges["E4"].false_inconsistent) == (0, 2)
+    assert (after.edges["E4"].false_consistent, after.edges["E4"].false_inconsistent) == (2, 0)
+    assert max(v.probabilities["E4"] for v in before.verdicts) < 0.5
+    assert min(v.probabilities["E4"] for v in after.verdicts) > 0.5
+    table = next(t for t in traces_section(read_report_data(store)).tables if t.name == "edge-probes")
+    assert {row[0] for row in table.rows} == {"critic-base", "critic-trained"}

@@ -75,7 +75,13 @@ def _export(arguments: argparse.Namespace) -> int:
     print(f"{found.folder}: {said}")
     for why, n in found.dropped.items():
         print(f"  {n} left out: {why}")
-    print(f"Next: python examples/train_critic.py {found.folder} --model MODEL --out critic")
+    if arguments.use == "critic":
+        print(f"Next: python examples/train_critic.py {found.folder} --model MODEL --out critic")
+    else:
+        print(
+            "Next: train on its messages and images (TRL's SFTTrainer), serve the model, and test it: "
+            f"cfgen traces probe {arguments.bench} --verifier openai --judge-option model=NAME"
+        )
     return 0
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.judge.known.facts import Content, Said, alike, named, rare
+from cfgen.judge.known.failures import FAILURES, Fail
 from cfgen.judge.known.intent import read_intent
 from cfgen.judge.known.sources import Source, announced, braked
 from cfgen.judge.known.wordings import DENIALS, MANOEUVRES, SCENES, VAGUE, say
@@ -330,6 +331,16 @@ def _other_pace(target: Relation) -> Corrupt:
     return pace
 
 
+def _failing(fail: Fail, target: Relation) -> Corrupt:
+    def drive(source: Source, donor: Source, rng: random.Random) -> Broken | str:
+        points = fail(source, rng)
+        if isinstance(points, str):
+            return points
+        return Broken(replace(source.said, waypoints=points), source.arm, target, {"synthetic": True})
+
+    return drive
+
+
 KINDS: dict[str, Kind] = {
     "scene of a near case": Kind("E1", _swap_scene("E1"), "near"),
     "scene of a far case": Kind("E1", _swap_scene("E1"), "far"),
@@ -360,4 +371,6 @@ KINDS: dict[str, Kind] = {
     "waypoints against the action": Kind("E4", _other_pace("E4")),
     "waypoints against the words, near": Kind("E5", _swap_waypoints("E5"), "near"),
     "waypoints against the words, far": Kind("E5", _swap_waypoints("E5"), "far"),
+    **{f"{name} (action)": Kind("E4", _failing(fail, "E4")) for name, fail in FAILURES.items()},
+    **{f"{name} (words)": Kind("E5", _failing(fail, "E5")) for name, fail in FAILURES.items()},
 }

@@ -24,8 +24,10 @@ _TRIES = 30
 _DRAWS = 8
 #: Asked about every trace at once: source and broken trace -> whether the target is really broken (None: no reply).
 Confirm = Callable[[Sequence[tuple[Source, Broken]]], list[bool | None]]
-#: Corruptions written elsewhere, by a model: of these sources, on these relations.
-Written = Callable[[Sequence[Source], Sequence[Relation]], list[tuple[Source, Broken | str, str]]]
+#: Corruptions written elsewhere, by a model: of these sources, each on one of these relations.
+Written = Callable[[Sequence[Source], Sequence[Relation]], list[tuple[Source, Broken | str, Relation]]]
+#: Their kind.
+BY_MODEL = "written by a model"
 
 
 @dataclass
@@ -235,12 +237,12 @@ def _by_model(
     sources = [takers[i % len(takers)][1]() for i in range(per_edge)]
     kept: list[Draft] = []
     unsure: list[Draft] = []
-    for source, made, name in written(sources, wanted):
+    for source, made, relation in written(sources, wanted):
         draft, why = (
-            (None, made) if isinstance(made, str) else judged(source, made, name, rng.getrandbits(48))
+            (None, made) if isinstance(made, str) else judged(source, made, BY_MODEL, rng.getrandbits(48))
         )
         if draft is None or (why and confirm is None):
-            dropped[f"{name}: {why}"] += 1
+            dropped[f"{relation}, {BY_MODEL}: {why}"] += 1
         else:
             (unsure if why else kept).append(draft)
     return kept + (_confirmed(unsure, confirm, dropped) if confirm and unsure else [])

@@ -10,13 +10,25 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import write_record
+from cfgen.core.hashing import derive_id
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker
 from cfgen.judge.known.pool import RELATIONS, write_pool
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.metrics.faithfulness import OTHER_READING, EdgeVerdicts
 from cfgen.planners.protocol import Observation, Requirements
-from cfgen.records import Case, Edge, EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, Plan, Relation
+from cfgen.records import (
+    Case,
+    Edge,
+    EdgeCount,
+    EdgeProbe,
+    KindCount,
+    KnownPool,
+    KnownTrace,
+    Plan,
+    ProbeVerdict,
+    Relation,
+)
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
@@ -59,7 +71,7 @@ def asked_of(rubric: str) -> dict[Relation, Edge | None]:
 def probe_edges(
     bench: Path, checker: Checker, pool: KnownPool, quiet: bool = False, strict: bool = False
 ) -> EdgeProbe:
-    """Put the pool's traces to a checker; writes ``traces/known/`` and ``traces/<checker>/probe.json``.
+    """Put the pool's traces to a checker; writes ``traces/known/`` and ``traces/<checker>/probes/``.
 
     Raises:
         InputError: a rubric without known answers. CfgenError: the model cannot be asked; nothing is written.
@@ -79,12 +91,14 @@ def probe_edges(
     items = [(k.id, partial(known_item, inputs, cases[k.case_id], k)) for k in traces]
     checker.check(items, done, strict)
     probe = summarize(checker, pool, traces, found, write_pool(store, pool))
-    write_record(probe_path(store, checker.name), probe, store.work)
+    write_record(probe_path(store, probe), probe, store.work)
     return probe
 
 
-def probe_path(store: Store, checker: str) -> Path:
-    return store.root / "traces" / checker / "probe.json"
+def probe_path(store: Store, probe: EdgeProbe) -> Path:
+    """Probes by another wording or model, or of another pool, stay beside each other."""
+    name = derive_id("probe", probe.rubric_hash, probe.model, probe.pool)
+    return store.root / "traces" / probe.checker / "probes" / f"{name}.json"
 
 
 def known_item(inputs: RolloutInputs, case: Case, known: KnownTrace) -> KnownItem:
@@ -142,6 +156,13 @@ def summarize(
         kinds=_kinds(pairs, asked),
         sources=pool.sources,
         faults=tuple(r.fault for r in replies if r.fault),
+        verdicts=tuple(_kept(k.id, r) for k, r in pairs),
+    )
+
+
+def _kept(known: str, reply: TraceReply) -> ProbeVerdict:
+    return ProbeVerdict(
+        id=known, **{name: getattr(reply, name) for name in ProbeVerdict.model_fields if name != "id"}
     )
 
 

@@ -11,7 +11,7 @@ from cfgen.judge.checker import Done, Items, broken
 from cfgen.judge.known.probe import KnownItem
 from cfgen.judge.protocol import RubricId
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
-from cfgen.planners.model_verifier import SYSTEM, create_verifier
+from cfgen.planners.model_verifier import SYSTEM, named_verifier
 from cfgen.planners.verified import Verifier
 from cfgen.records import Fault
 
@@ -31,10 +31,10 @@ class VerifierChecker:
         cache: str = "",
     ) -> None:
         self.name = f"verifier-{name}"
-        self.model = f"verifier {name}, threshold {threshold:g}"
+        self._verifier, by = named_verifier(name, options, cache)
+        self.model = f"verifier {by}, threshold {threshold:g}"
         self.rubric = RubricId("verifier", "1", hash_json([SYSTEM, name, threshold]))
         self._threshold = threshold
-        self._verifier = create_verifier(name, options, cache)
 
     def check(self, items: Items, done: Done, strict: bool = False) -> None:
         """Raises:

@@ -55,7 +55,6 @@ TASKS: dict[Relation, tuple[str, tuple[str, ...]]] = {
         ("longitudinal", "lateral"),
     ),
 }
-NAME = "written by a model"
 
 
 class Corruptor:
@@ -67,7 +66,7 @@ class Corruptor:
 
     def __init__(self, name: str, options: Mapping[str, Any] | None = None, cache: str = "") -> None:
         self._model, limits = create_model(name, dict(options or {}), "corruptor", cache)
-        self.asking = Asking(f"corruptor-{name}", limits)
+        self.asking = Asking(name, limits, "corruptor")
         self.asking.client.check([self._model])
 
     @property
@@ -76,7 +75,7 @@ class Corruptor:
 
     def __call__(
         self, sources: Sequence[Source], wanted: Sequence[Relation]
-    ) -> list[tuple[Source, Broken | str, str]]:
+    ) -> list[tuple[Source, Broken | str, Relation]]:
         """One corruption of each source, the wanted tasks taking turns; a string where none came back.
 
         Raises:
@@ -97,7 +96,7 @@ class Corruptor:
             made[item[0]] = f"fault: {error}"
 
         self.asking.run([self._model], items, work, broke, "corruptions")
-        return [(source, made.get(i, "not asked"), f"{relation} {NAME}") for i, source, relation in items]
+        return [(source, made.get(i, "not asked"), relation) for i, source, relation in items]
 
     async def _one(self, source: Source, target: Relation) -> Broken | str:
         words, names = TASKS[target]

@@ -11,19 +11,28 @@ from cfgen.report_page.table import Table
 def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:
     """The table, and a sentence about each checker whose verdicts this report shows."""
     rows = [
-        (checker, name, *_words(probe, name))
-        for checker, probe in data.edge_probes.items()
+        (probe.checker, *_by(probe), name, *_words(probe, name))
+        for probe in data.edge_probes
         for name in probe.edges
     ]
     table = Table(
         name="edge-probes",
         title="Judges of edges on known answers",
         columns=(
-            *("checker", "edge", "balanced accuracy", "95% interval", "false consistent %"),
+            *(
+                "checker",
+                "asked with",
+                "answered by",
+                "known traces",
+                "edge",
+                "balanced accuracy",
+                "95% interval",
+                "false consistent %",
+            ),
             *("95% interval", "false inconsistent %", "95% interval", "consistent + broken"),
         ),
         rows=tuple(rows),
-        words=2,
+        words=5,
         note="Traces whose right verdicts are known by construction and geometry (cfgen traces probe). Balanced "
         "accuracy: the mean of both recalls; what got no usable reply counts as wrong. Intervals take known answers as "
         "independent.",
@@ -36,8 +45,8 @@ def edge_trust(data: ReportData) -> tuple[Table, tuple[str, ...]]:
 
 def _sentence(checker: str, rubric: str, data: ReportData) -> str:
     """Tested, or untested and why."""
-    probe = data.edge_probes.get(checker)
-    if probe is None:
+    probes = [p for p in data.edge_probes if p.checker == checker]
+    if not probes:
         return f"{checker} is untested: it was tried on no known answers here; cfgen traces probe does so."
     models, hashes = (
         {
@@ -48,10 +57,11 @@ def _sentence(checker: str, rubric: str, data: ReportData) -> str:
         }
         for name in ("model", "rubric_hash")
     )
-    if hashes - {probe.rubric_hash}:
+    if not (probes := [p for p in probes if not hashes - {p.rubric_hash}]):
         return f"{checker} is untested: its verdicts are by another wording than what was probed; probe it again."
-    if models - {probe.model, ""}:
+    if not (probes := [p for p in probes if not models - {p.model, ""}]):
         return f"{checker} is untested: its verdicts are by another model or other weights than were probed."
+    probe = probes[0]
     shares = []
     for name, count in probe.edges.items():
         one = Balanced.of(*count.recalls)
@@ -63,6 +73,14 @@ def _sentence(checker: str, rubric: str, data: ReportData) -> str:
             f" It is untested on {', '.join(probe.untested)}: fewer than {ENOUGH_KNOWN} answers of a verdict."
         )
     return words
+
+
+def _by(probe: EdgeProbe) -> tuple[str, str, str]:
+    """The wording, the model, and the pool: what one probe differs from another in."""
+    asked = f"{probe.rubric} {probe.rubric_hash.removeprefix('sha256:')[:6]}"
+    model = probe.model.removeprefix("sha256:")
+    pool = f"{probe.n} of {probe.pool.removeprefix('sha256:')[:6]}"
+    return asked, model if model == probe.model else f"weights {model[:12]}", pool
 
 
 def _words(probe: EdgeProbe, name: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from statistics import mean, median
 from typing import Any
 
+from cfgen.judge.known.failures import synthetic
 from cfgen.metrics.faithfulness import Balanced
 from cfgen.metrics.kinematics import encounter
 from cfgen.metrics.rates import Rate
@@ -35,13 +36,14 @@ def selection_table(data: ReportData) -> Table:
         title="Verified selection, at what it costs",
         columns=(
             *("base", "planner", "selection", "calls", "of them plans", *(f"{d} %" for d in DIMENSIONS)),
-            *("contact %", "seconds", "N", "verifier", "its balanced accuracy"),
+            *("contact %", "seconds", "N", "verifier", "its balanced accuracy", "synthetic failures found"),
         ),
         rows=tuple(_row(data, p, told[p]) for p in chosen),
         words=3,
         note="Compare rows with as many calls (plans and verifications together, mean of an answer). Contact: of the "
         "plans with the hazard, as a car drives them. Seconds: median of an answer. The verifier's balanced accuracy "
-        "on E4 and E5 is that of cfgen traces probe here; untested where there was none.",
+        "on E4 and E5 is that of cfgen traces probe here; untested where there was none. Synthetic failures: plans "
+        "that do another thing, too little, too late or half of what their words say.",
     )
 
 
@@ -68,19 +70,21 @@ def _row(data: ReportData, planner: str, told: dict[str, Any]) -> tuple[str, ...
         f"{median(r.latency_s for r in asked):.3g}" if asked else "-",
         str(len(asked)),
         verifier or "-",
-        _tested(data, verifier),
+        *_tested(data, verifier),
     )
 
 
-def _tested(data: ReportData, verifier: str) -> str:
+def _tested(data: ReportData, verifier: str) -> tuple[str, str]:
     if not verifier:
-        return "-"
-    probe = data.edge_probes.get(f"verifier-{verifier}")
+        return "-", "-"
+    probe = next((p for p in data.edge_probes if p.model.startswith(f"verifier {verifier},")), None)
     count = probe.edges.get("E4 and E5") if probe else None
     found = Balanced.of(*count.recalls) if count else None
-    if found is None or found.value is None:
-        return "untested"
-    return f"{found.value:.3f} ({found.low:.3f}-{found.high:.3f})"
+    if probe is None or found is None or found.value is None:
+        return "untested", "untested"
+    failed = [kind for name, kind in probe.kinds.items() if synthetic(name)]
+    share = f"{sum(k.right for k in failed)} of {sum(k.n for k in failed)}"
+    return f"{found.value:.3f} ({found.low:.3f}-{found.high:.3f})", share
 
 
 def _asked(data: ReportData, planner: str) -> list[Rollout]:

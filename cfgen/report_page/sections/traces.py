@@ -26,7 +26,7 @@ def traces_section(data: ReportData) -> Section:
         figures={
             "faithfulness": edge_figures,
             "claims": claim_figures,
-            "edge_probes": [p.model_dump(mode="json") for p in data.edge_probes.values()],
+            "edge_probes": [p.model_dump(mode="json", exclude={"verdicts"}) for p in data.edge_probes],
             "edge_people": rated,
         },
     )
