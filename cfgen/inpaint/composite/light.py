@@ -89,7 +89,7 @@ def estimate(setting: Setting) -> Light:
     all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     typical = _STEEP if clips(setting.image) else _CONTRAST
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
-    found = find_sun(frame, setting.shadows, setting.extra, setting.timestamp)
+    found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
     sun_dir, sure = found.direction, found.confidence
     if sun_dir is None or "sun" in setting.extra:
         sunny = float(sun_dir is not None)
