@@ -1,4 +1,4 @@
-"""Does the sun shine in a frame, does the hazard's place lie in shade, and where does the sun stand?"""
+"""Does the sun shine in a scene, does the hazard's place lie in shade, and where does the sun stand?"""
 
 import cmath
 import math
@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from cfgen.perception.cast_shadows import ShadowAxis
-from cfgen.perception.colour import LUMA, level
+from cfgen.perception.colour import LUMA
 from cfgen.perception.light_probe import LightProbe
 from cfgen.perception.sun_position import sun_by_time
-from cfgen.perception.sun_signs import SunSigns, sky_blue, sun_signs
+from cfgen.perception.sun_signs import SunSigns, sun_signs
 
 #: Confidence below which a finding is not used.
 CONFIDENT = 0.5
@@ -20,27 +20,19 @@ CONFIDENT = 0.5
 _SET_BELOW = math.sin(math.radians(-0.8))
 
 
-def sunny_and_shade(frame: LightProbe, local: np.ndarray, lit: float, white: float) -> tuple[float, float]:
-    """Probabilities that the sun shines in the scene, and that the hazard's place lies in shade if it does.
+def shade(local: np.ndarray, lit: float, white: float) -> float:
+    """Probability that the hazard's place, (3,) linear RGB, lies in shade if the sun shines in the scene.
 
-    Sun makes the ground as bright as the sky, the sky blue and the darks deep; at night nearly all is dark. Shade is
-    blue, darker than other road, and far below what a white card shows in the scene's main light. Weights were set
-    on real drives.
+    Shade is blue, darker than other road, and far below what a white card shows in the scene's main light. Weights were
+    set on real drives.
     """
-    below, above = frame.rows > 0, frame.sky()
-    bright = max(level(frame.lum[below], 95, frame.lum), 1e-3)
-    deep = math.log(bright / max(float(np.percentile(frame.lum, 5)), 1e-3))
-    against_sky = math.log(bright / float(np.median(frame.lum[above]))) if above.any() else -0.4
-    night = 3 * min(math.log(max(float(np.percentile(frame.lum, 80)), 1e-4) / 0.08), 0.0)
-    sunny = _sigmoid(2.5 * (against_sky + 0.85) + (deep - 3.2) + 3 * (sky_blue(frame, above) - 0.4) + night)
     ground = max(float(local @ LUMA), 1e-4)
     blue = math.log(max(float(local[2]), 1e-4) / max(float(local[0]), 1e-4))
-    shade = _sigmoid(
+    return _sigmoid(
         4 * (blue - 0.5)
         + 2 * (math.log(max(white, 1e-3) / ground) - 3.0)
         + 3 * (math.log(lit / ground) - 0.5)
     )
-    return sunny, shade
 
 
 def _sigmoid(x: float) -> float:
@@ -57,12 +49,14 @@ class Sun:
         source: ``told`` by the scene, ``time and place``, ``sky`` (the sun itself, or the sky's colour and
             brightness), ``shadows`` (cast on the road, or on what stands up), ``drive`` (it takes other scenes of its
             drive to tell), or ``unknown``.
+        shines: probability that it shines in the scene.
         apart: degrees of azimuth between time and place and what a confident look at the frame says, else None.
     """
 
     direction: np.ndarray | None
     confidence: float
     source: str
+    shines: float
     apart: float | None = None
 
 
@@ -82,17 +76,17 @@ def find_sun(
     if "sun" in extra:
         told = extra["sun"]
         towards = None if told is None else np.asarray(told, float) / np.linalg.norm(told)
-        return Sun(towards, 1.0, "told")
+        return Sun(towards, 1.0, "told", float(towards is not None))
     by_time, seen = sun_by_time(timestamp, extra), _seen(frame, shadows, list(others))
     if by_time is None:
         return seen
     if by_time[2] < _SET_BELOW:
-        return Sun(None, 1.0, "time and place")
+        return Sun(None, 1.0, "time and place", 0.0)
     apart = None
     if seen.direction is not None and seen.confidence >= CONFIDENT:
         a, b = (complex(v[0], v[1]) for v in (by_time, seen.direction))
         apart = abs(math.degrees(cmath.phase(a * b.conjugate())))
-    return Sun(by_time, 0.95, "time and place", apart)
+    return Sun(by_time, 0.95, "time and place", seen.shines, apart)
 
 
 def _seen(frame: LightProbe, shadows: ShadowAxis | None, others: Sequence[SunSigns]) -> Sun:
@@ -100,7 +94,9 @@ def _seen(frame: LightProbe, shadows: ShadowAxis | None, others: Sequence[SunSig
     signs = own.with_others(others)
     towards, sure = signs.likeliest()
     if sure < CONFIDENT:
-        return Sun(towards, sure, "unknown")
-    if own.disc is None and own.likeliest()[1] < CONFIDENT:
-        return Sun(towards, sure, "drive")
-    return Sun(towards, sure, "shadows" if own.disc is None and signs.shadows > signs.sky else "sky")
+        source = "unknown"
+    elif own.disc is None and own.likeliest()[1] < CONFIDENT:
+        source = "drive"
+    else:
+        source = "shadows" if own.disc is None and signs.shadows > signs.sky else "sky"
+    return Sun(towards, sure, source, _sigmoid(signs.shines))

@@ -10,6 +10,7 @@ import numpy as np
 
 from cfgen.geometry.camera import rotation, unproject
 from cfgen.perception.cast_shadows import ShadowAxis
+from cfgen.perception.colour import level
 from cfgen.perception.light_probe import LightProbe
 
 AZIMUTHS = np.radians(np.arange(-180.0, 180.0, 2.0))
@@ -23,6 +24,8 @@ _AGREE = 0.7
 _LOW = math.sin(math.radians(2))
 #: Elevation taken for a sun that is out of view, rad.
 _UNSEEN_RISE = math.radians(40)
+#: Most that other frames add to the log odds that the sun shines.
+_ALONG = 2.0
 #: What the sun itself weighs in a frame of another scene.
 _SEEN_ITSELF = 6.0
 
@@ -35,12 +38,14 @@ class SunSigns:
         log: (180,) log likelihood of each of ``AZIMUTHS`` (von Mises).
         shadows, sky: what shadows and shading weigh in it, and what the sky does.
         disc: (3,) unit vector to the sun where the frame shows it, else None.
+        shines: log odds that the sun shines.
     """
 
     log: np.ndarray
     shadows: float
     sky: float
     disc: np.ndarray | None = None
+    shines: float = 0.0
 
     def turned(self, by: float, share: float) -> Self:
         """As they count in another frame: azimuths there are larger by ``by``, rad; they weigh ``share`` as much."""
@@ -49,16 +54,20 @@ class SunSigns:
         if self.disc is not None:
             log = log + _SEEN_ITSELF * np.cos(AZIMUTHS - math.atan2(self.disc[1], self.disc[0]))
             sky += _SEEN_ITSELF
-        return type(self)(share * np.roll(log, steps), share * self.shadows, share * sky)
+        return type(self)(share * np.roll(log, steps), share * self.shadows, share * sky, None, self.shines)
 
     def with_others(self, others: Iterable["SunSigns"]) -> "SunSigns":
         """Together with what frames of the same sun say, :meth:`turned` into this one."""
+        others = list(others)
         every = [self, *others]
+        # where the sun shines, some frames show it clearly, and those in the shade of woods do not
+        clearest = float(np.percentile([signs.shines for signs in others], 75)) if others else 0.0
         return SunSigns(
             np.sum([signs.log for signs in every], 0),
             sum(signs.shadows for signs in every),
             sum(signs.sky for signs in every),
             self.disc,
+            self.shines + float(np.clip(clearest, 0, 1)) * _ALONG,
         )
 
     def likeliest(self) -> tuple[np.ndarray, float]:
@@ -98,7 +107,30 @@ def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6
         length = shadows.length**2 / (shadows.length**2 + few**2)
         cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length
         log += cast * np.cos(2 * (AZIMUTHS - shadows.angle))
-    return SunSigns(log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame))
+    return SunSigns(
+        log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
+    )
+
+
+def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
+    """Log odds: sun casts shadows with a blue cast on the road, makes the ground as bright as a sky that is blue; at
+    night nearly all is dark.
+
+    Fitted on 32 stills of six data sets and a drive, light that is flat weighing more: on 38 stills of other data
+    sets it called none of 22 flat ones sunny, and 8 of 16 sunny ones; scenes of a drive help each other.
+    """
+    night = min(math.log(max(float(np.percentile(frame.lum, 80)), 1e-4)) + 1.9, 0.0)
+    length = 0.2 if shadows is None else shadows.length / (shadows.length + 30)
+    against, blue = -0.4, 0.0
+    if sky.any():
+        bright, above = (
+            max(level(frame.lum[frame.rows > 0], 95, frame.lum), 1e-3),
+            float(np.median(frame.lum[sky])),
+        )
+        against = float(np.clip(math.log(bright / above), -1.5, 0.8))
+        clear = (1 - float(np.clip((above - 0.75) / 0.2, 0, 1))) * min(float(sky.mean()) / 0.08, 1.0)
+        blue = (sky_blue(frame, sky) - 0.4) * clear
+    return 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length - 1.05
 
 
 def _clear(frame: LightProbe, sky: np.ndarray) -> float:
