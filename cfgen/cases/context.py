@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.cases.drive_suns import DriveSuns
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.faults import contained
@@ -21,9 +22,11 @@ from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.perception.camera_doubt import why_unsure
-from cfgen.perception.cast_shadows import ShadowAxis, scene_shadows
+from cfgen.perception.cast_shadows import scene_shadows
+from cfgen.perception.light_probe import probe_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road
 from cfgen.perception.seen_camera import as_seen
+from cfgen.perception.sun import Sun, find_sun
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
@@ -77,7 +80,8 @@ class BuildContext:
         self._folders = dict(settings.scenes)
         self._seen: OrderedDict[str, Scene] = OrderedDict()
         self._no_road: dict[str, str] = {}
-        self._shadows: OrderedDict[str, ShadowAxis] = OrderedDict()
+        self._suns: OrderedDict[str, Sun] = OrderedDict()
+        self._drive_suns = DriveSuns(self._folders)
         self.nuisances = [
             h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
         ]
@@ -104,7 +108,7 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        seen = [replace(job, shadows=self._shadows_in(job.scene, job.images)) for job in jobs]
+        seen = [replace(job, sun=self._sun_of(job.scene, job.images)) for job in jobs]
         return make_edits(seen, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
@@ -156,13 +160,16 @@ class BuildContext:
                 self._seen.popitem(last=False)
         return self._seen[scene.scene_id]
 
-    def _shadows_in(self, scene: Scene, images: Images) -> ShadowAxis:
-        """The axis of the scene's shadows at t0; worked out once for the cases of a scene."""
-        if scene.scene_id not in self._shadows:
-            self._shadows[scene.scene_id] = scene_shadows(self.views.scene(scene, images))
-            while len(self._shadows) > SCENES_KEPT:
-                self._shadows.popitem(last=False)
-        return self._shadows[scene.scene_id]
+    def _sun_of(self, scene: Scene, images: Images) -> Sun:
+        """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._suns:
+            shadows = scene_shadows(self.views.scene(scene, images))
+            frame = probe_light(images[scene.front.name, 0.0], scene.front)
+            others = self._drive_suns.others(scene)
+            self._suns[scene.scene_id] = find_sun(frame, shadows, scene.extra, scene.timestamp, others)
+            while len(self._suns) > SCENES_KEPT:
+                self._suns.popitem(last=False)
+        return self._suns[scene.scene_id]
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))

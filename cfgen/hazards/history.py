@@ -5,7 +5,7 @@ are those of t0, unless something stood there. What drove through the place, or 
 hides all of it must be a thing that somebody saw.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -37,6 +37,9 @@ PITCH = 0.0035
 SURE = 0.5
 #: Up to this distance road is expected to be seen where there is some, m.
 EXPECTED_M = 60.0
+
+#: Less road than this under it is none; a place that shows none in so many frames in a row was driven through.
+BARE, IN_A_ROW = 0.3, 2
 
 #: A ground point whose log brightness, green or blue changed by more than this since has something else on it.
 BRIGHT, GREEN, BLUE = 0.7, 0.2, 0.5
@@ -95,9 +98,28 @@ class HazardHistory:
             if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
                 continue  # it would vanish and come again
             ways = [how for t, how in shown.items() if self._expected(moving, t)]
+            if self._covered(moving, shown):
+                continue
             if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
                 return moving.model_copy(update={"visible_since": since})
         return None
+
+    def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
+        """Whether in two frames in a row, or in the first, no road is seen where it should be, though the colours are
+        those of road: the shadow under a car that has just driven through looks like asphalt."""
+        row = 1  # of what was before the first nobody knows
+        for t in sorted(shown):
+            bare = shown[t] == "likely" and self._expected(placement, t) and self._share(placement, t) < BARE
+            row = row + 1 if bare else 0
+            if row == IN_A_ROW:
+                return True
+        return False
+
+    def _share(self, placement: Placement, t: float) -> float:
+        """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
+        then, view = placement.at(t), self.views.at(t)
+        footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
+        return 1.0 if view is None else view.share(project(self.cameras[t], footprint)[0])
 
     def _expected(self, placement: Placement, t: float) -> bool:
         """Whether who looks should see road there at ``t``: not from afar, and not with colours alone."""

@@ -220,7 +220,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 scene.extra,
                 front,
                 scene.timestamp,
-                job.shadows if view is found[0] else None,
+                job.sun if view is found[0] else None,
             )
             front = front or settings[view.key[0]]
     return settings

@@ -9,8 +9,8 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
-from cfgen.perception.cast_shadows import ShadowAxis
 from cfgen.perception.lattice import Lattices
+from cfgen.perception.sun import Sun
 from cfgen.records import Fault, Hazard, Placement, Scene
 
 #: camera name and time of a frame, s relative to t0
@@ -29,7 +29,7 @@ class EditJob:
         hazard: what to add; kind ``null`` adds nothing through the same steps.
         placement: where it is at t0.
         seed: decides everything random.
-        shadows: the axis of the shadows on the road at t0, where somebody looked; it tells of the sun.
+        sun: where it stands at t0, where somebody looked at the whole scene and its drive.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
         lattices: by frame, what JPEG it went through; none for a frame that is missing here.
     """
@@ -40,7 +40,7 @@ class EditJob:
     placement: Placement
     seed: int
     mask: np.ndarray | None = None
-    shadows: ShadowAxis | None = None
+    sun: Sun | None = None
     lattices: Mapping[FrameKey, Lattices] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.perception.cast_shadows import ShadowAxis
+from cfgen.perception.sun import Sun
 from cfgen.records import Camera, Hazard, Placement, Size
 
 
@@ -24,7 +24,7 @@ class Setting:
         extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
             where no sun shines; ``latitude_deg``, ``longitude_deg`` and ``heading_deg``.
         timestamp: UTC of t0 as the scene tells it, or empty.
-        shadows: the axis of the shadows on the road at t0, where somebody looked.
+        sun: where it stands, where somebody looked at more than this frame.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
     """
 
@@ -34,7 +34,7 @@ class Setting:
     extra: Mapping[str, Any] = field(default_factory=dict)
     front: "Setting | None" = None
     timestamp: str = ""
-    shadows: ShadowAxis | None = None
+    sun: Sun | None = None
 
 
 @dataclass(frozen=True, eq=False)

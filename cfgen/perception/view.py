@@ -141,7 +141,7 @@ class SceneView:
         text = PngImagePlugin.PngInfo()
         text.add_text(_TEXT, json.dumps(told, sort_keys=True, allow_nan=False))
         out = io.BytesIO()
-        Image.fromarray(planes).save(out, "PNG", pnginfo=text)
+        Image.fromarray(planes).save(out, "PNG", pnginfo=text, compress_level=1)
         return out.getvalue()
 
     @classmethod

@@ -137,6 +137,14 @@ def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
     assert past({-0.75: (20.0, 0.0)}, blind=(-0.75,)).of(hazard(20, 0), crosses=False) is None
 
 
+@pytest.mark.parametrize(
+    ("blind", "driven"), [((-1.5, -1.75), True), ((-2.0,), True), ((-1.75, -1.25), False)]
+)
+def test_no_road_in_two_frames_or_in_the_first_is_a_car_whatever_the_colours(blind, driven):
+    found = past(blind=blind).of(hazard(20, 0), crosses=False)
+    assert (found is None) == driven
+
+
 def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
     place = hazard(20, 0)
     assert bumped().of(place, crosses=False).visible_since is None

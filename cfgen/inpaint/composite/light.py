@@ -16,7 +16,7 @@ from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, level, luminance, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
-from cfgen.perception.sun import CONFIDENT, find_sun, sunny_and_shade
+from cfgen.perception.sun import CONFIDENT, find_sun, shade
 from cfgen.records import Camera
 
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
@@ -85,15 +85,13 @@ def estimate(setting: Setting) -> Light:
     local = np.maximum(local, 1e-4)  # black road still divides
     lit_level = max(float(np.percentile(luminance(road), 65)), float(local @ LUMA))
     white = _white_level(frame)
-    sunny, shade = sunny_and_shade(frame, local, lit_level, white)
-    all_shade = shade >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
+    shaded = shade(local, lit_level, white)
+    all_shade = shaded >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     typical = _STEEP if clips(setting.image) else _CONTRAST
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
-    found = find_sun(frame, setting.shadows, setting.extra, setting.timestamp)
-    sun_dir, sure = found.direction, found.confidence
-    if sun_dir is None or "sun" in setting.extra:
-        sunny = float(sun_dir is not None)
-    in_sun = sunny * (1 - shade)
+    found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
+    sun_dir, sure, sunny = found.direction, found.confidence, found.shines
+    in_sun = sunny * (1 - shaded)
     use_sun, known = in_sun >= CONFIDENT, sure >= CONFIDENT
     towards = (sun_dir if known else _behind(setting)) if use_sun else None
     sky, sun = _levels(towards)
@@ -105,12 +103,12 @@ def estimate(setting: Setting) -> Light:
         "contrast": round(contrast, 3),
         "white": round(white, 3),
         "sunny": round(sunny, 2),
-        "shade": round(shade, 2),
+        "shade": round(shaded, 2),
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
         "sun_dir_by": found.source,
         "sun_dir_apart_deg": None if found.apart is None else round(found.apart),
-        "light": _name(sunny, shade, use_sun, known),
+        "light": _name(sunny, shaded, use_sun, known),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
     }
@@ -128,7 +126,7 @@ def estimate(setting: Setting) -> Light:
         floor=floor,
         bounce=bounce,
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
-        day=3.0 if sunny * (1 - shade) >= CONFIDENT else 1.0,
+        day=3.0 if in_sun >= CONFIDENT else 1.0,
         report=report,
     )
 

@@ -18,6 +18,7 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import to_linear
+from cfgen.perception.sun import Sun
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 
 FRONT = ("front", 0.0)
@@ -168,9 +169,8 @@ def test_the_ground_darkens_under_it_and_the_sun_casts_the_shadow_away():
 def test_a_sun_of_unknown_side_stands_behind_the_camera_and_darkens_no_side_more():
     hazard = make_hazard("drum")
     placement = make_placement(hazard, 10.0, 0.0)
-    image = make_road(grey=190, sky=(164, 180, 200))  # as blue as skies are to no side in particular
-    image[-216:, :140] = image[-216:, -140:] = 2  # deep darks, as under the sun
-    light = estimate(Setting(image, PINHOLE, placement))
+    sun = Sun(np.array([0.0, 1.0, 0.0]), 0.2, "unknown", shines=0.9)
+    light = estimate(Setting(make_road(grey=190), PINHOLE, placement, sun=sun))
     assert light.report["light"] == "sun from an unknown side"
     assert light.report["sun_dir_by"] == "unknown"
     assert light.report["sun_dir_confidence"] < 0.5

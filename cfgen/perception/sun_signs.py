@@ -1,0 +1,221 @@
+"""What one frame shows of where the sun stands: how likely each azimuth is by its shadows, shading and sky."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import rotation, unproject
+from cfgen.perception.cast_shadows import ShadowAxis
+from cfgen.perception.colour import level
+from cfgen.perception.light_probe import LightProbe
+
+AZIMUTHS = np.radians(np.arange(-180.0, 180.0, 2.0))
+#: How near an azimuth must be to count as right, rad; how much better than at right angles the sun is behind.
+_WITHIN, _BEHIND = math.radians(45), 0.15
+#: Signs that together weigh less than this are worth that much less.
+_LEAST_SIGN = 0.3
+#: Share of edges that must agree: below it they may be seams and bends. Set on 53 sunny scenes of one drive.
+_AGREE = 0.7
+#: Sine of the elevation below which a burnt-out patch may be a white truck or gravel.
+_LOW = math.sin(math.radians(2))
+#: Elevation taken for a sun that is out of view, rad.
+_UNSEEN_RISE = math.radians(40)
+#: Most that other frames add to the log odds that the sun shines.
+_ALONG = 2.0
+#: What the sun itself weighs in a frame of another scene.
+_SEEN_ITSELF = 6.0
+
+
+@dataclass(frozen=True, eq=False)
+class SunSigns:
+    """What a frame says of the sun's azimuth; frames' signs are added up.
+
+    Attributes:
+        log: (180,) log likelihood of each of ``AZIMUTHS`` (von Mises).
+        shadows, sky: what shadows and shading weigh in it, and what the sky does.
+        disc: (3,) unit vector to the sun where the frame shows it, else None.
+        shines: log odds that the sun shines.
+    """
+
+    log: np.ndarray
+    shadows: float
+    sky: float
+    disc: np.ndarray | None = None
+    shines: float = 0.0
+
+    def turned(self, by: float, share: float) -> Self:
+        """As they count in another frame: azimuths there are larger by ``by``, rad; they weigh ``share`` as much."""
+        steps = round(by / (AZIMUTHS[1] - AZIMUTHS[0]))
+        log, sky = self.log, self.sky
+        if self.disc is not None:
+            log = log + _SEEN_ITSELF * np.cos(AZIMUTHS - math.atan2(self.disc[1], self.disc[0]))
+            sky += _SEEN_ITSELF
+        return type(self)(share * np.roll(log, steps), share * self.shadows, share * sky, None, self.shines)
+
+    def with_others(self, others: Iterable["SunSigns"]) -> "SunSigns":
+        """Together with what frames of the same sun say, :meth:`turned` into this one."""
+        others = list(others)
+        every = [self, *others]
+        # where the sun shines, some frames show it clearly, and those in the shade of woods do not
+        clearest = float(np.percentile([signs.shines for signs in others], 75)) if others else 0.0
+        return SunSigns(
+            np.sum([signs.log for signs in every], 0),
+            sum(signs.shadows for signs in every),
+            sum(signs.sky for signs in every),
+            self.disc,
+            self.shines + float(np.clip(clearest, 0, 1)) * _ALONG,
+        )
+
+    def likeliest(self) -> tuple[np.ndarray, float]:
+        """(3,) unit vector to the sun, and the confidence that its azimuth is right to within 45 degrees."""
+        if self.disc is not None:
+            return self.disc, 0.9
+        share = np.exp(self.log - self.log.max())
+        share /= share.sum()
+        best = float(AZIMUTHS[int(share.argmax())])
+        sure = float(share[np.cos(AZIMUTHS - best) >= math.cos(_WITHIN)].sum())
+        flat = math.cos(_UNSEEN_RISE)
+        towards = np.array([flat * math.cos(best), flat * math.sin(best), math.sin(_UNSEEN_RISE)])
+        # without a sign there is the bias alone, and that is no finding
+        return towards, sure * min((self.shadows + self.sky) / _LEAST_SIGN, 1.0)
+
+
+def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6) -> SunSigns:
+    """What a frame and the shadows on its road say. Weights were set on real drives.
+
+    Args:
+        behind: bias that the sun is behind rather than ahead, where it would glare; 0 for frames that are added to
+            another, which has it already.
+    """
+    sky = frame.sky()
+    field = _field_deg(frame)
+    wide = min(max(field / 60, 0.2), 1.0)
+    # across a narrow view the light hardly differs
+    shading = 1.4 * float(np.clip(_dark_side(frame), -1.2, 1.2)) * wide**2
+    slope = 2.5 * float(np.clip(_sky_slope(frame, field) / 0.012, -1, 1))
+    blue = 2.0 * _clear(frame, sky) * (sky_blue(frame, sky) - 0.36)
+    # a clear sky is bluest at right angles to the sun: it tells that the sun is not ahead, not that it is behind
+    ahead = np.maximum(np.cos(AZIMUTHS), -_BEHIND) if behind + blue > 0 else np.cos(AZIMUTHS)
+    log = (shading + slope) * np.sin(AZIMUTHS) - (behind + blue) * ahead
+    cast = 0.0
+    if shadows is not None and shadows.unison >= _AGREE:
+        few = 40 * wide  # a wide view shows more seams that pass for shadows
+        length = shadows.length**2 / (shadows.length**2 + few**2)
+        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length
+        log += cast * np.cos(2 * (AZIMUTHS - shadows.angle))
+    return SunSigns(
+        log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
+    )
+
+
+def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
+    """Log odds: sun casts shadows with a blue cast on the road, makes the ground as bright as a sky that is blue; at
+    night nearly all is dark.
+
+    Fitted on 32 stills of six data sets and a drive, light that is flat weighing more: on 38 stills of other data
+    sets it called none of 22 flat ones sunny, and 8 of 16 sunny ones; scenes of a drive help each other.
+    """
+    night = min(math.log(max(float(np.percentile(frame.lum, 80)), 1e-4)) + 1.9, 0.0)
+    length = 0.2 if shadows is None else shadows.length / (shadows.length + 30)
+    against, blue = -0.4, 0.0
+    if sky.any():
+        bright, above = (
+            max(level(frame.lum[frame.rows > 0], 95, frame.lum), 1e-3),
+            float(np.median(frame.lum[sky])),
+        )
+        against = float(np.clip(math.log(bright / above), -1.5, 0.8))
+        clear = (1 - float(np.clip((above - 0.75) / 0.2, 0, 1))) * min(float(sky.mean()) / 0.08, 1.0)
+        blue = (sky_blue(frame, sky) - 0.4) * clear
+    return 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length - 1.05
+
+
+def _clear(frame: LightProbe, sky: np.ndarray) -> float:
+    """In [0, 1]: whether there is enough sky, and not burnt out, to read its colour."""
+    if not sky.any():
+        return 0.0
+    enough = float(np.clip((sky.mean() - 0.04) / 0.08, 0, 1))
+    return enough * float(np.clip((0.95 - np.median(frame.lum[sky])) / 0.1, 0, 1))
+
+
+def _field_deg(frame: LightProbe) -> float:
+    """Horizontal field of view; 120 for a round picture, whose edges show nothing."""
+    rays, seen = unproject(
+        frame.camera, [(0.0, frame.camera.cy), (frame.camera.width - 1.0, frame.camera.cy)]
+    )
+    return math.degrees(math.acos(float(np.clip(rays[0] @ rays[1], -1, 1)))) if seen.all() else 120.0
+
+
+def _sun_disc(frame: LightProbe) -> np.ndarray | None:
+    """The sun itself: a compact burnt-out patch in the sky, with a glow around it."""
+    height, width = frame.lum.shape
+    above = frame.rows < -0.03 * height
+    burnt = (above & (frame.lum > 0.97)).astype(np.uint8)
+    count, labels, stats, middle = cv2.connectedComponentsWithStats(burnt)
+    if count < 2:
+        return None
+    big = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
+    x, y, w, h, area = (int(v) for v in stats[big])
+    round_enough = area > 0.45 * w * h and 0.4 < w / h < 2.5
+    inside = x > 0 and y > 0 and x + w < width
+    if not (round_enough and inside and 0.0005 < area / burnt.size < 0.08):
+        return None
+    patch = (labels == big).astype(np.uint8)
+    grown = cv2.dilate(patch, np.ones((2 * (h // 2) + 1, 2 * (w // 2) + 1), np.uint8))
+    ring = (grown > patch) & above
+    if (
+        not ring.any()
+        or float(frame.lum[ring].mean()) < 0.35
+        or float(np.percentile(frame.lum[ring], 10)) < 0.12
+    ):
+        return None
+    rays, _ = unproject(frame.camera, [(middle[big] + 0.5) / frame.scale - 0.5])
+    towards: np.ndarray = rotation(frame.camera).T @ rays[0]
+    return towards if towards[2] > _LOW else None
+
+
+def _dark_side(frame: LightProbe) -> float:
+    """How much darker (log) upright things on the left are than those on the right.
+
+    What faces the sun is bright, so the darker side of the view is the sun's side.
+    """
+    height, width = frame.lum.shape
+    rows = frame.rows
+    band = (rows > -0.22 * height) & (rows < 0.06 * height) & (frame.lum < 0.8)
+    blue = frame.linear[..., 2] > 1.15 * frame.linear[..., 0]
+    upright = band & ~(blue & (rows < 0))
+    logs = np.log(np.maximum(frame.lum, 2e-3))
+    halves = []
+    for part in (slice(0, int(0.42 * width)), slice(int(0.58 * width), width)):
+        seen = upright[:, part]
+        if not seen.any() or seen.mean() < 0.01:
+            return 0.0
+        halves.append(float(logs[:, part][seen].mean()))
+    return halves[1] - halves[0]
+
+
+def _sky_slope(frame: LightProbe, field: float) -> float:
+    """Rise of a clear sky's log luminance towards the left, per degree: it brightens towards the sun."""
+    height, width = frame.lum.shape
+    quarter = max(width // 4, 1)
+    clear = frame.sky() & (frame.linear[..., 2] > 1.3 * frame.linear[..., 0])
+    steps = []
+    for y in range(0, height, 4):
+        left, right = clear[y, :quarter], clear[y, -quarter:]
+        if left.mean() > 0.6 and right.mean() > 0.6:
+            ends = (np.median(frame.lum[y, :quarter][left]), np.median(frame.lum[y, -quarter:][right]))
+            steps.append(math.log(ends[0] / ends[1]))
+    if len(steps) < 4:
+        return 0.0
+    return float(np.median(steps)) / (0.75 * max(field, 1.0))
+
+
+def sky_blue(frame: LightProbe, sky: np.ndarray) -> float:
+    """Saturation of the sky's blue in [0, 1]; 0.3 where no sky is seen."""
+    if not sky.any():
+        return 0.3
+    seen = frame.linear[sky]
+    return float(np.median(1 - seen[:, 0] / np.maximum(seen[:, 2], 1e-3)))
