@@ -32,8 +32,6 @@ _FLAME = (0.30, 0.42)
 _SOLID, _THIN_REACH = 0.95, 0.16
 #: Share of a view that is smoke or flames from which on depths in it mean little.
 _HOLLOW = 0.15
-#: Share of its darkening that merely wet road around water keeps: it mirrors some sky too.
-_WET = np.float32(0.45)
 #: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
 _GROUND = (0.2, 0.1, 0.05, 0.02)
 #: Directions over which the shadow of a sun of unknown side is averaged.
@@ -70,7 +68,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
         return Drawing((x0, y0, x1, y1), rgba, shade)
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
     mirror = np.clip((rgba[..., 3] - 0.6) / 0.38, 0, 1)
-    return Drawing((x0, y0, x1, y1), rgba * (_WET + (1 - _WET) * mirror[..., None]), shade, mirror)
+    return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
