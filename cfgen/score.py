@@ -22,6 +22,7 @@ from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, give_verdicts, trusted
 from cfgen.metrics.rates import Rate
 from cfgen.planners.crew import Member, crew
+from cfgen.planners.outputs import EXPORTS
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.retries import Retrying
 from cfgen.planners.waiting import waiting
@@ -90,6 +91,7 @@ def _start(store: Store, options: ScoreOptions) -> list[Member]:
         options.startup_timeout_s,
         store.reply_cache,
         options.runtime,
+        store.root / EXPORTS,
     )
     with waiting("the planner to start", options.quiet):
         members = crew(open_one, options.workers or len(options.devices) or 1, options.devices)

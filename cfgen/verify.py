@@ -10,6 +10,7 @@ from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.registry import about
 from cfgen.perception.view import SceneView
+from cfgen.planners.outputs import EXPORTS, exported
 from cfgen.records import (
     Benchmark,
     BuildReport,
@@ -72,6 +73,7 @@ class Verification:
         planners = self._planners(set(cases), cases)
         self._verdicts(planners)
         self._people()
+        self._exports()
         self._extras()
         return self.faults
 
@@ -230,6 +232,14 @@ class Verification:
             self._record(path, ReviewFile)
         for path in sorted((self.root / "campaigns").rglob("*.json")):
             self._record(path, CampaignLog)
+
+    def _exports(self) -> None:
+        folder = self.root / EXPORTS
+        self._know(folder.glob("*.json"))
+        try:
+            exported(folder)
+        except CfgenError as error:
+            self.faults.append(str(error))
 
     def _extras(self) -> None:
         for path in sorted(self.root.rglob("*")):

@@ -41,6 +41,11 @@ def _colours_see():
     patch.undo()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test, mypy, comes first: at the end one core would wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_code.py")
+
+
 def _fail_if_skipped_in_ci(report) -> None:
     """CI installs everything, so a skip there hides a hole."""
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):

@@ -11,10 +11,11 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.protocol import JudgeItem
+from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Requirements
 from cfgen.records import JudgeRun
 from cfgen.report import report
-from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
+from cfgen.rollouts.inputs import RolloutInputs, arm_inputs, question_seed
 from cfgen.store import Store
 from tests.benches import copy, kill_when, run, tree
 
@@ -166,6 +167,11 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
     assert "10 questions" in text
     questions = [json.loads(line) for line in (inputs / "inputs.jsonl").read_text().splitlines()]
     assert len({q["id"] for q in questions}) == 10
+    keys = [(case, arm, 0) for case in Store(out).case_ids() for arm in ("original", "hazard")]
+    worked_out = {token_of(*key) for key in keys} | {
+        question_seed(Store(out).benchmark.seed, *key) for key in keys
+    }
+    assert not worked_out & {value for q in questions for value in (q["id"], q["seed"])}
     listing = " ".join(str(p) for p in inputs.rglob("*")).replace(str(tmp_path), "").lower()
     assert not any(w in listing for w in ("hazard", "original", "cone", "barrier"))
     answers = tmp_path / "answers.jsonl"
@@ -173,10 +179,14 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
         {"id": q["id"], "waypoints": [[q["speed"] * 0.25 * k, 0.0] for k in range(1, 25)]}
         for q in questions[1:]
     ]
+    run("score", "export-inputs", out, "--out", tmp_path / "again", "--quiet")
+    again = (tmp_path / "again" / "inputs.jsonl").read_text()
+    assert not any(q["id"] in again for q in questions)
     answers.write_text("\n".join(json.dumps(r) for r in rows))
     code, text, _ = score(out, str(answers))
     assert code == 0
     assert "answers: 10 answers, 1 failed" in text
+    assert run("verify", out)[0] == 0
 
 
 class Asked:

@@ -1,6 +1,7 @@
 """``cfgen try``: one picture, one hazard, one planner."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -103,9 +104,21 @@ def test_another_planner_is_asked_about_the_same_frames_and_what_it_does_is_told
     assert "dspeed (km/h)" in words
 
 
+def test_the_planner_runs_where_it_is_told_to_and_within_its_limits(tried: tuple[Path, str]):
+    out, _ = tried
+    words = command(out.parent, out, "--python", sys.executable, "--planner-memory", "8", "--judge", "none")
+    words[words.index("cruise")] = "tests.planners.plain_planners:Tells"
+    code, text, err = run(*words, "--planner-network", "--timeout", "60", "--startup-timeout", "60")
+    assert code == 0, err
+    assert '"sent": "sent by cfgen"' in text  # the client, to a Python that need not have one
+    (made,) = (r for r in Store(out / "bench").planner_runs() if "Tells" in r.planner)
+    assert made.isolation == "process"
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
+        (["--python", "no-such-python"], "expected a Python that can be started, found none; give the path"),
         (["--speed", "14"], "was made with another speed; choose another --out"),
         (["--hazard", "cone_lin"], r"hazard 'cone_lin' is not in the taxonomy"),
     ],
@@ -114,6 +127,7 @@ def test_what_does_not_fit_is_one_line(tried: tuple[Path, str], tmp_path: Path, 
     out = tried[0] if "--speed" in change else tmp_path / "out"
     code, _, err = run(*command(tried[0].parent, out, *change))
     assert code == 2
+    assert not (tmp_path / "out" / "bench" / "cases").exists()
     *warnings, error = err.strip().splitlines()
     assert why in error
     assert all("warning: " in line and "the camera is a guess" in line for line in warnings)

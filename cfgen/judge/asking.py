@@ -30,6 +30,9 @@ class Asking:
         #: let an exception on one item through, with its traceback
         self.strict = False
         self._pool: ThreadPoolExecutor
+        #: questions that a model takes in one go; those that are being prepared, and those that wait for them
+        self._together, self._preparing = 1, 0
+        self._ready: list[asyncio.Future[None]] = []
 
     def run(
         self,
@@ -57,6 +60,8 @@ class Asking:
         broke: Callable[[T, Exception], None],
         what: str,
     ) -> None:
+        self._together = max((m.at_once or 1 for m in models), default=1)
+        self._preparing, self._ready = 0, []
         async with self.client:
             with ThreadPoolExecutor(max(2, min(8, default_jobs())), "render") as self._pool:
                 # a batch job takes more than may be under way otherwise
@@ -97,9 +102,31 @@ class Asking:
         return done
 
     async def aside(self, prepare: Callable[[], R]) -> R:
-        """Drawing and encoding, off the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, prepare)
+        """Drawing and encoding, off the event loop.
+
+        Where a model takes several questions in one go, what is prepared goes on when that many are, or no other is
+        being prepared: how long each took decides nothing.
+        """
+        loop = asyncio.get_running_loop()
+        self._preparing += 1
+        try:
+            made = await loop.run_in_executor(self._pool, prepare)
+            ready = loop.create_future()
+            self._ready.append(ready)
+        finally:
+            self._preparing -= 1
+            if len(self._ready) >= self._together or not self._preparing:
+                loop.call_soon(_release, self._ready)
+                self._ready = []
+        await ready
+        return made
 
     async def reply(self, model: Model, ask: Ask, vote: int, fits: Callable[[str], bool]) -> Reply:
         """See :meth:`cfgen.models.client.Client.reply`."""
         return await self.client.reply(model, ask, vote, fits)
+
+
+def _release(ready: "list[asyncio.Future[None]]") -> None:
+    for one in ready:
+        if not one.done():
+            one.set_result(None)

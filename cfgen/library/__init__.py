@@ -312,11 +312,11 @@ def import_scenes(
     drive_on: Literal["", "left", "right"] = "",
     quiet: bool = False,
 ) -> "ImportSummary":
-    """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0.
+    """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0,
+    else the reader's own, or every 0.25 s of the last 2 s.
 
     ``drive_on``: the side of the road that traffic keeps to; "" leaves it to the source, else right.
     """
-    from cfgen.scenes.drive import FRAME_TIMES
     from cfgen.scenes.importing import import_scenes as cut
     from cfgen.scenes.importing import open_reader
 
@@ -327,7 +327,7 @@ def import_scenes(
         every_s,
         limit,
         lossless,
-        tuple(frame_times or FRAME_TIMES),
+        tuple(frame_times or ()) or None,
         quiet,
         drive_on=drive_on,
     )

@@ -16,6 +16,7 @@ from cfgen.geometry.trajectory import speeds
 from cfgen.library import build, import_scenes, score
 from cfgen.library.arguments import Options, Place, checked
 from cfgen.library.benchmark import Run, RunCase
+from cfgen.planners.runtime import python_of
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import DIMENSIONS, PLAN_DT, Plan, Rollout
 from cfgen.render.delta import delta_table
@@ -110,6 +111,8 @@ def try_picture(
         raise InputError(
             f"{source}: expected a picture, found {'a folder' if source.is_dir() else 'nothing'} there"
         )
+    if python:
+        python_of(python)  # a mistake is named before anything is made
     told: Mapping[str, Any] = {**(camera or {}), "speed": speed, "still": True}
     _check_same(folder, {"picture": hash_bytes(source.read_bytes()), "hazard": hazard, "seed": seed, **told})
     imported = import_scenes("image", source, folder / "scenes", options=told, quiet=True)

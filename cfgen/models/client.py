@@ -42,10 +42,10 @@ class Client:
             self.meter.resume(before, self.ledger.usd(limits))
         self._slots: dict[int, asyncio.Semaphore] = {}
         self._opened: list[Model] = []
-        self._opening = asyncio.Lock()
+        self._opening: dict[int, asyncio.Future[None]] = {}
 
     async def __aenter__(self) -> "Client":
-        self._slots, self._opened, self._opening = {}, [], asyncio.Lock()
+        self._slots, self._opened, self._opening = {}, [], {}
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -65,16 +65,25 @@ class Client:
                 check()
 
     async def open(self, model: Model) -> None:
-        """Connect or load, once.
+        """Connect or load, once; all who wait for it go on together.
 
         Raises:
             SetupError: as :meth:`check`, or the model cannot be loaded.
         """
-        async with self._opening:
-            if not any(model is one for one in self._opened):
-                self.check([model])
-                await model.open()
-                self._opened.append(model)
+        if any(model is one for one in self._opened):
+            return
+        opening = self._opening.get(id(model))
+        if opening is None:
+            opening = self._opening[id(model)] = asyncio.ensure_future(self._open(model))
+        await opening
+
+    async def _open(self, model: Model) -> None:
+        try:
+            self.check([model])
+            await model.open()
+            self._opened.append(model)
+        finally:
+            del self._opening[id(model)]
 
     def kept(self, model: Model, ask: Ask, vote: int) -> bool:
         """Whether the answer is in the cache."""

@@ -4,7 +4,7 @@ import asyncio
 import importlib.util
 import io
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -104,11 +104,10 @@ class Local:
         try:
             replies = self._generate([ask for ask, _ in taken])
         except BaseException as error:
-            for _, reply in taken:
-                loop.call_soon_threadsafe(_fail, reply, error)
+            loop.call_soon_threadsafe(_settle, [(reply, error) for _, reply in taken])
             return
-        for (_, reply), made in zip(taken, replies, strict=True):
-            loop.call_soon_threadsafe(_fulfil, reply, made)
+        answers = [(reply, made) for (_, reply), made in zip(taken, replies, strict=True)]
+        loop.call_soon_threadsafe(_settle, answers)
 
     async def close(self) -> None:
         return None
@@ -183,14 +182,15 @@ class Local:
         return Reply(text, "cut" if cut else "complete", "max_new_tokens" if cut else "", usage)
 
 
-def _fulfil(reply: "asyncio.Future[Reply]", made: Reply) -> None:
-    if not reply.done():
-        reply.set_result(made)
-
-
-def _fail(reply: "asyncio.Future[Reply]", error: BaseException) -> None:
-    if not reply.done():
-        reply.set_exception(error)
+def _settle(answers: "Sequence[tuple[asyncio.Future[Reply], Reply | BaseException]]") -> None:
+    """All in one step: who were answered together can ask together again."""
+    for reply, found in answers:
+        if reply.done():
+            continue
+        if isinstance(found, BaseException):
+            reply.set_exception(found)
+        else:
+            reply.set_result(found)
 
 
 def _system(ask: Ask) -> dict[str, Any]:

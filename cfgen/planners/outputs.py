@@ -2,7 +2,7 @@
 
 Each line names its question, either by ``"id"`` (the token that ``cfgen score export-inputs`` wrote) or by
 ``"case_id"`` and ``"arm"`` (and ``"repeat"``, default 0), and holds ``"text"`` and/or ``"waypoints"`` (T x 2 or 3)
-with optional ``"t"`` (T).
+with optional ``"t"`` (T). Tokens are of chance: each export keeps in the benchmark what its own stand for.
 """
 
 import codecs
@@ -12,12 +12,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_json
 from cfgen.core.hashing import derive_id
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.core.warn import warn
 from cfgen.planners.answer import PlanFaultError, Received, received
 from cfgen.planners.protocol import Observation, Requirements, Response
+
+#: folder of a benchmark: of every export a file, token -> case, arm, repeat
+EXPORTS = "exports"
 
 
 def token_of(case_id: str, arm: str, repeat: int) -> str:
@@ -28,14 +32,19 @@ def token_of(case_id: str, arm: str, repeat: int) -> str:
 class Outputs:
     """Answers from ``path``; where two lines answer one question, the last counts, with a note.
 
+    Args:
+        exports: folder with the files that tell what tokens stand for.
+
     Raises:
-        InputError: a missing or empty file, a line that is not JSON or names no question.
+        InputError: a missing or empty file, a line that is not JSON or names no question. StoreError: a file in
+            ``exports`` is damaged.
     """
 
     needs = Requirements(cameras=(), frame_times=())
 
-    def __init__(self, path: str | Path, max_chars: int = MAX_CHARS) -> None:
+    def __init__(self, path: str | Path, max_chars: int = MAX_CHARS, exports: Path | None = None) -> None:
         self.path = Path(path)
+        self._exported = exported(exports) if exports is not None else {}
         self._rows: dict[str, tuple[int, Received | PlanFaultError]] = {}
         twice = 0
         try:
@@ -69,7 +78,8 @@ class Outputs:
         if not isinstance(row, dict):
             raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
         if isinstance(row.get("id"), str):
-            return row["id"], row
+            named = str(row["id"])
+            return self._exported.get(named, named), row
         case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
         if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
             return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
@@ -90,7 +100,24 @@ class Outputs:
     def _one(self, observation: Observation) -> Response:
         found = self._rows.get(observation.token)
         if found is None:
-            raise PlanFaultError(f"{self.path.name}: no line for this question (id {observation.token})")
+            raise PlanFaultError(f"{self.path.name}: no line for this question")
         if isinstance(found[1], PlanFaultError):
             raise found[1]
         return found[1]
+
+
+def exported(folder: Path) -> dict[str, str]:
+    """Tokens of all exports, and what the questions are called here.
+
+    Raises:
+        StoreError: a file that cannot be read.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found |= {token: token_of(*key) for token, key in read_json(path)["questions"].items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise StoreError(
+                f"{path}: expected what the tokens of an export stand for, found other JSON"
+            ) from error
+    return found

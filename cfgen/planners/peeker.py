@@ -1,8 +1,9 @@
 """A planner that cheats: it guesses which arm it sees by everything but the hazard. What it finds, others would find.
 
 It looks for the benchmark in its processes, folders and environment, tries to work out the case from token and seed,
-remembers pictures in its process and in every file that it can write, compares the two of a pair by their noise, and
-else goes by the noise of one picture alone. Each answer's report holds its guess and the way it came to it.
+remembers pictures in its process and in every file that it can write, and compares the two of a pair by their noise.
+Else it goes by the noise of one picture alone, or by how long it had to wait for the question. Each answer's report
+holds its guess and the way it came to it.
 
     cfgen score BENCH --planner peeker --arms rerun,null --repeats 20
 
@@ -13,6 +14,7 @@ import contextlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id, derive_seed
 from cfgen.planners.builtin import constant_turn
 from cfgen.planners.client import Observation, Requirements, Response
@@ -40,17 +43,27 @@ class Peeker:
     Args:
         looks: search the machine for the benchmark as well.
         arms: it asks itself which of these it sees.
+        by: where it knows no better, it goes by "noise" of the picture or by the "pace" of the questions.
+
+    Raises:
+        InputError: ``by`` something else.
     """
 
     needs = Requirements(frame_times=(0.0,), max_pixels=40_000)
 
     def __init__(
-        self, looks: bool = True, arms: Sequence[str] = ("original", "hazard", "null", "rerun")
+        self,
+        looks: bool = True,
+        arms: Sequence[str] = ("original", "hazard", "null", "rerun"),
+        by: str = "noise",
     ) -> None:
-        self._arms = tuple(arms)
+        if by not in ("noise", "pace"):
+            raise InputError(f"planner 'peeker': option by: expected noise or pace, found '{by}'")
+        self._arms, self._by, self._answered = tuple(arms), by, time.monotonic()
         #: thumbnail, noise
         self._remembered: list[tuple[np.ndarray, float]] = []
-        self._noises: list[float] = []
+        #: noise, or s of waiting, of what it saw so far
+        self._signs: list[float] = []
         self._files = [place / _NOTES for place in _places() if os.access(place, os.W_OK)]
         for file in self._files:
             with contextlib.suppress(OSError, ValueError, KeyError):
@@ -60,15 +73,18 @@ class Peeker:
         self._cases = [case for root in self.benchmarks for case in _cases(root)]
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
-        return [self._one(observation) for observation in observations]
+        waited = time.monotonic() - self._answered
+        answers = [self._one(observation, waited) for observation in observations]
+        self._answered = time.monotonic()
+        return answers
 
-    def _one(self, observation: Observation) -> Response:
-        guess, way = self._guess(observation)
+    def _one(self, observation: Observation, waited: float) -> Response:
+        guess, way = self._guess(observation, waited)
         report = {"guess": guess, "way": way, "found": [str(root) for root in self.benchmarks]}
         points = constant_turn(observation.speed, observation.yaw_rate)
         return Response("I keep my lane.", points, report=report)
 
-    def _guess(self, observation: Observation) -> tuple[str, str]:
+    def _guess(self, observation: Observation, waited: float) -> tuple[str, str]:
         for case_id, seed in self._cases:
             for arm in self._arms:
                 for repeat in range(4):
@@ -84,8 +100,9 @@ class Peeker:
             self._remember(seen, noise)
         elif before != noise:
             return ("edited" if noise > before else "original"), "a pair remembered"
-        self._noises.append(noise)
-        return ("edited" if noise > float(np.median(self._noises)) else "original"), "noise"
+        sign = waited if self._by == "pace" else noise
+        self._signs.append(sign)
+        return ("edited" if sign > float(np.median(self._signs)) else "original"), self._by
 
     def _known(self, seen: np.ndarray) -> float | None:
         """The noise of the picture of the same place that it remembers."""

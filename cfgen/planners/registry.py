@@ -90,6 +90,7 @@ def open_planner(
     startup_s: float = STARTUP_TIMEOUT_S,
     cache: Path | None = None,
     runtime: Runtime = Runtime(),  # noqa: B008 - frozen
+    exports: Path | None = None,
 ) -> OpenPlanner:
     """A planner, started and ready.
 
@@ -102,6 +103,7 @@ def open_planner(
         cache: where planners and verifiers made of models keep replies and what they spent, unless their option
             ``cache`` says otherwise.
         runtime: the Python or container in which a class or a name runs, and what it and a program may see and reach.
+        exports: what the ids in a file of outputs stand for; see :mod:`cfgen.planners.outputs`.
 
     Raises:
         InputError: the spec fits none of these, or the planner cannot be imported or made.
@@ -123,7 +125,7 @@ def open_planner(
         return _verified(spec, options, name, limits, cache, runtime)
     if spec.endswith(".jsonl"):
         return _in_process(
-            spec, _make_outputs, (spec, max_chars), name or Path(spec).stem, hash_bytes(_read(spec))
+            spec, _make_outputs, (spec, max_chars, exports), name or Path(spec).stem, hash_bytes(_read(spec))
         )
     if spec.startswith("cmd:"):
         return _program(spec, name, limits, runtime)
@@ -361,10 +363,10 @@ def _verified(
     )
 
 
-def _make_outputs(path: str, max_chars: int) -> Planner:
+def _make_outputs(path: str, max_chars: int, exports: Path | None) -> Planner:
     from cfgen.planners.outputs import Outputs
 
-    return Outputs(path, max_chars)
+    return Outputs(path, max_chars, exports)
 
 
 def make_registered(name: str, options: Mapping[str, Any]) -> Planner:

@@ -1,17 +1,21 @@
 """``cfgen score export-inputs``: exactly what a planner needs, as files, for those who run it elsewhere.
 
-Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. The answers come back as a
-``.jsonl`` with the same ``id`` a line (see :mod:`cfgen.planners.outputs`).
+Blind and shuffled: one line of ``inputs.jsonl`` a question, named by a token. Tokens, seeds and order are of chance;
+what each token stands for is kept in the benchmark alone. The answers come back as a ``.jsonl`` with the same ``id`` a
+line (see :mod:`cfgen.planners.outputs`).
 """
 
 import json
+import secrets
 from functools import partial
 from pathlib import Path
 
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes, write_bytes
+from cfgen.core.hashing import canonical_json
 from cfgen.core.progress import Progress
+from cfgen.planners.outputs import EXPORTS
 from cfgen.planners.protocol import Requirements
 from cfgen.planners.serialization import describe
 from cfgen.records import Fault
@@ -36,7 +40,9 @@ def export_inputs(
     inputs = RolloutInputs(store, store.benchmark.seed)
     questions = arm_inputs(store, arms, repeats)
     inputs.check(questions, needs)
-    questions = questions.shuffled(store.benchmark.seed)
+    inputs.salt = secrets.token_hex(16)
+    questions = questions.shuffled(secrets.randbits(64))
+    stands_for = {}
     progress = Progress("inputs", len(questions), quiet)
     lines, faults = [], []
     for question in questions:
@@ -47,6 +53,7 @@ def export_inputs(
             faults.append(observation)
             continue
         row = describe(observation)
+        stands_for[observation.token] = list(question.key)
         row["images"] = {}
         for camera, images in observation.images.items():
             row["images"][camera] = []
@@ -56,6 +63,9 @@ def export_inputs(
                 row["images"][camera].append({"t": image.t, "file": name})
         lines.append(json.dumps(row))
         progress.step()
+    write_bytes(
+        store.root / EXPORTS / f"{secrets.token_hex(4)}.json", canonical_json({"questions": stands_for})
+    )
     write_bytes(listing, ("\n".join(lines) + "\n").encode())
     if faults:
         raise Shortfall(

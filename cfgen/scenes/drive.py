@@ -156,9 +156,10 @@ class Drive:
     def _refuse(self, what: str, why: str) -> None:
         raise InputError(f"drive '{self.name}': {what}: expected {why}; get the log again or mend it")
 
-    def moments(self, every_s: float) -> list["Moment"]:
+    def moments(self, every_s: float, reach_s: float = HISTORY_S) -> list["Moment"]:
         """Front frames ``every_s`` apart that have 2 s of motion before and 6 s after them.
 
+        Where frames further back are wanted (``reach_s``), they begin where the drive has these, if it is long enough.
         A drive too short for that gives its one best moment; what is missing is marked in the scene.
         """
         times = self.streams[0].times
@@ -167,6 +168,8 @@ class Drive:
                 f"drive '{self.name}': its front camera has no frame; check the source's image folder"
             )
         first, last = self.t[0] + HISTORY_S, self.t[-1] - FUTURE_S
+        if reach_s > HISTORY_S and first <= (further := max(first, times[0] + reach_s)) <= last:
+            first = further
         chosen: list[Moment] = []
         due = -math.inf
         for i, time in enumerate(times):

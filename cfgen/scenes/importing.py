@@ -21,7 +21,7 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
-from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Opener, Reader, Recording, identifier, plain
+from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Drive, Opener, Reader, Recording, identifier, plain
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.guess import in_words
@@ -123,7 +123,7 @@ def import_scenes(
     every_s: float = 3.0,
     limit: int | None = None,
     lossless: bool = False,
-    frame_times: Sequence[float] = FRAME_TIMES,
+    frame_times: Sequence[float] | None = None,
     quiet: bool = False,
     strict: bool = False,
     drive_on: Literal["", "left", "right"] = "",
@@ -134,13 +134,17 @@ def import_scenes(
 
     Args:
         limit: at most so many, spread evenly over all that could be cut.
-        frame_times: s relative to t0; each camera's frames at or closest before them are taken along.
+        frame_times: s relative to t0; each camera's frames at or closest before them are taken along. None: those
+            that the reader names as its ``frame_times``, else every 0.25 s of the last 2 s.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
         drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
-    chosen = _moments(reader, every_s, summary, quiet, strict)
+    usual: Sequence[float] = getattr(reader, "frame_times", FRAME_TIMES)
+    kept = frame_times or usual
+    reach_s = -min(kept, default=0.0)
+    chosen = _moments(reader, partial(_open, every_s=every_s, reach_s=reach_s), summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
     progress = Progress("import", len(chosen), quiet)
@@ -148,9 +152,7 @@ def import_scenes(
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
         told = {"drive_on": drive_on} if drive_on else {}
-        write = partial(
-            _import_one, moment, out / moment.scene_id, frame_times, lossless, summary.cameras, told
-        )
+        write = partial(_import_one, moment, out / moment.scene_id, kept, lossless, summary.cameras, told)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -204,7 +206,11 @@ def _attempt(work: Callable[[], T], name: str, summary: ImportSummary, strict: b
 
 
 def _moments(
-    reader: Reader, every_s: float, summary: ImportSummary, quiet: bool, strict: bool
+    reader: Reader,
+    cut: Callable[[Callable[[], Recording]], list[Cuttable]],
+    summary: ImportSummary,
+    quiet: bool,
+    strict: bool,
 ) -> list[Cuttable]:
     """What can be cut from every recording that opens; a scene_id counts for the first that has it."""
     found: list[Cuttable] = []
@@ -213,7 +219,7 @@ def _moments(
     progress = Progress("open", len(openers), quiet or len(openers) < 2)
     for number, open_one in enumerate(openers):
         name = open_one.name if isinstance(open_one, Opener) else f"recording {number + 1}"
-        moments = _attempt(partial(_open, open_one, every_s), name, summary, strict)
+        moments = _attempt(partial(cut, open_one), name, summary, strict)
         for moment in moments or []:
             if first_with.setdefault(moment.scene_id, name) == name:
                 found.append(moment)
@@ -227,8 +233,11 @@ def _moments(
     return found
 
 
-def _open(open_one: Callable[[], Recording], every_s: float) -> list[Cuttable]:
-    return list(open_one().moments(every_s))
+def _open(open_one: Callable[[], Recording], every_s: float, reach_s: float) -> list[Cuttable]:
+    recording = open_one()
+    if isinstance(recording, Drive):
+        return list(recording.moments(every_s, reach_s))
+    return list(recording.moments(every_s))
 
 
 def _import_one(

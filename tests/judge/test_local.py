@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -94,8 +95,9 @@ def test_a_batch_is_one_pass_of_the_model_and_answers_as_one_by_one(folder: str,
         return generate(**inputs)
 
     monkeypatch.setattr(model, "generate", watched)
-    together = judged(judge, items(2))
-    assert rows[0] == 2  # those that are of no use are asked for once more
+    (first, slow), second = items(2)
+    together = judged(judge, [(first, lambda: (time.sleep(0.1), slow())[1]), second])
+    assert rows[0] == 2  # however long one takes to prepare; those that are of no use are asked for once more
     assert [v.votes[0].raw for v in together] == [v.votes[0].raw for v in alone]
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from cfgen.core.errors import InputError
+from cfgen.planners import peeker
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.runtime import Runtime, permitted
@@ -97,6 +99,19 @@ def peeked(pictures, runtime: Runtime, forgets: bool = True) -> tuple[float, flo
 def test_a_peeker_does_no_better_than_a_coin_on_pairs_without_a_hazard(pictures):
     share, low, high = peeked(pictures, Runtime())
     assert low <= 0.5 <= high, share
+
+
+def test_it_goes_by_the_wait_where_it_is_told_to(monkeypatch):
+    clock = iter((0.0, 1.0, 1.0, 4.0, 4.0))  # it is made, asked, has answered, ...
+    monkeypatch.setattr(peeker.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(peeker, "_places", list)  # it would write to each of them
+    planner = peeker.Peeker(looks=False, by="pace")
+    image = TimedImage(0.0, np.full((8, 8, 3), 9, np.uint8))
+    asked = Observation("t", 1, {"front": (image,)}, {}, STILL)
+    told = [planner.plan([asked])[0].report for _ in range(2)]
+    assert [(one["guess"], one["way"]) for one in told] == [("original", "pace"), ("edited", "pace")]
+    with pytest.raises(InputError, match="by: expected noise or pace, found 'luck'"):
+        peeker.Peeker(by="luck")
 
 
 @pytest.mark.usefixtures("_permitted")

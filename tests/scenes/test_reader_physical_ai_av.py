@@ -122,6 +122,16 @@ def test_physical_ai_av(tmp_path, monkeypatch):
     left = [f.t for f in scene.frames if f.camera == "camera_cross_left_120fov"]
     # closest before: offsets of 17 ms and 4 ms at 30 Hz put each left frame 20 ms before the front one
     np.testing.assert_allclose(max(left), 0.017 - 0.004 - 1 / 30, atol=1e-4)
+    asked = (
+        -0.3,
+        -0.2,
+        -0.1,
+        0.0,
+    )  # what planners made for these drives ask for, without a word at the import
+    for camera in scene.cameras:
+        found = folders[0].frames_at(camera.name, asked)
+        np.testing.assert_allclose([frame.t for frame in found], asked, atol=0.034)
+        assert len({frame.image for frame in found}) == 4
 
 
 def test_physical_ai_av_faults(tmp_path):

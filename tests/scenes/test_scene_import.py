@@ -66,6 +66,17 @@ def test_frames_at_any_times(tmp_path):
     assert not check_folder(tmp_path)[find_scenes(tmp_path)[0]]
 
 
+def test_scenes_begin_where_the_frames_that_are_wanted_are_there():
+    times = drive().streams[0].times
+    assert drive().moments(3.0)[0].t0 == pytest.approx(times[0] + 2, abs=0.11)
+    (first, *_) = drive().moments(3.0, 5.0)
+    assert first.t0 == pytest.approx(times[0] + 5, abs=0.11)
+    scene, _ = first.cut([-0.5 * k for k in range(11)])
+    assert min(f.t for f in scene.frames if f.camera == "front") == pytest.approx(-5, abs=0.11)
+    assert scene.history.t[0] == -5
+    assert len(drive(seconds=9.0).moments(3.0, 5.0)) == 1  # too short: as if nothing further back was wanted
+
+
 def test_a_short_drive_gives_one_scene_with_what_it_has():
     found = drive(seconds=4.0).moments(3.0)
     assert len(found) == 1

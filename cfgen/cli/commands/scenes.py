@@ -52,7 +52,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--frames",
         type=moments_before,
         metavar="S,S|NHz",
-        help="seconds before t0 (default 0,0.25 ... 2), or a rate: 10Hz keeps 10 a second of the last 2 s",
+        help="seconds before t0, or a rate: 10Hz keeps 10 a second of the last 2 s (default 4Hz; physical-ai-av: 10Hz, "
+        "which is what planners made for its drives want)",
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
     action.add_argument(
@@ -162,7 +163,6 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from cfgen.scenes.drive import FRAME_TIMES
     from cfgen.scenes.importing import import_scenes, open_reader, write_import_record
 
     options = parse_options(arguments.option, "--option")
@@ -178,7 +178,7 @@ def _import(arguments: argparse.Namespace) -> int:
         every_s=arguments.every,
         limit=arguments.limit,
         lossless=arguments.lossless,
-        frame_times=arguments.frames or FRAME_TIMES,
+        frame_times=arguments.frames,
         quiet=arguments.quiet,
         strict=arguments.strict,
         drive_on=arguments.drive_on,
