@@ -245,13 +245,15 @@ CHESTNUT: tuple[Rgb, Rgb] = ((0.26, 0.12, 0.052), (0.3, 0.17, 0.085))
 
 FEW: dict = {"samples": 10}
 MODELS = {
-    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **FEW),
-    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **FEW, pixels=200),
-    "cat": Model(cat, {coat: {"coat": coat} for coat in CATS}, **FEW, pixels=150, azimuths=about(90, 270)),
-    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, pixels=420),
+    "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **FEW, fur=0.03),
+    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **FEW, pixels=200, fur=0.03),
+    "cat": Model(
+        cat, {coat: {"coat": coat} for coat in CATS}, **FEW, pixels=150, azimuths=about(90, 270), fur=0.012
+    ),
+    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, pixels=420, fur=0.05),
     "sheep": Model(sheep, {"flock": {}}, **FEW, pixels=400),
-    "boar": Model(boars, {"family": {}}, **FEW, pixels=240),
-    "horse": Model(horse, {"loose": {}}, **FEW, pixels=320),
+    "boar": Model(boars, {"family": {}}, **FEW, pixels=240, fur=0.03),
+    "horse": Model(horse, {"loose": {}}, **FEW, pixels=320, fur=0.04),
     "horse_rider": Model(horse, {"a": {"rider": "rider"}}, **FEW, pixels=330),
     "birds": Model(birds, {"pigeons": {}}, **FEW, pixels=220),
 }

@@ -36,6 +36,7 @@ class Model:
     never seen from elsewhere. volume: it holds smoke or flames (alpha from the film).
     decal: it lies in the ground: rendered once from above as a picture in metres, instead of views.
     water: where such a picture is opaque, it mirrors what stands beyond it.
+    fur: metres over which hair spreads the sun's light, so that no lock is lit by itself.
     """
 
     build: Callable[..., Objects]
@@ -49,6 +50,7 @@ class Model:
     decal: bool = False
     water: bool = False
     samples: int = 24
+    fur: float = 0.0
 
 
 def about(*sides: int) -> tuple[int, ...]:

@@ -142,6 +142,7 @@ def _describe(model: Any, params: dict[str, Any], identity: dict[str, str], poin
         "depth_m": float(np.linalg.norm(np.maximum(abs(low), abs(high))[:2])) + 0.05,
         "distance_m": render.DISTANCE,
         "params": params,
+        **({"fur_m": model.fur} if model.fur else {}),
     }
 
 

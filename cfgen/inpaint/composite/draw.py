@@ -22,14 +22,16 @@ from cfgen.records import Camera, Placement, Size
 _ACROSS, _DOWN = 2, 4
 #: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
 _FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
+#: Image level that lamps give a unit of their radiance in the dark.
+_LAMP = 0.6
+#: Most that lamps light the road around them in the dark, in the same unit.
+_LAMPS = 2.0
 #: Image level that flames give a unit of their radiance, at least and at most.
 _FLAME = (0.30, 0.42)
 #: Alpha from which on a pixel shows something solid; smoke is where little of what is near is (share of the view).
 _SOLID, _THIN_REACH = 0.95, 0.16
 #: Share of a view that is smoke or flames from which on depths in it mean little.
 _HOLLOW = 0.15
-#: Share of its darkening that merely wet road around water keeps: it mirrors some sky too.
-_WET = np.float32(0.45)
 #: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
 _GROUND = (0.2, 0.1, 0.05, 0.02)
 #: Directions over which the shadow of a sun of unknown side is averaged.
@@ -66,7 +68,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
         return Drawing((x0, y0, x1, y1), rgba, shade)
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
     mirror = np.clip((rgba[..., 3] - 0.6) / 0.38, 0, 1)
-    return Drawing((x0, y0, x1, y1), rgba * (_WET + (1 - _WET) * mirror[..., None]), shade, mirror)
+    return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
@@ -78,20 +80,24 @@ def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
     else:
         shadow = sprite.shadow_map(towards, light.sky, light.sun)
     intensity, height = sprite.glow()
+    lit = intensity * np.float32(_shine(sprite, light))
     if float(intensity.max()) < _FIRE:
-        return shadow
-    return _lit_by(shadow, intensity * np.float32(_shine(sprite, light)), max(height, 0.3))
+        if light.day >= 1 or not intensity.any():
+            return shadow
+        lit = lit * np.float32(min(_LAMPS / float(lit.max()), 1))
+    return _lit_by(shadow, lit, max(height, 0.3))
 
 
 def _shine(sprite: Sprite, light: Light) -> float:
     """Gain of what shines by itself, against the light on the ground.
 
-    Flames are bright enough to burn out, yet cameras show them orange: theirs is held in the range that does.
+    Flames are bright enough to burn out, yet cameras show them orange: theirs is held in the range that does. In the
+    dark a lamp is as bright in the picture as it is by itself, however dark the road.
     """
     gain = 1 / light.day
-    if float(sprite.glow()[0].max()) < _FIRE:
-        return gain
     white = max(float(light.ground @ LUMA), 1e-4) / light.albedo
+    if float(sprite.glow()[0].max()) < _FIRE:
+        return max(gain, (1 - light.day) * _LAMP / white)
     return float(np.clip(gain * white, *_FLAME)) / white
 
 

@@ -27,6 +27,9 @@ _SHADOWS = 1.2
 #: How much of its matt picture's light water gives back from below its surface.
 _WATER = 0.25
 
+#: Daylight below which cameras expose for the night, and how much further light then spills.
+_DARK, _GLARE = 0.5, 2.0
+
 #: How long the shutter is taken to be open, s: cameras in cars expose by day for 2 to 10 ms.
 _SHUTTER_S = 0.005
 
@@ -61,7 +64,11 @@ def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
         found = estimate(setting)
         if setting.front is not None:
             found = found.with_sun_of(_read(setting.front, known).light)
-        known[id(setting)] = _Scene(found, optics.measure(setting.image), find_sensor(setting.image))
+        sensor = find_sensor(setting.image)
+        if found.day < _DARK:
+            # exposed for the dark, every camera's lamps burn out and spill
+            sensor = replace(sensor, clips=True, reach=_GLARE * sensor.reach)
+        known[id(setting)] = _Scene(found, optics.measure(setting.image), sensor)
     return known[id(setting)]
 
 

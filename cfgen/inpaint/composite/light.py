@@ -22,7 +22,7 @@ from cfgen.records import Camera
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays.
-_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.40, 0.10
+_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.55, 0.10
 _WHITE_SPREAD = 0.35
 #: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
 _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
@@ -30,6 +30,9 @@ _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
 _MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
 _FAR_M, _CLEAR = 120.0, 0.0003
+#: Level of the brightest tenth above the horizon from which it is day, and how much light is left at night at least;
+#: share of the frame above the horizon that tells. By day it was 0.42 or more in 142 frames, woods included.
+_DAY_SKY, _NIGHT, _ABOVE = 0.3, 0.05, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +129,7 @@ def estimate(setting: Setting) -> Light:
         floor=floor,
         bounce=bounce,
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
-        day=3.0 if in_sun >= CONFIDENT else 1.0,
+        day=3.0 if in_sun >= CONFIDENT else _daylight(frame),
         report=report,
     )
 
@@ -136,6 +139,13 @@ def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:
     band = (frame.rows > -0.22 * frame.height) & (frame.rows < 0.06 * frame.height) & ~frame.sky()
     around = float(np.median(frame.lum[band])) if band.any() else 0.0
     return float(np.clip(1 + 0.5 * albedo * around / float(ground @ LUMA), 1, _MOST_BOUNCE))
+
+
+def _daylight(frame: LightProbe) -> float:
+    """How bright it is without sun against an overcast day: what stands above the horizon is dark at night."""
+    above = frame.lum[frame.rows < -2]
+    sky = float(np.percentile(above, 90)) if above.size > _ABOVE * frame.lum.size else _DAY_SKY
+    return float(np.clip(sky / _DAY_SKY, _NIGHT, 1))
 
 
 def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:

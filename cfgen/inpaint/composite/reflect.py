@@ -12,7 +12,7 @@ from cfgen.records import Camera
 #: Reflectance of water seen from straight above.
 _STRAIGHT = 0.02
 #: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
-_TURNED = 0.07
+_TURNED = 0.03
 #: Mean slope towards the camera (radians) of the sides that are seen so: they mirror what stands higher.
 _LEAN = 0.018
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.

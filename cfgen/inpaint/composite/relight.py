@@ -26,6 +26,11 @@ _SHARPEST, _ROUGHER = np.float32(0.085), np.float32(0.5)
 _BRIGHTEST = np.float32(4.0)
 #: Most light, in white cards, that something mirrored sends.
 _MIRRORED_MOST = np.float32(2.0)
+#: Metal flakes in paint: a broad lobe about the sun's highlight in the paint's colour, as a share of the square root of
+#: what is matt, its GGX width squared, and from what gloss on.
+_FLAKES, _FLAKES_WIDE, _COAT = np.float32(0.5), np.float32(0.12), np.float32(0.8)
+#: Lamps and plates, smooth and bright but no coat, turn the sun's light back: gain of their albedo over so much.
+_TURNED_BACK, _BRIGHT = np.float32(3.0), np.float32(0.2)
 #: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
@@ -94,7 +99,10 @@ def relight(
         if shadow is not None:
             facing *= shadow.visible(layers.position, layers.normal)
         bounce = np.float32(ASPHALT * light[2] * 0.35) * (1 - layers.normal[..., 2])
-        added = _paler(layers.albedo, kept) * (facing + bounce)[..., None]
+        matt = facing + bounce
+        if layers.gloss is not None:
+            matt = matt + _metal(layers, layers.gloss, towards) * facing
+        added = _paler(layers.albedo, kept) * matt[..., None]
         if layers.gloss is not None:
             added += _mirrored(layers, layers.gloss, towards, facing)[..., None]
         added *= np.asarray(sun, np.float32)
@@ -130,6 +138,17 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     skyline = np.clip((_SKYLINE_TOP - rise) / np.float32(0.06), 0, 1)
     around = np.float32(ASPHALT * light[2]) * below + _SKYLINE * skyline * (1 - below)
     return gloss * (highlight + _schlick(seen) * around)
+
+
+def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
+    """What flakes in paint, lamps and plates send back of sunlight beside what is matt, times that, hxw."""
+    half = (light + layers.eye) / np.linalg.norm(light + layers.eye)
+    bright = luminance(layers.albedo)
+    lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (_FLAKES_WIDE - 1) + 1
+    coat = np.clip((gloss - _COAT) / (1 - _COAT), 0, 1)
+    level = _FLAKES * coat * _FLAKES_WIDE / lobe**2 / np.sqrt(np.maximum(bright, np.float32(0.01)))
+    lamps = np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * np.clip(bright / _BRIGHT - 1, 0, 1)
+    return level + _TURNED_BACK * lamps
 
 
 def _around(layers: Layers, gloss: Floats, sky: Floats, around: Surroundings) -> Floats:

@@ -268,6 +268,8 @@ class Sprite:
         metres: Floats = cv2.medianBlur(np.ascontiguousarray(depth, np.float32), 5) * self.meta["depth_m"]
         position = self._positions(view, metres) @ axes
         sky = self._radiance(key)
+        if fur := self.meta.get("fur_m"):
+            normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
         return Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
@@ -300,6 +302,13 @@ class Sprite:
             return None
         key = ("shadow", *np.round(light, 2))
         return self._once(key, lambda: HullShadow(self._hull(), self.meta["voxels"]["pitch"], light))
+
+
+def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:
+    """Normals hxwx3 as hair lying over them shows light: each hair's own are lost in their neighbours'."""
+    weight = cv2.resize(alpha, normal.shape[1::-1], interpolation=cv2.INTER_AREA)[..., None]
+    mixed = cv2.GaussianBlur(normal * weight, (0, 0), reach)
+    return mixed / np.maximum(np.linalg.norm(mixed, axis=-1, keepdims=True), np.float32(1e-4))
 
 
 def _camera_axes(azimuth: float) -> Floats:

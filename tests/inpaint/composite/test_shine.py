@@ -2,6 +2,7 @@
 
 import math
 
+import cv2
 import numpy as np
 import pytest
 
@@ -73,3 +74,19 @@ def test_what_crosses_is_blurred_along_its_way_by_as_far_as_it_goes(speed):
     assert steep == pytest.approx(1 / math.hypot(way, 2.2), rel=0.35)
     upright = edit.frames[FRONT][0][:, round(low[0]) - 20 : round(low[0]) + 20].astype(float).mean((1, 2))
     assert np.abs(np.diff(upright)).max() > 25, "its top stays sharp"
+
+
+def test_lamps_glow_at_night_and_spill_their_light_and_do_not_by_day():
+    red, halo = [], []
+    for road, sky in (((95, 95, 95), (190, 200, 215)), ((14, 14, 14), (6, 6, 8))):
+        image = make_road(sky=sky)
+        image[160:] = road
+        hazard = make_hazard("car_braking", variant="sedan_grey")
+        edit = edit_of(hazard, make_placement(hazard, 16.0, 0.0), images={FRONT: image})
+        after = edit.frames[FRONT][0].astype(int)
+        lamps = after[..., 0] - after[..., 2] > 60
+        red.append(after[lamps][:, 0].max() / 255)
+        around = cv2.dilate(lamps.astype(np.uint8), np.ones((9, 9))).astype(bool) & ~lamps
+        halo.append(float(after[around][:, 0].mean() / np.median(image[262:])))
+    assert red[1] > 0.95
+    assert halo[1] > 2 * halo[0]

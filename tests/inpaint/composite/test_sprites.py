@@ -3,6 +3,7 @@
 import json
 import math
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -187,3 +188,33 @@ def test_a_highlight_carries_as_much_light_however_wide_it_is() -> None:
         lobe = [shown(plate(gloss), (math.cos(2 * t), 0.0, math.sin(2 * t))) / gloss for t in tilt]
         total.append(np.trapezoid(np.array(lobe) * np.sin(tilt), tilt))
     assert total[1] == pytest.approx(total[0], rel=0.35)
+
+
+def test_sunlit_paint_lamps_and_plates_are_brighter_than_cloth_in_their_own_colour() -> None:
+    """A plate of half red albedo that faces sun and camera, with a coat, lamp-like, and matt."""
+    towards = np.array((0.995, 0.0, 0.0998))
+
+    def red(gloss: float) -> np.ndarray:
+        layers = replace(plate(gloss), albedo=np.tile(np.float32([0.8, 0.3, 0.3]), (4, 4, 1)))
+        dark = replace(layers, albedo=np.zeros((4, 4, 3), np.float32))
+        both = [relight(one, towards, (0, 0, 0), (1, 1, 1), 1.0, None)[..., :3] for one in (layers, dark)]
+        return (both[0] - both[1]).mean((0, 1))  # without the mirror's white
+
+    matt, coat, lamp = red(0.0), red(1.0), red(0.5)
+    assert (coat > 1.5 * matt).all()
+    assert (lamp > 1.5 * matt).all()
+    assert coat[0] / coat[1] == pytest.approx(matt[0] / matt[1], rel=0.05)
+
+
+def test_fur_is_lit_as_one_coat() -> None:
+    """The sun's light on a dog's side does not change from lock to lock."""
+    shipped = load("dog", "labrador")
+    bare = {k: v for k, v in shipped.meta.items() if k != "voxels"}  # no shadow of its own
+    dog = Sprite(bare, shipped.archive)
+    locks = Sprite({k: v for k, v in bare.items() if k != "fur_m"}, shipped.archive)
+    rough = []
+    for sprite in (dog, locks):
+        lit, plain = (sprite.view(math.pi / 2, 0.05, sun, (0, 0, 0)).rgba for sun in ((0.3, 0.8, 0.5), None))
+        level = (lit - plain)[..., 1][lit[..., 3] > 0.99]
+        rough.append(np.abs(np.diff(level)).mean() / level.mean())
+    assert rough[0] < 0.8 * rough[1]
