@@ -232,8 +232,8 @@ def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[Fault
         yield Fault(
             "warning",
             "history, future: v",
-            f"{len(wrong)} of {len(off)} speeds jump: at t = {t[worst + 1]:.2f} s v is {v[worst + 1]:.2f} m/s, before and "
-            f"after it the poses move at {around[worst]:.2f} m/s; import the log again, or smooth v",
+            f"{len(wrong)} of {len(off)} speeds jump: at t = {t[worst + 1]:.2f} s v is {v[worst + 1]:.2f} m/s, "
+            f"before and after it the poses move at {around[worst]:.2f} m/s; import the log again, or smooth v",
         )
 
 
