@@ -97,23 +97,6 @@ def test_speeds_follow_from_poses():
     np.testing.assert_allclose(speeds_of(d.t, d.poses), 9.0, atol=1e-3)
 
 
-def test_noise_of_poses_that_lie_a_nanosecond_apart_is_no_speed():
-    """Poses at the times of several sensors, as logs of Argoverse 2 and nuScenes have them, a centimetre off."""
-    rng = np.random.default_rng(0)
-    t = np.sort(
-        np.concatenate([np.arange(0, 16, 0.05), np.arange(0, 16, 0.01), np.arange(0, 16, 0.05) + 1e-9])
-    )
-    t = np.unique(t)
-    truth = 8.0 + 2.0 * np.sin(0.5 * t)  # up to 1 m/s²
-    flat = np.column_stack([8.0 * t - 4.0 * np.cos(0.5 * t), np.zeros((len(t), 2))])
-    flat[:, :2] += rng.normal(0, 0.01, (len(t), 2))
-    found = speeds_of(t, raised(flat))
-    assert np.abs(found - truth)[5:-5].max() < 0.3
-    assert np.abs(found - truth).mean() < 0.06
-    sparse = slice(None, None, 60)  # keyframes at 2 Hz and less
-    assert np.abs(speeds_of(t[sparse], raised(flat[sparse])) - truth[sparse])[1:-1].max() < 0.1
-
-
 class _Source:
     def __init__(self, *drives):
         self._drives = drives
