@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from cfgen.geometry.driving import GRIP, MAX_JERK, Drive, Start, drive
+from cfgen.geometry.driving import GRIP, MAX_ACCEL, MAX_JERK, Drive, Start, drive
 from cfgen.geometry.lens import Array
 from cfgen.records import PLAN_DT
 
@@ -27,6 +27,8 @@ _PUSH, _MOST_CHANGES = 2.5, 4
 #: A stand within less than this share of the way that the hardest braking takes is no braking, where the difference
 #: can be told from a wrong first speed, m.
 _STAND_SHARE, _STAND_M = 0.4, 0.4
+#: m/s in one step beyond what the engine gives: less is rounding; more, summed over the plan, is leaps.
+_SHAKE, _LEAP = 1.5, 2.0
 #: rad by which headings may lie beside the way on the mean, where the car goes so far in half a second, m.
 _ELSEWHERE, _GOING_M = 0.25, 0.5
 
@@ -62,7 +64,8 @@ def incoherent(plan: Array, start: Start) -> str:
         changes = _changes(pushes)
         if changes > _MOST_CHANGES:
             return f"it goes {changes} times {name}"
-    return ""
+    leap = _leaps(xy)
+    return f"it leaps, by {leap:.0f} m/s more than an engine gives" if leap > _LEAP else ""
 
 
 def _backwards(xy: Array, driven: Drive) -> float:
@@ -81,6 +84,15 @@ def _stands_at_once(xy: Array, start: Start) -> float:
     stand = np.repeat(xy[:1], max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4), axis=0)
     least = float(drive(stand, start).poses[-1, 0])
     return max(way, 0.01) if least - way > _STAND_M and way < _STAND_SHARE * least else 0.0
+
+
+def _leaps(xy: Array) -> float:
+    """m/s gained from step to step that no engine gives: places that are held and then jumped from.
+
+    The first step is left out: a plan may begin with the car's own place.
+    """
+    gained = np.diff(np.hypot(*np.diff(xy, axis=0).T)[1:]) / PLAN_DT
+    return float(np.maximum(gained - MAX_ACCEL * PLAN_DT - _SHAKE, 0.0).sum())
 
 
 def _elsewhere(xy: Array, plan: Array) -> float:

@@ -67,6 +67,29 @@ def test_what_a_driver_means_is_a_motion(make, speed):
     assert incoherent(make(speed), Start(speed)) == ""
 
 
+@pytest.mark.parametrize("held", [2, 4, 6])
+@pytest.mark.parametrize(("speed", "decel"), [(3.0, 1.0), (3.7, 2.5), (6.0, 4.0), (12.0, 2.5)])
+def test_places_held_and_leapt_between_are_no_motion(speed, decel, held):
+    """A braking plan sampled every 0.5, 1 or 1.5 s: seen so, it stands and leaps as no engine can."""
+    fine = braked(speed, decel)
+    steps = np.repeat(fine[::held], held, axis=0)
+    assert incoherent(fine, Start(speed)) == ""
+    found = incoherent(steps, Start(speed))
+    assert "leaps" in found or "off" in found or "throttle" in found, found
+
+
+@pytest.mark.parametrize("speed", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize("shaken", [0.0, 0.05])
+def test_stop_and_go_creeping_and_coarse_samples_are_motions(speed, shaken):
+    stands = speed / 3 + 1
+    goes = braked(speed, 3.0)[:, 0] + 1.75 * np.maximum(T - stands, 0) ** 2
+    half = np.interp(T, np.append(0, T[1::2]), np.append(0, braked(speed, 3.0)[1::2, 0]))
+    own_place_first = np.append(0, speed * T[:-1])
+    noise = np.random.default_rng(2).normal(0, shaken, 24)
+    for way in (goes, np.maximum(braked(speed, 2.0)[:, 0], 0.5 * T), half, own_place_first):
+        assert incoherent(along(np.round(way + noise, 1)), Start(speed)) == ""
+
+
 @pytest.mark.parametrize("speed", [2.5, 4.0, 5.5, 7.0, 9.9])
 @pytest.mark.parametrize("way", [0.0, 0.1, 0.2], ids=["nowhere", "a tenth", "a fifth"])
 def test_a_stand_within_a_fraction_of_the_stopping_distance_is_none_at_any_speed(speed, way):
