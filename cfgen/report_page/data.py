@@ -38,6 +38,7 @@ from cfgen.records import (
     answer_in,
     judged_as,
 )
+from cfgen.report_page.main_judge import Judges
 from cfgen.report_page.samples import Select, medoids, selected
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
@@ -78,6 +79,8 @@ class ReportData:
     calibrations: dict[str, Calibration]
     #: planner -> what it was asked, of those that have it on record
     runs: dict[str, PlannerRun]
+    #: of the whole benchmark: planners that are not shown too
+    bench_judges: Judges
     #: which of several samples of an answer counts; "mean": all of them
     select: Select = "mean"
     #: what is wrong with records that could not be read
@@ -132,12 +135,12 @@ class ReportData:
 
     @property
     def main_judge(self) -> str:
-        """The judge with the most verdicts, one that reads pictures before the offline stand-in; "" without any."""
+        """The benchmark's, whichever planners are shown; where it has no verdict on them, the one with the most."""
+        return self.bench_judges.main if self.bench_judges.main in self.judges else self._shown.main
 
-        def weight(judge: str) -> tuple[int, bool]:
-            return sum(len(v) for (j, _), v in self.verdicts.items() if j == judge), judge != "offline"
-
-        return max(self.judges, key=weight, default="")
+    @cached_property
+    def _shown(self) -> Judges:
+        return Judges(self.verdicts)
 
     def judge_of(self, planner: str) -> str:
         """Whose verdicts on it are shown where there is room for one judge's: the main one's, else its own."""
@@ -279,12 +282,14 @@ def read_report_data(
     scenes = _scenes(store, built, damaged)
     cases = tuple(case for case in built if case.scene_id in scenes)
     known = {case.case_id for case in cases}
-    verdicts = {}
+    every = {}
     for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
-        for planner in planners:
+        for planner in dict.fromkeys([*planners, *scored]):
             found = tuple(v for v in stored_verdicts(store, judge, planner) if v.case_id in known)
             if found:
-                verdicts[judge, planner] = found
+                every[judge, planner] = found
+    verdicts = {key: found for key, found in every.items() if key[1] in planners}
+    runs = {run.planner: run for run in whole(_beside(scored, store.planner_run_path), PlannerRun)}
     judges = tuple(sorted({judge for judge, _ in verdicts}))
     data = ReportData(
         store=store,
@@ -306,7 +311,8 @@ def read_report_data(
             p: whole(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention) for p in planners
         },
         probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
-        runs={run.planner: run for run in whole(_beside(planners, store.planner_run_path), PlannerRun)},
+        runs={planner: run for planner, run in runs.items() if planner in planners},
+        bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
         edge_probes=tuple(
             sorted(
                 whole(

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Literal
 
-from cfgen.metrics.kinematics import responds
+from cfgen.metrics.kinematics import encounter, responds
 from cfgen.metrics.success import successes
 from cfgen.records import Case, Dimension, Placement, Rollout, judged_as
 from cfgen.report_page.data import ReportData
@@ -33,6 +34,22 @@ def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
         else:
             found[case_id].append(False)
     return {case_id: sum(hits) / len(hits) for case_id, hits in found.items()}
+
+
+def credited_contact(data: ReportData, planner: str, event: Dimension | Literal["trajectory"]) -> str:
+    """How many of the plans credited in the hazard arm run into the hazard; "" where none is credited."""
+    if event == "trajectory":
+        return ""
+    credited = judged(data, planner, "hazard", event)
+    cases = {case.case_id: case for case in data.cases}
+    met = {
+        (case, repeat): encounter(driven.poses, cases[case].placement).collides
+        for (case, repeat), driven in data.answers(planner, "hazard").items()
+        if driven is not None and credited.get(case, 0.0) > 0.5
+    }
+    if not met:
+        return ""
+    return f" Driven, {sum(met.values())} of the {len(met)} plans in the cases so credited run into it."
 
 
 def place_of(case: Case, arm: str) -> Placement:

@@ -10,7 +10,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.records import CONTROLS, Dimension, FloorKind, judged_as
 from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.data import ReportData
-from cfgen.report_page.events import judged, measured, seeded_unlike
+from cfgen.report_page.events import credited_contact, judged, measured, seeded_unlike
 from cfgen.report_page.section import Plot, Section
 from cfgen.report_page.table import Table
 from cfgen.report_page.vector import Drawing
@@ -65,9 +65,14 @@ def floor_sections(data: ReportData) -> tuple[Section, Section]:
         id="headline",
         title="Response to the hazard, above the floor",
         headline=tuple(
-            (*_points(floors[p, leading]), sentence(p, floors[p, leading], data.main_judge, leading))
+            (
+                *_points(floors[p, leading]),
+                sentence(p, floors[p, leading], data.main_judge, leading)
+                + credited_contact(data, p, leading),
+            )
             for p in (above or [p for p in ranked if p in data.ranking])[:_HEADLINES]
         ),
+        lead=tuple(data.bench_judges.passed_over()),
     )
     behind = Section(
         id="floor",
@@ -86,7 +91,7 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
     fit = (
         "words and a trajectory that fit"
         if event == "overall"
-        else "a trajectory that fits (no judge read the words)"
+        else "a trajectory that reacts, in time or not (no judge read the words)"
     )
     hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
     if above.value is None or above.low is None or above.high is None:
