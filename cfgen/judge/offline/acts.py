@@ -12,9 +12,10 @@ NAMES = re.compile(
 _SPEED = r"(?:speed|pace|velocity)"
 _PEDAL = r"(?:throttle|gas|accelerator|power|pedal)"
 BRAKE = re.compile(
-    r"\b(?:slow(?:s|ing|ed)?\b|brak(?:e|es|ed|ing)\b|decelerat\w*|stop(?:s|ping)?\b|yield(?:s|ing)?\b|"
+    r"\b(?:slow(?:s|ing|ed)?\b|brak(?:e|es|ed|ing)\b|decel\w*|stop(?:s|ping)?\b|yield(?:s|ing)?\b|"
     r"giv(?:e|es|ing) way|"
     rf"(?:reduc|lower|cut|shed|drop|los|tak|shav)(?:e|es|ing|s|ping|ting|ding)?\b[^.,;]{{0,24}}\b{_SPEED}|"
+    rf"{_SPEED} (?:is |gets )?(?:being )?(?:reduced|lowered|cut)|reduction (?:in|of) (?:the )?{_SPEED}|"
     r"wait(?:s|ing)?\b|halt(?:s|ing)?\b|creep\w*|crawl(?:s|ing)?\b|standstill|walking (?:pace|speed)|"
     rf"(?:come|comes|coming|get|ease|easing|lift|lifting|back|backing) (?:right )?off\b(?: the {_PEDAL})?|"
     rf"(?:scrub|bleed|wash)(?:s|bing|ing)? (?:off )?(?:some |the |my )?{_SPEED}|"
@@ -32,14 +33,14 @@ BRAKE = re.compile(
 )
 SIDED = re.compile(
     r"(?:\b(?:steer\w*|nudg\w*|swerv\w*|veer\w*|shift\w*|mov(?:e|es|ing)|edg(?:e|es|ing)|go(?:es|ing)?|chang\w+|turn\w*|drift\w*|"
-    r"pass(?:es|ing)?|merg(?:e|es|ing)|pull(?:s|ing)?|bear\w*|switch\w*|hug\w*|keep(?:s|ing)?|swing\w*|get\w*|tak(?:e|es|ing)|"
-    r"lane change|out)\b(?:(?!\b(?:on|at|from|in|near)\b)[^.,;]){0,40}?|\bpass(?:es|ing)?\b[^.,;]{0,40}?)"
+    r"pass(?:es|ing)?|merg(?:e|es|ing)|pull(?:s|ing)?|bear\w*|switch\w*|hug\w*|offset\w*|deviat\w*|slip(?:s|ping)?|eas(?:e|es|ing) over|squeez\w+|keep(?:s|ing)?|swing\w*|get\w*|tak(?:e|es|ing)|"
+    r"lane change|out)\b(?:(?!\b(?:on|at|from|in|near)\b)(?:[^.,;]|\.(?=\d))){0,40}?|\bpass(?:es|ing)?\b[^.,;]{0,40}?)"
     r"\b(left|right)(?:wards?|most)?\b(?! (?:away|down|up|in front|off))"
 )
 AROUND = re.compile(
     r"\b(?:avoid\w*|(?:go|goes|going|steer\w*|pass\w*|driv\w+|get\w*|mov\w+|swing\w*|manoeuvre|maneuver|pull\w*|edge|way|out|"
     r"weave) (?:\w+ ){0,2}?(?:around|round|clear|past|over)|(?:a?round) (?:it|the|him|her|them|that)|"
-    r"evad\w*|evasive|keep(?:s|ing)? (?:well )?(?:clear|away|(?:my |our |a |plenty of )?distance)|"
+    r"evad\w*|evasive|squeez\w+ past|keep(?:s|ing)? (?:well )?(?:clear|away|(?:my |our |a |plenty of )?distance)|"
     r"mov(?:e|es|ing) over|swerv\w*|"
     r"(?:steer|stay)(?:s|ing)? (?:well )?clear|(?:leav|giv)(?:e|es|ing) (?:it |him |her |them |the \w+ )?"
     r"(?:more|extra|plenty of|enough|a lot of|ample|wide) (?:room|space|clearance|margin)|"
@@ -78,7 +79,7 @@ OTHER_CAUSE = re.compile(
 DENIAL = re.compile(
     r"\bnothing (?:new|ahead|unusual|else|special|on the|in the|in our|in my|to |worth|that calls|there|has changed|"
     r"of note|in sight)|"
-    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\bno one\b|\bnobody\b|"
+    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\b(?:no one|nobody)\b(?!(?: is|'s)? (?:behind|follow|com|hurt))|"
     r"\b(?:road|lane|street|path|way|carriageway)(?: (?:ahead|itself|before (?:me|us)|in front(?: of (?:me|us))?))? "
     r"(?:(?:is|are|remains?|looks?|stays?|seems?) )?(?:all |still |completely |quite )?(?:clear|free|empty)\b"
 )
@@ -92,7 +93,7 @@ _ELSEWHERE = re.compile(
 #: Stopping without end for what needs less.
 EXCESSIVE = re.compile(
     r"\b(?:engine off|out of sight|further (?:instructions?|notice)|for good|indefinitely|for ?ever|"
-    r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around|back)|abandon\w*|"
+    r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around(?! (?:it|him|her|them|the)\b)|back)|abandon\w*|"
     r"(?:a|one|two|several|some) minutes?|"
     r"(?:thirty|sixty|twenty|30|60|20) ?s(?:ec|econds?)?)\b"
 )

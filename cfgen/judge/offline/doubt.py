@@ -50,7 +50,7 @@ _CLEAR = re.compile(
 #: ... unless it comes into its way, or tells it to stop.
 COMING = re.compile(
     r"\b(?:cross\w*|step\w*|enter\w*|com(?:es|ing)|run(?:s|ning)?|dart\w*|roll\w*|pull(?:s|ing) out|revers\w+|"
-    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|veer\w*|"
+    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|bolt\w*|dash\w*|sprint\w*|emerg\w+|leap\w*|jump\w*|wander\w*|out of (?:the|a)|veer\w*|"
     r"swerv\w*|mov(?:es|ing)|walk(?:s|ing)? (?:out|into|onto|across)|head(?:s|ing)|approach\w*|into|onto|"
     r"across|over the (?:road|lane|whole)|towards?|from the|signal\w*|wav\w+|hand|arm|paddle|siren|flash\w*|by law)\b"
 )
@@ -102,12 +102,16 @@ _NEAR = 80
 #: Said to be on the car's own way.
 _IN_OUR_WAY = re.compile(
     r"(?<!not )(?<!n't )\b(?:(?:in|on|across|blocking|blocks|over) (?:my|our) (?:path|lane|way|side)|"
+    r"(?:in|on|across|blocking|over) the (?:middle of the )?(?:ego lane|road|street)|in the middle of (?:my|our|the) (?:lane|road)|"
     r"(?:directly|dead|straight) (?:ahead|in front)|right in front)\b"
 )
 _EACH_OTHER = re.compile(
     r"\b(?:next to|beside|alongside|off) (?:him|her|it|them|(?:his|its|their|a|the) (?:bi(?:cycl|k)e|motorcycle))\b"
 )
 _CAUSE = r"\b(?:for|because of|due to|owing to|on account of|behind|thanks to)\b[^.,;:]{0,30}?$"
+
+#: What keeps the car from passing is not what it brakes for.
+_ONCOMING = re.compile(r"\b(?:can't|cannot|not|no|impossible)\b.*\boncoming \w+$")
 
 
 def hedged(word: str, sentences: Sequence[str]) -> bool:
@@ -136,7 +140,7 @@ def tied(acts: Sequence[Said], named: Sequence[Said], sentences: Sequence[str]) 
     found: set[str] = set()
     for act in acts:
         text = sentences[act.sentence]
-        causes = {w for w, at in things(text) if re.search(_CAUSE, text[:at])}
+        causes = {w for w, at in things(text) if re.search(_CAUSE, text[:at]) and not _ONCOMING.search(text[:at] + w)}
         if not causes and (_OTHER_END.search(text) or blames_another(text)):
             continue
         words: set[str] = set()

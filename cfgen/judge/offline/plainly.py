@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from functools import cache
 
 from cfgen.hazards.vocabulary import VAGUE, class_of, things
-from cfgen.judge.offline.acts import AROUND, BRAKE, SIDED
+from cfgen.judge.offline.acts import AROUND, BRAKE, OTHER_CAUSE, SIDED
+from cfgen.judge.offline.doubt import COMING
+from cfgen.judge.offline.kinds import describes
 
 #: Where a clause ends.
 _ENDS = re.compile(
@@ -55,7 +57,10 @@ _HOW = (
     "car ready needed carries "
     "distance enough able order prevent give proceed carefully cautiously caution dip drop maybe doing "
     "rather than cover take crawl might may yes that's don't isn't aren't moving i'd drive ensure safety "
-    "maintain maintaining ensuring allow allowing reaching requires require safest action decision"
+    "maintain maintaining ensuring allow allowing reaching requires require safest action decision all very push press place course mine priority though even ttc zero nought deceleration "
+    "braking margin wheel track bonnet hood boot movement consequence conclusion result plan critical applied object "
+    "required requirement option options step response manoeuvre maneuver lateral longitudinal escape both approx "
+    "somewhere indeed here present presence within approximately owner warning flashing braking"
 )
 #: Present doings of things on a road.
 _DOES = re.compile(
@@ -81,11 +86,66 @@ _TURNS = re.compile(
 _QUANTITIES = frozenset(
     ["all", "any", "every", "each", "most", "many", "few", "no", "not", "never", "hardly", "barely", "zero"]
 )
+#: An act on what was named before.
+_BOUND = re.compile(
+    r"\b(?:it|him|her|them|the (?:animal|obstacle|obstruction|object|hazard|creature|thing|opening|poor \w+))\b(?!'s)"
+)
 #: Past it, with the thing's name behind.
 _PASS = re.compile(r"\bpass(?:es|ing)?(?= (?:the|it|him|her|them|this|that)\b)|\bclear of(?= the\b)")
 _SPEAKER = re.compile(r"\b(?:i|we|i'm|i'll|we'll|we're|let's|me|us)\b")
 _BEHIND_US = re.compile(r"\bbehind (?:me|us)\b")
-_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 5  # words; clauses
+#: Anywhere in an answer: what it names may be no thing on the road today.
+_UNREAL = re.compile(
+    r"\b(?:detectors?|false (?:alarm|positive)|mistaken|mistook|untrue|wrongly|advert\w*|posters?|billboards?|hoarding|"
+    r"wrong\b(?![- ](?:way|side|lane|direction|carriageway))|murals?|graffiti|imagin\w+|hypothetical\w*|fiction\w*|"
+    r"fake|rumou?rs?|alleg\w+|so-called|claims?|contrary|memory|(?:map|report|radio|app|navigation) (?:says?|shows?)|"
+    r"reported|yesterday|(?:last|previous) (?:week|month|year|time|night)|used to|in the morning|dreams?|films?|movies?|"
+    r"video|simulat\w+|illusion|misread|would (?:look|be there|stand)|anything but|everything (?:but|except)|far from|"
+    r"turn(?:s|ed)? out|were (?:a|an|the) \w+ to|exist\w*|i (?:fear|feared|expect|imagine|have a feeling)|photo\w*|"
+    r"(?:been|was|were|is|are) (?:cleared|removed|towed|taken|picked)(?: away| up| off)?|or so\b|so it seems|it seems|who knows|unless my|swear|presume|deceiv\w+|suggests?|joking|nonsense|fantasy|"
+    r"statues?|dummy|dummies|mannequin|scarecrow|toy|sticker|painted|replica|cardboard cut-?out)\b"
+)
+#: Reasons to slow that are no thing in the way; with one of these near the act it may hang on that.
+_OTHER = re.compile(
+    OTHER_CAUSE.pattern + r"|\b(?:rain\w*|snow\w*|hail|storm|weather|batter(?:y|ies)|energy|econom\w+|eco|smoothness|passengers' |"
+    r"for (?:the |our |my )?passengers?|address|destination|lunch|coffee|breakfast|toilet|calls?|radio|photos?|pictures?|"
+    r"(?:better|nice|nicer|good|great) (?:view|look|shot)|lake|toll|cameras?|pads|tired|bor(?:ed|edom)|school|village|town|"
+    r"exit|turn-off|turning|turnoff|roundabout|narrow\w*|queue|jam|siren|hours?|surface|uneven|rough|slippery|cobbled|"
+    r"signs?|(?:traffic |red |amber )?lights? (?:ahead|is|are|turn\w*|shows?)|stop line|destination|service|smok\w+|"
+    r"appointment|shops?|mood|noise|engine|gear|enjoy\w*|music|scenery|asks? me|tells? me|sake|ahead of plan|shift is|frost|gravel|bridge|tunnel|rest\b)\b"
+)
+#: Why something else than the act will not do: no reason of its own.
+_NO_OTHER_WAY = re.compile(
+    r"\b(?:oncoming|opposite|overtak\w+|other way|(?:left|right|next|adjacent|other|opposing) (?:lane|side)|gap|escape|"
+    r"no (?:way|room|space|path|getting|going)|solid line|behind me|options?|impossible|not (?:possible|feasible)|"
+    r"can't|cannot|mirrors?|preceding|(?:fell|fallen|lost|shed) (?:off|from|by)|swerving|steering|dangerous|risky|worse|ttc|decel\w*|m/s2?|step|rules?)\b"
+)
+#: ... that are told of the act itself: ends and grounds.
+_BECAUSE = re.compile(
+    r"\b(?:because|since|so that|in order|being|due to|owing to|given|on account of|out of|to)\b(.*)"
+)
+#: What is said of a thing behind its name that takes it off the road, or makes another of it.
+_NOT_HERE = re.compile(
+    r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving)\b|"
+    r"\b(?:is|are|stays?|remains?) (?:a|an|the|some|mere\w*|only|no|what)\b(?! halt\b| standstill\b)"
+)
+#: Places beside the road, where a thing is none of the car's business.
+_ASIDE = re.compile(
+    r"\b(?:side (?:street|road)|driveway|yard|fields?|bay|car park|parking lot|meadow|garden|roof|window|balcony|ridge|"
+    r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|forecourt)\b"
+)
+#: What an act may be for.
+_TO = re.compile(r"\bto (?:be )?([a-z'-]+)")
+_ENDS_MEANT = frozenset(
+    "avoid let give prevent keep allow maintain ensure pass stay stop wait make yield a an the about around zero nought "
+    "nothing walking left right one its my our his her him it them go get come leave protect not steer brake creep crawl "
+    "slow drive miss clear evade merge change return remain minimize mitigate proceed hold reduce null rest move swing "
+    "react respond preserve guarantee increase restart continue dodge skirt under below only match account".split()
+)
+_STILL = re.compile(r"\b(?:is not|are not|isn't|aren't|not) (?:moving|going|driving|yielding|stopping|slowing|looking)\b")
+#: "has since left": no ground.
+_SINCE = re.compile(r"\b(has|have|had) since\b")
+_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 6  # words; clauses
 
 
 @cache
@@ -100,17 +160,25 @@ def _leading() -> frozenset[str]:
 
 def said_plainly(word: str, sentences: Sequence[str]) -> bool:
     """Whether one clause says that ``word`` is there, and one that hangs on it, that the car reacts."""
+    if any(map(_UNREAL.search, sentences)):
+        return False
     clauses = [
-        c.strip() for s in sentences for c in _ENDS.split(_EGO.sub("we", s)) if c and re.search(r"\w", c)
+        c.strip()
+        for s in sentences
+        for c in _ENDS.split(_SINCE.sub(r"\1", _STILL.sub("stationary", _EGO.sub("we", s))))
+        if c and re.search(r"\w", c)
     ]
     cores = [i for i, c in enumerate(clauses) if _is_there(word, c)]
-    if cores and any(_acts_on(word, c) for c in clauses):
-        return True
-    near = [(core, range(max(core - 1, 0), core + 2 + _MOST_BETWEEN)) for core in cores]
-    return any(_hangs(clauses, core, act, word) for core, acts in near for act in acts if act < len(clauses))
+    return any(
+        _hangs(clauses, core, act, word)
+        for core in cores
+        for act in range(max(core - 2, 0), min(core + 2 + _MOST_BETWEEN, len(clauses)))
+    ) or bool(cores and any(_acts_on(word, c) and not _blamed(clauses, i, word) for i, c in enumerate(clauses)))
 
 
 def _is_there(word: str, clause: str) -> bool:
+    if _ASIDE.search(clause) and not COMING.search(clause):
+        return False
     return any(
         _leads(_acts_out(clause[:at])) and _follows(clause[at + len(w) :])
         for w, at in _mentions(word, clause)
@@ -120,6 +188,8 @@ def _is_there(word: str, clause: str) -> bool:
 def _mentions(word: str, clause: str) -> list[tuple[str, int]]:
     if word in VAGUE:
         return [(word, m.start()) for m in re.finditer(rf"\b{word}", clause)]
+    if word == "leaves":  # "the ferry leaves"
+        return [(word, m.start()) for m in re.finditer(r"(?<=of |et |ad )leaves\b|^leaves\b", clause)]
     name = class_of(word).name
     return [(w, at) for w, at in things(clause) if class_of(w).name == name]
 
@@ -133,17 +203,23 @@ def _leads(before: str) -> bool:
         free += 1
     if free and words and words[-1] in ("my", "our", "their", "his", "her"):
         return False
-    return all(w in _leading() or w.isdigit() or _DOES.fullmatch(w) or things(w) for w in words)
+    return all(w in _leading() or w.isdigit() or _DOES.fullmatch(w) or describes(w) or things(w) for w in words)
 
 
 def _follows(after: str) -> bool:
     """Whether what stands behind it says where it is, or what it is doing there."""
     after = re.sub(r"^(?:e?s|'s)?\b", "", after)
+    if _NOT_HERE.search(after):
+        return False
     words = _words(re.sub(r"\bwith (?:[\w-]+ ){0,2}[\w-]+", "", after))
     for i, w in enumerate(words):
-        if _DOES.fullmatch(w) and w not in ("on", "out", "down"):
+        if (_DOES.fullmatch(w) or (w not in _known() and re.fullmatch(r"[a-z-]{3,}(?:ing|ed)", w))) and w not in (
+            "on",
+            "out",
+            "down",
+        ):
             return not _TURNS.search(" ".join(words[i + 1 :]))
-        if w not in _known() and not w.isdigit() and not things(w):
+        if not (w in _known() or re.fullmatch(r"[\d.]+m?", w) or things(w) or describes(w)):
             return False
     return True
 
@@ -158,19 +234,40 @@ def _acts_on(word: str, clause: str) -> bool:
 
 
 def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
-    """Whether the clause ``act``, near the one that has ``word``, has the car react, and no other reason is "
-    "given."""
+    """Whether the clause ``act``, near the one that has ``word``, has the car react, and no other reason is given."""
     clause = clauses[act]
-    if _acts_out(clause) == clause or _mentions(word, clause):
+    if act == core or _acts_out(clause) == clause or _mentions(word, clause) or _blamed(clauses, act, word):
         return False
-    return _only_known(clause) and all(_idle(c, word) for c in clauses[core + 1 : act])
+    between = clauses[min(core, act) + 1 : max(core, act)]
+    if _BOUND.search(clause) and act > core:
+        return all(_neutral(c, word) for c in between)
+    return _only_known(clause) and all(_idle(c, word) for c in between)
+
+
+def _blamed(clauses: Sequence[str], act: int, word: str) -> bool:
+    """Whether the act's clause or the one after it gives a reason that is not ``word``."""
+    if _OTHER.search(clauses[act]) or any(
+        not (w in _ENDS_MEANT or describes(w) or things(w)) for w in _TO.findall(clauses[act])
+    ):
+        return True
+    after = clauses[act + 1] if act + 1 < len(clauses) else ""
+    return bool(_OTHER.search(after)) and not (_REFERS.search(after) or _mentions(word, after))
+
+
+def _neutral(clause: str, word: str) -> bool:
+    """Whether a clause between a thing and what is done about "it" brings up nothing else that "it" could be."""
+    return _idle(clause, word) or not (
+        things(clause) or _OTHER.search(clause) or re.match(r"(?:my|our|the|an?|its)\b", clause)
+    )
 
 
 def _idle(clause: str, word: str) -> bool:
     """Whether a clause between a thing and the act can give the act no other reason."""
-    if _BEHIND_US.search(clause):
+    if _BEHIND_US.search(clause) or (_OTHER.search(clause) and not _mentions(word, clause)):
         return False
     if _REFERS.search(clause) or _mentions(word, clause) or re.match(r"\w+ing\b", clause):
+        return True
+    if _NO_OTHER_WAY.search(clause):
         return True
     rest = " ".join(w for w in _words(clause) if not _DOES.fullmatch(w))
     for other, _ in things(rest) if _acts_out(clause) == clause else ():
@@ -179,10 +276,9 @@ def _idle(clause: str, word: str) -> bool:
 
 
 def _only_known(clause: str) -> bool:
-    """Whether a clause has no word that could be a reason: all are known, but for an adverb right behind "
-    "the act."""
+    """Whether a clause has no word that could be a reason: all are known, or only describe."""
     words = _words(re.sub(r"\bACT [a-z]+$", "ACT", _acts_out(clause).strip()))
-    return all(w in _known() or w == "ACT" or re.fullmatch(r"\d+m?|[a-z]", w) for w in words)
+    return all(w in _known() or w == "ACT" or re.fullmatch(r"[\d.]+m?|[a-z]", w) or describes(w) for w in words)
 
 
 def _acts_out(clause: str) -> str:
@@ -192,4 +288,4 @@ def _acts_out(clause: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[A-Za-z0-9'-]+", text)
+    return re.findall(r"[A-Za-z0-9.'-]*[A-Za-z0-9']", text)

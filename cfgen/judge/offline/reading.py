@@ -51,7 +51,7 @@ _FAR = (
     r"(?= (?:ahead|away|off|out|in front|down|from (?:us|me|here)|up the road))"
 )
 _METRES = {"f": 0.3048, "y": 0.9144, "m": 1.0}
-_OFF_ROAD = r"\b(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane)\b"
+_OFF_ROAD = r"\b(?<!off the )(?<!left the )(?<!leaves the )(?<!from the )(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane)\b"
 _IN_LANE = (
     r"\b(?:in|into|onto|on|blocking|across|occupying|over)\s+(?:our|my|the ego|ego|the|both)?\s*(?:lanes?|path|way|"
     r"road|carriageway)\b|\bstraight ahead\b"
