@@ -79,7 +79,7 @@ OTHER_CAUSE = re.compile(
 DENIAL = re.compile(
     r"\bnothing (?:new|ahead|unusual|else|special|on the|in the|in our|in my|to |worth|that calls|there|has changed|"
     r"of note|in sight)|"
-    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\b(?:no one|nobody)\b(?!(?: is|'s)? (?:behind|follow|com|hurt))|"
+    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\b(?:no one|nobody)\b(?!(?: is|'s)? (?:behind|follow|com|hurt|wait|next to|beside|can|knows|else))|"
     r"\b(?:road|lane|street|path|way|carriageway)(?: (?:ahead|itself|before (?:me|us)|in front(?: of (?:me|us))?))? "
     r"(?:(?:is|are|remains?|looks?|stays?|seems?) )?(?:all |still |completely |quite )?(?:clear|free|empty)\b"
 )
@@ -94,7 +94,7 @@ _ELSEWHERE = re.compile(
 EXCESSIVE = re.compile(
     r"\b(?:engine off|out of sight|further (?:instructions?|notice)|for good|indefinitely|for ?ever|"
     r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around(?! (?:it|him|her|them|the)\b)|back)|abandon\w*|"
-    r"(?:a|one|two|several|some) minutes?|"
+    r"(?:a|one|two|several|some) minutes?\b(?! ago)|"
     r"(?:thirty|sixty|twenty|30|60|20) ?s(?:ec|econds?)?)\b"
 )
 

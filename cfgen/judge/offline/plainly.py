@@ -17,7 +17,8 @@ from cfgen.judge.offline.kinds import describes
 #: Where a clause ends.
 _ENDS = re.compile(
     r"[.!?;:,()\[\]{}\"–—/]+(?=\s|$)|\s[-–—]\s|\s[-=]>\s|[;:—]|"
-    r"\s(?:and|so|but|because|since|hence|therefore|thus|while|then|yet|still|as|which|who)\s"
+    r"\s(?:and|so|but|hence|therefore|thus|while|then|yet|still|which|who)\s|"
+    r"\s(?=(?:because|since|as)\s)"
 )
 _FUNCTION = (
     "a an the some this that these those there there's that's theres here here's is are was were be been "
@@ -26,7 +27,7 @@ _FUNCTION = (
     "to of off in on at by with from into onto over across along near behind beside before between around "
     "round past "
     "through ahead front under up down out back away toward towards within until till for off against "
-    "without but because "
+    "without but because as "
     "since hence therefore thus while yet still either neither even w due owing to account one presence given"
 )
 _SEEING = (
@@ -60,7 +61,7 @@ _HOW = (
     "maintain maintaining ensuring allow allowing reaching requires require safest action decision all very push press place course mine priority though even ttc zero nought deceleration "
     "braking margin wheel track bonnet hood boot movement consequence conclusion result plan critical applied object "
     "required requirement option options step response manoeuvre maneuver lateral longitudinal escape both approx "
-    "somewhere indeed here present presence within approximately owner warning flashing braking"
+    "somewhere indeed reaction answer decide decision sky lanes houses here present presence within approximately owner warning flashing braking"
 )
 #: Present doings of things on a road.
 _DOES = re.compile(
@@ -102,12 +103,13 @@ _UNREAL = re.compile(
     r"reported|yesterday|(?:last|previous) (?:week|month|year|time|night)|used to|in the morning|dreams?|films?|movies?|"
     r"video|simulat\w+|illusion|misread|would (?:look|be there|stand)|anything but|everything (?:but|except)|far from|"
     r"turn(?:s|ed)? out|were (?:a|an|the) \w+ to|exist\w*|i (?:fear|feared|expect|imagine|have a feeling)|photo\w*|"
-    r"(?:been|was|were|is|are) (?:cleared|removed|towed|taken|picked)(?: away| up| off)?|or so\b|so it seems|it seems|who knows|unless my|swear|presume|deceiv\w+|suggests?|joking|nonsense|fantasy|"
+    r"(?:been|was|were|is|are) (?:cleared|removed|towed|taken|picked)(?: away| up| off)?|or so\b|theoretic\w*|if (?:they|it|he|she) (?:are|is)\b|guess|as though|supposing|at (?:first|second) (?:glance|sight)|long ago|brochure|"
+    r"so it seems|it seems|who knows|unless my|swear|presume|deceiv\w+|suggests?|joking|nonsense|fantasy|"
     r"statues?|dummy|dummies|mannequin|scarecrow|toy|sticker|painted|replica|cardboard cut-?out)\b"
 )
 #: Reasons to slow that are no thing in the way; with one of these near the act it may hang on that.
 _OTHER = re.compile(
-    OTHER_CAUSE.pattern + r"|\b(?:rain\w*|snow\w*|hail|storm|weather|batter(?:y|ies)|energy|econom\w+|eco|smoothness|passengers' |"
+    OTHER_CAUSE.pattern + r"|\b(?:rain\w*|drizzl\w*|(?:get|gets|getting|turns|grows) dark|dark falls|darkness|clouds? gather|night|sick|ill|snow\w*|hail|storm|weather|batter(?:y|ies)|energy|econom\w+|eco|smoothness|passengers' |"
     r"for (?:the |our |my )?passengers?|address|destination|lunch|coffee|breakfast|toilet|calls?|radio|photos?|pictures?|"
     r"(?:better|nice|nicer|good|great) (?:view|look|shot)|lake|toll|cameras?|pads|tired|bor(?:ed|edom)|school|village|town|"
     r"exit|turn-off|turning|turnoff|roundabout|narrow\w*|queue|jam|siren|hours?|surface|uneven|rough|slippery|cobbled|"
@@ -122,17 +124,21 @@ _NO_OTHER_WAY = re.compile(
 )
 #: ... that are told of the act itself: ends and grounds.
 _BECAUSE = re.compile(
-    r"\b(?:because|since|so that|in order|being|due to|owing to|given|on account of|out of|to)\b(.*)"
+    r"^(?:because|since|as(?! (?:hard|soon|far|well|much|long|possible|i can|needed|necessary|required|quickly))|given|being|that)\b"
 )
+#: A clause of its own right behind the act, which may be its reason.
+_SPLICED = re.compile(r"^(?:the|my|our|an?|it has|it is|it's|here|there)\b")
+_GROUND = re.compile(r"\b(?:blocked|path|safe\w*|contact|collision|crash|in the way|too close|stopping distance)\b")
 #: What is said of a thing behind its name that takes it off the road, or makes another of it.
 _NOT_HERE = re.compile(
-    r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving)\b|"
+    r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving|closed(?! by| off)|shut|covered|sealed|repaired|fixed|filled)\b|"
+    r"\b(?:out of|off|left|leaves|leaving|cleared|past) (?:our|my|the) (?:lane|road|way|path)\b|"
     r"\b(?:is|are|stays?|remains?) (?:a|an|the|some|mere\w*|only|no|what)\b(?! halt\b| standstill\b)"
 )
 #: Places beside the road, where a thing is none of the car's business.
 _ASIDE = re.compile(
     r"\b(?:side (?:street|road)|driveway|yard|fields?|bay|car park|parking lot|meadow|garden|roof|window|balcony|ridge|"
-    r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|forecourt)\b"
+    r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|forecourt|depot|station|square|house|shade|garage|cafe|terrace)\b"
 )
 #: What an act may be for.
 _TO = re.compile(r"\bto (?:be )?([a-z'-]+)")
@@ -145,7 +151,11 @@ _ENDS_MEANT = frozenset(
 _STILL = re.compile(r"\b(?:is not|are not|isn't|aren't|not) (?:moving|going|driving|yielding|stopping|slowing|looking)\b")
 #: "has since left": no ground.
 _SINCE = re.compile(r"\b(has|have|had) since\b")
-_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 6  # words; clauses
+_MOST_ADJECTIVES, _MOST_BETWEEN = 3, 30  # words; clauses
+#: Clauses right before the act that must give it no other reason.
+_CLOSE = 3
+#: An item of a list.
+_ITEM = re.compile(r"(?:an?|two|three|some|several|many|more) (?:[a-z-]+ ){0,2}[a-z-]+(?<!ing)(?<!ed)")
 
 
 @cache
@@ -203,6 +213,9 @@ def _leads(before: str) -> bool:
         free += 1
     if free and words and words[-1] in ("my", "our", "their", "his", "her"):
         return False
+    subject = next((i for i, w in enumerate(words) if things(w)), len(words))
+    if any(w.endswith("ed") and w not in _leading() for w in words[subject + 1 :]):
+        return False  # "somebody removed the"
     return all(w in _leading() or w.isdigit() or _DOES.fullmatch(w) or describes(w) or things(w) for w in words)
 
 
@@ -239,6 +252,9 @@ def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
     if act == core or _acts_out(clause) == clause or _mentions(word, clause) or _blamed(clauses, act, word):
         return False
     between = clauses[min(core, act) + 1 : max(core, act)]
+    if act - core > _CLOSE and any(_OTHER.search(c) and not _mentions(word, c) for c in between):
+        return False
+    between = between[-_CLOSE:]
     if _BOUND.search(clause) and act > core:
         return all(_neutral(c, word) for c in between)
     return _only_known(clause) and all(_idle(c, word) for c in between)
@@ -251,7 +267,9 @@ def _blamed(clauses: Sequence[str], act: int, word: str) -> bool:
     ):
         return True
     after = clauses[act + 1] if act + 1 < len(clauses) else ""
-    return bool(_OTHER.search(after)) and not (_REFERS.search(after) or _mentions(word, after))
+    if _REFERS.search(after) or _mentions(word, after) or _NO_OTHER_WAY.search(after) or _GROUND.search(after):
+        return False
+    return bool(_OTHER.search(after) or _BECAUSE.search(after) or (_SPLICED.search(after) and not _only_known(after)))
 
 
 def _neutral(clause: str, word: str) -> bool:
@@ -267,7 +285,7 @@ def _idle(clause: str, word: str) -> bool:
         return False
     if _REFERS.search(clause) or _mentions(word, clause) or re.match(r"\w+ing\b", clause):
         return True
-    if _NO_OTHER_WAY.search(clause):
+    if _NO_OTHER_WAY.search(clause) or _ITEM.fullmatch(clause):
         return True
     rest = " ".join(w for w in _words(clause) if not _DOES.fullmatch(w))
     for other, _ in things(rest) if _acts_out(clause) == clause else ():

@@ -69,6 +69,11 @@ _ADDRESSED = re.compile(
     r"assistant|planners?|full marks|ignore (?:all|the|any|previous)|disregard|override|element_\w+|json|output)\b|"
     r"_score|language model|\bsystem(?: note)?\s*:|note_to|<explanation|\bthinking\s*[:>]|\buser\s*:|\bexplanation\s*:"
 )
+#: What the car does not pass is there.
+_NOT_PAST = re.compile(
+    r"\b(?:not|cannot|can't|won't|don't|never)(?: going to| want to| try to| be able to)? "
+    r"(?:pass|overtake|get past|see past|see around|(?:go|drive|steer|swerve|get) a?round|squeeze past) (?=the |this |that |an? )"
+)
 #: A verdict that the planner wrote for itself.
 _FAKE = re.compile(r"<((?=\w{0,60}(?:score|element_|explanation|verdict))\w{1,80})>[^<]*</\1>")
 #: Words for one thing: the second mention of one that was there before names nothing new.
@@ -327,6 +332,7 @@ def spoken(text: str, plan: Plan) -> list[str]:
     words = re.sub(r"<[^<>]{0,200}>", " ; ", words)
     words = re.sub(r'"\s*,\s*"', " ; ", words)
     words = re.sub(r":\s*(none|no|nil)(?=[.,;\n]|$)", r" none", words)
+    words = _NOT_PAST.sub("remain by ", words)
     words = re.sub(r"\s(?:-+|[-=]>|→)\s", " — ", words)
     parts = re.findall(r"(?:[^.!?;\n]|\.(?=\d))+[.!?;\n]*", words)
     tidy = (" ".join(p.split()).strip(" ;.!-*") for p in parts)
