@@ -50,7 +50,7 @@ _CLEAR = re.compile(
 #: ... unless it comes into its way, or tells it to stop.
 COMING = re.compile(
     r"\b(?:cross\w*|step\w*|enter\w*|com(?:es|ing)|run(?:s|ning)?|dart\w*|roll\w*|pull(?:s|ing) out|revers\w+|"
-    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|bolt\w*|dash\w*|sprint\w*|emerg\w+|leap\w*|jump\w*|wander\w*|out of (?:the|a)|veer\w*|"
+    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|bolt\w*|dash(?:es|ed|ing)?|sprint\w*|emerg\w+|leap\w*|jump\w*|wander\w*|out of (?:the|a)|veer\w*|"
     r"swerv\w*|mov(?:es|ing)|walk(?:s|ing)? (?:out|into|onto|across)|head(?:s|ing)|approach\w*|into|onto|"
     r"across|over the (?:road|lane|whole)|towards?|from the|signal\w*|wav\w+|hand|arm|paddle|siren|flash\w*|by law)\b"
 )
@@ -87,7 +87,7 @@ _MAKES = re.compile(
 _REFERS = re.compile(
     r"\b(?:it|him|her|them|they|he|she|this|these|those|someone|one|otherwise|way|path|blocked|block(?:s|ing)|i|we|animals?|"
     r"contact|collision|impact|crash|room|space|gap|moment|seconds?|while|bit|time|safety|stop|standstill|halt|distance|"
-    r"clearance|margin|situation|event|emergency|load|other)\b|\b(?:that|there)(?: (?:is|are|has|was)\b|$)"
+    r"clearance|margin|situation|(?:adjacent|next|other|left|right|opposite) lane|oncoming|event|emergency|load|other)\b|\b(?:that|there)(?: (?:is|are|has|was)\b|$)"
 )
 #: Scenery: what stands along the road, and not on it.
 _LINING = re.compile(
@@ -110,6 +110,8 @@ _EACH_OTHER = re.compile(
 )
 _CAUSE = r"\b(?:for|because of|due to|owing to|on account of|behind|thanks to)\b[^.,;:]{0,30}?$"
 
+#: Parts of a thing, and "I signal": named later than the thing itself.
+_PARTS = ("driver", "wheel", "signal")
 #: What keeps the car from passing is not what it brakes for.
 _ONCOMING = re.compile(r"\b(?:can't|cannot|not|no|impossible)\b.*\boncoming \w+$")
 
@@ -146,6 +148,7 @@ def tied(acts: Sequence[Said], named: Sequence[Said], sentences: Sequence[str]) 
         words: set[str] = set()
         for kind in ("thing", "vague"):
             of_kind = [s for s in named if s.mark.kind == kind]
+            of_kind = [s for s in of_kind if s.mark.word not in _PARTS] or of_kind
             words |= {s.mark.word for s in of_kind if s.sentence == _nearest(act.sentence, of_kind)}
         found |= words & causes or words
     return frozenset(found)

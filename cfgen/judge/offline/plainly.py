@@ -31,7 +31,7 @@ _FUNCTION = (
     "since hence therefore thus while yet still either neither even w due owing to account one presence given"
 )
 _SEEING = (
-    "let see seeing notice spot have has got make comes come look watch careful attention caution whoa oh ok"
+    "remain let see seeing notice spot have has got make comes come look watch careful attention caution whoa oh ok"
 )
 _WHERE = (
     "lane lanes road roads street path way ways carriageway side sides left right edge kerb curb pavement sidewalk "
@@ -73,7 +73,7 @@ _DOES = re.compile(
     r"kneel|crouch|dig|waddl|turning|swing|lurch|overtak|rid(?:e|es|ing)|driv(?:es?|ing)|driven|travel|block|"
     r"stuck|dead|immobile|"
     r"stationary|injured|double|tak(?:es|ing) up|on\b|down\b|abreast|facing|trapped|unsteady|caved|lost|"
-    r"stay(?:s|ing) put|"
+    r"stay(?:s|ing)?\b|remains?\b|looks?\b|star(?:es|ing)\b|poses?\b|faces?\b|graz(?:es|ing)|"
     r"can't|cannot|doesn't|does\b|tell|order|ask|cutting|ignor|push|carry|carri|chas|on fire|out\b|taper|run|"
     r"barg|shoot|flash|doing)\w*"
 )
@@ -103,7 +103,7 @@ _UNREAL = re.compile(
     r"reported|yesterday|(?:last|previous) (?:week|month|year|time|night)|used to|in the morning|dreams?|films?|movies?|"
     r"video|simulat\w+|illusion|misread|would (?:look|be there|stand)|anything but|everything (?:but|except)|far from|"
     r"turn(?:s|ed)? out|were (?:a|an|the) \w+ to|exist\w*|i (?:fear|feared|expect|imagine|have a feeling)|photo\w*|"
-    r"(?:been|was|were|is|are) (?:cleared|removed|towed|taken|picked)(?: away| up| off)?|or so\b|theoretic\w*|if (?:they|it|he|she) (?:are|is)\b|guess|as though|supposing|at (?:first|second) (?:glance|sight)|long ago|brochure|"
+    r"(?:been|was|were|is|are|got|gets) (?:cleared|removed|towed|taken|picked|repaired|fixed|sawed|swept|lifted)(?: away| up| off)?|or so\b|theoretic\w*|if (?:they|it|he|she) (?:are|is)\b|guess|as though|supposing|at (?:first|second) (?:glance|sight)|long ago|(?:drove|rode|walked|ran|moved|went|trotted) (?:off|on|away|home)|brochure|"
     r"so it seems|it seems|who knows|unless my|swear|presume|deceiv\w+|suggests?|joking|nonsense|fantasy|"
     r"statues?|dummy|dummies|mannequin|scarecrow|toy|sticker|painted|replica|cardboard cut-?out)\b"
 )
@@ -119,7 +119,7 @@ _OTHER = re.compile(
 #: Why something else than the act will not do: no reason of its own.
 _NO_OTHER_WAY = re.compile(
     r"\b(?:oncoming|opposite|overtak\w+|other way|(?:left|right|next|adjacent|other|opposing) (?:lane|side)|gap|escape|"
-    r"no (?:way|room|space|path|getting|going)|solid line|behind me|options?|impossible|not (?:possible|feasible)|"
+    r"verge|no (?:way|room|space|path|getting|going)|solid line|behind me|options?|impossible|not (?:possible|feasible)|"
     r"can't|cannot|mirrors?|preceding|(?:fell|fallen|lost|shed) (?:off|from|by)|swerving|steering|dangerous|risky|worse|ttc|decel\w*|m/s2?|step|rules?)\b"
 )
 #: ... that are told of the act itself: ends and grounds.
@@ -128,17 +128,17 @@ _BECAUSE = re.compile(
 )
 #: A clause of its own right behind the act, which may be its reason.
 _SPLICED = re.compile(r"^(?:the|my|our|an?|it has|it is|it's|here|there)\b")
-_GROUND = re.compile(r"\b(?:blocked|path|safe\w*|contact|collision|crash|in the way|too close|stopping distance)\b")
+_GROUND = re.compile(r"\b(?:blocked|path|safe\w*|contact|collision|crash|in the way|too close|clear|stopping distance)\b")
 #: What is said of a thing behind its name that takes it off the road, or makes another of it.
 _NOT_HERE = re.compile(
-    r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving|closed(?! by| off)|shut|covered|sealed|repaired|fixed|filled)\b|"
+    r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving|moving (?:again|on|off)|closed(?! by| off)|shut|covered|sealed|repaired|fixed|filled)\b|"
     r"\b(?:out of|off|left|leaves|leaving|cleared|past) (?:our|my|the) (?:lane|road|way|path)\b|"
     r"\b(?:is|are|stays?|remains?) (?:a|an|the|some|mere\w*|only|no|what)\b(?! halt\b| standstill\b)"
 )
 #: Places beside the road, where a thing is none of the car's business.
 _ASIDE = re.compile(
     r"\b(?:side (?:street|road)|driveway|yard|fields?|bay|car park|parking lot|meadow|garden|roof|window|balcony|ridge|"
-    r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|forecourt|depot|station|square|house|shade|garage|cafe|terrace)\b"
+    r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|forecourt|depot|far ahead|home|indoors|screen|dashboard|display|station|square|house|shade|garage|cafe|terrace)\b"
 )
 #: What an act may be for.
 _TO = re.compile(r"\bto (?:be )?([a-z'-]+)")
@@ -156,6 +156,7 @@ _MOST_ADJECTIVES, _MOST_BETWEEN = 3, 30  # words; clauses
 _CLOSE = 3
 #: An item of a list.
 _ITEM = re.compile(r"(?:an?|two|three|some|several|many|more) (?:[a-z-]+ ){0,2}[a-z-]+(?<!ing)(?<!ed)")
+_FRAGMENT = re.compile(r"(?:no )?[a-z-]+(?<!s)(?: [a-z-]+(?<!s))?")
 
 
 @cache
@@ -257,7 +258,11 @@ def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
     between = between[-_CLOSE:]
     if _BOUND.search(clause) and act > core:
         return all(_neutral(c, word) for c in between)
-    return _only_known(clause) and all(_idle(c, word) for c in between)
+    last = len(between) - 1
+    return _only_known(clause) and all(
+        _idle(c, word) or (i < last and _FRAGMENT.fullmatch(c) and not _OTHER.search(c))
+        for i, c in enumerate(between)
+    )
 
 
 def _blamed(clauses: Sequence[str], act: int, word: str) -> bool:
