@@ -30,6 +30,8 @@ from cfgen.scenes.format import Extrinsics
 
 _MIN_HISTORY_S = 1.9
 _MIN_FUTURE_S = 5.9
+#: A single speed may differ from what the poses around it say by so much, m/s, or by this share of it.
+_JUMP_MPS, _JUMP_SHARE = 0.3, 0.03
 _FRAME_GAP_S = 0.4  # planners ask for frames at uneven times
 _SAME_PIXELS = 0.4  # mean absolute difference, grey levels: below it a moving car's frame is a repeat
 
@@ -207,6 +209,8 @@ def _motion(folder: SceneFolder) -> Iterator[Fault]:
             f"speed does not match poses: at t = {t[worst]:.2f} s v is {stated[worst]:.1f} m/s, but the poses move at "
             f"{from_poses[worst]:.1f} m/s; v is in m/s, x and y in metres, times in seconds",
         )
+    elif len(t) > 2:
+        yield from _jumps(t, v, distance)
     turned = (step[:, 2] + math.pi) % (2 * math.pi) - math.pi
     slip = np.abs(np.arctan2(step[:, 1], step[:, 0]) - turned / 2)[distance > 0.5]
     if len(slip) and np.median(slip) > math.radians(12):
@@ -215,6 +219,21 @@ def _motion(folder: SceneFolder) -> Iterator[Fault]:
             "history, future: theta",
             f"the car seems to move {math.degrees(float(np.median(slip))):.0f} degrees off its heading; theta is in "
             "radians, counter-clockwise from x (forward), y is to the left, and rows go forward in time",
+        )
+
+
+def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[Fault]:
+    """Single speeds that the poses before and after do not bear out: noise of poses that lie too close together."""
+    around = (distance[:-1] + distance[1:]) / (t[2:] - t[:-2])
+    off = np.abs(around - np.abs(v[1:-1]))
+    wrong = np.flatnonzero(off > np.maximum(_JUMP_MPS, _JUMP_SHARE * np.abs(v[1:-1])))
+    if len(wrong):
+        worst = int(off.argmax())
+        yield Fault(
+            "warning",
+            "history, future: v",
+            f"{len(wrong)} of {len(off)} speeds jump: at t = {t[worst + 1]:.2f} s v is {v[worst + 1]:.2f} m/s, "
+            f"before and after it the poses move at {around[worst]:.2f} m/s; import the log again, or smooth v",
         )
 
 

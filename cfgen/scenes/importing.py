@@ -55,6 +55,8 @@ _PERCEIVER = "perceiver"
 @dataclass
 class ImportSummary:
     written: int = 0
+    #: the scenes' folders, those that were there already among them
+    folders: list[Path] = field(default_factory=list)
     #: there already from an earlier run
     kept: int = 0
     #: drive or scene -> why it could not be read
@@ -152,10 +154,12 @@ def import_scenes(
     while chosen:  # a recording is let go, with what it holds open, after its last scene
         moment = chosen.pop()
         told = {"drive_on": drive_on} if drive_on else {}
-        write = partial(_import_one, moment, out / moment.scene_id, kept, lossless, summary.cameras, told)
+        folder = out / moment.scene_id
+        write = partial(_import_one, moment, folder, kept, lossless, summary.cameras, told)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
+        summary.folders += [folder] if written is not None else []
         progress.step(moment.scene_id)
     return summary
 
@@ -178,6 +182,11 @@ def write_import_record(
     path = out / "imports" / f"{name}.json"
     write_record(path, record)
     return path
+
+
+def size_of(folders: Sequence[Path]) -> int:
+    """Bytes of the files in some folders; linked ones count as the link."""
+    return sum(file.lstat().st_size for folder in folders for file in folder.rglob("*") if not file.is_dir())
 
 
 def _attempt(work: Callable[[], T], name: str, summary: ImportSummary, strict: bool) -> T | None:

@@ -41,6 +41,8 @@ TWICE = {"T_cam_ego": mounted(1.5, math.radians(2)), "camera_height_m": 1.5, "pi
     ("changes", "says"),
     [
         ({"future": rows(1, 25, v=36.0)}, r"speed does not match poses.*v is 36\.0 m/s.*move at 10\.0"),
+        ({"future": [[*r[:3], r[3] + 0.6 * (i == 7)] for i, r in enumerate(rows(1, 25))]},
+         r"1 of 31 speeds jump: at t = 2\.00 s v is 10\.60 m/s.*the poses move at 10\.00"),
         ({"future": rows(1, 25, theta=90.0)}, "off its heading; theta is in radians"),
         ({"future": rows(1, 25, y=-3.0)}, "off its heading"),
         ({"future": None}, "future: none"),

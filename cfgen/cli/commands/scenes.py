@@ -163,7 +163,8 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from cfgen.scenes.importing import import_scenes, open_reader, write_import_record
+    from cfgen.scenes.contact_sheet import write_contact_sheet
+    from cfgen.scenes.importing import import_scenes, open_reader, size_of, write_import_record
 
     options = parse_options(arguments.option, "--option")
     try:
@@ -185,6 +186,12 @@ def _import(arguments: argparse.Namespace) -> int:
     )
     record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
     print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
+    sheet = record.with_suffix(".jpg")
+    if shown := write_contact_sheet(summary.folders, sheet):
+        print(
+            f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {shown} of {len(summary.folders)}: the "
+            "path lies on the lane where calibration and motion are right"
+        )
     _tell("camera", [(name, words, _cause(name, words)) for name, words in summary.cameras.items()])
     _tell("left out", [(name, reason, _cause(name, reason)) for name, reason in summary.failed.items()])
     _tell("fault", [(fault.where, str(fault), fault.kind) for fault in summary.faults])
