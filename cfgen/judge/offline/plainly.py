@@ -1,8 +1,8 @@
 """Whether an answer says plainly that a thing is there and that it reacts to it: what a 2 takes.
 
 One clause has to say that it is there, and one that hangs on it that the car reacts. Words that only describe do no
-harm in either; nouns and verbs that nobody listed do, where they could be what is stated or the reason. Words of denial,
-doubt and other reasons take the 2 away wherever they stand.
+harm in either; nouns and verbs that nobody listed do, where they could be what is stated or the reason. Words of
+denial, doubt and other reasons take the 2 away wherever they stand.
 """
 
 import re
