@@ -124,7 +124,7 @@ def report(
     return Report(
         out,
         tables[0] if tables else Table("leaderboard", "Strict success", (), ()),
-        tuple(words for *_, words in made["headline"].section.headline),
+        tuple(words for *_, words in made["headline"].section.headline) + made["headline"].section.lead,
         len(data.cases),
         drawn,
         (*map(str, faults), *data.damaged),

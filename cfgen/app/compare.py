@@ -13,7 +13,7 @@ from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.correction import people_scores
-from cfgen.report_page.sections.success import leaderboard, success_rows
+from cfgen.report_page.sections.success import leaderboard, ranked_rows, success_rows
 from cfgen.store import Store
 
 PAGE = 100
@@ -97,11 +97,8 @@ def overview(store: Store) -> dict[str, Any]:
                     "gap": gap,
                 }
             )
-    ranked = sorted(
-        (r for r in success_rows(data) if r.arm == "hazard"),
-        key=lambda r: (r.judge, *(-(r.rates[d].value or 0) for d in reversed(DIMENSIONS)), r.planner),
-    )
-    table = leaderboard(ranked)
+    ranked, above = ranked_rows(data, success_rows(data))
+    table = leaderboard(ranked, above=above)
     return {
         "columns": table.columns,
         "rows": table.rows,

@@ -27,6 +27,8 @@ _PUSH, _MOST_CHANGES = 2.5, 4
 #: A stand within less than this share of the way that the hardest braking takes is no braking, where the difference
 #: can be told from a wrong first speed, m.
 _STAND_SHARE, _STAND_M = 0.4, 0.4
+#: A step that is a stand, and one that is too long after it, m in 0.25 s: the hardest start makes 0.25 to 0.5.
+_STILL_M, _LEAP_M = 0.1, 1.2
 #: rad by which headings may lie beside the way on the mean, where the car goes so far in half a second, m.
 _ELSEWHERE, _GOING_M = 0.25, 0.5
 
@@ -47,6 +49,8 @@ def incoherent(plan: Array, start: Start) -> str:
         return f"a car that follows it is {driven.off_m:.0f} m off"
     if way := _stands_at_once(xy, start):
         return f"it stands after {way:.1f} m from {start.speed:.0f} m/s"
+    if leap := _leaps_from_a_stand(xy):
+        return f"it stands and then leaps {leap:.1f} m within {PLAN_DT:g} s"
     elsewhere = _elsewhere(xy, plan)
     if elsewhere > _ELSEWHERE:
         return f"its headings are {math.degrees(elsewhere):.0f} degrees beside its way"
@@ -81,6 +85,16 @@ def _stands_at_once(xy: Array, start: Start) -> float:
     stand = np.repeat(xy[:1], max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4), axis=0)
     least = float(drive(stand, start).poses[-1, 0])
     return max(way, 0.01) if least - way > _STAND_M and way < _STAND_SHARE * least else 0.0
+
+
+def _leaps_from_a_stand(xy: Array) -> float:
+    """m of the longest step that follows a stand and that no car can make from one; 0 where there is none.
+
+    The first step is left out: a plan may begin at a wrong speed.
+    """
+    step = np.hypot(*np.diff(xy, axis=0).T)
+    leaps = step[2:][(step[1:-1] < _STILL_M) & (step[2:] > _LEAP_M)]
+    return float(leaps.max(initial=0.0))
 
 
 def _elsewhere(xy: Array, plan: Array) -> float:

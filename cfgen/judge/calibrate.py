@@ -62,13 +62,15 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
     run = read_record(store.judge_run_path(judge), JudgeRun)
     scored = {k: v.suggested for k, v in verdicts.items() if v.status == "scored"}
     raters: dict[str, Mapping[Key, Scores]] = {**people, judge: scored}
+    against = {d: _against_majority(people, decided, raters[judge], d) for d in DIMENSIONS}
     found = Calibration(
         judge=judge,
         rubric_hash=run.rubric_hash,
         raters=tuple(people),
         n=len(verdicts),
         unscored=sum(_lacks_scores(v) for v in verdicts.values()),
-        against_people={d: _against_majority(people, decided, raters[judge], d) for d in DIMENSIONS},
+        against_people={d: found for d, (found, _) in against.items()},
+        split={d: split for d, (_, split) in against.items()},
         pairs={
             d: {f"{a} ~ {b}": _pair(raters[a], raters[b], d) for a, b in combinations(raters, 2)}
             for d in DIMENSIONS
@@ -142,8 +144,8 @@ def _lacks_scores(verdict: Verdict) -> bool:
 
 def _against_majority(
     people: Ratings, decided: Mapping[Key, Scores], judged: Mapping[Key, Scores], dimension: Dimension
-) -> Comparison:
-    """``decided``: what was adjudicated counts before any majority."""
+) -> tuple[Comparison, int]:
+    """And how many answers are left out since people are split. What was ``decided`` counts before any majority."""
     answers = sorted(judged)
     said = [[r.get(a, {}).get(dimension) for a in answers] for r in people.values()]
     due = [
@@ -155,7 +157,11 @@ def _against_majority(
         for majority, a in zip(due, answers, strict=True)
         if majority is not None and (score := judged[a].get(dimension)) is not None
     ]
-    return comparison([m for m, _ in pairs], [s for _, s in pairs])
+    split = sum(
+        m is None and judged[a].get(dimension) is not None and any(v is not None for v in votes)
+        for m, a, votes in zip(due, answers, zip(*said, strict=True), strict=True)
+    )
+    return comparison([m for m, _ in pairs], [s for _, s in pairs]), split
 
 
 def _pair(first: Mapping[Key, Scores], second: Mapping[Key, Scores], dimension: Dimension) -> Comparison:

@@ -15,6 +15,9 @@ from scipy.special import stdtrit
 from cfgen.metrics.paired import NOTHING, Blocks, Difference, Events, block_index
 from cfgen.metrics.rates import CONFIDENCE, wilson
 
+#: By simulation 95% intervals of 20 rated among 20 to 300 cases hold 92 to 97%, of 10 only 80 to 99%, of 3 47 to 100%.
+FEWEST_RATED = 20
+
 
 @dataclass(frozen=True)
 class Corrected:
@@ -32,17 +35,26 @@ class Corrected:
     trust: float
 
 
-def corrected(judged: Events, rated: Events, blocks: Blocks | None = None, lowest: float = 0.0) -> Corrected:
+def corrected(
+    judged: Events,
+    rated: Events,
+    blocks: Blocks | None = None,
+    lowest: float = 0.0,
+    fewest: int = FEWEST_RATED,
+) -> Corrected:
     """Estimate the mean of what people would say of every case of ``judged``.
 
     Args:
         judged, rated: case -> event, or a difference of events; cases that people rated and the judge left out count
             for people alone.
         lowest: least value that an event can have: 0, or -1 for differences; the largest is 1.
+        fewest: rated cases under which nothing is corrected, unless all were rated.
     """
     both = sorted(set(judged) & set(rated))
     all_cases = sorted(judged)
     judge, people = (_mean(events, blocks, lowest) for events in (judged, rated))
+    if len(both) < fewest and both != all_cases:
+        return Corrected(judge, people, NOTHING, 0.0)
     if not both or both == all_cases:
         return Corrected(judge, people, people if both else NOTHING, 0.0)
     y, f = (np.array([events[c] for c in both], float) for events in (rated, judged))

@@ -136,7 +136,11 @@ def worst_difference(
     drawn = sums[:, picks].sum(axis=2)
     means = drawn[:-1] / drawn[-1]
     low, high = np.percentile(means[0] - means[1:].max(axis=0), [2.5, 97.5])
-    return Difference(len(cases), value, float(low), float(high))
+    # of few cases a bootstrap is too sure: never narrower than against that arm alone
+    alone = difference(first, [others[int(table[1:].mean(axis=1).argmax())]], blocks)
+    assert alone.low is not None
+    assert alone.high is not None
+    return Difference(len(cases), value, float(min(low, alone.low)), float(max(high, alone.high)))
 
 
 def block_index(cases: Sequence[str], blocks: Blocks | None) -> np.ndarray:

@@ -160,6 +160,8 @@ class Calibration(Stored):
     unscored: int
     #: the judge against the majority of the people
     against_people: dict[Dimension, Comparison]
+    #: answers with the judge's score on which people have no majority: left out. Empty: made before they were counted
+    split: dict[Dimension, int] = Field(default_factory=dict)
     #: every pair, "a ~ b": people among themselves, and the judge with each of them
     pairs: dict[Dimension, dict[str, Comparison]]
     #: content hashes of the scenes that people rated: a benchmark that holds one of them is refused

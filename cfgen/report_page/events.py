@@ -9,9 +9,11 @@ from cfgen.records import Case, Dimension, Placement, Rollout, judged_as
 from cfgen.report_page.data import ReportData
 
 
-def judged(data: ReportData, planner: str, arm: str, dimension: Dimension) -> dict[str, float]:
-    """case -> strict success under the main judge; of a control arm in its sham pair."""
-    judge = data.main_judge
+def judged(
+    data: ReportData, planner: str, arm: str, dimension: Dimension, judge: str = ""
+) -> dict[str, float]:
+    """case -> strict success under ``judge``, the main one unless told; of a control arm in its sham pair."""
+    judge = judge or data.main_judge
     return successes(data.verdicts_of(judge, planner, judged_as(arm)), dimension, data.scores(judge))
 
 

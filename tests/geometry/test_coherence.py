@@ -1,6 +1,7 @@
 """What no driver means is no motion; what a driver could mean is one, shaken, rounded, late or hard as it may be."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -65,6 +66,14 @@ def test_what_no_car_drives_is_named(make, why, speed):
 )
 def test_what_a_driver_means_is_a_motion(make, speed):
     assert incoherent(make(speed), Start(speed)) == ""
+
+
+@pytest.mark.parametrize("speed", [3.0, 5.0, 8.0])
+@pytest.mark.parametrize("every", [3, 4, 6])
+def test_a_plan_in_steps_is_none_however_slow(speed, every):
+    """A good braking plan of which each such sample is held until the next: the car stands, leaps, and stands."""
+    held = braked(speed, 1.5)[::every].repeat(every, axis=0)
+    assert re.search("leaps|off|it stands after", incoherent(held, Start(speed)))
 
 
 @pytest.mark.parametrize("speed", [2.5, 4.0, 5.5, 7.0, 9.9])

@@ -50,6 +50,7 @@ def test_agreement_worked_by_hand(bench, csv):
     assert (found.n, found.unscored) == (8, 0)
     # the two disagree on the ignored half, so no majority there: 4 answers are left, all 2, and kappa is undefined
     assert found.against_people["reasoning"].n == 4
+    assert found.split["reasoning"] == 4
     assert found.against_people["reasoning"].kappa is None
     assert found.against_people["overall"].kappa == 1.0
     assert found.against_people["overall"].recall == (1.0, None, 1.0)

@@ -97,7 +97,7 @@ def test_it_holds_for_the_benchmark_itself():
 def test_the_corrected_mean_by_hand():
     """Five rated of ten: people 1 1 0 1 0, the judge 1 1 0 0 0 and 1 on one of the five others."""
     judged = {f"c{i}": v for i, v in enumerate([1.0, 1, 0, 0, 0, 1, 0, 0, 0, 0])}
-    found = corrected(judged, {f"c{i}": v for i, v in enumerate([1.0, 1, 0, 1, 0])})
+    found = corrected(judged, {f"c{i}": v for i, v in enumerate([1.0, 1, 0, 1, 0])}, fewest=1)
     # the judge's variance over the rated is 0.3, its covariance with people 0.2; its mean 0.4 there, 0.3 over all
     assert found.trust == pytest.approx(2 / 3)
     assert found.corrected.value == pytest.approx(0.6 + 2 / 3 * (0.3 - 0.4))
@@ -115,7 +115,7 @@ def test_the_corrected_mean_by_hand():
 def test_a_judge_that_people_agree_with_is_believed(rated):
     """Whatever was rated: all kinds, or by chance one kind alone."""
     judged = {f"c{i}": float(i % 3 == 0) for i in range(90)}
-    found = corrected(judged, {f"c{i}": judged[f"c{i}"] for i in rated}).corrected
+    found = corrected(judged, {f"c{i}": judged[f"c{i}"] for i in rated}, fewest=1).corrected
     assert found.value == pytest.approx(1 / 3)
     assert found.low < 1 / 3 < found.high
 
@@ -125,8 +125,15 @@ def test_what_nobody_or_everybody_rated_needs_no_correction():
     nobody, everybody = corrected(judged, {}), corrected(judged, judged)
     assert (nobody.corrected.n, nobody.people.value) == (0, None)
     assert everybody.corrected == everybody.people == everybody.judge
-    below = corrected({"a": -1.0, "b": 0.0, "c": 1.0, "d": 0.0}, {"a": 0.0, "b": 0.0}, lowest=-1.0)
+    below = corrected({"a": -1.0, "b": 0.0, "c": 1.0, "d": 0.0}, {"a": 0.0, "b": 0.0}, lowest=-1.0, fewest=2)
     assert -1 <= below.corrected.low <= below.corrected.value <= below.corrected.high <= 1
+
+
+def test_too_few_ratings_correct_nothing():
+    judged = {f"c{i}": float(i % 3 == 0) for i in range(60)}
+    few, enough = (corrected(judged, {f"c{i}": judged[f"c{i}"] for i in range(n)}) for n in (19, 20))
+    assert (few.corrected.value, few.people.n, few.judge.n) == (None, 19, 60)
+    assert enough.corrected.value == pytest.approx(1 / 3)
 
 
 def test_all_alike_is_not_known_exactly():

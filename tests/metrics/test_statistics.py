@@ -147,9 +147,14 @@ def test_partial_scores_by_reason():
 def test_the_headline_says_less_where_it_is_less_and_names_the_worst_arm():
     controls = {"rerun": events(30, 60), "null": events(20, 60)}
     above, below = (sentence("p", above_floor(events(n, 60), controls), "judge") for n in (50, 10))
-    assert "41.7 points more (95% interval" in above
-    assert re.search(r"25\.0 points less \(95% interval \d+\.\d to \d+\.\d, 60 cases\) than judge", below)
-    assert "Against its worst arm alone (rerun), which is too low on average: -33.3 points (" in below
+    assert ": +41.7 points (95% interval +" in above
+    assert re.search(
+        r"-25\.0 points \(95% interval -\d+\.\d to -\d+\.\d, 60 cases\) against what judge", below
+    )
+    assert (
+        "Against its worst arm alone (rerun), which is too low on average: -33.3 points (95% interval -"
+        in below
+    )
     assert "worst" not in sentence("p", above_floor(events(50, 60), {"null": controls["null"]}), "judge")
 
 

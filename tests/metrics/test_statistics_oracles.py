@@ -197,10 +197,10 @@ def test_every_pair_of_raters_has_its_own_kappa():
 
 
 def test_the_worst_of_two_cases_has_three_outcomes():
-    """Drawn with return: both a, both b, or one of each with probability 1/4, 1/4, 1/2."""
-    none = {"a": 0.0, "b": 0.0}
-    found = worst_difference({"a": 1.0, "b": 0.0}, [none, none])
-    assert (found.n, found.value, found.low, found.high) == (2, 0.5, 0.0, 1.0)
+    """Drawn with return: both a, both b, or one of each with probability 1/4, 1/4, 1/2; no surer than of one arm."""
+    none, one = {"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0}
+    found, alone = worst_difference(one, [none, none]), difference(one, [none])
+    assert (found.n, found.value, found.low, found.high) == (2, 0.5, alone.low, 1.0)
 
 
 def test_a_pair_of_shares_joins_wilsons_ends_with_their_correlation():

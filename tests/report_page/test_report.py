@@ -119,7 +119,29 @@ def test_raw_shares_and_those_above_the_floor_are_not_ranked_together(tmp_path: 
     for path in [*store.root.glob("verdicts/*/raw/sham_*/*"), *store.root.glob("runs/raw/[rn]*/*")]:
         path.unlink()
     written = report(store.root, tmp_path / "r", panels=0)
-    assert [words.split()[0] for words in written.headline] == ["asked"]
+    assert [words.split()[0] for words in written.headline[:2]] == ["asked", "raw:"]
+    assert "nothing is known above it" in written.headline[1]
+
+
+def test_everybody_has_a_line_and_the_order_is_that_above_the_floor(tmp_path: Path):
+    """Six planners: one brakes for everything, hazards or none, and is the best by its raw share."""
+
+    def brakes(hazards: int, all_arms: bool = False):
+        def script(seed: int, arm: str):
+            hit = arm != "original" and (seed < hazards and (arm == "hazard" or all_arms))
+            return straight(12, 3.0 if hit else 0.0), (2, 2, 2) if hit else (0, 0, 0)
+
+        return script
+
+    scripts = {f"p{n}": brakes(n) for n in range(5)} | {"jumpy": brakes(6, all_arms=True)}
+    written = report(make_bench(tmp_path / "b", 6, scripts).root, tmp_path / "r", panels=0)
+    order = ["p4", "p3", "p2", "p1", "jumpy", "p0"]
+    assert [row[0] for row in written.leaderboard.rows][:4] == order[:4]
+    assert [words.split()[0].rstrip(":") for words in written.headline][:4] == order[:4]
+    assert {words.split()[0] for words in written.headline[4:6]} == {"jumpy:", "p0:"}
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "And 3 more of 15 pairs" in text
+    assert "As observed: the median over the pairs of this report, score overall" in text
 
 
 def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_path: Path):
@@ -216,7 +238,7 @@ def test_people_correct_the_judge_in_the_report(bench: Path, tmp_path: Path):
     store = Store(out)
     for rater, low in (("anna", 0), ("ben", 2)):
         for i in range(low, 6):
-            write_rating(store, "careful", i, (2, 2, 0), rater)
+            write_rating(store, "careful", i, (2, 0 if (rater, i) == ("ben", 5) else 2, 0), rater)
     report(out, tmp_path / "r", panels=0)
     figures = json.loads((tmp_path / "r" / "report.json").read_text())
     found = next(f for f in figures["corrected"] if (f["planner"], f["score"]) == ("careful", "overall"))
@@ -225,7 +247,15 @@ def test_people_correct_the_judge_in_the_report(bench: Path, tmp_path: Path):
         pytest.approx(6 / 11),
         0.0,
     )
-    assert (found["people"]["n"], found["corrected"]["n"]) == (6, 11)
+    assert (found["people"]["n"], found["corrected"]["value"]) == (6, None), "six say too little"
+    split = next(
+        f
+        for f in figures["corrected"]
+        if (f["planner"], f["score"], f["of"]) == ("careful", "waypoints", "hazard")
+    )
+    assert (split["people"]["n"], split["split"], split["people"]["value"]) == (6, 1, pytest.approx(5.5 / 6))
+    assert figures["people_split"] == {"reasoning": 0, "waypoints": 1, "overall": 0}
+    assert "Left out, since they are split: waypoints 1 answers" in (tmp_path / "r" / "report.md").read_text()
     among = next(f for f in figures["raters"] if f["score"] == "overall")
     assert (among["ac1"], among["alpha"], among["raters"], among["rated_twice"]) == (1.0, None, 2, 4)
 

@@ -237,7 +237,7 @@ def calibration_table(found: "Calibration") -> str:
         one = found.against_people[dimension]
         lines += [
             "",
-            f"{dimension}: judge against the majority of people, n = {one.n}",
+            f"{dimension}: judge against the majority of people, n = {one.n}{_left_out(found.split.get(dimension, 0))}",
             f"  accuracy {_with_interval(one.accuracy, one.accuracy_interval)}",
             f"  kappa {_with_interval(one.kappa, one.kappa_interval)}, "
             f"quadratic {_with_interval(one.quadratic, one.quadratic_interval)}",
@@ -251,6 +251,14 @@ def calibration_table(found: "Calibration") -> str:
             for pair, c in found.pairs[dimension].items()
         ]
     return "\n".join(lines)
+
+
+def _left_out(split: int) -> str:
+    return (
+        f" ({split} more left out: people are split, so the figures are of the clearer answers)"
+        if split
+        else ""
+    )
 
 
 def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str:

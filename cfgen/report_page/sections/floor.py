@@ -19,7 +19,8 @@ from cfgen.report_page.vector import Drawing
 Event = Dimension | Literal["trajectory"]
 LEADING: tuple[Event, ...] = ("overall", "waypoints")
 Floors = dict[tuple[str, Event], Floor]
-_HEADLINES = 4
+#: set large; the others have a line each
+_LARGE = 4
 _NAMES: dict[Event, str] = {
     "reasoning": "judged: reasoning",
     "waypoints": "judged: waypoints",
@@ -49,13 +50,14 @@ def floor_section(data: ReportData) -> Section:
 
 def floor_sections(data: ReportData) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
-    floors: Floors = {(p, event): _floor(data, p, event) for p in data.planners for event in _NAMES}
+    floors: Floors = {(p, event): floor_of(data, p, event) for p in data.planners for event in _NAMES}
     floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
     # a judge that leaves overall out is reported by what it judges; nobody it judged is left out
     leading = max(LEADING, key=lambda event: sum((p, event) in floors for p in data.planners))
     shown = [p for p in data.planners if (p, leading) in floors]
-    ranked = sorted(shown, key=lambda p: (p not in data.ranking, *_rank(floors[p, leading])))
-    above = [p for p in ranked if p in data.ranking and floors[p, leading].headline.value is not None]
+    ranked = sorted(shown, key=lambda p: (p not in data.ranking, *rank(floors[p, leading])))
+    competing = [p for p in ranked if p in data.ranking]
+    large = ([p for p in competing if floors[p, leading].headline.value is not None] or competing)[:_LARGE]
     plots = [
         Plot(f"floor-{event}", "Events in every arm", partial(_chart, floors, ranked, event), "floor", name)
         for event, name in _NAMES.items()
@@ -66,7 +68,11 @@ def floor_sections(data: ReportData) -> tuple[Section, Section]:
         title="Response to the hazard, above the floor",
         headline=tuple(
             (*_points(floors[p, leading]), sentence(p, floors[p, leading], data.main_judge, leading))
-            for p in (above or [p for p in ranked if p in data.ranking])[:_HEADLINES]
+            for p in large
+        ),
+        lead=(
+            *(_line(p, floors[p, leading]) for p in competing if p not in large),
+            *_other_judges(data, leading),
         ),
     )
     behind = Section(
@@ -86,7 +92,7 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
     fit = (
         "words and a trajectory that fit"
         if event == "overall"
-        else "a trajectory that fits (no judge read the words)"
+        else "a trajectory that reacts, in time or not (no judge read the words)"
     )
     hits = f"{planner} answers {floor.hazard.percent()}% of the hazards with {fit}"
     if above.value is None or above.low is None or above.high is None:
@@ -95,12 +101,16 @@ def sentence(planner: str, floor: Floor, judge: str = "", event: Event = "overal
     arms = _FLOORS[floor.kind].format(floor.worst) + (
         f" ({', '.join(floor.arms)})" if floor.kind == "mean" else ""
     )
-    low, high = (above.low, above.high) if above.value >= 0 else (-above.high, -above.low)
     return (
-        f"{hits}: {100 * abs(above.value):.1f} points {'more' if above.value >= 0 else 'less'} "
-        f"(95% interval {100 * low:.1f} to {100 * high:.1f}, {above.n} cases) than "
-        f"{judge or 'the judge'} credits to its answers from {arms}, which never saw the hazard.{_worst(floor)}"
+        f"{hits}: {_signed(above)} against what {judge or 'the judge'} credits to its answers from {arms}, "
+        f"which never saw the hazard.{_worst(floor)}"
     )
+
+
+def _signed(found: Difference) -> str:
+    """Points above the floor, below it with a minus, as is their interval."""
+    value, low, high = (100 * (v or 0.0) for v in (found.value, found.low, found.high))
+    return f"{value:+.1f} points (95% interval {low:+.1f} to {high:+.1f}, {found.n} cases)"
 
 
 def _worst(floor: Floor) -> str:
@@ -110,15 +120,39 @@ def _worst(floor: Floor) -> str:
         return ""
     if found.value is None or found.low is None or found.high is None:
         return ""
-    return (
-        f" Against its worst arm alone ({floor.worst}), which is too low on average: {100 * found.value:+.1f} points "
-        f"({100 * found.low:+.1f} to {100 * found.high:+.1f}, {found.n} cases)."
+    return f" Against its worst arm alone ({floor.worst}), which is too low on average: {_signed(found)}."
+
+
+def _line(planner: str, floor: Floor) -> str:
+    """The headline of a planner that is not set large."""
+    above, arms = floor.headline, _FLOORS[floor.kind].format(floor.worst)
+    raw = f"{floor.hazard.percent()}% of {floor.hazard.n} hazards"
+    if above.value is None or above.low is None or above.high is None:
+        return f"{planner}: {raw}; no sham pair of its floor was judged, so nothing is known above it."
+    return f"{planner}: {_signed(above)} against {arms} ({raw})."
+
+
+def _other_judges(data: ReportData, leading: Event) -> tuple[str, ...]:
+    """Where the headline's judge read no words, and another one did."""
+    if leading == "overall":
+        return ()
+    return tuple(
+        f"{judge} read the words too, of {len(asked)} of {len(data.planners)} planners ({', '.join(asked)}); the "
+        f"headline is that of {data.main_judge}, which has the most verdicts. To see the other's: --planners "
+        f"{','.join(asked)}."
+        for judge in data.judges
+        if judge != data.main_judge
+        and (asked := [p for p in data.planners if judged(data, p, "hazard", "overall", judge)])
     )
 
 
-def _floor(data: ReportData, planner: str, event: Event) -> Floor:
+def floor_of(data: ReportData, planner: str, event: Event, judge: str = "") -> Floor:
+    """Above the declared floor, under ``judge`` (the main one unless told)."""
+
     def of(arm: str) -> dict[str, float]:
-        return measured(data, planner, arm) if event == "trajectory" else judged(data, planner, arm, event)
+        if event == "trajectory":
+            return measured(data, planner, arm)
+        return judged(data, planner, arm, event, judge)
 
     kind = data.floor(planner)
     return above_floor(of("hazard"), {arm: of(arm) for arm in CONTROLS}, kind, data.blocks[0])
@@ -144,7 +178,7 @@ def _lead(data: ReportData) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _rank(floor: Floor) -> tuple[bool, str, float]:
+def rank(floor: Floor) -> tuple[bool, str, float]:
     """Above one and the same floor, the best first; then those that have none, by their raw share."""
     value = floor.headline.value
     return value is None, floor.kind, -(floor.hazard.value or 0.0 if value is None else value)
@@ -170,10 +204,10 @@ def _table(floors: Floors, ranked: list[str]) -> Table:
                     name,
                     _rate(floor.hazard),
                     *arms,
-                    *_difference(floor.headline),
+                    *signed(floor.headline),
                     floor.kind if floor.arms else "-",
                     str(floor.headline.n),
-                    *_difference(floor.conservative),
+                    *signed(floor.conservative),
                     floor.worst or "-",
                     "-" if d_prime is None else f"{d_prime:.2f}",
                 )
@@ -210,7 +244,8 @@ def _rate(rate: Rate | None) -> str:
     return "-" if rate is None or rate.value is None else f"{rate.percent()} ({rate.n})"
 
 
-def _difference(found: Difference) -> tuple[str, str]:
+def signed(found: Difference) -> tuple[str, str]:
+    """Points and their interval, each with its sign."""
     if found.value is None or found.low is None or found.high is None:
         return "-", "-"
     return f"{100 * found.value:+.1f}", f"{100 * found.low:+.1f} to {100 * found.high:+.1f}"

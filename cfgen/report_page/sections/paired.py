@@ -1,14 +1,18 @@
 """Planner against planner, and how many cases it takes to see a difference."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
+from cfgen.metrics.paired import Events
 from cfgen.records import DIMENSIONS
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
+#: pairs that have a sentence
+_SAID = 12
 _GAPS = (0.05, 0.10, 0.20)
 _DISCORDANT = (0.1, 0.2, 0.3, 0.4)
 
@@ -18,26 +22,42 @@ def paired_section(data: ReportData) -> Section:
     planners = [p for p in data.planners if not data.told(p)]
     if len(planners) < 2:
         return Section("paired", "Planner against planner")
-    pairs: dict[str, list[Pair]] = {
-        d: compare_all(
-            {p: found for p in planners if (found := judged(data, p, "hazard", d))}, data.blocks[0]
-        )
-        for d in DIMENSIONS
-    }
+    events = {d: {p: found for p in planners if (found := judged(data, p, "hazard", d))} for d in DIMENSIONS}
+    pairs: dict[str, list[Pair]] = {d: compare_all(events[d], data.blocks[0]) for d in DIMENSIONS}
     judged_by = [d for d in DIMENSIONS if any(pair.difference.n for pair in pairs[d])]
-    leading = pairs[judged_by[-1] if judged_by else DIMENSIONS[-1]]
+    score = judged_by[-1] if judged_by else DIMENSIONS[-1]
+    leading = pairs[score]
     return Section(
         id="paired",
         title="Planner against planner",
-        lead=tuple(pair.sentence() for pair in leading[:12]),
-        tables=(_table(pairs), _power_table(leading)) if leading else (),
+        lead=(*(pair.sentence() for pair in leading[:_SAID]), *_left(leading)),
+        tables=(_table(pairs, _cut(events)), _power_table(leading, score)) if leading else (),
         figures={
             "pairs": {d: [asdict(pair) for pair in found if pair.difference.n] for d, found in pairs.items()}
         },
     )
 
 
-def _table(pairs: dict[str, list[Pair]]) -> Table:
+def _left(pairs: list[Pair]) -> tuple[str, ...]:
+    left = len(pairs) - _SAID
+    return (f"And {left} more of {len(pairs)} pairs: the table has them all.",) if left > 0 else ()
+
+
+def _cut(events: Mapping[str, Mapping[str, Events]]) -> str:
+    """Who has cases at which some repeats succeed and some do not, and what becomes of them."""
+    found = [
+        p for of in events.values() for p, hits in of.items() if any(0 < hit < 1 for hit in hits.values())
+    ]
+    if not found:
+        return ""
+    return (
+        f" {', '.join(dict.fromkeys(found))}: of several repeats. Points and intervals take the share of them that "
+        "succeeds; the test, only first and only second take a case as success where more than half do, so the "
+        "two can differ."
+    )
+
+
+def _table(pairs: dict[str, list[Pair]], cut: str) -> Table:
     rows = [
         (
             pair.first,
@@ -73,7 +93,8 @@ def _table(pairs: dict[str, list[Pair]]) -> Table:
         rows=tuple(rows),
         words=3,
         note="Exact McNemar test on the cases where only one of the two succeeds; Holm-corrected over the pairs of "
-        "one score. Intervals: Wilson's of both, joined. Scripted planners, told the truth, take no part.",
+        "one score. Intervals: Wilson's of both, joined. Scripted planners, told the truth, take no part."
+        + cut,
     )
 
 
@@ -87,7 +108,7 @@ def _needed(gap: float, discordant: float, tests: int) -> str:
     return "-" if cases is None else str(cases)
 
 
-def _power_table(pairs: list[Pair]) -> Table:
+def _power_table(pairs: list[Pair], score: str) -> Table:
     """The observed share of discordant cases, where there is one, comes first."""
     seen = [(p.first_only + p.second_only) / p.difference.n for p in pairs if p.difference.n]
     observed = sorted(seen)[len(seen) // 2] if any(seen) else None
@@ -107,5 +128,5 @@ def _power_table(pairs: list[Pair]) -> Table:
         rows=tuple(rows),
         note="For the exact McNemar test, at the level that Holm's correction leaves the first of the pairs. "
         "Discordant: only one of the two planners succeeds; a difference cannot be larger than their share. As "
-        "observed: the median over the pairs of this report, overall score.",
+        f"observed: the median over the pairs of this report, score {score}.",
     )

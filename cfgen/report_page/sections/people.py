@@ -7,13 +7,20 @@ from cfgen.metrics.agreement import Agreement, agreement
 from cfgen.records import DIMENSIONS, Calibration, Dimension, ProbeKind, ProbeRun
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
-from cfgen.report_page.sections.correction import Scores, correction_table, people_scores, raters_table
+from cfgen.report_page.sections.correction import (
+    Scores,
+    correction_table,
+    leading_scores,
+    people_scores,
+    raters_table,
+)
 from cfgen.report_page.table import Table
 
 
 def people_section(data: ReportData) -> Section:
     """Every pair of judges, and every judge against the majority of the people, on the hazard arm's first repeat."""
     rows, figures = [], []
+    split = {d: sum(len(top) > 1 for top in leading_scores(data, d).values()) for d in DIMENSIONS}
     for dimension in DIMENSIONS:
         raters = {judge: _judge_scores(data, judge, dimension) for judge in data.judges}
         people = people_scores(data, dimension)
@@ -25,7 +32,7 @@ def people_section(data: ReportData) -> Section:
                     found = agreement([a[k] for k in shared], [b[k] for k in shared])
                     rows.append((first, second, dimension, *_words(found)))
                     figures.append({"reference": first, "other": second, "score": dimension, **asdict(found)})
-    tables = [_table(rows)] if rows else []
+    tables = [_table(rows, split)] if rows else []
     among, agreed = raters_table(data)
     corrections, estimates = correction_table(data)
     return Section(
@@ -35,6 +42,7 @@ def people_section(data: ReportData) -> Section:
         tables=(*corrections, *tables, *among, *_probe_tables(data), *_calibration_tables(data)),
         figures={
             "agreement": figures,
+            "people_split": split,
             "raters": agreed,
             "corrected": estimates,
             "probes": [p.model_dump(mode="json") for p in data.probes.values()],
@@ -110,6 +118,7 @@ def _calibration_tables(data: ReportData) -> list[Table]:
             _kappa(found.kappa),
             _kappa(found.quadratic),
             str(found.n),
+            str(calibration.split.get(d, 0)) if calibration.split else "not known",
             counts,
         )
         for judge, calibration in data.calibrations.items()
@@ -118,8 +127,9 @@ def _calibration_tables(data: ReportData) -> list[Table]:
     ]
     if not rows:
         return []
-    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N", "counts here")
-    note = "Against the majority of the people who rated the same answers. It counts for this benchmark only when none "
+    columns = ("judge", "score", "same %", "kappa", "quadratic kappa", "N", "split", "counts here")
+    note = "Against the majority of the people who rated the same answers; split answers, on which they have none, "
+    note += "are left out, so the figures are those of the clearer ones. It counts for this benchmark only when none "
     note += "of its scenes was rated for it: wording that was tuned on a scene says little about that scene."
     title = "Judges against people, calibration set"
     return [Table("calibration", title, columns, tuple(rows), words=2, note=note)]
@@ -157,7 +167,9 @@ def _words(found: Agreement) -> tuple[str, ...]:
     return (accuracy, *kappas, *recall, str(found.n))
 
 
-def _table(rows: list[tuple[str, ...]]) -> Table:
+def _table(rows: list[tuple[str, ...]], split: Mapping[Dimension, int]) -> Table:
+    left = ", ".join(f"{d} {n}" for d, n in split.items() if n)
+    out = f" Left out, since they are split: {left} answers." if left else ""
     return Table(
         name="agreement",
         title="Judges and people on the same answers",
@@ -176,5 +188,6 @@ def _table(rows: list[tuple[str, ...]]) -> Table:
         rows=tuple(rows),
         words=3,
         note="Cohen's kappa with 95% intervals; undefined where both give one and the same score throughout. "
-        "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters.",
+        "Finds: of the reference's scores, how many the other gives as well. People: the majority of the raters."
+        + out,
     )

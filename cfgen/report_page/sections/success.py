@@ -4,19 +4,29 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import partial
 
+from cfgen.metrics.floor import Floor
 from cfgen.metrics.success import SuccessRow, success_row
 from cfgen.records import DIMENSIONS, judged_as
 from cfgen.report_page.charts import Series, rows_chart
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Plot, Section
+from cfgen.report_page.sections.floor import floor_of, rank, signed
 from cfgen.report_page.table import Table
+
+#: (judge, planner) -> its response above the floor
+Above = Mapping[tuple[str, str], Floor]
+_RANKED = (
+    "Ranked by points above the floor (overall where it is judged, else waypoints); below them those that have no "
+    "such figure, by their shares. "
+)
 
 
 def success_section(data: ReportData) -> Section:
     """Strict success by planner and judge."""
     rows = success_rows(data)
-    ranked = _ranked([row for row in rows if row.planner in data.ranking])
-    scripted = _ranked([row for row in rows if row.planner not in data.ranking])
+    board, above = ranked_rows(data, rows)
+    ranked = [row for row in board if row.planner in data.ranking]
+    scripted = [row for row in board if row.planner not in data.ranking]
     samples = {planner: data.sample(planner) for planner in data.planners}
     names = [row.planner if len(data.judges) == 1 else f"{row.planner} ({row.judge})" for row in ranked]
     judged = [d for d in DIMENSIONS if any(row.rates[d].n for row in ranked)]
@@ -27,8 +37,8 @@ def success_section(data: ReportData) -> Section:
         title="Leaderboard",
         lead=(f"Intervals are {data.blocks[1]}.",) if ranked else (),
         tables=(
-            leaderboard(ranked, samples),
-            *([_scripted(scripted, samples)] if scripted else []),
+            leaderboard(ranked, samples, above),
+            *([_scripted(scripted, samples, above)] if scripted else []),
             *_screen_tables(data),
         ),
         plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
@@ -49,26 +59,38 @@ def success_rows(data: ReportData) -> list[SuccessRow]:
     ]
 
 
-def _ranked(rows: list[SuccessRow]) -> list[SuccessRow]:
-    """The hazard arm, best overall first."""
-    return sorted(
-        (row for row in rows if row.arm == "hazard"),
-        key=lambda r: (r.judge, *(-(r.rates[d].value or 0) for d in reversed(DIMENSIONS)), r.planner),
-    )
+def _above(data: ReportData, row: SuccessRow) -> Floor:
+    """What the row's planner has above its floor, of the last score that its judge gives."""
+    given = [d for d in DIMENSIONS if row.rates[d].n]
+    return floor_of(data, row.planner, given[-1] if given else DIMENSIONS[-1], row.judge)
 
 
-def _scripted(rows: list[SuccessRow], samples: Mapping[str, str]) -> Table:
+def ranked_rows(data: ReportData, rows: list[SuccessRow]) -> tuple[list[SuccessRow], Above]:
+    """The hazard arm, by what is above the floor; then those that have none, best overall first."""
+    hazard = [row for row in rows if row.arm == "hazard"]
+    above = {(row.judge, row.planner): _above(data, row) for row in hazard}
+
+    def order(row: SuccessRow) -> tuple[object, ...]:
+        floor, shares = above[row.judge, row.planner], [row.rates[d].value or 0 for d in reversed(DIMENSIONS)]
+        return (row.judge, *rank(floor), *(-share for share in shares), row.planner)
+
+    return sorted(hazard, key=order), above
+
+
+def _scripted(rows: list[SuccessRow], samples: Mapping[str, str], above: Above) -> Table:
     """Told the truth: what the scale shows for answers whose scores are known."""
     return replace(
-        leaderboard(rows, samples),
+        leaderboard(rows, samples, above),
         name="scripted",
         title="Scripted planners, told what was added where: no competitors",
     )
 
 
-def leaderboard(ranked: list[SuccessRow], samples: Mapping[str, str] | None = None) -> Table:
-    """``samples``: which sample of an answer counts, by planner; None: there is one."""
-    columns = ["planner", "judge"]
+def leaderboard(
+    ranked: list[SuccessRow], samples: Mapping[str, str] | None = None, above: Above | None = None
+) -> Table:
+    """``samples``: which sample of an answer counts, by planner; None: there is one. ``above``: None shows none."""
+    columns = ["planner", "judge", *([] if above is None else ["above floor", "95% interval of that"])]
     for name in DIMENSIONS:
         columns += [f"{name} %", f"{name} 95% interval"]
     columns += ["N", "excluded", "judge failed", "planner failed", "missing", "faults", "sample"]
@@ -76,9 +98,20 @@ def leaderboard(ranked: list[SuccessRow], samples: Mapping[str, str] | None = No
         name="leaderboard",
         title="Strict success: share of cases scored 2",
         columns=tuple(columns),
-        rows=tuple((*_words(row), (samples or {}).get(row.planner, "the only one")) for row in ranked),
+        rows=tuple(
+            (
+                row.planner,
+                row.judge,
+                *([] if above is None else signed(above[row.judge, row.planner].headline)),
+                *_words(row),
+                (samples or {}).get(row.planner, "the only one"),
+            )
+            for row in ranked
+        ),
         words=2,
-        note="N holds scored cases and planner failures, which count as no success. Excluded: the judge could not "
+        note=("" if above is None else _RANKED)
+        + "N holds scored cases and planner failures, which count as no success. "
+        "Excluded: the judge could not "
         "name the change. Judge failed and missing cases have no verdict. Faults: cfgen broke on them. Intervals: "
         "Wilson. Sample: which of several answers to one question counts.",
     )
@@ -113,4 +146,4 @@ def _screen_tables(data: ReportData) -> list[Table]:
 def _words(row: SuccessRow) -> tuple[str, ...]:
     rates = [text for name in DIMENSIONS for text in (row.rates[name].percent(), row.rates[name].interval())]
     counts = (row.n, row.excluded, row.judge_failed, row.planner_failed, row.missing, row.faults)
-    return (row.planner, row.judge, *rates, *map(str, counts))
+    return (*rates, *map(str, counts))
