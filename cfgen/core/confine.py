@@ -8,6 +8,7 @@ whose command line, environment and folder tell nothing, and its children still 
 
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -28,6 +29,13 @@ _MNT_DETACH = 2
 _MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _RDONLY = 442, -100, 0x8000, 1
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
+_KEYCTL, _JOIN_SESSION = {"x86_64": 250, "aarch64": 219}, 1
+_SECCOMP, _FILTER, _SPEC_ALLOW, _SECCOMP_BY_PRCTL = {"x86_64": 317, "aarch64": 277}, 1, 4, 22
+#: of a machine, the ways of calling its kernel, and of each the first of add_key, request_key and keyctl
+_KEY_CALLS = {
+    "x86_64": ((0xC000003E, 248), (0x40000003, 286)),
+    "aarch64": ((0xC00000B7, 217), (0x40000028, 309)),
+}
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x1 | 0x40
 #: ways to have somebody else look: services that start programs, and sessions of the user
 _DOORS = (
@@ -168,6 +176,25 @@ def _give_up_privileges() -> None:
         _libc().syscall(number, struct.pack("Ii", 0x20080522, 0), bytes(24))
 
 
+def _give_up_keys() -> bool:
+    """No keyring is within reach: those of the user and of the login session outlive a process."""
+    machine = os.uname().machine
+    if machine not in _KEY_CALLS:
+        return False
+    _libc().syscall(_KEYCTL[machine], _JOIN_SESSION, None)
+    steps = []  # of a filter of system calls: code, where to if true, if not, value
+    for way, first in _KEY_CALLS[machine]:
+        steps += [(0x20, 0, 0, 4), (0x15, 0, 5, way), (0x20, 0, 0, 0), (0x54, 0, 0, 0xBFFFFFFF)]
+        steps += [(0x35, 0, 2, first), (0x25, 1, 0, first + 2), (0x06, 0, 0, 0x50000 | errno.EPERM)]
+    steps.append((0x06, 0, 0, 0x7FFF0000))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    told = struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code))
+    return bool(
+        _libc().syscall(_SECCOMP[machine], _FILTER, _SPEC_ALLOW, told) == 0
+        or _libc().prctl(_SECCOMP_BY_PRCTL, 2, told, 0, 0) == 0  # kernels before 4.17
+    )
+
+
 # --- the program and its watchman -----------------------------------------------------------------------
 
 
@@ -274,6 +301,7 @@ def main() -> None:
         if "space" in had:
             had += furnish(told["hidden"], told["writable"], told["memory"])
             _give_up_privileges()
+            had += ["keys"] if _give_up_keys() else []
         _libc().prctl(_DUMPABLE, 0, 0, 0, 0)  # nobody reads here what it was told
         if told.get("report"):
             os.write(1, json.dumps(had).encode())

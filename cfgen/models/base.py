@@ -13,6 +13,8 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.plain import plain_text
 
 Form = Literal["tags", "json"]
+#: tries at a question that was answered at once by something of no use
+USELESS_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ class ModelError(Exception):
     """A call that gave no reply.
 
     ``kind``: "rate" (wait, then again), "transient" (again), "bad" (this request will never work), "fatal" (no
-    request will: key, model name, address). ``retry_after``: seconds that the server asked for.
+    request will: key, model name, address). ``retry_after``: seconds that the server asked for. ``most``: tries after
+    which it is given up, where these are fewer than the limits allow.
     """
 
     def __init__(
@@ -111,15 +114,24 @@ class ModelError(Exception):
         kind: Literal["rate", "transient", "bad", "fatal"],
         message: str,
         retry_after: float | None = None,
+        most: int | None = None,
     ) -> None:
         super().__init__(plain_text(message)[0])
         self.kind = kind
         self.retry_after = retry_after
+        self.most = most
 
     @property
     def transient(self) -> bool:
         """Whether asking again later could give a reply."""
         return self.kind in ("rate", "transient")
+
+
+class EmptyReplyError(ModelError):
+    """A whole reply without a word: the service works, and longer waits change nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("transient", "the model gave an empty reply", most=USELESS_TRIES)
 
 
 class JobEndedError(ModelError):

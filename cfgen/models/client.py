@@ -35,7 +35,7 @@ class Client:
         self.limits = replace(limits, rpm=0.0, tpm=0.0) if limits.batch else limits
         folder = Path(limits.cache) if limits.cache else None
         self.replies, self.ledger = Replies(folder), Ledger(folder, account)
-        self.meter = Meter(self.limits)
+        self.meter = Meter(self.limits, owner)
         self.pictures = 0
         if before := self.ledger.total():
             self.pictures = before.images

@@ -2,18 +2,21 @@
 
 import asyncio
 import random
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from cfgen.core.errors import InputError
-from cfgen.models.base import ModelError, Reply
+from cfgen.models.base import EmptyReplyError, ModelError, Reply
 from cfgen.records import Spent
 
 #: What a question with four pictures takes, until the first reply tells.
 _TYPICAL = {"input_tokens": 5500.0, "output_tokens": 500.0}
 _PRICE_POLL_S = 0.02
+#: s between two lines about tries that failed
+_TELL_S = 10.0
 PRICES = ("usd_in", "usd_out", "usd_image")
 
 
@@ -89,8 +92,9 @@ class BudgetSpentError(Exception):
 class Meter:
     """Counts what was spent, holds requests back to the agreed rate, and stops at the budget."""
 
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits, owner: str = "") -> None:
+        self.limits, self.owner = limits, owner
+        self._told = -_TELL_S
         self.requests = 0
         self.cached = 0
         self.tokens_in = 0.0
@@ -161,6 +165,16 @@ class Meter:
         """The server asked everyone to wait."""
         self._not_before = max(self._not_before, time.monotonic() + seconds)
 
+    def tell(self, error: ModelError, seconds: float, attempt: int) -> None:
+        """Say what is being waited for: not at a first hiccup, and not for each of many requests."""
+        now = time.monotonic()
+        if attempt and now - self._told >= _TELL_S:
+            self._told = now
+            most = min(self.limits.retries + 1, error.most or self.limits.retries + 1)
+            owner = self.owner and f"{self.owner}: "
+            again = f"asking again in {seconds:.0f} s (try {attempt + 2} of {most})"
+            print(f"cfgen: {owner}{error}; {again}", file=sys.stderr, flush=True)
+
     def _affordable(self) -> bool:
         """Whether the budget covers what is under way and, as far as its price is known, one request more."""
         most, known = self.limits.max_usd, self.limits.usd_image
@@ -193,15 +207,16 @@ async def with_retries(
             reply = await call()
             meter.spend(reply)
             if reply.empty:
-                raise ModelError("transient", "the model gave an empty reply")
+                raise EmptyReplyError
             return reply
         except ModelError as error:
-            if error.kind in ("bad", "fatal") or attempt == tries - 1:
+            if error.kind in ("bad", "fatal") or attempt + 1 >= min(tries, error.most or tries):
                 raise
             backoff = min(longest_wait, first_wait * 2**attempt) * random.uniform(0.5, 1.0)
             delay = backoff if error.retry_after is None else min(error.retry_after, 600.0)
             if error.kind == "rate":
                 meter.pause(delay)
+            meter.tell(error, delay, attempt)
         finally:
             meter.finished()
         await asyncio.sleep(delay)

@@ -7,7 +7,7 @@ from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
 from cfgen.core.network import host_of
-from cfgen.models.base import Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
+from cfgen.models.base import USELESS_TRIES, Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
@@ -63,6 +63,8 @@ class OpenAI:
         self._client: Any = None
         self._headers: dict[str, Any] = {}
         self._key = ""
+        #: whether it has given a chat completion, and how often something else
+        self._spoke, self._others = False, 0
 
     def check(self) -> None:
         if importlib.util.find_spec("openai") is None:
@@ -93,9 +95,11 @@ class OpenAI:
         except Exception as error:
             raise self._fault(error) from None
         try:
-            return _reply(found)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            raise ModelError("transient", f"{self.base_url}: the answer is no chat completion") from error
+            reply = _reply(found)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            raise self._strange(found) from None
+        self._spoke = True
+        return reply
 
     async def _completion(self, ask: Ask) -> Any:
         """Asked again, once, where the server knows the bound of an answer by its other name."""
@@ -139,8 +143,20 @@ class OpenAI:
             cause = type(error.__cause__ or error).__name__
             return ModelError("transient", f"{self.base_url}: {cause}")
         if isinstance(error, ValueError | openai.APIError):  # a body that is no JSON
-            return ModelError("transient", f"{self.base_url}: the answer is no chat completion")
+            return self._strange(getattr(error, "doc", None) or getattr(error, "body", None) or "")
         return ModelError("bad", f"{self.base_url}: {type(error).__name__}: {str(error)[:200]}")
+
+    def _strange(self, found: Any) -> ModelError:
+        """It answered, but with no chat completion; one that never gave any is most likely something else."""
+        self._others += 1
+        text = found if isinstance(found, str) else getattr(found, "model_dump_json", lambda: str(found))()
+        said = repr(" ".join(text.split())[:60]) if text.strip() else "an empty body"
+        words = f"{self.base_url}: expected a chat completion, found {said}"
+        if self._spoke or self._others < USELESS_TRIES:
+            return ModelError("transient", words, most=USELESS_TRIES)
+        return ModelError(
+            "fatal", f"{words}; see that base_url ends where the server's API begins (often /v1)"
+        )
 
     def _why(self, error: Any) -> str:
         """The server's own words, shortened and without the key."""

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shlex
+import shutil
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,13 @@ _WHOLE = 2**28
 _PIECES, _PIECE = 64, 2**20
 #: weights in one folder
 _MOST_WEIGHTS = 1000
+#: files that are looked at below one folder, and bytes of one that are searched for the names of others
+_MOST_BESIDE, _SEARCHED = 2000, 2**22
+#: a file of code is named without its ending, by an import
+_CODE = (".cjs", ".go", ".jl", ".js", ".lua", ".m", ".mjs", ".pl", ".py", ".r", ".rb", ".sh", ".ts")
+#: what decides nothing, and folders that are somebody else's
+_WORDS, _OTHERS = (".log", ".md", ".rst"), ("__pycache__", "node_modules", "site-packages")
+_MARKS = ("pyvenv.cfg", "benchmark.json")
 
 
 def fingerprint(spec: str, planner: Any = None) -> dict[str, str]:
@@ -32,8 +42,65 @@ def fingerprint(spec: str, planner: Any = None) -> dict[str, str]:
     """
     module = type(planner).__module__ if planner is not None else spec.partition(":")[0]
     files = {f"file {name}": hashed(path) for name, path in _package(module)}
-    files.update({f"file {name}": hashed(path) for name, path in _imported(module)})
+    imported = dict(_imported(module))
+    files.update({f"file {name}": hashed(path) for name, path in imported.items()})
+    own = [path for name, path in imported.items() if not name.startswith("cfgen/")]
+    files.update({f"file {name}": hashed(path) for name, path in beside(own).items()})
     return {**files, **_versions(), **weights(planner)}
+
+
+def of_command(command: str) -> dict[str, Path]:
+    """Those on the command line, ``-m package.module`` too, and those that they name beside them."""
+    words = shlex.split(command)
+    named = [Path(shutil.which(word) or word) for word in words]
+    if "-m" in words[:-1]:
+        module = Path(*words[words.index("-m") + 1].split("."))
+        named += [module.with_suffix(".py"), module / "__main__.py"]
+    files = [path for path in named if path.is_file()]
+    programs = [path for path in files if path.parent.name not in ("bin", "sbin")]
+    return {**beside(programs, code=True), **{path.name: path for path in files}}
+
+
+def beside(named: Iterable[Path], code: bool = False) -> dict[str, Path]:
+    """Files below the folders of ``named`` whose names stand in one of these, such as ``settings.json``.
+
+    ``code``: files of code as well, named without their endings, and what is named in those.
+    """
+    waiting, found, below = list(named), {}, {}
+    seen = set(waiting)
+    for path in waiting:
+        folder = path.parent
+        if folder not in below:
+            below[folder] = list(islice(_below(folder), _MOST_BESIDE))
+        try:
+            with path.open("rb") as file:
+                text = file.read(_SEARCHED).decode("utf-8", "ignore")
+        except OSError:
+            continue
+        words = set(re.findall(r"[\w.-]+", text))
+        parts = {part for word in words for part in word.split(".")} if code else set()
+        for other in below[folder]:
+            ours = other.suffix.lower() in _CODE
+            stem = other.parent.name if other.stem == "__init__" else other.stem
+            if other not in seen and (other.name in words or (ours and stem in parts)):
+                seen.add(other)
+                found[other.relative_to(folder).as_posix()] = other
+                if code and ours:
+                    waiting.append(other)
+    return found
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Files with an ending, those of the folder itself first."""
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:
+        return
+    if not any(path.name in _MARKS for path in inside):
+        yield from (p for p in inside if p.suffix and p.suffix.lower() not in _WORDS and p.is_file())
+        for path in inside:
+            if not path.name.startswith(".") and path.name not in _OTHERS and path.is_dir():
+                yield from _below(path)
 
 
 def hashed(path: Path) -> str:

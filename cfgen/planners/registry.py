@@ -3,7 +3,6 @@
 import importlib.util
 import re
 import shlex
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
 from cfgen.planners.answer import PlanFaultError, received
-from cfgen.planners.fingerprint import hashed
+from cfgen.planners.fingerprint import hashed, of_command
 from cfgen.planners.process import PlannerProcess, PlannerStartError, adapter
 from cfgen.planners.prompts import named_files
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
@@ -244,6 +243,9 @@ def _isolated(
     consists = {**planner.fingerprint, **{f"sent {m}": hash_bytes(s.encode()) for m, s in sends.items()}}
     if runtime.trusted:  # what it answers is the model's doing, not this environment's
         consists = {part: found for part, found in consists.items() if part.startswith("weights")}
+    elif runtime.python:
+        home = str(Path.home())
+        consists["--python"] = hash_json([word.replace(home, "~") for word in runtime.python])
     identity = {"spec": spec, "options": dict(decisive), "fingerprint": consists}
     return OpenPlanner(
         identifier(name or spec),
@@ -266,8 +268,7 @@ def _program(spec: str, name: str | None, limits: tuple[float, int, float], runt
 
     runtime = replace(runtime, python=())
     program = Command(spec.removeprefix("cmd:"), *limits, runtime)
-    named = [shutil.which(word) or word for word in shlex.split(spec.removeprefix("cmd:"))]
-    consists = {f"file {Path(word).name}": hashed(Path(word)) for word in named if Path(word).is_file()}
+    consists = {f"file {name}": hashed(path) for name, path in of_command(spec.removeprefix("cmd:")).items()}
     return OpenPlanner(
         identifier(name or spec),
         spec,

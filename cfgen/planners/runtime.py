@@ -83,6 +83,7 @@ class Runtime:
         what += ["writes to its own folder only"] if "writes" in had else ["can WRITE ANYWHERE"]
         what += [] if "devices" in had else ["sees the DEVICES of this machine"]
         what += [] if "settings" in had else ["may reach the KERNEL'S SETTINGS"]
+        what += [] if "keys" in had else ["may leave notes in the KERNEL'S KEYRINGS"]
         opened = f", and to {len(self.writable)} more that was opened" if self.writable else ""
         return f"namespaces: {', '.join(what)}{opened}"
 
@@ -110,7 +111,9 @@ def python_of(given: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def permitted() -> frozenset[str]:
-    """What planners have here of "space", "network", "sight", "writes", "processes", "devices", "settings", "shm"."""
+    """What planners have here of "space", "network", "sight", "writes", "processes", "devices", "settings", "shm",
+    "keys".
+    """
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.suppress(OSError, ValueError, subprocess.SubprocessError),

@@ -13,7 +13,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InputError, Shortfall
 from cfgen.core.registry import own_doc
-from cfgen.models.base import Ask, Model, ModelError, Picture, Reply, Turn
+from cfgen.models.base import Ask, EmptyReplyError, Model, ModelError, Picture, Reply, Turn
 from cfgen.models.client import Client
 from cfgen.models.limits import BudgetSpentError, Limits
 from cfgen.models.registry import MODELS, create_model
@@ -161,7 +161,8 @@ class Vlm:
         try:
             reply = await self._client.reply(self._model, ask, observation.seed, fits)
         except ModelError as error:
-            kind: Failure = "unavailable" if error.transient else "error"
+            away = error.transient and not isinstance(error, EmptyReplyError)
+            kind: Failure = "unavailable" if away else "error"
             return PlanFaultError(f"the model gave no answer: {error}", kind)
         if reply.finish != "complete":
             return PlanFaultError(f"the model's answer is {reply.finish} ({reply.reason})")

@@ -85,7 +85,7 @@ def facts(data: ReportData) -> str:
 # --- sections -------------------------------------------------------------------------------------------
 
 
-#: what a phone shows at once; it folds the other sections to their titles
+#: what a phone or a tablet shows at once; it folds the other sections to their titles
 _OPEN = ("headline", "leaderboard")
 
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from cfgen.cli.main import main
-from cfgen.core.errors import CfgenError, InputError, StoreError
+from cfgen.core.errors import CfgenError, InputError, SetupError, StoreError
 from cfgen.judge.combine import combine
 from cfgen.judge.each import judge_each
 from cfgen.judge.offline.judge import OfflineJudge
@@ -212,10 +212,30 @@ def test_an_empty_reply_is_asked_again_before_it_counts(nothing):
     with FakeServer(lambda r, n: nothing if n < 2 else openai(reply())) as server:
         assert each(chat(server), items(1))[0].status == "scored"
         assert len(server.requests) == 3
-    with FakeServer(lambda r, n: nothing) as server:
-        found = each(chat(server, retries=2), items(1))[0]
-        assert len(server.requests) == 3
-    assert (found.status, found.transient) == ("failed", True)
+    with FakeServer(lambda r, n: nothing if n else openai(reply())) as server:
+        found = each(chat(server, concurrency=1), items(2))
+        assert len(server.requests) == 1 + 3, "however many tries are left"
+    assert sorted((one.status, one.transient) for one in found) == [("failed", True), ("scored", False)]
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (Response(b""), "an empty body"),
+        (Response(b"<html>It works!", headers={"Content-Type": "text/html"}), "'<html>It works!'"),
+        (Response(b'{"choices": []}'), r"'{.*\"choices\":\[\].*'"),
+        (Response(b"null"), "'None'"),
+    ],
+)
+def test_a_server_that_never_gives_a_chat_completion_ends_the_run(other, found):
+    with (
+        FakeServer(lambda r, n: other) as server,
+        pytest.raises(
+            SetupError, match=rf"/v1: expected a chat completion, found {found}; see that base_url"
+        ),
+    ):
+        each(chat(server), items(1))
+    assert len(server.requests) == 3
 
 
 def test_failures_are_told_apart_and_name_the_command():

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cfgen.models import limits
-from cfgen.models.base import ModelError, Reply
+from cfgen.models.base import EmptyReplyError, ModelError, Reply
 from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
 
 
@@ -76,6 +76,23 @@ def test_jitter_keeps_between_half_and_all_of_the_wait(clock):
     for attempt in range(3):
         waits = clock.slept[attempt::3]
         assert 0.5 * 2**attempt <= min(waits) < max(waits) <= 2**attempt
+
+
+def test_what_is_waited_for_is_told_but_not_a_first_hiccup_nor_each_of_many(clock, jitter, capsys):
+    meter = Meter(Limits(retries=4), "judge 'm'")
+    with pytest.raises(ModelError):
+        reply_of(failing(), meter)
+    assert capsys.readouterr().err == "cfgen: judge 'm': busy; asking again in 2 s (try 3 of 5)\n"
+    assert clock.slept == [1, 2, 4, 8]
+
+
+def test_an_empty_reply_is_asked_for_three_times_at_most(clock, jitter):
+    async def call() -> Reply:
+        return Reply("")
+
+    with pytest.raises(EmptyReplyError):
+        reply_of(call, Meter(Limits()))
+    assert clock.slept == [1, 2]
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(0.0, 0.0), (7.5, 7.5), (3600.0, 600.0)])

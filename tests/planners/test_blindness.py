@@ -5,15 +5,17 @@ Each protection is also taken away once, to see that the peeker then wins: a pee
 
 import random
 import secrets
+import sys
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from cfgen.core.errors import InputError
-from cfgen.planners import peeker
+from cfgen.planners import peeker, runtime
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.planners.runtime import Runtime, permitted
@@ -83,9 +85,9 @@ def guesses(planner: OpenPlanner, pictures, forgets: bool = True) -> tuple[int, 
     return right, len(order)
 
 
-def peeked(pictures, runtime: Runtime, forgets: bool = True) -> tuple[float, float, float]:
+def peeked(pictures, where: Runtime, forgets: bool = True) -> tuple[float, float, float]:
     """Share that it guessed right, and its 95% interval."""
-    planner = open_planner("peeker", {"looks": False}, runtime=runtime)
+    planner = open_planner("peeker", {"looks": False}, runtime=where)
     try:
         right, asked = guesses(planner, pictures, forgets)
     finally:
@@ -139,6 +141,30 @@ def test_the_benchmark_is_found_only_where_it_is_not_hidden(tmp_path: Path, monk
         planner.close()
         found[bool(hidden)] = str(bench) in answer.report["found"]
     assert found == {False: True, True: False}
+
+
+#: how many notes it finds in the kernel's keyrings, and in how many it can leave one
+RINGS = """
+import contextlib, ctypes, os
+libc, (add, keyctl) = ctypes.CDLL(None), {"x86_64": (248, 250), "aarch64": (217, 219)}[os.uname().machine]
+rings = [-3, -4, -5]
+with contextlib.suppress(OSError):
+    rings += [int(line.split()[0], 16) for line in open("/proc/keys") if " keyring " in line]
+found = [r for r in rings if libc.syscall(keyctl, 10, r, b"user", b"arm", 0) > 0]
+left = [r for r in rings if libc.syscall(add, b"user", b"arm", b"1", 1, r) > 0]
+print(len(found), len(left))
+"""
+
+
+@pytest.mark.usefixtures("_permitted")
+def test_no_note_is_left_in_the_keyrings_of_the_user_or_of_the_login():
+    for _ in range(2):
+        running = runtime.start([sys.executable, "-I", "-S", "-c", RINGS], Runtime())
+        assert running.source.read() == b"0 0\n"
+        running.stop()
+    with patch.object(runtime, "permitted", lambda: permitted() - {"keys"}):
+        assert "may leave notes in the KERNEL'S KEYRINGS" in Runtime().words()
+    assert "KEYRINGS" not in Runtime().words()
 
 
 @pytest.mark.parametrize("arms", [("a",), ("a", "b"), ("a", "b", "c", "d")])

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import cfgen
-from cfgen.planners.fingerprint import changed, fingerprint, hashed, weights
+from cfgen.planners.fingerprint import changed, fingerprint, hashed, of_command, weights
 from cfgen.planners.registry import open_planner
+from cfgen.planners.runtime import Runtime
 from cfgen.store import Store
 from tests.benches import run
 from tests.report_page.bench import make_bench
@@ -103,6 +104,50 @@ def test_a_program_is_known_by_its_files(tmp_path: Path):
         hashes.append(planner.hash)
     assert hashes[0] == hashes[1] != hashes[2]
     assert "file program.py" in planner.fingerprint
+
+
+def test_a_program_is_known_by_what_it_names_beside_it_as_well(tmp_path: Path):
+    (tmp_path / "lib" / "deep").mkdir(parents=True)
+    (tmp_path / "run.py").write_text("import helper\nfrom lib import far\n")
+    (tmp_path / "helper.py").write_text("SETTINGS = open('settings.json')\n")
+    files = (
+        "settings.json",
+        "lib/__init__.py",
+        "lib/far.py",
+        "notes.md",
+        "other.json",
+        "other.py",
+        "log.txt",
+    )
+    for name in files:
+        (tmp_path / name).write_text("{}")
+    found = set(of_command(f"{sys.executable} -u {tmp_path}/run.py --out log"))
+    assert found - {Path(sys.executable).name} == {
+        *("run.py", "helper.py", "settings.json", "lib/__init__.py", "lib/far.py")
+    }
+
+
+def test_of_a_module_that_is_run_the_file_is_known(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "server.py").write_text("import helper\n")
+    (tmp_path / "mine" / "helper.py").write_text("")
+    assert {"server.py", "helper.py"} <= set(of_command(f"{sys.executable} -m mine.server"))
+
+
+def test_settings_that_a_planner_names_and_another_python_are_told(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "helper.py").write_text("WORDS = 'settings.json'  # read while it answers\n")
+    (tmp_path / "mine.py").write_text(PLANNER)
+    found = []
+    for settings, python in (("1", ()), ("2", ()), ("2", (sys.executable,))):
+        (tmp_path / "settings.json").write_text(settings)
+        planner = open_planner("mine:Mine", runtime=Runtime(python=python))
+        planner.close()
+        found.append((planner.hash, planner.fingerprint))
+    assert len({identity for identity, _ in found}) == 3
+    assert changed(found[0][1], found[1][1]) == ["file settings.json changed"]
+    assert "--python is new" in changed(found[1][1], found[2][1])
 
 
 def test_weights_count_by_what_is_in_them_or_by_name(tmp_path: Path):

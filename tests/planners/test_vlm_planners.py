@@ -98,6 +98,7 @@ def test_gemini_is_held_to_the_schema(monkeypatch):
     [
         (openai_reply("I would rather not."), "<wp>: expected waypoints, found none"),
         (openai_reply(TAGGED[:500], "length"), "the model's answer is cut"),
+        (openai_reply(None), "the model gave an empty reply"),
         (fault(400, "bad picture"), "the model gave no answer: .*400"),
     ],
 )
@@ -105,6 +106,7 @@ def test_what_is_no_plan_is_a_fault_of_that_question(reply, reason: str):
     with FakeServer(lambda r, n: reply) as server:
         planner = model_planner("openai")(model="m", base_url=f"{server.url}/v1", retries=0)
         answer = planner.plan([asked()])[0]
+    assert getattr(answer, "kind", "error") in ("error", "answer"), "nothing that other times would mend"
     with pytest.raises(PlanFaultError, match=reason):
         raise answer if isinstance(answer, PlanFaultError) else _fault(answer)
 

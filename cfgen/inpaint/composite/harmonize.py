@@ -32,6 +32,8 @@ _DARK, _GLARE = 0.5, 2.0
 
 #: How long the shutter is taken to be open, s: cameras in cars expose by day for 2 to 10 ms.
 _SHUTTER_S = 0.005
+#: Blur of a null edit, pixels, and share of the frame's grain that is drawn anew: the two leave as much as there was.
+_NULL_BLUR, _FRESH = 0.45, 0.45
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
@@ -141,10 +143,10 @@ def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     """The null edit: grain as for an object that fills the mask, but no object."""
     cover = (request.mask > 0).astype(np.float32)
     # in codes: blurred as light, the dark side of every edge would brighten visibly
-    smooth = to_linear(cv2.GaussianBlur(request.image, (0, 0), 0.4))
+    smooth = to_linear(cv2.GaussianBlur(request.image, (0, 0), _NULL_BLUR))
     # the frame has been through its sensor: once more, edges would move visibly
     grain_only = replace(scene.sensor, blue=None, clips=False)
-    shot = expose(smooth, cover, grain_only, request.corner, scene.optics.noise, _random(request))
+    shot = expose(smooth, cover, grain_only, request.corner, _FRESH * scene.optics.noise, _random(request))
     image = optics.to_pixels(to_code(shot))
     return InpaintResult(image, None, {"light": dict(scene.light.report)})
 

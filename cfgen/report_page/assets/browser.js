@@ -45,11 +45,11 @@ for (const figure of document.querySelectorAll("figure:has(.choice)")) {
   show(figure.querySelector(".pane:not([hidden])").id);
 }
 
-// --- sections: a phone shows their titles, and opens the one that is asked for ----------------------------
+// --- sections: a phone or a tablet shows their titles, and opens the one that is asked for ----------------------------
 
 const folds = [...document.querySelectorAll("details.fold")];
 const unfold = (id) => { const fold = document.getElementById(id)?.querySelector("details.fold"); if (fold) fold.open = true; };
-if (PHONE) for (const fold of folds) fold.open = false;
+if (matchMedia("(max-width: 900px)").matches) for (const fold of folds) fold.open = false;
 for (const link of document.querySelectorAll('nav a[href^="#"]')) link.addEventListener("click", () => unfold(link.hash.slice(1)));
 unfold(location.hash.slice(1));
 

@@ -281,6 +281,19 @@ def test_null_edit_reaches_as_far_and_adds_nothing_to_see():
         assert 0 < change[mask > 0].mean() < 4
 
 
+def test_null_edit_has_as_much_grain_as_the_road_around_it():
+    grain = np.random.default_rng(3).normal(0, 4, make_road().shape[:2])  # of a camera: not of single pixels
+    road = (
+        np.clip(95.5 + cv2.GaussianBlur(grain, (0, 0), 0.6), 0, 255).astype(np.uint8)[..., None].repeat(3, 2)
+    )
+    nothing = edit_of(make_hazard(kind="null"), make_placement(make_hazard()), images={FRONT: road})
+    image, mask = nothing.frames[FRONT]
+    inside = cv2.erode(mask, np.ones((15, 15), np.uint8)) > 0
+    rough = [cv2.cvtColor(one, cv2.COLOR_RGB2GRAY).astype(np.float32) for one in (road, image)]
+    before, after = ((one - cv2.GaussianBlur(one, (0, 0), 1.0))[inside].std() for one in rough)
+    assert after / before == pytest.approx(1, abs=0.1)
+
+
 @pytest.mark.parametrize("grey", [45, 95, 150])
 def test_brightness_follows_the_road(grey):
     hazard = make_hazard("drum")
