@@ -16,7 +16,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
-from cfgen.report_page.basis import with_basis
+from cfgen.report_page.basis import with_basis, words_of
 from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
@@ -124,12 +124,18 @@ def report(
     return Report(
         out,
         tables[0] if tables else Table("leaderboard", "Strict success", (), ()),
-        tuple(words for *_, words in made["headline"].section.headline) + made["headline"].section.lead,
+        _said(made["headline"].section, data),
         len(data.cases),
         drawn,
         (*map(str, faults), *data.damaged),
         len(data.faults),
     )
+
+
+def _said(headline: Section, data: ReportData) -> tuple[str, ...]:
+    """The headline's sentences; what they all stand on is said beside each."""
+    said = tuple(words for *_, words in headline.headline)
+    return said + tuple(line for line in headline.lead if line != words_of("headline", data))
 
 
 def _make(name: str, data: ReportData) -> _Made:

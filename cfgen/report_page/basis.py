@@ -64,6 +64,11 @@ _WORDS: dict[str, Callable[[ReportData], str]] = {
 }
 
 
+def words_of(section: str, data: ReportData) -> str:
+    """What the figures of a section stand on."""
+    return _WORDS[section](data)
+
+
 def with_basis(section: Section, data: ReportData) -> Section:
     """The section with what it stands on below each table and plot, or as a sentence where it has neither; the
     judge also beside each headline."""
