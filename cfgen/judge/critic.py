@@ -5,6 +5,7 @@ fine-tuned on edge labels drops in by its path. Needs torch and transformers.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
@@ -80,11 +81,12 @@ class LocalCritic:
                 f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
                 "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
             )
-        if not (here / "config.json").is_file() and (here.exists() or str(path).startswith(("/", ".", "~"))):
+        hub = re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not str(path).startswith(("/", ".", "~"))
+        if not (here / "config.json").is_file() and (here.exists() or not hub):
             raise InputError(
                 f"critic '{path}': expected a model folder with config.json, weights and processor, found "
                 f"{'none in it' if here.is_dir() else 'a file' if here.exists() else 'no such folder'}; give the "
-                "folder that a model was saved in"
+                "folder that a model was saved in, or a hub's OWNER/NAME"
             )
         try:
             import torch  # noqa: F401 - transformers imports without it and fails later

@@ -107,6 +107,7 @@ def _stored_planners(store: Store, wanted: Sequence[str]) -> list[str]:
         )
     if ALL in wanted:
         return there
+    wanted = [scored_as(store, name) for name in wanted]
     for name in wanted:
         if name not in there:
             raise InputError(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,16 @@ from cfgen.judge.known.wordings import MANOEUVRES, VAGUE, say
 from cfgen.judge.known.written import Corruptor, SecondModel
 from cfgen.records import KnownPool, KnownTrace
 from cfgen.store import Store
-from tests.report_page.bench import blind, case_id, make_bench, straight, write_answer
+from tests.report_page.bench import all_road, blind, case_id, make_bench, straight, write_answer
 
 V0 = 12.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _road() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        all_road(patch)
+        yield
 
 
 @pytest.fixture(scope="module")
