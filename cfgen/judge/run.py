@@ -27,6 +27,7 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
+from cfgen.judge.stored import scored_as
 from cfgen.records import (
     Calibration,
     Fault,

@@ -122,11 +122,19 @@ def test_what_is_known_of_the_frame_follows_from_what_was_put_there(store: Store
     cases = {case.case_id: case for case in store.cases()}
     for known in pool.traces:
         thing = re.escape(named(cases[known.case_id].hazard))
-        where = rf"\b{thing}(?:,| is| is visible| can be made out)? (?:ahead|entering|at|in the oncoming)\b"
+        where = rf"\b{thing}(?:,|(?: is| are)(?: visible)?| can be made out)? (?:ahead|entering|at|in the oncoming)\b"
         for relation, words in (("E1", known.trace.scene), ("E2", known.trace.justification)):
             right = bool(re.search(where, words, re.IGNORECASE))
             if relation in known.known:
                 assert known.known[relation] == (right and known.arm == "hazard"), (known.kind, words)
+
+
+def test_no_trace_comes_twice(tmp_path: Path):
+    """Two cases and few manoeuvres draw the same trace again and again."""
+    small = make_bench(tmp_path / "b", 2, {"blind": blind}, arms=("hazard",))
+    found = build_pool(small, ("scripted",), per_edge=20, seed=1, wanted=("E1", "E4"))
+    assert len({k.id for k in found.traces}) == len(found.traces)
+    assert sum(n for why, n in found.dropped.items() if why.endswith("made before")) > 0
 
 
 def test_seeds_decide(store: Store):
@@ -142,6 +150,10 @@ def test_every_wording_is_read_as_what_it_means():
                 words = say(wording, "a fallen tree", "at the right edge of the road", side)
                 assert read_intent(words) == announced(name, side), words
                 assert follows(read_intent(words), longitudinal, lateral.format(side=side)) is True
+    several = [say(w, "wild boars", "ahead") for _, _, wordings in MANOEUVRES.values() for w in wordings]
+    assert not [
+        words for words in several if re.search(r"boars(?: ahead)? (?:is|asks|leaves|makes)\b", words)
+    ]
     assert {read_intent(say(w, "a deer", "ahead on the left")) for w in VAGUE} == {None}
 
 
