@@ -10,16 +10,18 @@ from xml.etree import ElementTree
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.app.question import plans, read
 from cfgen.campaigns.create import create, load
 from cfgen.campaigns.exchange import export, import_ratings
 from cfgen.campaigns.figures import figures
+from cfgen.campaigns.known import GOLD_KINDS, feasible, known_rollouts, lent
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
-from cfgen.render.panel import spoken
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.correction import people_scores
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.verify import Verification
 from tests.app.asking import ask, picture
 from tests.benches import run
@@ -65,9 +67,10 @@ def test_answers_are_shared_out_with_overlap_and_training_on_scenes_of_its_own(
     apart = {scenes[i.case_id] for i in kinds["training"]}
     assert not apart & {scenes[i.case_id] for i in (*kinds["answer"], *kinds["gold"])}
     rated = [c for c, scene in scenes.items() if scene not in apart]
-    assert Counter((i.planner, i.case_id) for i in kinds["answer"]) == Counter(
+    both = [*kinds["answer"], *(i.model_copy(update={"planner": i.words_of}) for i in kinds["gold"])]
+    assert Counter((i.planner, i.case_id) for i in both) == Counter(
         (p, c) for p in ("cruise", "logged") for c in rated
-    )
+    ), "gold stands in for answers"
     shared = [i for i in kinds["answer"] if not i.seats]
     assert len(shared) == round(0.5 * len(kinds["answer"]))
     alone = Counter(i.seats for i in kinds["answer"] if i.seats)
@@ -77,20 +80,54 @@ def test_answers_are_shared_out_with_overlap_and_training_on_scenes_of_its_own(
 def test_gold_is_spread_over_cases_and_shares_no_words_with_the_training(api: Api) -> None:
     campaign, room = api.rating.campaign, api.rating
     gold = [i for i in campaign.items if i.kind == "gold"]
-    open_to_gold = {i.case_id for i in campaign.items if i.kind == "answer"}
-    assert len({i.case_id for i in gold}) == min(len(gold), len(open_to_gold))
+    assert len({i.case_id for i in gold}) == min(
+        len(gold), len({i.case_id for i in campaign.items if i.planner})
+    )
     assert len({i.known for i in gold}) == len(gold)
     shown: dict[str, set[str]] = {"gold": set(), "training": set(), "answer": set()}
     for task in room.tasks("zoe"):
         before, after = room.question("zoe", task.token)["words"]
         shown[task.item.kind] |= {f"{w['said']} {w['why']}".strip() for w in (before, after)} - {""}
-        if task.item.words_of:
-            path = api.store.rollout_path(task.item.words_of, "original", task.case_id)
-            told = read_record(path, Rollout)
-            assert before["said"] in (told.plan.trace.scene, spoken(told.text) or told.reason)
     assert shown["training"]
     assert not shown["gold"] & shown["training"]
-    assert {i.words_of for i in gold} & {"cruise", "logged"}
+
+
+def test_gold_is_a_rated_planners_answer_driven_otherwise_and_seen_once(api: Api) -> None:
+    """What a script can count in JSON and plots: nothing of it is there in gold alone."""
+    begins = Counter()
+    for task in api.rating.tasks("zoe"):
+        if task.item.kind == "training":
+            continue
+        question = api.rating.question("zoe", task.token)
+        planner = task.item.words_of or task.planner
+        told = read_record(api.store.rollout_path(planner, "original", task.case_id), Rollout)
+        assert question["words"][0] == read(told)
+        assert {k: v[0] for k, v in question.items() if k in ("plans", "speeds")} == {
+            k: v[0] for k, v in plans(told, told).items() if k in ("plans", "speeds")
+        }
+        before, after = question["speeds"]
+        assert (before[0], len(before)) == (after[0], len(after))
+        assert {bool(w["raw"]) for w in question["words"]} == {bool(read(told)["raw"])}
+        assert ["[waypoints]" in w["raw"] for w in question["words"]] == [planner == "cruise"] * 2
+        begins[planner, task.case_id] += 1
+    assert {planner for planner, _ in begins} == {"cruise", "logged"}
+    assert set(begins.values()) == {1}
+
+
+def test_every_known_answer_begins_as_fast_as_the_plan_it_is_made_of(api: Api) -> None:
+    inputs, made = RolloutInputs(api.store, api.store.benchmark.seed), Counter()
+    for case in api.store.cases()[:3]:
+        for planner in ("cruise", "logged"):
+            of = lent(api.store, planner, case.case_id)
+            for kind in [k for k in GOLD_KINDS if feasible(inputs, case, k, of)]:
+                shown = plans(*known_rollouts(inputs, case, kind, of))
+                first, second = shown["speeds"]
+                assert (first[0], len(first)) == (second[0], len(second)), kind
+                made[kind] += shown["plans"][0] != shown["plans"][1]
+    stay = {"ignores", "notices_and_keeps_going", "promises_to_brake_and_keeps_going"}
+    assert {k for k, n in made.items() if not n} <= stay
+    assert not made["ignores"]
+    assert made["brakes_too_late"] > 0
 
 
 def test_a_campaign_that_cannot_be_is_explained(scored: Path, plan: Path, tmp_path: Path) -> None:
