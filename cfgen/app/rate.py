@@ -235,6 +235,8 @@ class RatingRoom:
             InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
         """
         task = self._task(name, token)
+        if not _trains(task) and (left := self._untrained(name)):
+            raise InputError(f"training: {left} of its answers are still to be scored; score them first")
         given = given_scores(scores)
         if (why := excluded(given)) and not sure:
             return {"ask": why}
@@ -245,6 +247,12 @@ class RatingRoom:
         if not self.campaign or (task.item and task.item.kind == "answer"):
             append_rating(self.store, name, *task.key, given, note, spent)
         return {**self.progress(name), "feedback": feedback}
+
+    def _untrained(self, name: str) -> int:
+        if not self.campaign:
+            return 0
+        found = [task for task in self.tasks(name) if _trains(task)]
+        return self._done(name, found).count(False)
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
