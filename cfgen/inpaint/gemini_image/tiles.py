@@ -57,7 +57,8 @@ def _flow(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(H, W, 2) float32: optical flow, pixels."""
     if min(before.shape) < 32:  # too small for its pyramid
         return np.zeros((*before.shape, 2), np.float32)
-    return cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM).calc(before, after, None)
+    empty = np.zeros((*before.shape, 2), np.float32)
+    return np.asarray(cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM).calc(before, after, empty))
 
 
 def _explained(before: np.ndarray, after: np.ndarray, flow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
