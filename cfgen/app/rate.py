@@ -13,7 +13,7 @@ from cfgen.app.pictures import shrunk
 from cfgen.app.question import footprint, plans, read
 from cfgen.app.reviews import append_rating, person, words
 from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
-from cfgen.campaigns.known import WHY, frame_of, known_rollouts
+from cfgen.campaigns.known import WHY, frame_of, known_rollouts, lent
 from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
@@ -235,6 +235,8 @@ class RatingRoom:
             InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
         """
         task = self._task(name, token)
+        if not _trains(task) and (left := self._untrained(name)):
+            raise InputError(f"training: {left} of its answers are still to be scored; score them first")
         given = given_scores(scores)
         if (why := excluded(given)) and not sure:
             return {"ask": why}
@@ -245,6 +247,12 @@ class RatingRoom:
         if not self.campaign or (task.item and task.item.kind == "answer"):
             append_rating(self.store, name, *task.key, given, note, spent)
         return {**self.progress(name), "feedback": feedback}
+
+    def _untrained(self, name: str) -> int:
+        if not self.campaign:
+            return 0
+        found = [task for task in self.tasks(name) if _trains(task)]
+        return self._done(name, found).count(False)
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
@@ -300,9 +308,8 @@ class RatingRoom:
         return self.store.rating_path(person(name), *task.key)
 
     def _act_out(self, case_id: str, kind: str, words_of: str) -> tuple[Rollout, Rollout]:
-        path = self.store.rollout_path(words_of, "original", case_id) if words_of else None
-        words = read_record(path, Rollout) if path else None
-        return known_rollouts(self._asker, self.store.case(case_id), kind, words)
+        of = lent(self.store, words_of, case_id) if words_of else None
+        return known_rollouts(self._asker, self.store.case(case_id), kind, of)
 
     def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
         if task.item and task.item.known:

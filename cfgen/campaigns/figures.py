@@ -28,7 +28,10 @@ _THIRDS = 3
 
 
 def figures(store: Store, campaign: Campaign) -> dict[str, Any]:
-    """Everything that a manager's page shows, as JSON."""
+    """Everything that a manager's page shows, as JSON. Answers of cases that are out count nowhere, as for raters."""
+    held = tuple(i for i in campaign.items if store.has_case(i.case_id))
+    out = len(campaign.items) - len(held)
+    campaign = campaign.model_copy(update={"items": held})
     found = logs(store, campaign)
     saved = {log.rater: last(log) for log in found}
     decided = last(log_of(store, campaign, ADJUDICATED))
@@ -36,6 +39,7 @@ def figures(store: Store, campaign: Campaign) -> dict[str, Any]:
         "name": campaign.name,
         "seats": len(campaign.seats),
         "overlap": campaign.overlap,
+        "out": out,
         "progress": [_progress(campaign, log) for log in found],
         "agreement": [_agreement(campaign, saved, d) for d in DIMENSIONS],
         "pairs": _pairs(campaign, saved),
@@ -91,7 +95,8 @@ def _votes(campaign: Campaign, saved: Saved, dimension: Dimension) -> list[list[
 
 
 def _agreement(campaign: Campaign, saved: Saved, dimension: Dimension) -> dict[str, Any]:
-    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), -1)
+    answers = sum(i.kind == "answer" for i in campaign.items)
+    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), answers)
     twice = votes[:, [sum(v is not None for v in column) > 1 for column in votes.T]] if votes.size else votes
     measures: dict[str, Callable[[Any], float | None]] = {
         "alpha": lambda v: krippendorff_alpha(v, level="ordinal"),
@@ -153,7 +158,8 @@ def _gold(campaign: Campaign, saved: Saved) -> list[dict[str, Any]]:
 def _drift(campaign: Campaign, log: CampaignLog) -> list[dict[str, Any]]:
     """By thirds of what this rater has done: mean scores, seconds, and the share of gold scored right."""
     items = {i.id: i for i in campaign.items}
-    entries = [e for e in log.entries if e.item in items and items[e.item].kind != "training"]
+    # in the order of each first saving, as each was saved last
+    entries = [e for e in last(log).values() if e.item in items and items[e.item].kind != "training"]
     rows = []
     for third in range(_THIRDS if len(entries) >= _THIRDS else 0):
         part = entries[len(entries) * third // _THIRDS : len(entries) * (third + 1) // _THIRDS]

@@ -8,7 +8,7 @@ const fill = (what, head, rows) => $(what).replaceChildren(cf.el("thead", {}, cf
 async function load() { const told = await cf.ask("campaign").catch(() => null); if (told) show(told); }
 function show(told) {
   data = told;
-  $("title").textContent = data.name; $("about").textContent = `${data.progress.length} of ${data.seats} seats taken · ${Math.round(100 * data.overlap)}% rated by all`;
+  $("title").textContent = data.name; $("about").textContent = `${data.progress.length} of ${data.seats} seats taken · ${Math.round(100 * data.overlap)}% rated by all${data.out ? ` · ${data.out} not counted: their cases are out` : ""}`;
   fill("progress", ["rater", "seat", "done", "seconds each", "pauses, min", "changed later"], data.progress.map((p) => [p.rater, p.seat, `${p.done} of ${p.of}`, number(p.seconds, 0), number(p.paused, 0), p.changed]));
   fill("agreement", ["score", "ordinal α", "AC1", "rated by several"], data.agreement.map((a) => [a.score, within(a.alpha, a.alpha_interval), within(a.ac1, a.ac1_interval), a.n]));
   fill("pairs", ["score", "raters", "κ²", "N"], data.pairs.map((p) => [p.score, p.raters.join(" ~ "), within(p.kappa, p.interval), p.n]));
