@@ -109,7 +109,7 @@ def check_scene(
 
 
 def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
-    """What a build refuses the scene for: a front frame at t0 that shows no road, or a camera that is a mere guess."""
+    """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
     view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): image}).now
     if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image):
