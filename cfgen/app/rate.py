@@ -13,7 +13,7 @@ from cfgen.app.question import footprint, plans, read
 from cfgen.app.reviews import append_rating, person, words
 from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
 from cfgen.app.secret import secret_of
-from cfgen.campaigns.known import WHY, frame_of, known_rollouts
+from cfgen.campaigns.known import WHY, frame_of, known_rollouts, lent
 from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
@@ -330,9 +330,8 @@ class RatingRoom:
         return self.store.rating_path(person(name), *task.key)
 
     def _act_out(self, case_id: str, kind: str, words_of: str) -> tuple[Rollout, Rollout]:
-        path = self.store.rollout_path(words_of, "original", case_id) if words_of else None
-        words = read_record(path, Rollout) if path else None
-        return known_rollouts(self._asker, self.store.case(case_id), kind, words)
+        of = lent(self.store, words_of, case_id) if words_of else None
+        return known_rollouts(self._asker, self.store.case(case_id), kind, of)
 
     def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
         if task.item and task.item.known:

@@ -96,7 +96,8 @@ def _votes(campaign: Campaign, saved: Saved, dimension: Dimension) -> list[list[
 
 
 def _agreement(campaign: Campaign, saved: Saved, dimension: Dimension) -> dict[str, Any]:
-    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), -1)
+    answers = sum(i.kind == "answer" for i in campaign.items)
+    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), answers)
     twice = votes[:, [sum(v is not None for v in column) > 1 for column in votes.T]] if votes.size else votes
     measures: dict[str, Callable[[Any], float | None]] = {
         "alpha": lambda v: krippendorff_alpha(v, level="ordinal"),
