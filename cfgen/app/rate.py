@@ -272,9 +272,7 @@ class RatingRoom:
         """
         trained = [t for t in self.tasks(name) if _trains(t)] if self.campaign and not _trains(task) else []
         if left := self._done(name, trained).count(False):
-            raise InputError(
-                f"training: {left} of {len(trained)} answers are still to be scored; they come first"
-            )
+            raise InputError(f"training: {left} of its answers are still to be scored; score them first")
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
