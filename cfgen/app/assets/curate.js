@@ -166,7 +166,7 @@ async function tag(on) {
   await load();
 }
 async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
-async function bringBack() { if (now && now.status === "rejected") { await cf.ask("bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
+async function bringBack() { if (now && now.status === "rejected" && await cf.ask("bring_back", { id: now.id }).catch(() => null)) { cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
 
 const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };
 const flicker = () => { view.flicker(!view.flickering); press("flicker", view.flickering); };
