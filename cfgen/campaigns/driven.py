@@ -69,7 +69,9 @@ class Driven(Baseline):
 
 def _walk(line: EgoPath, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points (N, 2) on ``line``, each as far from the one before as ``steps`` says, and its direction there (N,)."""
-    points, headings, at, here = [], [], 0, np.zeros(2)
+    points: list[np.ndarray] = []
+    headings: list[float] = []
+    at, here = 0, np.zeros(2)
     for step in steps:
         away = np.hypot(*(line.xy[at:] - here).T)
         beyond = int(np.argmax(away >= step)) if step > 0 else 0
@@ -83,5 +85,5 @@ def _walk(line: EgoPath, steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             )
             at += beyond - 1
         points.append(here)
-        headings.append(line.heading[at])
+        headings.append(float(line.heading[at]))
     return np.array(points), np.array(headings)

@@ -117,7 +117,7 @@ def test_gold_is_a_rated_planners_answer_driven_otherwise_and_seen_once(api: Api
 
 def test_every_known_answer_begins_as_fast_as_the_plan_it_is_made_of(api: Api) -> None:
     inputs, made = RolloutInputs(api.store, api.store.benchmark.seed), Counter()
-    for case in api.store.cases()[:3]:
+    for case in api.store.cases()[:2]:
         for planner in ("cruise", "logged"):
             of = lent(api.store, planner, case.case_id)
             for kind in [k for k in GOLD_KINDS if feasible(inputs, case, k, of)]:
