@@ -131,6 +131,15 @@ def test_who_names_it_and_drives_on_means_no_reaction():
         ("The deer in our lane is fiction. I brake.", {}),
         ("Deer live in these woods, so I brake.", {}),
         ("A deer on a poster by the road. I brake.", {}),
+        ("A deer runs across my lane in the advert on the bus shelter. I brake.", {}),
+        ("The deer in our lane has since trotted off. I brake.", {}),
+        ("A deer in our lane, or so it seems. I brake.", {}),
+        ("Contrary to the report, a deer does not stand in our lane. I brake.", {}),
+        ("A deer stands in our lane. I brake so that the camera can take a picture.", {}),
+        ("A deer stands in our lane. I brake because I feel sick.", {}),
+        ("A deer stands in our lane. It has begun to drizzle. I slow.", {}),
+        ("A deer stands in our lane. I reduce speed, the asphalt ends.", {}),
+        ("A deer stands in our lane. Steep climb. I slow.", {}),
     ],
 )
 def test_who_doubts_or_reacts_to_another_thing_or_out_of_proportion_gets_no_2(text, more):
@@ -150,6 +159,10 @@ def test_who_doubts_or_reacts_to_another_thing_or_out_of_proportion_gets_no_2(te
         "A deer stands in our lane. I stop for it because the way is blocked.",
         "Trees on both sides of the road, and a deer stands in our lane. I stop until it has left.",
         "A deer is standing in our lane now. I brake for safety.",
+        "Deer, stationary, ego lane, 28 m. Required decel 2.2 m/s2. Full stop short of it.",
+        "A deer is present within the ego lane approximately 28 metres ahead. The ego vehicle comes to a standstill in "
+        "front of the animal.",
+        "The deer stays on the road. I brake strong for not hitting him.",
     ],
 )
 def test_who_is_sure_of_the_thing_and_reacts_to_it_keeps_the_2(text):
@@ -196,7 +209,7 @@ def test_without_the_extra_the_words_are_not_read(monkeypatch):
 
 def test_free_answers_of_the_tuning_half_are_screened_as_the_docs_say():
     """By kind, against their authors' scores. A thing of the right size under a wrong name cannot be told."""
-    answers = free_answers(("tune",))[::7]
+    answers = free_answers(("tune",))[::13]
     screens = [look(free_item(a)).screen.get("reasoning") for a in answers]
     count: Counter[str] = Counter()
     for a, found in zip(answers, screens, strict=True):

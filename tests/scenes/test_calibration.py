@@ -188,5 +188,5 @@ def test_the_terminal_tells_where_the_camera_comes_from(still, tmp_path, capsys)
     told = capsys.readouterr().out
     assert "camera: still: guessed: field of view 60 degrees" in told
     assert "no use of lane lines: perception 'colour' sees none; sizes 12 m away good to" in told
-    [record] = (tmp_path / "out" / "imports").iterdir()
+    [record] = (tmp_path / "out" / "imports").glob("*.json")
     assert "guessed" in json.loads(record.read_text())["cameras"]["still"]

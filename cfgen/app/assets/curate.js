@@ -25,8 +25,12 @@ async function fetched(where) {
 }
 async function load(keep) {
   await cf.me(); // where this person was
+  const before = moved;
   const told = await fetched({ keep: keep || (now && now.id) || cf.stored("case." + cf.name()), from: Math.min(at, Math.max(0, total - 1)) });
-  return told && go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)));
+  if (told && before === moved) return go(told.at !== null ? told.at : Math.min(Math.max(at, first), Math.max(0, total - 1)), false);
+  // somebody has gone on to another case while this was fetched: that one stays
+  const here = told && !going && now && [...rows].find(([, r]) => r.id === now.id);
+  return here ? go(here[0], false) : told;
 }
 function count(c) {
   $("counts").replaceChildren(
@@ -48,7 +52,12 @@ const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "opt
   cf.el("i", { title: SAID[r.mine], role: "img", "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
   cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", { title: `much like ${r.twin}` }, "much like another") : null, r.tags.length ? cf.el("small", {}, "# " + r.tags.join(", ")) : null),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
-async function go(index) {
+let moved = 0, going = 0;
+async function go(index, byHand = true) {
+  moved += byHand; going += 1;
+  try { await visit(index); } finally { going -= 1; }
+}
+async function visit(index) {
   const turn = ++asked;
   if (!total) { empty(); return; }
   at = Math.max(0, Math.min(total - 1, index));

@@ -12,40 +12,51 @@ NAMES = re.compile(
 _SPEED = r"(?:speed|pace|velocity)"
 _PEDAL = r"(?:throttle|gas|accelerator|power|pedal)"
 BRAKE = re.compile(
-    r"\b(?:slow(?:s|ing|ed)?\b|brak(?:e|es|ed|ing)\b|decelerat\w*|stop(?:s|ping)?\b|yield(?:s|ing)?\b|"
+    r"\b(?:slow(?:s|ing|ed)?\b|brak(?:e|es|ed|ing)\b|decel\w*|stop(?:s|ping)?\b|yield(?:s|ing)?\b|"
     r"giv(?:e|es|ing) way|"
     rf"(?:reduc|lower|cut|shed|drop|los|tak|shav)(?:e|es|ing|s|ping|ting|ding)?\b[^.,;]{{0,24}}\b{_SPEED}|"
+    rf"{_SPEED} (?:is |gets )?(?:being )?(?:reduced|lowered|cut)|reduction (?:in|of) (?:the )?{_SPEED}|"
     r"wait(?:s|ing)?\b|halt(?:s|ing)?\b|creep\w*|crawl(?:s|ing)?\b|standstill|walking (?:pace|speed)|"
     rf"(?:come|comes|coming|get|ease|easing|lift|lifting|back|backing) (?:right )?off\b(?: the {_PEDAL})?|"
     rf"(?:scrub|bleed|wash)(?:s|bing|ing)? (?:off )?(?:some |the |my )?{_SPEED}|"
     r"throttl(?:e|es|ing) (?:back|down)|coast(?:s|ing)?\b|"
     rf"(?:release|releasing|off) the {_PEDAL}|on the brakes?|brakes? on|foot (?:is )?off|speed (?:comes )?down|"
-    r"giv(?:e|es|ing) (?:it|him|her|them|that|the \w+) (?:more |some |plenty of |the )?(?:time|priority|space|room)|"
-    r"(?:sit|wait|queue|trail|stick|remain)(?:s|ting|ing)? behind|pause\b|remain(?:s|ing)? stopped|roll(?:s|ing)? to a|"
+    r"giv(?:e|es|ing) (?:it|him|her|them|that|the \w+) (?:more |some |plenty of |the )?(?:time|priority|"
+    r"space|room)|"
+    r"(?:sit|wait|queue|trail|stick|remain)(?:s|ting|ing)? behind|pause\b|remain(?:s|ing)? stopped|roll(?:s|"
+    r"ing)? to a|"
     rf"off the {_PEDAL}|lift(?:s|ing)?\b(?! (?:a |the )?(?:bag|box))|eas(?:e|es|ing) (?:up|back|down)|"
     r"(?:hang|hold|drop|fall|stay|keep)(?:s|ing|ping)? (?:well )?(?:back|behind)|tuck(?:s|ing)? in|"
     r"slam\w*|hit(?:ting)? the brakes|anchors?\b|pull(?:s|ing)? up\b|com(?:e|es|ing) (?:to a|to rest|down to)|"
     r"bring\w* (?:it|her|the car)|"
     r"match(?:es|ing)? (?:its|his|her|their|the)|follow(?:s|ing)? (?:the )?lead|"
-    r"(?:let|lets|letting)\b[^.;]{0,30}\b(?:pass|cross|by|through|go|clear|run|out|past|waddle|off|time|finish)|"
+    r"(?:let|lets|letting)\b[^.;]{0,30}\b(?:pass|cross|by|through|go|clear|run|out|past|waddle|off|time|"
+    r"finish)|"
     r"(?:drop|down|slow) to \d|stay(?:s|ing)? put|hold(?:s|ing)? (?:here|short|off))\b"
 )
 SIDED = re.compile(
-    r"(?:\b(?:steer\w*|nudg\w*|swerv\w*|veer\w*|shift\w*|mov(?:e|es|ing)|edg(?:e|es|ing)|go(?:es|ing)?|chang\w+|turn\w*|drift\w*|"
-    r"pass(?:es|ing)?|merg(?:e|es|ing)|pull(?:s|ing)?|bear\w*|switch\w*|hug\w*|keep(?:s|ing)?|swing\w*|get\w*|tak(?:e|es|ing)|"
-    r"lane change|out)\b(?:(?!\b(?:on|at|from|in|near)\b)[^.,;]){0,40}?|\bpass(?:es|ing)?\b[^.,;]{0,40}?)"
+    r"(?:\b(?:steer\w*|nudg\w*|swerv\w*|veer\w*|shift\w*|mov(?:e|es|ing)|edg(?:e|es|ing)|go(?:es|ing)?|"
+    r"chang\w+|turn\w*|drift\w*|"
+    r"pass(?:es|ing)?|merg(?:e|es|ing)|pull(?:s|ing)?|bear\w*|switch\w*|hug\w*|offset\w*|deviat\w*|slip(?:s|"
+    r"ping)?|eas(?:e|es|ing) over|squeez\w+|keep(?:s|ing)?|swing\w*|get\w*|tak(?:e|es|ing)|"
+    r"lane change|out)\b(?:(?!\b(?:on|at|from|in|near)\b)(?:[^.,;]|\.(?=\d))){0,40}?|\bpass(?:es|"
+    r"ing)?\b[^.,;]{0,40}?)"
     r"\b(left|right)(?:wards?|most)?\b(?! (?:away|down|up|in front|off))"
 )
 AROUND = re.compile(
-    r"\b(?:avoid\w*|(?:go|goes|going|steer\w*|pass\w*|driv\w+|get\w*|mov\w+|swing\w*|manoeuvre|maneuver|pull\w*|edge|way|out|"
+    r"\b(?:avoid\w*|(?:go|goes|going|steer\w*|pass\w*|driv\w+|get\w*|mov\w+|swing\w*|manoeuvre|maneuver|"
+    r"pull\w*|edge|way|out|"
     r"weave) (?:\w+ ){0,2}?(?:around|round|clear|past|over)|(?:a?round) (?:it|the|him|her|them|that)|"
-    r"evad\w*|evasive|keep(?:s|ing)? (?:well )?(?:clear|away|(?:my |our |a |plenty of )?distance)|"
+    r"evad\w*|evasive|squeez\w+ past|keep(?:s|ing)? (?:well )?(?:clear|away|(?:my |our |a |"
+    r"plenty of )?distance)|"
     r"mov(?:e|es|ing) over|swerv\w*|"
     r"(?:steer|stay)(?:s|ing)? (?:well )?clear|(?:leav|giv)(?:e|es|ing) (?:it |him |her |them |the \w+ )?"
     r"(?:more|extra|plenty of|enough|a lot of|ample|wide) (?:room|space|clearance|margin)|"
     r"extra (?:room|space|clearance)|"
-    r"sidestep\w*|dodg\w+|skirt\w*|wide berth|bypass\w*|overtak(?:e|es|ing)|chang(?:e|es|ing) (?:lanes?|over|to)|"
-    r"lane change|switch(?:es|ing)? (?:lanes?|to)|(?:next|other|adjacent|neighbouring) lane|plenty of room|with room)\b"
+    r"sidestep\w*|dodg\w+|skirt\w*|wide berth|bypass\w*|overtak(?:e|es|ing)|chang(?:e|es|ing) (?:lanes?|"
+    r"over|to)|"
+    r"lane change|switch(?:es|ing)? (?:lanes?|to)|(?:next|other|adjacent|neighbouring) lane|plenty of room|"
+    r"with room)\b"
 )
 GO_ON = re.compile(
     r"\b(?:carry(?:ing)? on|carries on|continu\w+|proceed\w*|"
@@ -56,8 +67,10 @@ GO_ON = re.compile(
 )
 #: Going faster because of a thing: no answer to a hazard.
 HURRY = re.compile(
-    r"\b(?:speed(?:s|ing)? up|accelerat\w+|hurry\w*|hurries|floor(?:s|ing)? it|step(?:s|ping)? on (?:it|the gas)|"
-    r"full throttle|rush(?:es|ing)?|rac(?:e|es|ing) (?:past|by|through|ahead)|nip (?:past|by)|beat (?:it|him|her|them)|"
+    r"\b(?:speed(?:s|ing)? up|accelerat\w+|hurry\w*|hurries|floor(?:s|ing)? it|step(?:s|ping)? on (?:it|"
+    r"the gas)|"
+    r"full throttle|rush(?:es|ing)?|rac(?:e|es|ing) (?:past|by|through|ahead)|nip (?:past|by)|beat (?:it|"
+    r"him|her|them)|"
     r"(?:pick|picking) up (?:the )?(?:speed|pace)|"
     r"(?:increas|gain|add|rais)(?:e|es|ing|s)? (?:\w+ ){0,2}?(?:speed|pace)|"
     r"more (?:gas|throttle|speed)|full throttle|outrun\w*|gun(?:s|ning)? it|"
@@ -76,15 +89,19 @@ OTHER_CAUSE = re.compile(
 )
 #: What says of the whole scene that nothing is there.
 DENIAL = re.compile(
-    r"\bnothing (?:new|ahead|unusual|else|special|on the|in the|in our|in my|to |worth|that calls|there|has changed|"
+    r"\bnothing (?:new|ahead|unusual|else|special|on the|in the|in our|in my|to |worth|that calls|there|"
+    r"has changed|"
     r"of note|in sight)|"
-    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\bno one\b|\bnobody\b|"
-    r"\b(?:road|lane|street|path|way|carriageway)(?: (?:ahead|itself|before (?:me|us)|in front(?: of (?:me|us))?))? "
+    r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\b(?:no one|"
+    r"nobody)\b(?!(?: is|'s)? (?:behind|follow|com|hurt|wait|next to|beside|can|knows|else))|"
+    r"\b(?:road|lane|street|path|way|carriageway)(?: (?:ahead|itself|before (?:me|us)|in front(?: of (?:me|"
+    r"us))?))? "
     r"(?:(?:is|are|remains?|looks?|stays?|seems?) )?(?:all |still |completely |quite )?(?:clear|free|empty)\b"
 )
 #: ... where it speaks of another lane or of what follows.
 _ELSEWHERE = re.compile(
-    r"\b(?:left|right|other|oncoming|opposite|adjacent|next|neighbouring|middle|fast|until|till|once|when|before|centre|center|passing|"
+    r"\b(?:left|right|other|oncoming|opposite|adjacent|next|neighbouring|middle|fast|until|till|once|when|"
+    r"before|centre|center|passing|"
     r"overtaking|l|r|outer|inner|if|opposing|bike|bus|except|but|apart|rather)\b"
 )
 
@@ -92,8 +109,9 @@ _ELSEWHERE = re.compile(
 #: Stopping without end for what needs less.
 EXCESSIVE = re.compile(
     r"\b(?:engine off|out of sight|further (?:instructions?|notice)|for good|indefinitely|for ?ever|"
-    r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around|back)|abandon\w*|"
-    r"(?:a|one|two|several|some) minutes?|"
+    r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around(?! (?:it|"
+    r"him|her|them|the)\b)|back)|abandon\w*|"
+    r"(?:a|one|two|several|some) minutes?\b(?! ago)|"
     r"(?:thirty|sixty|twenty|30|60|20) ?s(?:ec|econds?)?)\b"
 )
 

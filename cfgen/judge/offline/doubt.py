@@ -12,12 +12,14 @@ from cfgen.judge.offline.negation import Said
 
 #: The speaker is not sure what it is.
 _HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|(?<!as )(?<!if )possible|potential(?:ly)?|suspect\w*|suspicion|conceivabl[ey]|"
+    r"\b(?:maybe|perhaps|possibly|(?<!as )(?<!if )possible|potential(?:ly)?|suspect\w*|suspicion|"
+    r"conceivabl[ey]|"
     r"alleged(?:ly)?|seemingly|likely (?:a|an|some)|probably|presumably|apparently|supposedly|"
     r"(?:might|may|could) (?:well )?be|"
     r"(?:looks?|seems?|appears?|sounds?) (?:like|to be|as if)|resembl\w+|similar to|reminds? me|"
     r"i (?:think|guess|suppose|believe|assume)|i take (?:it|this|that) (?:for|to be)|"
-    r"not (?:sure|certain)|unsure|uncertain|unclear|hard to (?:tell|say)|can(?:not|'t| not) (?:tell|say|make out)|"
+    r"not (?:sure|certain)|unsure|uncertain|unclear|hard to (?:tell|say)|can(?:not|'t| not) (?:tell|say|"
+    r"make out)|"
     r"shadows?|reflections?|silhouettes?|mirage)\b"
 )
 #: ... said of the very next words.
@@ -41,34 +43,43 @@ _SPEAKER = re.compile(r"\b(?:i|we)(?:'m|'re| am| are| will|'ll)?\s+(?:\w+ly )?\w
 _FROM_SIDE_TO_SIDE = re.compile(r"\b(\w+) to \1\b")
 #: It is none of the car's business where it is.
 _CLEAR = re.compile(
-    r"\b(?:beside|off|next to|alongside|away from|clear of|outside|well (?:off|away|clear)|far (?:off|away|from|side)|"
+    r"\b(?:beside|off|next to|alongside|away from|clear of|outside|well (?:off|away|clear)|far (?:off|away|"
+    r"from|side)|"
     r"opposite|other (?:side|lane|carriageway)|oncoming (?:side|lane)|(?:adjacent|next|neighbouring) lane|"
     r"shoulder|lay-?by|verge|sidewalk|pavement|kerb|curb|roadside|edge|field|meadow|garden|driveway|ditch|"
     r"parked|parking|in the distance|behind (?:a|the) (?:fence|barrier|rail|hedge|wall)|"
-    r"no conflict|not in (?:my|our|the) (?:way|path|lane)|(?:out of|doesn't touch) (?:my|our|the) (?:way|path|lane))\b"
+    r"no conflict|not in (?:my|our|the) (?:way|path|lane)|(?:out of|doesn't touch) (?:my|our|the) (?:way|"
+    r"path|lane))\b"
 )
 #: ... unless it comes into its way, or tells it to stop.
 COMING = re.compile(
     r"\b(?:cross\w*|step\w*|enter\w*|com(?:es|ing)|run(?:s|ning)?|dart\w*|roll\w*|pull(?:s|ing) out|revers\w+|"
-    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|veer\w*|"
+    r"back(?:s|ing) (?:out|up|into)|turn(?:s|ing)|cut(?:s|ting)|swing\w*|swung|open\w*|fall\w*|lean\w*|"
+    r"bolt\w*|dash(?:es|ed|ing)?|sprint\w*|emerg\w+|leap\w*|jump\w*|wander\w*|out of (?:the|a)|veer\w*|"
     r"swerv\w*|mov(?:es|ing)|walk(?:s|ing)? (?:out|into|onto|across)|head(?:s|ing)|approach\w*|into|onto|"
-    r"across|over the (?:road|lane|whole)|towards?|from the|signal\w*|wav\w+|hand|arm|paddle|siren|flash\w*|by law)\b"
+    r"across|over the (?:road|lane|whole)|towards?|from the|signal\w*|wav\w+|hand|arm|paddle|siren|flash\w*|"
+    r"by law)\b"
 )
 _STOP = re.compile(
-    r"\b(?:stop\w*|halt\w*|standstill|wait\w*|slam\w*|to rest|pull\w* up|stay\w* put|hold\w* (?:here|short)|anchors?|"
+    r"\b(?:stop\w*|halt\w*|standstill|wait\w*|slam\w*|to rest|pull\w* up|stay\w* put|hold\w* (?:here|short)|"
+    r"anchors?|"
     r"hit\w* the brakes)\b"
 )
 _HARD = re.compile(
     r"\b(?:(?:emergency|maximum|full|panic|hard)[- ]brak\w+|brak\w+ (?:as )?hard|to (?:zero|nought|nothing))\b"
 )
 _SLIGHT = re.compile(
-    r"\b(?:slightly|a (?:little|bit|touch|tad|fraction|shade)|marginally|a couple of|some speed|barely|minimal\w*)\b"
+    r"\b(?:slightly|a (?:little|bit|touch|tad|fraction|shade)|marginally|a couple of|some speed|barely|"
+    r"minimal\w*)\b"
 )
 #: What a driver slows for that is no thing in the way, said as the cause.
 _OTHER_END = re.compile(
-    r"\b(?:for|because of|due to|owing to|on account of|given|to save|to reach|to take|to make)\s+(?:\w+\s+){0,2}?"
-    r"(?:bends?|curves?|corners?|bumps?|humps?|sun|glare|dusk|comfort|passengers?|speed limits?|limit|wind|rain|"
-    r"precaution|hedges?|junction|crest|hill|slope|cobbles?|visibility|zone|fuel|schedule|light|lights|sign|exit|"
+    r"\b(?:for|because of|due to|owing to|on account of|given|to save|to reach|to take|"
+    r"to make)\s+(?:\w+\s+){0,2}?"
+    r"(?:bends?|curves?|corners?|bumps?|humps?|sun|glare|dusk|comfort|passengers?|speed limits?|limit|wind|"
+    r"rain|"
+    r"precaution|hedges?|junction|crest|hill|slope|cobbles?|visibility|zone|fuel|schedule|light|lights|sign|"
+    r"exit|"
     r"turn|turning|queue|traffic|crossing|roundabout|gradient|surface)\b"
 )
 #: ... or whatever else it gives as its reason.
@@ -85,9 +96,12 @@ _MAKES = re.compile(
 )
 #: A reason that speaks of a thing named before, or none.
 _REFERS = re.compile(
-    r"\b(?:it|him|her|them|they|he|she|this|these|those|someone|one|otherwise|way|path|blocked|block(?:s|ing)|i|we|animals?|"
-    r"contact|collision|impact|crash|room|space|gap|moment|seconds?|while|bit|time|safety|stop|standstill|halt|distance|"
-    r"clearance|margin|situation|event|emergency|load|other)\b|\b(?:that|there)(?: (?:is|are|has|was)\b|$)"
+    r"\b(?:it|him|her|them|they|he|she|this|these|those|someone|one|otherwise|way|path|blocked|block(?:s|"
+    r"ing)|i|we|animals?|"
+    r"contact|collision|impact|crash|room|space|gap|moment|seconds?|while|bit|time|safety|stop|standstill|"
+    r"halt|distance|"
+    r"clearance|margin|situation|(?:adjacent|next|other|left|right|opposite) lane|oncoming|event|emergency|"
+    r"load|other)\b|\b(?:that|there)(?: (?:is|are|has|was)\b|$)"
 )
 #: Scenery: what stands along the road, and not on it.
 _LINING = re.compile(
@@ -102,12 +116,20 @@ _NEAR = 80
 #: Said to be on the car's own way.
 _IN_OUR_WAY = re.compile(
     r"(?<!not )(?<!n't )\b(?:(?:in|on|across|blocking|blocks|over) (?:my|our) (?:path|lane|way|side)|"
+    r"(?:in|on|across|blocking|over) the (?:middle of the )?(?:ego lane|road|street)|in the middle of (?:my|"
+    r"our|the) (?:lane|road)|"
     r"(?:directly|dead|straight) (?:ahead|in front)|right in front)\b"
 )
 _EACH_OTHER = re.compile(
-    r"\b(?:next to|beside|alongside|off) (?:him|her|it|them|(?:his|its|their|a|the) (?:bi(?:cycl|k)e|motorcycle))\b"
+    r"\b(?:next to|beside|alongside|off) (?:him|her|it|them|(?:his|its|their|a|the) (?:bi(?:cycl|k)e|"
+    r"motorcycle))\b"
 )
 _CAUSE = r"\b(?:for|because of|due to|owing to|on account of|behind|thanks to)\b[^.,;:]{0,30}?$"
+
+#: Parts of a thing, and "I signal": named later than the thing itself.
+_PARTS = ("driver", "wheel", "signal")
+#: What keeps the car from passing is not what it brakes for.
+_ONCOMING = re.compile(r"\b(?:can't|cannot|not|no|impossible)\b.*\boncoming \w+$")
 
 
 def hedged(word: str, sentences: Sequence[str]) -> bool:
@@ -128,7 +150,8 @@ def _one_of_several(word: str, sentence: str) -> bool:
 
 
 def tied(acts: Sequence[Said], named: Sequence[Said], sentences: Sequence[str]) -> frozenset[str]:
-    """Words that some act hangs on: said to be its cause, or else in its own sentence, or else named nearest before it.
+    """Words that some act hangs on: said to be its cause, or else in its own sentence, or else named
+    nearest before it.
 
     ``named``: every affirmed thing or vague word, new or not; "the obstacle" can be a thing named before.
     A sentence that blames one thing speaks for no other.
@@ -136,12 +159,17 @@ def tied(acts: Sequence[Said], named: Sequence[Said], sentences: Sequence[str]) 
     found: set[str] = set()
     for act in acts:
         text = sentences[act.sentence]
-        causes = {w for w, at in things(text) if re.search(_CAUSE, text[:at])}
+        causes = {
+            w
+            for w, at in things(text)
+            if re.search(_CAUSE, text[:at]) and not _ONCOMING.search(text[:at] + w)
+        }
         if not causes and (_OTHER_END.search(text) or blames_another(text)):
             continue
         words: set[str] = set()
         for kind in ("thing", "vague"):
             of_kind = [s for s in named if s.mark.kind == kind]
+            of_kind = [s for s in of_kind if s.mark.word not in _PARTS] or of_kind
             words |= {s.mark.word for s in of_kind if s.sentence == _nearest(act.sentence, of_kind)}
         found |= words & causes or words
     return frozenset(found)

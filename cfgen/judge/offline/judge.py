@@ -38,6 +38,7 @@ _PACKAGES = ("spacy", "negspacy", "rapidfuzz", "py3langid")
 _SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
+_ANIMALS = ("large animal", "dog", "small animal", "birds")
 #: From the middle of the car's way: as near as half a car.
 _CLEAR_M = 1.0
 #: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
@@ -272,7 +273,7 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
         return "is not sure of it"
     if not said_plainly(word, words.sentences):
         return "does not say plainly that it is there and that it reacts to it"
-    if not any(class_of(word).name == class_of(t).name for t in words.tied if t not in VAGUE):
+    if not any(_one_kind(word, t) for t in words.tied if t not in VAGUE):
         return "does not say that it reacts to it"
     if words.hurries:
         return "goes faster because of it"
@@ -285,6 +286,12 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     if words.strength == "stop" and overdone(word, words.sentences, place.clear):
         return "stops for what stands clear of its way"
     return ""
+
+
+def _one_kind(word: str, other: str) -> bool:
+    """Whether two words can speak of one thing: "the animal" of a deer."""
+    kinds = class_of(word).name, class_of(other).name
+    return kinds[0] == kinds[1] or (kinds[0] in _ANIMALS and other in ("animal", "creature"))
 
 
 def _steers_at(words: Reading, place: Place) -> bool:

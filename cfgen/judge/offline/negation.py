@@ -62,7 +62,7 @@ _ABSENT = re.compile(
     r"would (?:have )?(?:be|been|stand|stood|show|strike|catch))\b"
 )
 _LIKE_ABSENT = re.compile(
-    r"\b(?:cover|lid|wheel|bumper|driver|rider|lights?) (?:is |are |has |have )?(?:missing|gone)\b|"
+    r"\b(?:cover|lid|wheel|bumper|driver|rider|lights?) (?:is |are |has |have )?(?:missing|gone|absent)\b|"
     r"\bout of (?:sight|view) (?:until|till|before)\b|\bno longer (?:absent|missing)\b"
 )
 #: Where such a clause ends; in a list ("cars, people and dogs are absent") it goes on.

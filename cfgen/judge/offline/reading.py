@@ -38,7 +38,8 @@ _OUR_LANE = (
     r"\b(?:straight|dead) ahead\b|\bright in front of (?:us|me)\b"
 )
 _OTHER_LANE = (
-    r"\b(?:in|on|along|within)\s+(?:the |an? )?(?:oncoming|opposite|opposing|adjacent|next|neighbouring|other|far)\s+"
+    r"\b(?:in|on|along|within)\s+(?:the |an? )?(?:oncoming|opposite|opposing|adjacent|next|neighbouring|"
+    r"other|far)\s+"
     r"(?:lane|carriageway|side|direction)\b"
 )
 _BEHIND = (
@@ -51,13 +52,18 @@ _FAR = (
     r"(?= (?:ahead|away|off|out|in front|down|from (?:us|me|here)|up the road))"
 )
 _METRES = {"f": 0.3048, "y": 0.9144, "m": 1.0}
-_OFF_ROAD = r"\b(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane)\b"
+_OFF_ROAD = (
+    r"\b(?<!off the )(?<!left the )(?<!leaves the )(?<!from the )"
+    r"(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane)\b"
+)
 _IN_LANE = (
-    r"\b(?:in|into|onto|on|blocking|across|occupying|over)\s+(?:our|my|the ego|ego|the|both)?\s*(?:lanes?|path|way|"
+    r"\b(?:in|into|onto|on|blocking|across|occupying|over)\s+(?:our|my|the ego|ego|the|both)?\s*(?:lanes?|"
+    r"path|way|"
     r"road|carriageway)\b|\bstraight ahead\b"
 )
 _ROLE = re.compile(
-    r"\b(?:stopped|stationary|fallen|oncoming|wrong way|wrong side|towards us|at us|facing us|crossing|blocking|"
+    r"\b(?:stopped|stationary|fallen|oncoming|wrong way|wrong side|towards us|at us|facing us|crossing|"
+    r"blocking|"
     r"blocks|stalled|entering|overturned|burning|cutting|crashed|broken down|reversing|pulling out|overtaking|"
     r"(?:in|on|into|onto|across|over) (?:our|my|the ego) (?:lane|path|way|side))\b"
 )
@@ -65,9 +71,18 @@ _DOING = re.compile(r"s?(?:\s+(?:is|are|was|that is|who is))?(?:\s+\w+ing\b)+")
 
 #: Sentences with these speak to whoever grades, not about the road.
 _ADDRESSED = re.compile(
-    r"\b(?:scor(?:e|es|ed|ing)|rubric|judges?|grad(?:er|ers|ing)|verdict|evaluat(?:e|es|or|ors|ion)|instructed|prompt|"
-    r"assistant|planners?|full marks|ignore (?:all|the|any|previous)|disregard|override|element_\w+|json|output)\b|"
-    r"_score|language model|\bsystem(?: note)?\s*:|note_to|<explanation|\bthinking\s*[:>]|\buser\s*:|\bexplanation\s*:"
+    r"\b(?:scor(?:e|es|ed|ing)|rubric|judges?|grad(?:er|ers|ing)|verdict|evaluat(?:e|es|or|ors|ion)|"
+    r"instructed|prompt|"
+    r"assistant|planners?|full marks|ignore (?:all|the|any|previous)|disregard|override|element_\w+|json|"
+    r"output)\b|"
+    r"_score|language model|\bsystem(?: note)?\s*:|note_to|<explanation|\bthinking\s*[:>]|\buser\s*:|"
+    r"\bexplanation\s*:"
+)
+#: What the car does not pass is there.
+_NOT_PAST = re.compile(
+    r"\b(?:not|cannot|can't|won't|don't|never)(?: going to| want to| try to| be able to)? "
+    r"(?:pass|overtake|get past|see past|see around|(?:go|drive|steer|swerve|get) a?round|"
+    r"squeeze past) (?=the |this |that |an? )"
 )
 #: A verdict that the planner wrote for itself.
 _FAKE = re.compile(r"<((?=\w{0,60}(?:score|element_|explanation|verdict))\w{1,80})>[^<]*</\1>")
@@ -308,7 +323,8 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _own_doing(text: str) -> str:
-    """What a thing is said to be doing blanked: in "the rider swerving ahead" it is not the car that swerves."""
+    """What a thing is said to be doing blanked: in "the rider swerving ahead" it is not the car that
+    swerves."""
     kept, start = [], 0
     for word, at in things(text):
         end = at + len(word)
@@ -327,6 +343,7 @@ def spoken(text: str, plan: Plan) -> list[str]:
     words = re.sub(r"<[^<>]{0,200}>", " ; ", words)
     words = re.sub(r'"\s*,\s*"', " ; ", words)
     words = re.sub(r":\s*(none|no|nil)(?=[.,;\n]|$)", r" none", words)
+    words = _NOT_PAST.sub("remain by ", words)
     words = re.sub(r"\s(?:-+|[-=]>|→)\s", " — ", words)
     parts = re.findall(r"(?:[^.!?;\n]|\.(?=\d))+[.!?;\n]*", words)
     tidy = (" ".join(p.split()).strip(" ;.!-*") for p in parts)
