@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from cfgen.campaigns.log import last, logs, merge
+from cfgen.campaigns.log import first, last, logs, merge
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record, write_bytes
 from cfgen.judge.calibrate import import_rows, parsed
@@ -18,7 +18,19 @@ Format = Literal["csv", "jsonl", "label-studio"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 COLUMNS = (
     *("rater", "planner", "case_id", "arm", "repeat", *DIMENSIONS, "note"),
-    *("at", "seconds", "paused", "counts", "campaign", "item", "kind", "known", "seat"),
+    *(
+        "at",
+        "seconds",
+        "paused",
+        "counts",
+        "place_shown",
+        "kept_anyway",
+        "campaign",
+        "item",
+        "kind",
+        "known",
+        "seat",
+    ),
 )
 UNKNOWN = "UNKNOWN"
 _CHOICES = "".join(f'<Choice value="{v}"/>' for v in (0, 1, 2, UNKNOWN))
@@ -37,6 +49,9 @@ LABEL_STUDIO = "\n".join(
 
 def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> int:
     """Write every saved score, one row each, to ``out``; returns how many.
+
+    ``counts``: it is the last of its rater and item, and the case is in the benchmark; ``place_shown``: the rater had
+    seen where the hazard stands; ``kept_anyway``: though told that the rubric excludes it.
 
     For Label Studio its labelling configuration is written beside it, as ``.xml``.
 
@@ -141,7 +156,7 @@ def _entry(
             f"'{row.get(wrong[0], '')[:60]}'; give the campaign that it was exported from"
         )
     _, rating = parsed(row, where)
-    entry = CampaignEntry(item=item.id, **rating.model_dump())
+    entry = CampaignEntry(item=item.id, sure=row.get("kept_anyway") == "yes", **rating.model_dump())
     return row["rater"], row.get("seat", ""), entry
 
 
@@ -150,12 +165,18 @@ def _rows(store: Store, campaign: Campaign) -> Iterator[dict[str, Any]]:
     path = store.campaign_log_path(campaign.name, ADJUDICATED)
     final = [read_record(path, CampaignLog)] if path.is_file() else []
     for log in (*logs(store, campaign), *final):
-        counting = last(log)
+        counting, earliest = last(log), first(log)
         for entry in log.entries:
             if entry.item in items:
-                counts = "yes" if counting[entry.item] is entry else "no"
-                row = _row(campaign, items[entry.item], log.rater, entry)
-                yield {**row, "counts": counts, "seat": log.seat}
+                item = items[entry.item]
+                told = {
+                    "counts": counting[entry.item] is entry and store.has_case(item.case_id),
+                    # a rater sees where the hazard stands from the first saving on, who adjudicates from the start
+                    "place_shown": log.rater == ADJUDICATED or earliest[entry.item] is not entry,
+                    "kept_anyway": entry.sure,
+                }
+                row = _row(campaign, item, log.rater, entry)
+                yield {**row, **{k: "yes" if v else "no" for k, v in told.items()}, "seat": log.seat}
 
 
 def _row(campaign: Campaign, item: CampaignItem, rater: str, entry: CampaignEntry) -> dict[str, Any]:
@@ -179,7 +200,7 @@ def _row(campaign: Campaign, item: CampaignItem, rater: str, entry: CampaignEntr
 
 _DATA = ("planner", "case_id", "arm", "repeat", "campaign", "item", "kind", "known")
 #: of each annotation, what Label Studio has no place for; kept with the task, found again by rater and time
-_SAVED = ("rater", "at", "paused", "counts", "seat")
+_SAVED = ("rater", "at", "paused", "counts", "place_shown", "kept_anyway", "seat")
 
 
 def _label_studio(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

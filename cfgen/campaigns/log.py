@@ -51,10 +51,13 @@ def append(
     scores: Mapping[Dimension, Score | None],
     note: str = "",
     spent: tuple[float | None, float | None] = (None, None),
+    sure: bool = False,
 ) -> None:
-    """One more entry of this rater."""
+    """One more entry of this rater; ``sure``: kept though the rubric excludes it."""
     at = datetime.now(UTC).isoformat(timespec="microseconds")
-    entry = CampaignEntry(item=item, at=at, scores=dict(scores), note=note, seconds=spent[0], paused=spent[1])
+    entry = CampaignEntry(
+        item=item, at=at, scores=dict(scores), note=note, seconds=spent[0], paused=spent[1], sure=sure
+    )
     with store.held(f"campaign-{derive_id(campaign.name, rater)}"):
         path = store.campaign_log_path(campaign.name, rater)
         if path.is_file():
@@ -112,6 +115,21 @@ def _known(entry: CampaignEntry) -> tuple[object, ...]:
 def last(log: CampaignLog | None) -> dict[str, CampaignEntry]:
     """By item, what counts."""
     return {entry.item: entry for entry in log.entries} if log else {}
+
+
+def first(log: CampaignLog) -> dict[str, CampaignEntry]:
+    """By item, in the order in which they were scored, what was said before anything was seen of the right answer."""
+    found: dict[str, CampaignEntry] = {}
+    for entry in log.entries:
+        found.setdefault(entry.item, entry)
+    return found
+
+
+def standing(store: Store, campaign: Campaign) -> Campaign:
+    """The same without what has been taken out of the benchmark: that is neither rated nor counted until it is back."""
+    return campaign.model_copy(
+        update={"items": tuple(i for i in campaign.items if store.has_case(i.case_id))}
+    )
 
 
 def items_of(campaign: Campaign, seat: str) -> list[CampaignItem]:

@@ -52,6 +52,8 @@ class CampaignEntry(Record):
     note: str = ""
     seconds: float | None = None
     paused: float | None = None
+    #: kept though the rater was told that the rubric excludes the three together
+    sure: bool = False
 
 
 class CampaignLog(Stored):

@@ -169,14 +169,43 @@ def test_nothing_is_rated_before_the_training_and_what_is_out_counts_nowhere(api
     before = ask(api, "campaign", "mia")
     out = next(i.case_id for i in api.rating.campaign.items if i.id == before["disputed"][0]["item"])
     lost = [i for i in api.rating.campaign.items if i.case_id == out]
-    shutil.rmtree(api.store.case_dir(out))
+    gone = next(t.token for t in api.rating.tasks("anna") if t.case_id == out)
+    n = len(tokens)
+    ask(api, "decide", "kurt", id=out, decision="reject", reason="ugly")
     after = ask(api, "campaign", "mia")
+    for told in (
+        ask(api, "rate_question", token=gone),
+        ask(api, "rate", token=gone, scores=dict.fromkeys(DIMENSIONS, 1)),
+    ):
+        assert "taken out of the benchmark" in told["gone"]
+        assert gone not in told["tokens"]
+        assert len(told["tokens"]) + told["out"] == n
+    disputed = api.call({"do": "dispute", "item": before["disputed"][0]["item"]}, user="mia")
+    assert f"case {out} has been taken out" in disputed["error"]
     assert (before["out"], after["out"]) == (0, len(lost))
     assert not {d["item"] for d in after["disputed"]} & {i.id for i in lost}
     assert after["progress"][0]["of"] == len(ask(api, "rate_progress")["tokens"])
+    ask(api, "undo", "kurt")
+    assert ask(api, "campaign", "mia") == before
 
 
-def test_drift_counts_each_answer_once_as_it_was_saved_last(api: Api) -> None:
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"seconds": -5}, "seconds: expected a number of seconds from 0, found '-5'"),
+        ({"paused": "a"}, "paused: expected a number"),
+        ({"note": "x" * 2001}, "at most 2000 characters, found 2001"),
+        ({"scores": {**dict.fromkeys(DIMENSIONS, 1), "overall": 7}}, "expected 0, 1, 2 or X"),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_not_mended_in_silence(api: Api, sent: dict, words: str) -> None:
+    token = ask(api, "rate_progress")["tokens"][0]
+    given = {"do": "rate", "name": "anna", "token": token, "scores": dict.fromkeys(DIMENSIONS, 1), **sent}
+    assert words in api.call(given)["error"]
+    assert not any(ask(api, "rate_progress")["done"])
+
+
+def test_drift_counts_each_answer_once_as_it_was_first_scored(api: Api) -> None:
     rate(api, "anna", 0)
     for score in (1, 1, 2):
         token = ask(api, "rate_progress")["tokens"][-1]
@@ -184,6 +213,8 @@ def test_drift_counts_each_answer_once_as_it_was_saved_last(api: Api) -> None:
     drift = ask(api, "campaign", "mia")["drift"]
     assert sum(d["gold"][1] for d in drift) == 3
     assert sum(d["n"] for d in drift) == len(ask(api, "rate_progress")["tokens"]) - 2
+    assert {tuple(d["means"]) for d in drift} == {(0, 0, 0)}
+    assert [d["again"] for d in drift] == [0, 0, 3]
 
 
 def test_seats_are_taken_once_and_a_rater_too_many_is_told(api: Api) -> None:
@@ -249,7 +280,9 @@ def test_a_campaign_goes_out_and_comes_back_whole(
     token = ask(api, "rate_progress")["tokens"][-1]
     ask(api, "rate", token=token, scores=dict.fromkeys(DIMENSIONS, 0), note="after all")
     item = next(i.id for i in campaign.items if i.kind == "answer")
-    ask(api, "adjudicate", "mia", item=item, scores=dict.fromkeys(DIMENSIONS, 1))
+    odd = {"reasoning": 0, "waypoints": 0, "overall": 2}
+    assert "do not go together" in ask(api, "adjudicate", "mia", item=item, scores=odd)["ask"]
+    ask(api, "adjudicate", "mia", item=item, scores=odd, sure=True)
     n = export(api.store.root, campaign, file, form)
     assert n == len(ask(api, "rate_progress")["tokens"]) + 1 + 4 + 1
     if form == "csv":
@@ -257,6 +290,9 @@ def test_a_campaign_goes_out_and_comes_back_whole(
         assert Counter(r["kind"] for r in rows)["training"] == 4
         assert float(rows[0]["seconds"]) == 10
         assert Counter(r["counts"] for r in rows) == {"yes": n - 1, "no": 1}
+        anew = [r for r in rows if r["place_shown"] == "yes"]
+        assert [(r["rater"], r["kept_anyway"]) for r in anew] == [("anna", "no"), ("adjudicated", "yes")]
+        assert sum(r["kept_anyway"] == "yes" for r in rows) == 1
     if form == "label-studio":
         controls = {
             c.get("name") for c in ElementTree.parse(file.with_suffix(".xml")).iter() if c.get("toName")

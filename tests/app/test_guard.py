@@ -195,7 +195,7 @@ def test_the_cookie_is_the_servers_own_and_no_script_or_other_site_gets_it(url: 
     cookie = headers["set-cookie"].lower()
     assert "chosen" not in cookie
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie
     policy = send(url, "/")[2]
     assert policy["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in policy["content-security-policy"]
