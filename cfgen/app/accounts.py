@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import ipaddress
 import math
 import re
 import secrets
@@ -128,26 +129,34 @@ class Logins:
         return [r for r in ROLES if any(a.role == r for a in self.accounts.values())]
 
     def wait(self, name: str, address: str) -> int:
-        """Seconds until this name or this address may try again, whether or not anybody has the name; 0 for now."""
-        now = time.monotonic()
+        """Seconds until this name may be tried again from this address, whether or not anybody has it; 0 for now."""
+        now, address = time.monotonic(), _network(address)
         with self._lock:
-            left = max(self._until(key) - now for key in (f"name {name}", f"from {address}"))
+            left = max(self._until(key) - now for key in (f"{name} from {address}", f"from {address}"))
         return max(0, math.ceil(left))
 
     def check(self, name: str, password: str, address: str) -> Account | None:
         """The account, or None where the password is wrong, nobody has the name, or it is too soon to try again.
 
-        Who makes up names must not lock out who shares the address, nor learn which names there are: what is told of
-        an address (:meth:`wait`) counts all names, what is held back those that somebody has, and it takes as long.
+        Whoever guesses at a name elsewhere must not lock it out here: only tries from one address have to wait, and a
+        name that many guess at leaves a new address one try. Who makes up names must not lock out who shares the
+        address, nor learn which names there are: what is told of an address (:meth:`wait`) counts all names, what is
+        held back those that somebody has, and it takes as long.
         """
-        account = self.accounts.get(name)
-        counted = {f"name {name}": _FREE_TRIES, f"from {address}": 5 * _FREE_TRIES}
-        if account:
-            counted[f"known from {address}"] = 5 * _FREE_TRIES
+        account, address = self.accounts.get(name), _network(address)
+        here = f"{name} from {address}"
         with self._lock:
             now = time.monotonic()
-            if self._until(f"name {name}") > now:
+            if self._until(here) > now:
                 return None
+            guessed = self._wrong.get(f"name {name}", (0, 0.0))[0] >= 5 * _FREE_TRIES
+            counted = {
+                here: 1 if guessed else _FREE_TRIES,
+                f"name {name}": math.inf,
+                f"from {address}": 5 * _FREE_TRIES,
+            }
+            if account:
+                counted[f"known from {address}"] = 5 * _FREE_TRIES
             held_back = self._until(f"known from {address}") > now
             before = {key: self._wrong.get(key) for key in counted}
             for key, free in counted.items():  # before it is looked at: many tries at once count as many
@@ -156,9 +165,8 @@ class Logins:
         if not right or account is None or held_back:
             return None
         with self._lock:
-            self._wrong.pop(f"name {name}", None)
             for key, was in before.items():
-                if was is not None and not key.startswith("name "):
+                if was is not None and key != here:
                     self._wrong[key] = was
                 else:
                     self._wrong.pop(key, None)
@@ -167,13 +175,22 @@ class Logins:
     def _until(self, key: str) -> float:
         return self._wrong.get(key, (0, 0.0))[1]
 
-    def _count(self, key: str, free: int) -> None:
+    def _count(self, key: str, free: float) -> None:
         now = time.monotonic()
         while len(self._wrong) > _MOST:
             del self._wrong[next(iter(self._wrong))]
         n, until = self._wrong.get(key, (0, now))
         n = 1 if until < now - _FORGET_S else n + 1
         self._wrong[key] = n, now + (min(_LONGEST_S, 2.0 ** min(n - free, 20)) if n > free else 0.0)
+
+
+def _network(address: str) -> str:
+    """What one party holds: an address, or the 2^64 of version 6 that it is given at once."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
 def _scrypt(password: str, salt: bytes) -> bytes:

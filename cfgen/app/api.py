@@ -13,6 +13,7 @@ from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
 from cfgen.app.capabilities import Capabilities
 from cfgen.app.case_index import CaseIndex
+from cfgen.app.fields import scores_of, seconds_of
 from cfgen.app.jobs import Job, Jobs
 from cfgen.app.pictures import case_picture, media_type, scene_picture, small
 from cfgen.app.policy import SAID, may_overrule
@@ -250,7 +251,12 @@ class Api:
             "campaign": lambda name, q: manager.overview(self.rating),
             "dispute": lambda name, q: manager.dispute(self.rating, _text(q, "item")),
             "adjudicate": lambda name, q: manager.adjudicate(
-                self.rating, name, _text(q, "item"), _scores(q), str(q.get("note", ""))
+                self.rating,
+                name,
+                _text(q, "item"),
+                scores_of(q),
+                str(q.get("note", "")),
+                q.get("sure") is True,
             ),
         }
 
@@ -276,9 +282,9 @@ class Api:
         return {"said": f"Written to {write(self.store, wall.selection(asked)).name}"}
 
     def _rate(self, name: str, asked: Asked) -> dict[str, Any]:
-        scores = _scores(asked)
+        scores = scores_of(asked)
         sure, note = asked.get("sure") is True, str(asked.get("note", ""))
-        spent = _seconds(asked, "seconds"), _seconds(asked, "paused")
+        spent = seconds_of(asked, "seconds"), seconds_of(asked, "paused")
         return self.rating.rate(name, _text(asked, "token"), scores, note, sure, spent)
 
     def _regenerate(self, name: str, asked: Asked) -> dict[str, Any]:
@@ -377,21 +383,6 @@ def _text(asked: Asked, field: str) -> str:
 def _decision(asked: Asked) -> Any:
     """What :func:`curate.decide` checks."""
     return _text(asked, "decision")
-
-
-def _scores(asked: Asked) -> dict[str, Any]:
-    scores = asked.get("scores")
-    if not isinstance(scores, dict):
-        raise InputError("scores: expected one for each dimension, found none")
-    return scores
-
-
-def _seconds(asked: Asked, field: str) -> float | None:
-    """What the page measured; None where that can be no time."""
-    value = asked.get(field)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e6:
-        return None
-    return round(float(value), 1)
 
 
 def _name(asked: Asked, field: str) -> str:

@@ -19,6 +19,8 @@ from cfgen.store import Store
 T = TypeVar("T")
 #: What the rejection of a case that was regenerated says, before the new one's id.
 MADE_AGAIN = "made again as "
+#: What putting away says of what was made instead, once that was taken back.
+MADE_INSTEAD = "made in place of "
 _BAND_M = 20
 #: m; two of one hazard in one scene that stand no farther apart are much the same picture
 _TWIN_M = 3.0
@@ -176,8 +178,13 @@ class CaseIndex:
 
 
 def is_verdict(entry: Entry) -> bool:
-    """Whether a person judged it out; one that was made again was replaced, whatever it looked like."""
-    return entry.status == "rejected" and not entry.reason.startswith(MADE_AGAIN)
+    """Whether a person judged it out."""
+    return entry.status == "rejected" and not was_replaced(entry.reason)
+
+
+def was_replaced(reason: str) -> bool:
+    """Whether it went because of another case made in this scene, whatever it looked like."""
+    return reason.startswith((MADE_AGAIN, MADE_INSTEAD))
 
 
 def _undecided(entry: Entry) -> Entry:

@@ -8,7 +8,7 @@ from typing import Any
 
 import cv2
 
-from cfgen.app.case_index import MADE_AGAIN, CaseIndex, aside, place_of
+from cfgen.app.case_index import MADE_AGAIN, MADE_INSTEAD, CaseIndex, aside, place_of, was_replaced
 from cfgen.app.pictures import case_url, scene_url
 from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, decided, held, may_overrule
 from cfgen.app.reviews import Decision, Role, append_review, append_tag, identifier, person, words
@@ -47,7 +47,7 @@ def item(case_index: CaseIndex, case_id: str, name: str = "", blind: bool = Fals
         case = read_record(folder / "case.json", Case)
         shown |= _details(store, case, folder)
         shown["status"] = "rejected" if shown.get("status") else "accepted"
-        if blind and not seen and not shown.get("reason", "").startswith(MADE_AGAIN):
+        if blind and not seen and not was_replaced(shown.get("reason", "")):
             shown["status"] = "accepted"
             for told in ("reason", "by", "attempts"):
                 shown.pop(told, None)
@@ -133,7 +133,7 @@ def _take_back(store: Store, name: str, case_id: str, last: Review) -> None:
     if made:
         with store.held(f"case-{identifier(made, 'case')}"):
             if store.has_case(made):
-                _put_away(store, made, name, f"made in place of {case_id}, which was brought back")
+                _put_away(store, made, name, f"{MADE_INSTEAD}{case_id}, which was brought back")
     with store.held(f"case-{case_id}"):
         append_review(store, name, case_id, "clear", "undo", last.role)
         if last.decision in ("accept", "reject"):
@@ -153,15 +153,16 @@ def bring_back(case_index: CaseIndex, name: str, case_id: str, role: Role = "man
     """A rejected case returns to the benchmark, whoever rejected it.
 
     Raises:
-        InputError: the policy leaves that to a manager.
+        InputError: the policy leaves that to a manager, or it is not out.
         StoreError: the gates refused it before it was whole.
     """
     name, policy = person(name), case_index.store.benchmark.policy
     if not may_overrule(policy, role):
         raise InputError(f"bring back: only a manager may, since {SAID[policy]}; accept it to be counted")
     with case_index.store.held(f"case-{identifier(case_id, 'case')}"):
-        if not case_index.store.has_case(case_id):
-            case_index.store.restore_rejected(case_id)
+        if case_index.store.has_case(case_id):
+            raise InputError(f"bring back: expected a case that is out, found {case_id} in the benchmark")
+        case_index.store.restore_rejected(case_id)
         append_review(case_index.store, name, case_id, "accept", BROUGHT_BACK, role)
     return "Brought back"
 

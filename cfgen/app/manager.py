@@ -4,7 +4,7 @@ from typing import Any
 
 from cfgen.app.rate import RatingRoom
 from cfgen.app.reviews import append_rating, words
-from cfgen.app.scores import given_scores
+from cfgen.app.scores import excluded, given_scores
 from cfgen.campaigns.figures import figures
 from cfgen.campaigns.log import append, last, logs
 from cfgen.core.errors import InputError
@@ -13,7 +13,13 @@ from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignItem
 
 def overview(room: RatingRoom) -> dict[str, Any]:
     """See :func:`cfgen.campaigns.figures.figures`."""
-    return figures(room.store, _campaign(room))
+    found, items = figures(room.store, _campaign(room)), {i.id: i for i in _campaign(room).items}
+    for row in found["disputed"]:
+        item = items[row["item"]]
+        case = room.store.case(item.case_id)
+        sham = "" if item.arm == "hazard" else f", {item.arm}"
+        row["label"] = f"{case.hazard.name}, {case.placement.distance_m:.0f} m ahead{sham}"
+    return found
 
 
 def dispute(room: RatingRoom, item_id: str) -> dict[str, Any]:
@@ -28,9 +34,11 @@ def dispute(room: RatingRoom, item_id: str) -> dict[str, Any]:
 
 
 def adjudicate(
-    room: RatingRoom, name: str, item_id: str, scores: dict[str, Any], note: str
+    room: RatingRoom, name: str, item_id: str, scores: dict[str, Any], note: str, sure: bool = False
 ) -> dict[str, Any]:
     """Decide what a disputed answer is worth; it then counts in place of the raters' majority.
+
+    ``{"ask": words}`` where the rubric excludes the three together and the manager is not ``sure``.
 
     Raises:
         InputError: it is no answer of the campaign, or scores are missing.
@@ -38,8 +46,10 @@ def adjudicate(
     item, given = _item(room, item_id), given_scores(scores)
     if not name:
         raise InputError("your name: expected a name, found none; type it at the top of the page")
+    if (why := excluded(given)) and not sure:
+        return {"ask": why}
     said = words(f"{name}: {note}" if note else name)
-    append(room.store, _campaign(room), ADJUDICATED, item_id, given, said)
+    append(room.store, _campaign(room), ADJUDICATED, item_id, given, said, sure=bool(why))
     append_rating(room.store, ADJUDICATED, item.planner, item.case_id, item.arm, item.repeat, given, said)
     return overview(room)
 
@@ -54,4 +64,9 @@ def _item(room: RatingRoom, item_id: str) -> CampaignItem:
     found = next((i for i in _campaign(room).items if i.id == item_id and i.kind == "answer"), None)
     if found is None:
         raise InputError(f"campaign: expected one of its answers, found '{item_id[:40]}'; reload the page")
+    if not room.store.has_case(found.case_id):
+        raise InputError(
+            f"campaign: case {found.case_id} has been taken out of the benchmark, so its answers do not count; they "
+            "come back with it"
+        )
     return found

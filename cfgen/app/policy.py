@@ -50,6 +50,8 @@ def held(policy: Policy, files: Sequence[ReviewFile]) -> Held:
         standing = [one for one in standing if one[0].role == "manager"][-1:]
         if not standing:
             return Held(False, "no manager has decided")
+        if standing[0][0].decision == "accept":
+            return Held(False, f"{standing[0][1]}, a manager, wants it in")
     # bringing back overrules what was said before
     last = max((i for i, (s, _) in enumerate(standing) if s.reason == BROUGHT_BACK), default=0)
     rejects = [one for one in standing[last:] if one[0].decision == "reject"]

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,7 +12,8 @@ from cfgen.app.pictures import shrunk
 from cfgen.app.question import footprint, plans, read
 from cfgen.app.reviews import append_rating, person, words
 from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
-from cfgen.campaigns.known import WHY, frame_of, known_rollouts
+from cfgen.app.secret import secret_of
+from cfgen.campaigns.known import WHY, frame_of, known_rollouts, lent
 from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
@@ -34,7 +34,10 @@ from cfgen.records import (
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.store import Store
 
-_SECRET_BYTES = 32
+#: What a rater reads of an answer whose case a curator rejected.
+GONE = (
+    "This answer's case was taken out of the benchmark. It counts for nobody, and comes back with its case."
+)
 
 
 @dataclass(frozen=True)
@@ -80,12 +83,12 @@ class RatingRoom:
         self._of_known = lru_cache(maxsize=1000)(self._act_out)
 
     def tasks(self, name: str) -> list[Task]:
-        """Every answer with plans for the original and the arm, in this rater's own order."""
+        """Every answer with plans for the original and the arm, in this rater's own order; not whose case is out."""
         name = person(name)
         found = self._of_campaign(name) if self.campaign else self._of_benchmark(name)
         found.sort(key=lambda t: (not _trains(t), self._drawn("order", name, *t.key, _id(t))))
         self._known.update({(name, task.token): task for task in found})
-        return found
+        return [task for task in found if self.store.has_case(task.case_id)]
 
     def _of_benchmark(self, name: str) -> list[Task]:
         cases = sorted(p.parent.name for p in self.store.root.glob("cases/*/*/case.json"))
@@ -103,7 +106,6 @@ class RatingRoom:
                 self._drawn("item", name, self.campaign.name, i.id), i.planner, i.case_id, i.arm, i.repeat, i
             )
             for i in items
-            if self.store.has_case(i.case_id)
         ]
 
     def _drawn(self, what: str, *of: object) -> str:
@@ -137,7 +139,19 @@ class RatingRoom:
             "rubric": {d: list(words) for d, words in RUBRIC.items()},
             "unknown": UNKNOWN,
             "training": sum(map(_trains, found)),
+            "out": self._out(name),
         }
+
+    def _out(self, name: str) -> int:
+        """How many of this rater's answers fell away, since their cases were taken out."""
+        if self.campaign is None:
+            return 0
+        items = items_of(self.campaign, seat_of(self.store, self.campaign, person(name)))
+        return sum(not self.store.has_case(i.case_id) for i in items)
+
+    def _gone(self, name: str, task: Task) -> dict[str, Any] | None:
+        """What is told of an answer whose case was taken out meanwhile, with the progress; None where it is there."""
+        return None if self.store.has_case(task.case_id) else {"gone": GONE, **self.progress(name)}
 
     def _done(self, name: str, tasks: Sequence[Task]) -> list[bool]:
         if self.campaign:
@@ -157,6 +171,8 @@ class RatingRoom:
     def question(self, name: str, token: str) -> dict[str, Any]:
         """What the rater sees of one answer: never the planner, the judge, the arm or the hazard's name."""
         task = self._task(name, token)
+        if gone := self._gone(name, task):
+            return gone
         mine = self._mine(name, task)
         return {
             **self._shown(task, seen=mine is not None),
@@ -214,7 +230,7 @@ class RatingRoom:
 
     @cached_property
     def _secret(self) -> bytes:
-        return _secret(self.store)
+        return secret_of(self.store)
 
     def rate(
         self,
@@ -232,19 +248,31 @@ class RatingRoom:
             spent: s that the rater looked at it, and s of pauses within.
 
         Raises:
-            InputError: a dimension is missing, or a score is not 0, 1, 2 or UNKNOWN (null).
+            InputError: a dimension is missing, a score is not 0, 1, 2 or UNKNOWN (null), or training is still to do.
         """
         task = self._task(name, token)
+        if gone := self._gone(name, task):
+            return gone
+        self._train_first(name, task)
         given = given_scores(scores)
         if (why := excluded(given)) and not sure:
             return {"ask": why}
         feedback = None
         if self.campaign:
-            append(self.store, self.campaign, person(name), _id(task), given, words(note), spent)
+            append(self.store, self.campaign, person(name), _id(task), given, words(note), spent, bool(why))
             feedback = _feedback(task) if _trains(task) else None
         if not self.campaign or (task.item and task.item.kind == "answer"):
             append_rating(self.store, name, *task.key, given, note, spent)
         return {**self.progress(name), "feedback": feedback}
+
+    def _train_first(self, name: str, task: Task) -> None:
+        """
+        Raises:
+            InputError: it is no training, and some of that is left.
+        """
+        trained = [t for t in self.tasks(name) if _trains(t)] if self.campaign and not _trains(task) else []
+        if left := self._done(name, trained).count(False):
+            raise InputError(f"training: {left} of its answers are still to be scored; score them first")
 
     def after_the_last(self, name: str) -> list[dict[str, Any]]:
         """How the rater agrees with each judge and each other rater.
@@ -292,7 +320,7 @@ class RatingRoom:
         if key not in self._known:
             self.tasks(name)
         task = self._known.get(key)
-        if task is None or not self.store.has_case(task.case_id):
+        if task is None:
             raise InputError("rating: this answer is no longer in the benchmark; reload the page")
         return task
 
@@ -300,9 +328,8 @@ class RatingRoom:
         return self.store.rating_path(person(name), *task.key)
 
     def _act_out(self, case_id: str, kind: str, words_of: str) -> tuple[Rollout, Rollout]:
-        path = self.store.rollout_path(words_of, "original", case_id) if words_of else None
-        words = read_record(path, Rollout) if path else None
-        return known_rollouts(self._asker, self.store.case(case_id), kind, words)
+        of = lent(self.store, words_of, case_id) if words_of else None
+        return known_rollouts(self._asker, self.store.case(case_id), kind, of)
 
     def _rollouts(self, task: Task) -> tuple[Rollout, Rollout]:
         if task.item and task.item.known:
@@ -332,17 +359,6 @@ def _feedback(task: Task) -> dict[str, Any]:
     """The right scores of an answer for training, and why."""
     assert task.item is not None
     return {"scores": dict(task.item.expected), "why": WHY[task.item.known]}
-
-
-def _secret(store: Store) -> bytes:
-    """Drawn once for a benchmark; without it tokens cannot be told from random, so names known do not help."""
-    path = store.work / "rating.key"
-    with store.held("rating-key"):
-        if not path.is_file() or path.stat().st_size != _SECRET_BYTES:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_bytes(secrets.token_bytes(_SECRET_BYTES))
-        return path.read_bytes()
 
 
 def compared(pairs: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:

@@ -75,6 +75,8 @@ class EdgeRoom(RatingRoom):
     def question(self, name: str, token: str) -> dict[str, Any]:
         """One frame, one plan and its words."""
         task = self._task(name, token)
+        if gone := self._gone(name, task):
+            return gone
         rollout = self._rollouts(task)[1]
         file = self._rated(name).get(task.key)
         mine = file.history[-1] if file else None
@@ -125,6 +127,8 @@ class EdgeRoom(RatingRoom):
             InputError: an edge is missing, or has another score.
         """
         task = self._task(name, token)
+        if gone := self._gone(name, task):
+            return gone
         given: dict[Edge, bool | None] = {}
         for edge in EDGES:
             score = scores.get(edge, "nothing")

@@ -127,5 +127,12 @@ def _now() -> str:
 
 
 def words(text: str) -> str:
-    """Free text, bounded, without control characters."""
-    return "".join(c for c in str(text) if c.isprintable() or c == "\n").strip()[:_MAX_WORDS]
+    """Free text without control characters.
+
+    Raises:
+        InputError: it is too long.
+    """
+    text = "".join(c for c in str(text) if c.isprintable() or c == "\n").strip()
+    if len(text) > _MAX_WORDS:
+        raise InputError(f"text: expected at most {_MAX_WORDS} characters, found {len(text)}; shorten it")
+    return text

@@ -37,7 +37,7 @@ def given_scores(scores: Mapping[str, Any]) -> dict[Dimension, Score | None]:
     for dimension in DIMENSIONS:
         score: Any = scores.get(dimension, "nothing")
         if score is not None and (not _is_score(score)):
-            raise InputError(f"{dimension}: expected 0, 1, 2 or UNKNOWN, found {str(score)[:40]!r}")
+            raise InputError(f"{dimension}: expected 0, 1, 2 or X (null), found {str(score)[:40]!r}")
         given[dimension] = score
     return given
 

@@ -82,7 +82,7 @@ class Web:
             return _said("reload the page", 401)
         self.sessions.end(request.cookies.get(self.cookie))
         response = JSONResponse({})
-        response.delete_cookie(self.cookie, path="/", httponly=True, samesite="strict")
+        response.delete_cookie(self.cookie, path="/", httponly=True, samesite="lax")
         return response
 
     async def _login_page(self, request: Request) -> Response:
@@ -111,7 +111,7 @@ class Web:
 
     def _give(self, request: Request, response: Response, cookie: str) -> None:
         secure = request.url.scheme == "https"
-        response.set_cookie(self.cookie, cookie, path="/", httponly=True, samesite="strict", secure=secure)
+        response.set_cookie(self.cookie, cookie, path="/", httponly=True, samesite="lax", secure=secure)
 
     # --- what it asks -----------------------------------------------------------------------------------------
 

@@ -9,9 +9,11 @@ from typing import Any, Literal
 from cfgen.campaigns.known import (
     GOLD_KINDS,
     TRAINING_KINDS,
+    Lent,
     feasible,
     known_rollouts,
-    lends_words,
+    lends,
+    lent,
     said,
 )
 from cfgen.core.errors import InputError
@@ -48,8 +50,8 @@ def create(
     Args:
         raters: how many, or their names.
         overlap: share of the answers that all rate; the others are rated by one each, evenly.
-        gold: known answers that are mixed in for everybody, on as many cases as there are, in the words of the rated
-            planners where these say nothing of what was added, and in no words of the training.
+        gold: known answers that are mixed in for everybody, on as many cases as there are, made of the rated planners'
+            own answers, in whose place they stand, and in no words of the training.
         training: known answers with feedback, on other scenes.
         arms: whose answers are rated, as ``hazard``, ``rerun``, ``null``; empty: all that were answered.
 
@@ -76,8 +78,12 @@ def create(
         )
     shown: set[str] = set()
     trained = _known(store, apart, training, "training", draw, [], shown)
+    if gold > len(rated) // 2:
+        raise InputError(
+            f"--gold: expected at most {len(rated) // 2}, half of the {len(rated)} answers that are rated, found {gold}"
+        )
     mixed_in = _known(store, set(scenes.values()) - apart, gold, "gold", draw, rated, shown)
-    items = [*trained, *mixed_in, *_assigned(rated, seats, overlap, draw)]
+    items = [*trained, *mixed_in, *_assigned(_without(rated, mixed_in), seats, overlap, draw)]
     campaign = Campaign(
         name=_name(out),
         seed=seed,
@@ -152,6 +158,8 @@ def _known(
 ) -> list[CampaignItem]:
     """``n`` known answers on cases of ``scenes``, every case and every kind as often as can be.
 
+    Gold is made of rated planners' answers, at most one of each planner on each case.
+
     ``shown``: words that the training shows; it adds its own, and gold has none of them.
     """
     if not n:
@@ -160,43 +168,59 @@ def _known(
     cases = _visible_first([c for c in store.cases() if c.scene_id in scenes], draw)
     kinds = list(GOLD_KINDS if kind == "gold" else TRAINING_KINDS)
     draw.shuffle(kinds)
-    left = {c.case_id: [k for k in kinds if feasible(inputs, c, k)] for c in cases}
+    left = {c.case_id: list(kinds) for c in cases}
+    made_of: dict[str, list[Lent | None]] = {
+        c.case_id: [*_lenders(store, inputs, c, rated, draw)] if kind == "gold" else [None] * len(kinds)
+        for c in cases
+    }
     used: Counter[str] = Counter()
-    lent: dict[str, Rollout | None] = {}
     found: list[CampaignItem] = []
-    while len(found) < n and any(left.values()):
-        for case in cases:
-            item = None
-            if case.case_id not in lent:
-                lent[case.case_id] = _words_of(store, inputs, case, rated, draw)
-            words_of = lent[case.case_id]
-            while left[case.case_id] and item is None and len(found) < n:
-                name = min(left[case.case_id], key=lambda k: used[k])
-                left[case.case_id].remove(name)
-                texts = {said(r) for r in known_rollouts(inputs, case, name, words_of)} - {""}
+    while len(found) < n and any(made_of.values()):
+        for case in [c for c in cases if made_of[c.case_id]][: n - len(found)]:
+            of = min(made_of[case.case_id], key=lambda of: used[f"of {of.planner}"] if of else 0)
+            made_of[case.case_id].remove(of)
+            for name in sorted(left[case.case_id], key=lambda k: used[k]):
+                if not feasible(inputs, case, name, of):
+                    continue
+                texts = {said(r) for r in known_rollouts(inputs, case, name, of)} - {""}
                 if kind == "training":
                     shown |= texts
                 elif texts & shown:
                     continue
-                item = _item(case, kind, name, words_of)
-                used[name] += 1
-                found.append(item)
+                left[case.case_id].remove(name)
+                used.update([name, f"of {of.planner}" if of else ""])
+                found.append(_item(case, kind, name, of))
+                break
     if len(found) < n:
+        made = (
+            "; each is made of a rated planner's answer to the original frame that drives on"
+            if kind == "gold"
+            else ""
+        )
         raise InputError(
-            f"--{kind}: expected at most {len(found)} here, found {n}; more cases make room for more known answers"
+            f"--{kind}: expected at most {len(found)} here{made}, found {n}; more cases make room for more"
         )
     return found
 
 
-def _item(case: Case, kind: Literal["gold", "training"], name: str, words_of: Rollout | None) -> CampaignItem:
+def _item(case: Case, kind: Literal["gold", "training"], name: str, of: Lent | None) -> CampaignItem:
     return CampaignItem(
         id="i",
         kind=kind,
         case_id=case.case_id,
         known=name,
-        words_of=words_of.planner if words_of and not KNOWN[name].before else "",
+        words_of=of.planner if of else "",
         expected=_expected(name),
     )
+
+
+def _without(rated: Sequence[CampaignItem], gold: Sequence[CampaignItem]) -> list[CampaignItem]:
+    """Each known answer stands in for one that it is made of: seen once more, its beginning would tell it."""
+    left = list(rated)
+    for known in gold:
+        same = [i for i in left if (i.planner, i.case_id) == (known.words_of, known.case_id)]
+        left.remove(next((i for i in same if i.arm == known.arm), same[0]))
+    return left
 
 
 def _visible_first(cases: list[Case], draw: random.Random) -> list[Case]:
@@ -211,17 +235,13 @@ def _visible_first(cases: list[Case], draw: random.Random) -> list[Case]:
     return sorted(cases, key=hidden)
 
 
-def _words_of(
+def _lenders(
     store: Store, inputs: RolloutInputs, case: Case, rated: Sequence[CampaignItem], draw: random.Random
-) -> Rollout | None:
-    """One rated planner's answer to the original frame of this case, of those that drive on."""
-    paths = [
-        store.rollout_path(planner, "original", case.case_id)
-        for planner in sorted({i.planner for i in rated if i.case_id == case.case_id})
-    ]
-    found = [read_record(path, Rollout) for path in paths if path.is_file()]
-    fit = [rollout for rollout in found if lends_words(inputs, case, rollout)]
-    return draw.choice(fit) if fit else None
+) -> list[Lent]:
+    """Rated planners' answers to the original frame of this case, of those that drive on, shuffled."""
+    planners = sorted({i.planner for i in rated if i.case_id == case.case_id})
+    found = [of for p in planners if (of := lent(store, p, case.case_id)) and lends(inputs, case, of)]
+    return draw.sample(found, len(found))
 
 
 def _expected(kind: str) -> dict[Dimension, Any]:

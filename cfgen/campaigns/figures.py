@@ -1,5 +1,6 @@
 """What a campaign has come to: progress, agreement with intervals, gold, drift over time, and what is disputed."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cfgen.campaigns.known import WHY
-from cfgen.campaigns.log import items_of, last, log_of, logs
+from cfgen.campaigns.log import first as first_said
+from cfgen.campaigns.log import items_of, last, log_of, logs, standing
 from cfgen.metrics.agreement import agreement
 from cfgen.metrics.raters import gwet_ac1, krippendorff_alpha
 from cfgen.records import (
@@ -28,7 +30,8 @@ _THIRDS = 3
 
 
 def figures(store: Store, campaign: Campaign) -> dict[str, Any]:
-    """Everything that a manager's page shows, as JSON."""
+    """Everything that a manager's page shows, as JSON: of answers whose cases are in the benchmark, ``out`` are not."""
+    planned, campaign = len(campaign.items), standing(store, campaign)
     found = logs(store, campaign)
     saved = {log.rater: last(log) for log in found}
     decided = last(log_of(store, campaign, ADJUDICATED))
@@ -36,6 +39,7 @@ def figures(store: Store, campaign: Campaign) -> dict[str, Any]:
         "name": campaign.name,
         "seats": len(campaign.seats),
         "overlap": campaign.overlap,
+        "out": planned - len(campaign.items),
         "progress": [_progress(campaign, log) for log in found],
         "agreement": [_agreement(campaign, saved, d) for d in DIMENSIONS],
         "pairs": _pairs(campaign, saved),
@@ -72,6 +76,7 @@ def _spread(scores: Sequence[int | None]) -> int:
 
 def _progress(campaign: Campaign, log: CampaignLog) -> dict[str, Any]:
     wanted, saved = items_of(campaign, log.seat), last(log)
+    ids = {i.id for i in wanted}
     seconds = [e.seconds for e in saved.values() if e.seconds is not None]
     return {
         "rater": log.rater,
@@ -80,7 +85,7 @@ def _progress(campaign: Campaign, log: CampaignLog) -> dict[str, Any]:
         "of": len(wanted),
         "seconds": round(median(seconds), 1) if seconds else None,
         "paused": round(sum(e.paused or 0 for e in log.entries) / 60, 1),
-        "changed": len(log.entries) - len(saved),
+        "changed": sum(e.item in ids for e in log.entries) - sum(i in ids for i in saved),
     }
 
 
@@ -91,7 +96,8 @@ def _votes(campaign: Campaign, saved: Saved, dimension: Dimension) -> list[list[
 
 
 def _agreement(campaign: Campaign, saved: Saved, dimension: Dimension) -> dict[str, Any]:
-    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), -1)
+    answers = sum(i.kind == "answer" for i in campaign.items)
+    votes = np.array(_votes(campaign, saved, dimension), object).reshape(len(saved), answers)
     twice = votes[:, [sum(v is not None for v in column) > 1 for column in votes.T]] if votes.size else votes
     measures: dict[str, Callable[[Any], float | None]] = {
         "alpha": lambda v: krippendorff_alpha(v, level="ordinal"),
@@ -151,9 +157,13 @@ def _gold(campaign: Campaign, saved: Saved) -> list[dict[str, Any]]:
 
 
 def _drift(campaign: Campaign, log: CampaignLog) -> list[dict[str, Any]]:
-    """By thirds of what this rater has done: mean scores, seconds, and the share of gold scored right."""
-    items = {i.id: i for i in campaign.items}
-    entries = [e for e in log.entries if e.item in items and items[e.item].kind != "training"]
+    """By thirds of this rater's items: mean scores, seconds and the share of gold scored right, all at first sight.
+
+    ``again`` counts what was saved anew since.
+    """
+    items = {i.id: i for i in campaign.items if i.kind != "training"}
+    entries = [e for e in first_said(log).values() if e.item in items]
+    saved = Counter(e.item for e in log.entries)
     rows = []
     for third in range(_THIRDS if len(entries) >= _THIRDS else 0):
         part = entries[len(entries) * third // _THIRDS : len(entries) * (third + 1) // _THIRDS]
@@ -167,6 +177,7 @@ def _drift(campaign: Campaign, log: CampaignLog) -> list[dict[str, Any]]:
                 "means": [_mean([e.scores.get(d) for e in part]) for d in DIMENSIONS],
                 "seconds": round(median(seconds), 1) if seconds else None,
                 "gold": [sum(gold), len(gold)],
+                "again": sum(saved[e.item] - 1 for e in part),
             }
         )
     return rows

@@ -129,10 +129,10 @@ class BuildContext:
         """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
         if scene.scene_id not in self._no_road:
             now = self.views.scene(scene, images).now
-            why = why_unsure(scene.extra) or why_no_road(now, scene.front, scene.extra)
+            why = why_no_road(now, scene.front, scene.extra)
             if not why and (wrong := why_not_a_road_picture(images[scene.front.name, 0.0])):
                 why = f"{NO_ROAD}: it {wrong}"
-            self._no_road[scene.scene_id] = why
+            self._no_road[scene.scene_id] = why or why_unsure(scene.extra)
         return self._no_road[scene.scene_id]
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:

@@ -6,7 +6,7 @@ hides all of it must be a thing that somebody saw.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -158,10 +158,17 @@ class HazardHistory:
             return "seen"
         now, ahead = project(self.scene.front, footprint)
         if ahead.all() and self.ground.share(now) >= needed and not self._taken(footprint, t):
-            sure = view is None or self.views.now.share(now) < needed
-            return "seen" if sure else "likely"
+            if view is None or self.views.now.share(now) < needed:
+                return "seen"
+            return "likely" if self._stands(view, px) else "refused"
         near = view is not None and any(view.share(px + off) >= needed for off in self._off)
         return "unsure" if near else "refused"
+
+    def _stands(self, view: SceneView, px: Array) -> bool:
+        """Whether a footprint (4, 2) px is drawn on likely road, as far as that is: who sees road in the frame, but a
+        car, the verge or a hillside there, is believed whatever the colours say. Who sees no lanes is not asked."""
+        likely = view if view.likely is None else replace(view, road=view.likely)
+        return not (self.views.lanes_known and likely.road.any()) or likely.share(px) >= BARE
 
     @property
     def _off(self) -> Array:

@@ -4,6 +4,7 @@ Calibration cases serve to tune the rubric's wording. They must not be in a benc
 """
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
@@ -189,22 +190,45 @@ def import_csv(bench: Path, file: Path) -> int:
     return import_rows(bench, [(f"{file}, line {number}", row) for number, row in _rows(file)])
 
 
-def import_rows(bench: Path, rows: Sequence[tuple[str, Mapping[str, str]]]) -> int:
-    """The same of rows that were read already, each with the place it comes from; ``repeat`` may be among them."""
+def import_rows(
+    bench: Path, rows: Sequence[tuple[str, Mapping[str, str]]], planned: frozenset[str] = frozenset()
+) -> int:
+    """The same of rows that were read already, each with the place it comes from; ``repeat`` may be among them.
+
+    ``planned``: cases that may be out of the benchmark by now, if it holds others of them.
+    """
     store = Store(bench)
     known = set(store.case_ids())
+    known |= planned if planned & known else set()
     found: dict[Path, tuple[RatingFile, list[Rating]]] = {}
     for where, row in rows:
         if row["case_id"] not in known:
             raise InputError(f"{where}: case_id '{row['case_id']}' is not a case of {bench}")
-        scores = {d: _score(row[d], d, where) for d in DIMENSIONS}
-        record = _record(row, where)
+        record, rating = parsed(row, where)
         path = store.rating_path(record.rater, record.planner, record.case_id, record.arm, record.repeat)
-        rating = Rating(at=_at(row.get("at") or ""), scores=scores, note=row.get("note") or "")
         said = found.setdefault(path, (record, []))[1]
         if not said or _said(said[-1]) != _said(rating):
             said.append(rating)
     return sum(_append(store, path, record, said) for path, (record, said) in found.items())
+
+
+def parsed(row: Mapping[str, str], where: str) -> tuple[RatingFile, Rating]:
+    """Whose rating a row is, of what, and what it says. Raises as :func:`import_csv`."""
+    return _record(row, where), Rating(
+        at=_at(row.get("at") or ""),
+        scores={d: _score(row[d], d, where) for d in DIMENSIONS},
+        note=row.get("note") or "",
+        seconds=_seconds(row.get("seconds")),
+        paused=_seconds(row.get("paused")),
+    )
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        found = float(text or "")
+    except ValueError:
+        return None
+    return found if 0 <= found < math.inf else None
 
 
 def _at(text: str) -> str:

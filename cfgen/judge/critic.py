@@ -5,6 +5,7 @@ fine-tuned on edge labels drops in by its path. Needs torch and transformers.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp
@@ -57,6 +58,27 @@ def fingerprint(path: str | Path) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
+def expect_model(path: str | Path) -> None:
+    """Refuse what is neither a model's folder nor may be a hub's OWNER/NAME, before anything is loaded or asked.
+
+    Raises:
+        InputError: it is neither.
+    """
+    here = Path(path).expanduser()
+    if (here / "adapter_config.json").is_file() and not (here / "config.json").is_file():
+        raise InputError(
+            f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
+            "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
+        )
+    hub = re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not str(path).startswith(("/", ".", "~"))
+    if not (here / "config.json").is_file() and (here.exists() or not hub):
+        raise InputError(
+            f"critic '{path}': expected a model folder with config.json, weights and processor, found "
+            f"{'none in it' if here.is_dir() else 'a file' if here.exists() else 'no such folder'}; give the "
+            "folder that a model was saved in, or a hub's OWNER/NAME"
+        )
+
+
 @dataclass
 class LocalCritic:
     """``model`` and ``processor`` as ``transformers`` loads them; see :meth:`load`."""
@@ -74,18 +96,7 @@ class LocalCritic:
             MissingExtraError: torch or transformers is not installed.
             InputError: no such model, or one that takes no images.
         """
-        here = Path(path).expanduser()
-        if (here / "adapter_config.json").is_file() and not (here / "config.json").is_file():
-            raise InputError(
-                f"critic '{path}': expected a whole model, found a LoRA adapter alone; merge it into its base "
-                "(merge_and_unload, as examples/train_critic.py does) and save model and processor"
-            )
-        if not (here / "config.json").is_file() and (here.exists() or str(path).startswith(("/", ".", "~"))):
-            raise InputError(
-                f"critic '{path}': expected a model folder with config.json, weights and processor, found "
-                f"{'none in it' if here.is_dir() else 'a file' if here.exists() else 'no such folder'}; give the "
-                "folder that a model was saved in"
-            )
+        expect_model(path)
         try:
             import torch  # noqa: F401 - transformers imports without it and fails later
             from transformers import AutoModelForImageTextToText, AutoProcessor

@@ -27,6 +27,7 @@ from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.registry import DEFAULT
+from cfgen.judge.stored import scored_as
 from cfgen.records import (
     Calibration,
     Fault,
@@ -107,6 +108,7 @@ def _stored_planners(store: Store, wanted: Sequence[str]) -> list[str]:
         )
     if ALL in wanted:
         return there
+    wanted = [scored_as(store, name) for name in wanted]
     for name in wanted:
         if name not in there:
             raise InputError(

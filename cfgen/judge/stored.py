@@ -26,6 +26,14 @@ def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> l
     return [_damaged(path, one, judge) if isinstance(one, StoreError) else one for path, one in found]
 
 
+def scored_as(store: Store, planner: str) -> str:
+    """The name under which a planner is stored here: its own, or the one that ends in it ("my_module.MyPlanner")."""
+    scored = [path.name for path in store.root.glob("runs/*") if path.is_dir()]
+    meant = planner.replace(":", ".")
+    found = [name for name in scored if name == meant or name.endswith(f".{meant}")]
+    return planner if planner in scored or len(found) != 1 else found[0]
+
+
 def unscored(store: Store, planner: str) -> str:
     """What to do about a planner that has no answer here: the name that was meant, or the command that scores it."""
     scored = sorted(path.name for path in store.root.glob("runs/*") if path.is_dir())

@@ -11,7 +11,7 @@ from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
-from cfgen.judge.stored import unscored
+from cfgen.judge.stored import scored_as, unscored
 from cfgen.records import Case, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
@@ -40,6 +40,7 @@ def check_traces(
         InputError: the planner has no rollout in these arms.
     """
     store = Store(bench)
+    planner = scored_as(store, planner)
     found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
     damaged = [str(one) for one in found if isinstance(one, StoreError)]
     rollouts = [one for one in found if isinstance(one, Rollout) and one.plan is not None]

@@ -72,6 +72,7 @@ def checker_of(
 ) -> "Checker":
     """A judge model or a critic, made ready for a rubric about traces."""
     from cfgen.judge.checker import CriticChecker
+    from cfgen.judge.critic import expect_model
     from cfgen.judge.edges import ModelChecker
     from cfgen.judge.rubrics.faithfulness import FaithfulnessRubric
     from cfgen.judge.rubrics.registry import create_trace_rubric
@@ -86,6 +87,7 @@ def checker_of(
         raise InputError(
             f"critic: answers the faithfulness rubric only, or faithfulness-scene; found rubric {rubric}"
         )
+    expect_model(str(critic))
     return CriticChecker(str(critic), rubric=asked)
 
 

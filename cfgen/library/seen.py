@@ -5,7 +5,7 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each
 from cfgen.judge.seen.answers import SeenClaims, answers_of
-from cfgen.judge.stored import unscored
+from cfgen.judge.stored import scored_as, unscored
 from cfgen.library.arguments import Names, Place, checked, names
 from cfgen.records import Rollout
 from cfgen.scenes.folder import load_scene
@@ -20,6 +20,7 @@ def check_claims(bench: Place, planner: str, *, arms: Names = ("original", "haza
         InputError: the planner has no answer in these arms.
     """
     store = Store(Path(bench))
+    planner = scored_as(store, planner)
     found = [r for arm in names(arms) for _, r in read_each(store.rollout_paths(planner, arm), Rollout)]
     rollouts = [r for r in found if isinstance(r, Rollout) and r.text]
     if not rollouts:

@@ -258,11 +258,13 @@ def _labels(path: Path) -> dict[str, dict[str, bool]]:
 def _from_bench(root: Path, planner: str, checker: str) -> _Side:
     """A planner's answers to originals whose drive was recorded."""
     from cfgen.geometry.trajectory import resample
+    from cfgen.judge.stored import scored_as
     from cfgen.records import Rollout
     from cfgen.rollouts.inputs import RolloutInputs
     from cfgen.store import Store
 
     store = Store(root)
+    planner = scored_as(store, planner)
     inputs = RolloutInputs(store, store.benchmark.seed)
     cases = {case.case_id: case for case in store.cases()}
     side = _Side(planner, f"{root}:{planner}", {}, {})

@@ -23,7 +23,7 @@ class CampaignItem(Record):
     repeat: int = Field(default=0, ge=0)
     #: of a known answer: which, and its right scores
     known: str = ""
-    #: of a known answer: the planner whose words on the original frame it begins with; empty: scripted ones
+    #: of a known answer: the planner whose answer to the original frame it is made of; empty: all is scripted
     words_of: Identifier | Literal[""] = ""
     expected: ItemScores = Field(default_factory=dict)
     #: seats that rate it; empty: all
@@ -52,6 +52,8 @@ class CampaignEntry(Record):
     note: str = ""
     seconds: float | None = None
     paused: float | None = None
+    #: kept though the rater was told that the rubric excludes the three together
+    sure: bool = False
 
 
 class CampaignLog(Stored):

@@ -109,13 +109,13 @@ def check_scene(
 
 
 def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
-    """What a build refuses the scene for: a front frame at t0 that shows no road, or a camera that is a mere guess."""
+    """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    if why := why_unsure(scene.extra):
-        yield Fault("error", f"camera '{scene.front.name}'", why)
     view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): image}).now
     if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image):
         yield Fault("error", folder.front_frame().image, why)
+    elif why := why_unsure(scene.extra):  # of what is no road, the camera does not matter
+        yield Fault("error", f"camera '{scene.front.name}'", why)
 
 
 def _images(folder: SceneFolder) -> Iterator[Fault]:

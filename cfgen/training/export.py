@@ -17,6 +17,7 @@ from typing import Any, Literal
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes
 from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
+from cfgen.core.progress import Progress
 from cfgen.judge.critic import critic_content
 from cfgen.judge.known.probe import KnownItem, known_item
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
@@ -229,23 +230,33 @@ def _write(store: Store, part: Path, name: str, examples: Sequence[Example], use
     (part / "images").mkdir(parents=True, exist_ok=True)
     inputs = RolloutInputs(store, store.benchmark.seed)
     cases = {case.case_id: case for case in store.cases()}
-    items: dict[str, KnownItem] = {}
     chat: Callable[[Path, KnownItem, Example], dict[str, Any]] = (
         _critic_row if use == "critic" else _verifier_row
     )
-    with (part / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-        for e in examples:
-            item = items.get(e.known.id)
-            if item is None:
-                item = items[e.known.id] = known_item(inputs, cases[e.known.case_id], e.known)
-            about = {
-                "id": derive_id(e.known.id, e.relation),
-                "edge": e.relation,
-                "drive": derive_id("drive", e.known.drive),
-                "kind": e.known.kind,
-                "source": e.known.source,
-            }
-            file.write(json.dumps({**chat(part, item, e), **about}, ensure_ascii=False) + "\n")
+    of_trace: dict[str, list[int]] = {}
+    for i, e in enumerate(examples):
+        of_trace.setdefault(e.known.id, []).append(i)
+    rows: dict[int, str] = {}
+    progress = Progress(f"{name}: rows", len(examples))
+    for places in of_trace.values():  # one trace's pictures in memory at a time
+        known = examples[places[0]].known
+        item = known_item(inputs, cases[known.case_id], known)
+        for i in places:
+            row = {**chat(part, item, examples[i]), **_about(examples[i])}
+            rows[i] = json.dumps(row, ensure_ascii=False)
+        progress.step(by=len(places))
+    lines = "".join(f"{rows[i]}\n" for i in range(len(examples)))
+    (part / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+
+
+def _about(e: Example) -> dict[str, Any]:
+    return {
+        "id": derive_id(e.known.id, e.relation),
+        "edge": e.relation,
+        "drive": derive_id("drive", e.known.drive),
+        "kind": e.known.kind,
+        "source": e.known.source,
+    }
 
 
 def _critic_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:

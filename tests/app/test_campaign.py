@@ -10,16 +10,19 @@ from xml.etree import ElementTree
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.app.question import plans, read
 from cfgen.campaigns.create import create, load
 from cfgen.campaigns.exchange import export, import_ratings
 from cfgen.campaigns.figures import figures
+from cfgen.campaigns.known import GOLD_KINDS, feasible, known_rollouts, lent
+from cfgen.campaigns.log import logs, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
-from cfgen.render.panel import spoken
 from cfgen.report_page.data import read_report_data
 from cfgen.report_page.sections.correction import people_scores
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.verify import Verification
 from tests.app.asking import ask, picture
 from tests.benches import run
@@ -65,9 +68,10 @@ def test_answers_are_shared_out_with_overlap_and_training_on_scenes_of_its_own(
     apart = {scenes[i.case_id] for i in kinds["training"]}
     assert not apart & {scenes[i.case_id] for i in (*kinds["answer"], *kinds["gold"])}
     rated = [c for c, scene in scenes.items() if scene not in apart]
-    assert Counter((i.planner, i.case_id) for i in kinds["answer"]) == Counter(
+    both = [*kinds["answer"], *(i.model_copy(update={"planner": i.words_of}) for i in kinds["gold"])]
+    assert Counter((i.planner, i.case_id) for i in both) == Counter(
         (p, c) for p in ("cruise", "logged") for c in rated
-    )
+    ), "gold stands in for answers"
     shared = [i for i in kinds["answer"] if not i.seats]
     assert len(shared) == round(0.5 * len(kinds["answer"]))
     alone = Counter(i.seats for i in kinds["answer"] if i.seats)
@@ -77,20 +81,54 @@ def test_answers_are_shared_out_with_overlap_and_training_on_scenes_of_its_own(
 def test_gold_is_spread_over_cases_and_shares_no_words_with_the_training(api: Api) -> None:
     campaign, room = api.rating.campaign, api.rating
     gold = [i for i in campaign.items if i.kind == "gold"]
-    open_to_gold = {i.case_id for i in campaign.items if i.kind == "answer"}
-    assert len({i.case_id for i in gold}) == min(len(gold), len(open_to_gold))
+    assert len({i.case_id for i in gold}) == min(
+        len(gold), len({i.case_id for i in campaign.items if i.planner})
+    )
     assert len({i.known for i in gold}) == len(gold)
     shown: dict[str, set[str]] = {"gold": set(), "training": set(), "answer": set()}
     for task in room.tasks("zoe"):
         before, after = room.question("zoe", task.token)["words"]
         shown[task.item.kind] |= {f"{w['said']} {w['why']}".strip() for w in (before, after)} - {""}
-        if task.item.words_of:
-            path = api.store.rollout_path(task.item.words_of, "original", task.case_id)
-            told = read_record(path, Rollout)
-            assert before["said"] in (told.plan.trace.scene, spoken(told.text) or told.reason)
     assert shown["training"]
     assert not shown["gold"] & shown["training"]
-    assert {i.words_of for i in gold} & {"cruise", "logged"}
+
+
+def test_gold_is_a_rated_planners_answer_driven_otherwise_and_seen_once(api: Api) -> None:
+    """What a script can count in JSON and plots: nothing of it is there in gold alone."""
+    begins = Counter()
+    for task in api.rating.tasks("zoe"):
+        if task.item.kind == "training":
+            continue
+        question = api.rating.question("zoe", task.token)
+        planner = task.item.words_of or task.planner
+        told = read_record(api.store.rollout_path(planner, "original", task.case_id), Rollout)
+        assert question["words"][0] == read(told)
+        assert {k: v[0] for k, v in question.items() if k in ("plans", "speeds")} == {
+            k: v[0] for k, v in plans(told, told).items() if k in ("plans", "speeds")
+        }
+        before, after = question["speeds"]
+        assert (before[0], len(before)) == (after[0], len(after))
+        assert {bool(w["raw"]) for w in question["words"]} == {bool(read(told)["raw"])}
+        assert ["[waypoints]" in w["raw"] for w in question["words"]] == [planner == "cruise"] * 2
+        begins[planner, task.case_id] += 1
+    assert {planner for planner, _ in begins} == {"cruise", "logged"}
+    assert set(begins.values()) == {1}
+
+
+def test_every_known_answer_begins_as_fast_as_the_plan_it_is_made_of(api: Api) -> None:
+    inputs, made = RolloutInputs(api.store, api.store.benchmark.seed), Counter()
+    for case in api.store.cases()[:2]:
+        for planner in ("cruise", "logged"):
+            of = lent(api.store, planner, case.case_id)
+            for kind in [k for k in GOLD_KINDS if feasible(inputs, case, k, of)]:
+                shown = plans(*known_rollouts(inputs, case, kind, of))
+                first, second = shown["speeds"]
+                assert (first[0], len(first)) == (second[0], len(second)), kind
+                made[kind] += shown["plans"][0] != shown["plans"][1]
+    stay = {"ignores", "notices_and_keeps_going", "promises_to_brake_and_keeps_going"}
+    assert {k for k, n in made.items() if not n} <= stay
+    assert not made["ignores"]
+    assert made["brakes_too_late"] > 0
 
 
 def test_a_campaign_that_cannot_be_is_explained(scored: Path, plan: Path, tmp_path: Path) -> None:
@@ -120,6 +158,63 @@ def test_training_comes_first_with_feedback_and_nothing_tells_gold_from_answers(
     assert [bool(t["feedback"]) for t in told] == [True, True, False]
     assert set(told[0]["feedback"]["scores"]) == set(DIMENSIONS)
     assert told[0]["feedback"]["why"]
+
+
+def test_nothing_is_rated_before_the_training_and_what_is_out_counts_nowhere(api: Api) -> None:
+    tokens = ask(api, "rate_progress")["tokens"]
+    ahead = {"do": "rate", "name": "anna", "token": tokens[2], "scores": dict.fromkeys(DIMENSIONS, 1)}
+    assert "2 of its answers are still to be scored" in api.call(ahead)["error"]
+    rate(api, "anna", 0)
+    rate(api, "ben", 2)
+    before = ask(api, "campaign", "mia")
+    out = next(i.case_id for i in api.rating.campaign.items if i.id == before["disputed"][0]["item"])
+    lost = [i for i in api.rating.campaign.items if i.case_id == out]
+    gone = next(t.token for t in api.rating.tasks("anna") if t.case_id == out)
+    n = len(tokens)
+    ask(api, "decide", "kurt", id=out, decision="reject", reason="ugly")
+    after = ask(api, "campaign", "mia")
+    for told in (
+        ask(api, "rate_question", token=gone),
+        ask(api, "rate", token=gone, scores=dict.fromkeys(DIMENSIONS, 1)),
+    ):
+        assert "taken out of the benchmark" in told["gone"]
+        assert gone not in told["tokens"]
+        assert len(told["tokens"]) + told["out"] == n
+    disputed = api.call({"do": "dispute", "item": before["disputed"][0]["item"]}, user="mia")
+    assert f"case {out} has been taken out" in disputed["error"]
+    assert (before["out"], after["out"]) == (0, len(lost))
+    assert not {d["item"] for d in after["disputed"]} & {i.id for i in lost}
+    assert after["progress"][0]["of"] == len(ask(api, "rate_progress")["tokens"])
+    ask(api, "undo", "kurt")
+    assert ask(api, "campaign", "mia") == before
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"seconds": -5}, "seconds: expected a number of seconds from 0, found '-5'"),
+        ({"paused": "a"}, "paused: expected a number"),
+        ({"note": "x" * 2001}, "at most 2000 characters, found 2001"),
+        ({"scores": {**dict.fromkeys(DIMENSIONS, 1), "overall": 7}}, "expected 0, 1, 2 or X"),
+    ],
+)
+def test_what_cannot_be_kept_is_said_and_not_mended_in_silence(api: Api, sent: dict, words: str) -> None:
+    token = ask(api, "rate_progress")["tokens"][0]
+    given = {"do": "rate", "name": "anna", "token": token, "scores": dict.fromkeys(DIMENSIONS, 1), **sent}
+    assert words in api.call(given)["error"]
+    assert not any(ask(api, "rate_progress")["done"])
+
+
+def test_drift_counts_each_answer_once_as_it_was_first_scored(api: Api) -> None:
+    rate(api, "anna", 0)
+    for score in (1, 1, 2):
+        token = ask(api, "rate_progress")["tokens"][-1]
+        ask(api, "rate", token=token, scores=dict.fromkeys(DIMENSIONS, score))
+    drift = ask(api, "campaign", "mia")["drift"]
+    assert sum(d["gold"][1] for d in drift) == 3
+    assert sum(d["n"] for d in drift) == len(ask(api, "rate_progress")["tokens"]) - 2
+    assert {tuple(d["means"]) for d in drift} == {(0, 0, 0)}
+    assert [d["again"] for d in drift] == [0, 0, 3]
 
 
 def test_seats_are_taken_once_and_a_rater_too_many_is_told(api: Api) -> None:
@@ -176,15 +271,28 @@ def test_what_is_adjudicated_counts_in_report_and_calibration(api: Api) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio"])
-def test_ratings_go_out_and_come_back_as_they_were(api: Api, scored: Path, tmp_path: Path, form) -> None:
+def test_a_campaign_goes_out_and_comes_back_whole(
+    api: Api, scored: Path, plan: Path, tmp_path: Path, form
+) -> None:
+    campaign, file = api.rating.campaign, tmp_path / "ratings"
     rate(api, "anna", 1)
-    file = tmp_path / "ratings"
-    n = export(api.store.root, api.rating.campaign, file, form)
-    assert n == len(ask(api, "rate_progress")["tokens"])
+    rate(api, "ben", 2, n=4)
+    token = ask(api, "rate_progress")["tokens"][-1]
+    ask(api, "rate", token=token, scores=dict.fromkeys(DIMENSIONS, 0), note="after all")
+    item = next(i.id for i in campaign.items if i.kind == "answer")
+    odd = {"reasoning": 0, "waypoints": 0, "overall": 2}
+    assert "do not go together" in ask(api, "adjudicate", "mia", item=item, scores=odd)["ask"]
+    ask(api, "adjudicate", "mia", item=item, scores=odd, sure=True)
+    n = export(api.store.root, campaign, file, form)
+    assert n == len(ask(api, "rate_progress")["tokens"]) + 1 + 4 + 1
     if form == "csv":
         rows = list(csv.DictReader(file.open()))
-        assert Counter(r["kind"] for r in rows)["training"] == 2
+        assert Counter(r["kind"] for r in rows)["training"] == 4
         assert float(rows[0]["seconds"]) == 10
+        assert Counter(r["counts"] for r in rows) == {"yes": n - 1, "no": 1}
+        anew = [r for r in rows if r["place_shown"] == "yes"]
+        assert [(r["rater"], r["kept_anyway"]) for r in anew] == [("anna", "no"), ("adjudicated", "yes")]
+        assert sum(r["kept_anyway"] == "yes" for r in rows) == 1
     if form == "label-studio":
         controls = {
             c.get("name") for c in ElementTree.parse(file.with_suffix(".xml")).iter() if c.get("toName")
@@ -197,18 +305,41 @@ def test_ratings_go_out_and_come_back_as_they_were(api: Api, scored: Path, tmp_p
         }
         assert used <= controls == {*DIMENSIONS, "note"}
     other = Api(shutil.copytree(scored, tmp_path / "other"))
-    added = import_ratings(other.store.root, file)
+    told = run("campaign", "import", str(other.store.root), str(file), "--campaign", str(plan))
+    assert told[:2] == (0, f"{n} ratings added\n"), told
+    assert figures(other.store, campaign) == figures(api.store, campaign)
+    again = tmp_path / "again"
+    export(other.store.root, campaign, again, form)
+    assert again.read_bytes() == file.read_bytes()
     theirs, ours = (
         {(r.rater, r.planner, r.case_id, r.arm): r.history[-1].scores for r in a.store.ratings()}
         for a in (other, api)
     )
     assert theirs == ours
-    assert added == len(ours) > 0
-    assert import_ratings(other.store.root, file) == 0, "what is there already is not added twice"
-    rate(api, "anna", 0)
-    export(api.store.root, api.rating.campaign, file, form)
-    assert [import_ratings(api.store.root, file), import_ratings(other.store.root, file)] == [0, len(ours)]
-    assert import_ratings(other.store.root, file) == 0, "nor is what was scored anew since"
+    assert import_ratings(other.store.root, file, campaign) == 0, "what is there already is not added twice"
+    rate(api, "ben", 0, n=1)
+    export(api.store.root, campaign, file, form)
+    assert [import_ratings(a.store.root, file, campaign) for a in (api, other, other)] == [0, 1, 0]
+
+
+def test_an_import_says_what_is_missing_and_writes_nothing(api: Api, scored: Path, tmp_path: Path) -> None:
+    campaign, file, other = api.rating.campaign, tmp_path / "r.csv", shutil.copytree(scored, tmp_path / "o")
+    rate(api, "anna", 1, n=4)
+    export(api.store.root, campaign, file)
+    moved = [i.model_copy(update={"case_id": "0" * 12}) for i in campaign.items]
+    for plan, words in (
+        (None, "give the file that 'create' wrote too, with --campaign"),
+        (campaign.model_copy(update={"name": "next"}), "expected one of campaign 'next'"),
+        (campaign.model_copy(update={"items": tuple(moved)}), "expected case_id '000000000000'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            import_ratings(other, file, plan)
+    store = Api(other).store
+    seat_of(store, campaign, "ben")  # who sits where anna sat
+    with pytest.raises(InputError, match="rater 'anna': expected seat rater2, rater3, found rater1"):
+        import_ratings(other, file, campaign)
+    assert [log.entries for log in logs(store, campaign)] == [()]
+    assert not store.ratings()
 
 
 def test_a_file_that_holds_no_ratings_is_named(api: Api, tmp_path: Path) -> None:
@@ -221,6 +352,8 @@ def test_a_file_that_holds_no_ratings_is_named(api: Api, tmp_path: Path) -> None
 
 
 def test_show_says_where_it_stands(api: Api, plan: Path) -> None:
+    code, said, _ = run("campaign", "show", str(api.store.root), str(plan))
+    assert (code, said.splitlines()[0]) == (0, "nobody has begun")
     rate(api, "anna", 0)
     code, said, _ = run("campaign", "show", str(api.store.root), str(plan))
     assert code == 0

@@ -195,7 +195,7 @@ def test_the_cookie_is_the_servers_own_and_no_script_or_other_site_gets_it(url: 
     cookie = headers["set-cookie"].lower()
     assert "chosen" not in cookie
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie
     policy = send(url, "/")[2]
     assert policy["x-frame-options"] == "DENY"
     assert "frame-ancestors 'none'" in policy["content-security-policy"]
@@ -231,22 +231,43 @@ def test_without_a_login_nothing_is_told_and_each_role_gets_its_rooms(api: Api, 
     assert rooms == {"rater": {"rate"}, "curator": {"curate"}, "manager": {"curate", "rate"}}
 
 
-def test_guessing_passwords_becomes_slow_for_that_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guessing_passwords_becomes_slow_for_that_name_from_there_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("cfgen.app.accounts._N", 2)
     logins = Logins([Account(n, "rater", hashed(PASSWORD)) for n in ("anna", "ben")])
     for _ in range(5):
         assert logins.check("anna", "guess", "10.0.0.1") is None
-    first = logins.wait("anna", "10.0.0.2")
+    first = logins.wait("anna", "10.0.0.1")
     assert first > 0
-    assert logins.check("anna", PASSWORD, "10.0.0.2") is None, "too soon, whatever the password"
-    assert logins.check("ben", PASSWORD, "10.0.0.2") is not None
+    assert logins.check("anna", PASSWORD, "10.0.0.1") is None, "too soon, whatever the password"
+    assert logins.check("ben", PASSWORD, "10.0.0.1") is not None
+    assert logins.wait("anna", "10.0.0.2") == 0
     now[0] += first
     assert logins.check("anna", "guess", "10.0.0.1") is None
     assert logins.wait("anna", "10.0.0.1") > first
     now[0] += 301
     assert logins.check("anna", PASSWORD, "10.0.0.1") is not None
     assert logins.wait("anna", "10.0.0.1") == 0
+
+
+def test_guesses_from_many_addresses_lock_nobody_out_and_get_one_try_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cfgen.app.accounts._N", 2)
+    logins = Logins([Account("anna", "rater", hashed(PASSWORD))])
+    for n in range(169):
+        assert logins.check("anna", "guess", f"10.0.1.{n}") is None
+    assert logins.wait("anna", "10.0.0.2") == 0
+    assert logins.check("anna", PASSWORD, "10.0.0.2") is not None, "from a fresh address at once"
+    for _ in range(2):
+        logins.check("anna", "guess", "10.0.0.3")
+    assert logins.wait("anna", "10.0.0.3") > 0, "four tries where nobody guesses"
+    for n in range(6):
+        logins.check("ben", "guess", f"2001:db8::{n}")
+    assert logins.wait("ben", "2001:db8::ffff") > 0, "one party's 2^64 addresses are one"
 
 
 def test_made_up_names_lock_nobody_out_and_tell_nobody_which_names_there_are(

@@ -87,7 +87,9 @@ def test_two_of_three_and_managers_decide_where_the_benchmark_says_so(api: Api) 
     )
     assert "ok" in api.call(back, user="mia", role="manager")
     assert api.store.has_case(one)
+    assert "expected a case that is out" in api.call(back, user="mia", role="manager")["error"]
     api.store.change_benchmark(lambda b: b.model_copy(update={"policy": "manager"}))
+    assert "stays in: mia, a manager, wants it in" in decide(api, "anna", one, "reject")
     assert "no manager has decided" in decide(api, "anna", two, "reject")
     assert decide(api, "mia", two, "reject", "manager") == "Rejected"
     assert Verification(api.store.root).run() == []
@@ -111,6 +113,9 @@ def test_undoing_what_was_made_again_brings_the_old_one_back_and_puts_the_new_on
     assert api.store.has_case(old)
     assert not api.store.has_case(new)
     assert f"in place of {old}" in ask(api, "item", id=new)["reason"]
+    blind = api.call({"do": "queue"}, user="ben", role="curator")["ok"]
+    assert {row["id"]: row["status"] for row in blind["rows"]}[new] == "rejected"
+    assert blind["counts"]["here"] == len(api.store.case_ids())
 
 
 def test_others_decisions_show_after_ones_own(api: Api) -> None:

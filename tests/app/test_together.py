@@ -129,6 +129,8 @@ def rated(page, keys: str) -> None:
     here = room(page, "Rate")
     page.wait_for_selector("#room-rate fieldset.current")
     total = int(here.locator("[data-progress]").inner_text().split(" of ")[1].split()[0])
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".cf-toast")).to_contain_text("The training comes first: 1 of 1 to go")
     for n in range(total):
         expect(here.locator("[data-progress]")).to_contain_text(f"{n} of {total}")
         page.keyboard.type(keys)
@@ -137,6 +139,10 @@ def rated(page, keys: str) -> None:
             expect(page.locator("dialog[open]")).to_contain_text("Right would be")
             page.keyboard.press("Escape")
     expect(here.locator("[data-progress]")).to_contain_text(f"{total} of {total}")
+    last = here.locator("[data-agreement] table").last
+    last.scroll_into_view_if_needed()
+    box = last.bounding_box()
+    assert 0 <= box["y"] < box["y"] + box["height"] <= page.viewport_size["height"] + 1
 
 
 def test_two_raters_at_once_and_the_manager_has_the_last_word(browser, url, api) -> None:
@@ -152,8 +158,8 @@ def test_two_raters_at_once_and_the_manager_has_the_last_word(browser, url, api)
         expect(here.locator("[data-drift] tbody tr")).to_have_count(6)
         expect(here.locator("[data-right]")).to_have_text(re.compile(r"anna: \d of 1 right · ben: \d of 1"))
         expect(here.locator("[data-list] li")).to_have_count(2)
+        mia.wait_for_selector("#room-campaign [data-plots] polyline")  # the first is open
         mia.keyboard.press("ArrowRight")
-        mia.wait_for_selector("#room-campaign [data-plots] polyline")
         expect(here.locator("[data-said] li")).to_have_count(2)
         assert serious(mia, "Campaign") == []
         assert nameless(mia, "#room-campaign") == []
@@ -164,6 +170,8 @@ def test_two_raters_at_once_and_the_manager_has_the_last_word(browser, url, api)
             here.locator(f"select[name={name}]").select_option(score)
         here.locator("[data-note]").fill("<b>late</b>")
         here.get_by_role("button", name="decide").click()
+        expect(mia.locator("dialog[open]")).to_contain_text("cannot be told, yet the rest has scores")
+        mia.get_by_role("button", name="keep them all the same").click()
         expect(mia.locator(".cf-toast")).to_contain_text("Decided")
         expect(here.locator("[data-list]")).to_contain_text("decided")
         assert here.locator("[data-list] b:text('late')").count() == 0

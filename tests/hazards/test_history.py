@@ -43,13 +43,16 @@ class Drawn(ColourGround):
     """Sees by colours; ``blind``: pictures in which it sees no road; ``things``: what stands in others, by id."""
 
     weaker = False  # it is taken at its word
+    still = 0.0  # share of a blind picture, from its lower edge, in which it sees road after all
 
     def __init__(self, blind: Sequence[np.ndarray] = (), things: Mapping[int, Thing] | None = None):
         self.blind, self.things = blind, things or {}
 
     def _view(self, frame) -> SceneView:
         seen = super()._view(frame)
-        road = seen.road & ~np.any([frame.image is image for image in self.blind])
+        road = seen.road.copy()
+        if any(frame.image is image for image in self.blind):
+            road[: round((1 - self.still) * len(road))] = False
         things = (self.things[id(frame.image)],) if id(frame.image) in self.things else ()
         return replace(seen, road=road, things=things)
 
@@ -164,6 +167,13 @@ def test_from_afar_and_with_colours_alone_nobody_is_expected_to_see_road(monkeyp
     assert far.of(hazard(20, 0), crosses=False) is None
     monkeypatch.setattr(Drawn, "weaker", True)
     assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is not None
+
+
+def test_who_sees_road_but_none_under_the_place_is_believed_from_afar_too(monkeypatch):
+    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
+    assert past(blind=(-1.0,)).of(hazard(20, 0), crosses=False) is not None
+    monkeypatch.setattr(Drawn, "still", 0.2)
+    assert past(blind=(-1.0,)).of(hazard(20, 0), crosses=False) is None
 
 
 def test_a_walker_from_off_the_road_waited_at_its_edge():

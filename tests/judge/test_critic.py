@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import cfgen
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.judge.critic import LocalCritic
 from cfgen.judge.rubrics.faithfulness import QUESTIONS
@@ -46,7 +47,7 @@ def test_a_path_that_is_no_model_is_told_before_anything_is_loaded(name: str, tm
 def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"cfgen-bench\[local\]"):
-        LocalCritic.load("nowhere")
+        LocalCritic.load("owner/nowhere")
 
 
 @pytest.fixture
@@ -80,3 +81,8 @@ def test_raising_one_verdicts_logit_raises_its_probability(folder):
     for edge, p in before.items():
         odds = after[edge] / (1 - after[edge]) / (p / (1 - p))
         assert odds == pytest.approx(np.exp(2.0), rel=1e-3)
+
+
+def test_what_cannot_be_a_model_is_refused_before_the_benchmark_is_read(tmp_path):
+    with pytest.raises(InputError, match=r"critic 'critic': expected a model folder .* no such folder"):
+        cfgen.check_traces(tmp_path, "any", critic="critic")

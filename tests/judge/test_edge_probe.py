@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cfgen
+from cfgen.cli.commands.traces import edge_table
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
@@ -324,3 +325,12 @@ def test_a_table_that_does_not_fit_adds_nothing(store: Store, tmp_path: Path, ch
     with pytest.raises(InputError, match=said):
         import_edges(store.root, file)
     assert not (store.root / "edge_ratings" / "faithfulness" / "eve").exists()
+
+
+def test_without_any_reply_no_share_is_shown(store: Store, pool: KnownPool):
+    """Nobody said anything: neither 0% nor 100% of it was wrong."""
+    found = summarize(VerifierChecker("offline"), pool, list(pool.traces), {}, "sha256:" + "0" * 64)
+    assert found.failed == found.n
+    rows = [line.split() for line in edge_table(found).splitlines() if "+" in line]
+    assert rows
+    assert all(row[-4:-1] == ["-", "-", "-"] for row in rows)

@@ -3,24 +3,33 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
+from cfgen.judge.known.corruptions import KINDS
 from cfgen.judge.known.facts import named
 from cfgen.judge.known.failures import FAILURES
 from cfgen.judge.known.intent import Intent, follows, read_intent
 from cfgen.judge.known.pool import RELATIONS, build_pool
-from cfgen.judge.known.sources import announced
+from cfgen.judge.known.sources import Source, announced, scripted
 from cfgen.judge.known.wordings import MANOEUVRES, VAGUE, say
 from cfgen.judge.known.written import Corruptor, SecondModel
 from cfgen.records import KnownPool, KnownTrace
 from cfgen.store import Store
-from tests.report_page.bench import blind, case_id, make_bench, straight, write_answer
+from tests.report_page.bench import all_road, blind, case_id, make_bench, straight, write_answer
 
 V0 = 12.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _road() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        all_road(patch)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -114,11 +123,25 @@ def test_what_is_known_of_the_frame_follows_from_what_was_put_there(store: Store
     cases = {case.case_id: case for case in store.cases()}
     for known in pool.traces:
         thing = re.escape(named(cases[known.case_id].hazard))
-        where = rf"\b{thing}(?:,| is| is visible| can be made out)? (?:ahead|entering|at|in the oncoming)\b"
+        where = rf"\b{thing}(?:,|(?: is| are)(?: visible)?| can be made out)? (?:ahead|entering|at|in the oncoming)\b"
         for relation, words in (("E1", known.trace.scene), ("E2", known.trace.justification)):
             right = bool(re.search(where, words, re.IGNORECASE))
             if relation in known.known:
                 assert known.known[relation] == (right and known.arm == "hazard"), (known.kind, words)
+
+
+def test_no_trace_comes_twice(store: Store, monkeypatch: pytest.MonkeyPatch):
+    """One answer to each case and one way to break it give one broken trace a case, however many are wanted."""
+    answers: dict[str, Source] = {}
+    monkeypatch.setattr(
+        "cfgen.judge.known.pool.scripted",
+        lambda facts, rng: answers.setdefault(facts.case.case_id, scripted(facts, rng)),
+    )
+    kind = "frame before the edit"
+    monkeypatch.setattr("cfgen.judge.known.pool.KINDS", {kind: KINDS[kind]})
+    found = build_pool(store, ("scripted",), per_edge=20, seed=1, wanted=("E1",))
+    assert len({k.id for k in found.traces}) == len(found.traces) <= 16
+    assert found.dropped[f"E1, {kind}: made before"] > 0
 
 
 def test_seeds_decide(store: Store):
@@ -134,6 +157,10 @@ def test_every_wording_is_read_as_what_it_means():
                 words = say(wording, "a fallen tree", "at the right edge of the road", side)
                 assert read_intent(words) == announced(name, side), words
                 assert follows(read_intent(words), longitudinal, lateral.format(side=side)) is True
+    several = [say(w, "wild boars", "ahead") for _, _, wordings in MANOEUVRES.values() for w in wordings]
+    assert not [
+        words for words in several if re.search(r"boars(?: ahead)? (?:is|asks|leaves|makes)\b", words)
+    ]
     assert {read_intent(say(w, "a deer", "ahead on the left")) for w in VAGUE} == {None}
 
 

@@ -276,6 +276,13 @@ def test_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "direction: 1 refuted, 0 possible, 0 unknown" in out
     assert "own motion: 1 refuted, 0 possible, 0 unknown" in out
     assert "it drives 12.0 m/s" in out
+    assert "No claim was read in 3 of 5 sentences" in out
+    assert main(["traces", "claims", str(root), "--planner", "lind", "--arms", "hazard"]) == 2
+    (root / "runs" / "blind").rename(root / "runs" / "my_module.blind")
+    assert len(cfgen.check_claims(root, "blind", arms="hazard").answers) == 2
+    assert len(cfgen.check_claims(root, "my_module:blind", arms="hazard").answers) == 2
+    (root / "runs" / "my_module.blind").rename(root / "runs" / "blind")
+    capsys.readouterr()
     main(["report", str(root), "--out", str(tmp_path / "r"), "--panels", "0"])
     rows = (tmp_path / "r" / "tables" / "seen.csv").read_text().splitlines()[1:]
     assert rows == ["blind,direction,1,0,0", "blind,own motion,1,0,0"]

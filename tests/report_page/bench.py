@@ -6,10 +6,12 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pytest
 
 from cfgen import __version__
 from cfgen.core.files import png_bytes, write_record
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.perception.view import SceneView
 from cfgen.records import (
     DIMENSIONS,
     Attempt,
@@ -33,6 +35,7 @@ from cfgen.records import (
     Vote,
     judged_as,
 )
+from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import write_scene
 from cfgen.store import Store
 
@@ -268,3 +271,9 @@ def write_swap(store: Store, planner: str, i: int, followed: bool | None) -> Non
             followed=followed,
         )
     )
+
+
+def all_road(patch: pytest.MonkeyPatch) -> None:
+    """Every painted frame seen as road all over: there is room on the side of oncoming traffic, and to swerve."""
+    view = SceneView(np.ones((90, 160), bool), np.zeros((90, 160), bool), SIZE, None, {"name": "test"})
+    patch.setattr(RolloutInputs, "road", lambda self, case: view)

@@ -68,6 +68,13 @@ window.cf = (() => {
       if (handle(event) === true) event.preventDefault();
     });
   }
+  // whether to keep what the rubric excludes: a dialog with a place for the reason
+  function sure(box, why) {
+    box.querySelector("p").textContent = why;
+    box.returnValue = "";
+    box.showModal();
+    return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue === "keep"), { once: true }));
+  }
   // a room loads when it is first looked at
   function onShown(element, start) {
     const watch = new IntersectionObserver((seen) => { if (seen.some((s) => s.isIntersecting)) { watch.disconnect(); start(); } });
@@ -224,5 +231,5 @@ window.cf = (() => {
       outline(on) { showOutline = on; place(); }, get outlined() { return showOutline; },
     };
   }
-  return { ask, el, hidden, DIMENSIONS, marks, gates, jobs, keys, rows, when, toast, viewer, stored, me, leave, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
+  return { ask, sure, el, hidden, DIMENSIONS, marks, gates, jobs, keys, rows, when, toast, viewer, stored, me, leave, name: () => name, setName, onName: (f) => listeners.push(f), onShown, changed: () => listeners.forEach((f) => f()) };
 })();

@@ -36,7 +36,7 @@ function count(c) {
   $("counts").replaceChildren(
     cf.el("b", {}, `${c.mine} of ${c.here}`), " looked at by you",
     cf.el("progress", { max: Math.max(c.here, 1), value: c.mine, "aria-label": "looked at by you" }),
-    cf.el("small", {}, `${c.here} of ${wanted} wanted · ${c.rejected || 0} rejected · ${c.refused || 0} refused by gates`));
+    cf.el("small", {}, `${c.here > wanted ? `${c.here} cases, ${wanted} were asked for` : `${c.here} of ${wanted} wanted`} · ${c.rejected || 0} rejected · ${c.refused || 0} refused by gates`));
 }
 function facets(found) {
   tags = found.tag.map(([t]) => t);
@@ -175,13 +175,13 @@ async function tag(on) {
   await load();
 }
 async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
-async function bringBack() { if (now && now.status === "rejected") { await cf.ask("bring_back", { id: now.id }); cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
+async function bringBack() { if (now && now.status === "rejected" && await cf.ask("bring_back", { id: now.id }).catch(() => null)) { cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
 
 const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };
 const flicker = () => { view.flicker(!view.flickering); press("flicker", view.flickering); };
 const zoom = () => { view.zoom(!view.zoomed); press("zoom", view.zoomed); };
 const outline = () => { view.outline(!view.outlined); press("outline", view.outlined); };
-const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, t: () => tag(true), g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), " ": () => (walled ? sides() : flicker()),
+const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, t: () => tag(true), g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), escape: () => walled && wall(false), " ": () => (walled ? sides() : flicker()),
   arrowright: () => go(at + 1), arrowdown: () => go(at + 1), arrowleft: () => go(at - 1), arrowup: () => go(at - 1) };
 cf.keys(element, (event) => {
   const on = document.activeElement, key = event.key.toLowerCase();
@@ -191,7 +191,7 @@ cf.keys(element, (event) => {
   if (!DO[key] || event.repeat && !/^arrow/.test(key)) return false;
   DO[key]();
   return true;
-}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["T", "tag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["← →", "previous, next case"], ["?", "this list"]]);
+}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["T", "tag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["Esc", "back from the wall"], ["← →", "previous, next case"], ["?", "this list"]]);
 for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["tag", () => tag(true)], ["again", DO.g], ["undo", undo], ["back", bringBack], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
 let typing = null;
 $("filter").addEventListener("change", () => { at = 0; chosen.clear(); load(); });

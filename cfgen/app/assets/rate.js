@@ -1,7 +1,7 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const view = cf.viewer($("view"), true), drawn = cf.plots($("plots"));
 let DIMENSIONS = cf.DIMENSIONS, VALUES = [0, 1, 2, null], ONE = false;
-let tokens = [], done = [], at = 0, row = 0, scores = {}, asked = 0, now = null;
+let tokens = [], done = [], at = 0, row = 0, scores = {}, asked = 0, now = null, out = 0, training = 0;
 // seconds looked at: a minute without a key, a click or a move, or another window in front, is a pause
 const clock = { since: 0, last: 0, seen: 0, paused: 0 };
 function begin() { clock.since = clock.last = performance.now(); clock.seen = clock.paused = 0; }
@@ -28,7 +28,7 @@ function mark() {
 function set(i, score) { if (!VALUES.includes(score)) return; scores[DIMENSIONS[i]] = score; row = Math.min(DIMENSIONS.length - 1, i + 1); mark(); }
 function count() {
   const n = done.filter(Boolean).length;
-  $("progress").textContent = tokens.length ? `${n} of ${tokens.length} rated · this is number ${at + 1}${now && now.training ? ", for training" : ""}` : "";
+  $("progress").textContent = tokens.length ? `${n} of ${tokens.length} rated · this is number ${at + 1}${now && now.training ? ", for training" : ""}${out ? ` · ${out} fell away: cases taken out` : ""}` : "";
   $("bar").max = Math.max(tokens.length, 1); $("bar").value = n;
 }
 async function start() {
@@ -37,7 +37,7 @@ async function start() {
   if (!cf.name()) { $("intro").textContent = "Type your name at the top of the page to begin. Each rater gets the answers in an order of their own."; return; }
   const p = await cf.ask("rate_progress").catch(() => null);
   if (!p) return;
-  tokens = p.tokens; done = p.done; at = p.at;
+  tokens = p.tokens; done = p.done; at = p.at; out = p.out || 0; training = p.training || 0;
   for (const part of ["question", "scores", "words", "plots"]) $(part).hidden = true;
   DIMENSIONS = p.dimensions || cf.DIMENSIONS; VALUES = p.values || [0, 1, 2, null]; ONE = !!p.dimensions;
   $("before").parentElement.hidden = $("flicker").hidden = ONE;
@@ -49,10 +49,12 @@ async function start() {
 }
 async function go(index) {
   if (!tokens.length) return;
-  at = Math.max(0, Math.min(tokens.length - 1, index));
-  const turn = ++asked, q = await cf.ask("rate_question", { token: tokens[at] }).catch(() => null);
+  const wanted = Math.max(0, Math.min(tokens.length - 1, index));
+  if (wanted >= training && done.slice(0, training).includes(false)) { cf.toast(`The training comes first: ${done.slice(0, training).filter((d) => !d).length} of ${training} to go.`, true); return; }
+  const turn = ++asked, q = await cf.ask("rate_question", { token: tokens[wanted] }).catch(() => null);
   if (turn !== asked || !q) return;
-  now = q;
+  if (q.gone) return fellAway(q);
+  at = wanted; now = q;
   for (const part of ["question", "scores", "words"]) $(part).hidden = false;
   $("intro").hidden = true;
   view.show({ ...q, whole: true });
@@ -65,12 +67,8 @@ async function go(index) {
 }
 const strip = (q) => $("strip").replaceChildren(...q.strip.map((f, i) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t.toFixed(1)} seconds`, onclick: () => view.show({ ...q, original: f.original, augmented: f.path, whole: true }) },
   cf.el("img", { src: f.path + "?small", alt: "", loading: "lazy" }), `${i === q.strip.length - 1 ? 0 : f.t.toFixed(1)} s`)));
-async function sure(why) {
-  $("sure-why").textContent = why;
-  $("sure").returnValue = "";
-  $("sure").showModal();
-  return new Promise((resolve) => $("sure").addEventListener("close", () => resolve($("sure").returnValue === "keep"), { once: true }));
-}
+// its case was taken out meanwhile: on with what is left
+function fellAway(p) { tokens = p.tokens; done = p.done; out = p.out; training = p.training; cf.toast(p.gone, true); return go(p.at); }
 // in the training, what would have been right
 async function explain(told) {
   $("told-why").textContent = `Right would be, since ${told.why}:`;
@@ -84,8 +82,9 @@ async function save() {
   touch();
   const given = { token: tokens[at], scores: { ...scores }, note: $("note").value, seconds: clock.seen, paused: clock.paused }, first = !now.mine;
   let p = await cf.ask("rate", given).catch(() => null);
-  if (p && p.ask) p = await sure(p.ask) ? await cf.ask("rate", { ...given, sure: true }).catch(() => null) : null;
+  if (p && p.ask) p = await cf.sure($("sure"), p.ask) ? await cf.ask("rate", { ...given, sure: true }).catch(() => null) : null;
   if (!p) return;
+  if (p.gone) return fellAway(p);
   done = p.done;
   if (p.feedback) await explain(p.feedback);
   const next = done.findIndex((d, i) => !d && i > at);

@@ -49,6 +49,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     back.add_argument("bench", type=Path, help="benchmark directory")
     back.add_argument("file", type=Path)
+    back.add_argument(
+        "--campaign",
+        type=Path,
+        metavar="JSON",
+        help="the file that 'create' wrote: whose ratings, gold and training they are",
+    )
     back.set_defaults(func=_import)
 
 
@@ -88,9 +94,11 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
+    from cfgen.campaigns.create import load
     from cfgen.campaigns.exchange import import_ratings
 
-    print(f"{import_ratings(arguments.bench, arguments.file)} ratings added")
+    campaign = load(arguments.campaign) if arguments.campaign else None
+    print(f"{import_ratings(arguments.bench, arguments.file, campaign)} ratings added")
     return 0
 
 
@@ -100,6 +108,10 @@ def _show(arguments: argparse.Namespace) -> int:
     from cfgen.store import Store
 
     found = figures(Store(arguments.bench), load(arguments.campaign))
+    if not found["progress"]:
+        print("nobody has begun")
+    if found["out"]:
+        print(f"{found['out']} answers do not count: their cases are no longer in the benchmark")
     for row in found["progress"]:
         print(f"{row['rater']}: {row['done']} of {row['of']}, {row['seconds'] or '-'} s each (median)")
     for row in found["agreement"]:

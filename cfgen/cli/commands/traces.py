@@ -97,6 +97,7 @@ def _claims(arguments: argparse.Namespace) -> int:
             print(f"    {one.claim.words}")
     for topic, (refuted, possible, unknown) in found.counts().items():
         print(f"{topic}: {refuted} refuted, {possible} possible, {unknown} unknown")
+    print("No claim was read in {} of {} sentences".format(*found.unread()))
     rate = found.rate()
     print(
         f"Refuted, of the claims that geometry can decide: {rate.percent()}% [{rate.interval()}], n = {rate.n}"
@@ -255,9 +256,10 @@ def edge_table(found: "EdgeProbe") -> str:
     ]
     for name, count in found.edges.items():
         one = Balanced.of(*count.recalls)
-        words = "-" if one.value is None else f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
+        silent = sum(count.unanswered) == count.consistent + count.inconsistent
+        words = "-" if silent or one.value is None else f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]"
         wrong = [
-            f"{Rate.of(hits, n).percent():>5}% [{Rate.of(hits, n).interval()}]"
+            "-" if silent else f"{Rate.of(hits, n).percent():>5}% [{Rate.of(hits, n).interval()}]"
             for hits, n in (
                 (count.false_consistent, count.inconsistent),
                 (count.false_inconsistent, count.consistent),

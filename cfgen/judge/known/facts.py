@@ -10,6 +10,7 @@ from cfgen.geometry.manoeuvre import SAME_SPEED, Done, Margin, keeps_action, kee
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.known.intent import Intent, follows
+from cfgen.judge.known.room import Room
 from cfgen.planners.responder_motion import HALF_CAR_M, Baseline, Target
 from cfgen.planners.responder_text import place_of, plain
 from cfgen.records import Case, Hazard, Trace
@@ -22,6 +23,13 @@ _COMMON = re.compile(
     re.IGNORECASE,
 )
 _UNCOMMON = re.compile(r"\b(?:fallen|burning|overturned|collapsed|spilled|spilt|flooded)\b", re.IGNORECASE)
+
+
+#: m beside the way of the car: what has its near side farther off stands plainly beside the lane.
+_BESIDE_LANE_M = 2.0
+IN_LANE = "ahead in our lane"
+_ENTERS = re.compile(r"\bentering our lane\b")
+_SIDE = re.compile(r"\b(?:left|right)\b")
 
 
 @dataclass(frozen=True)
@@ -68,15 +76,24 @@ class CaseFacts:
     target: Target
     thing: str
     place: str
+    room: Room
+    #: scripted manoeuvres, and the side of each, for which there is room
+    ways: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, case: Case, base: Baseline, drive: str) -> Self:
+    def of(cls, case: Case, base: Baseline, drive: str, room: Room) -> Self:
         target = Target.of(case.placement, base)
-        return cls(case, drive, base, target, named(case.hazard), place_of(target))
+        return cls(case, drive, base, target, named(case.hazard), place_of(target), room)
 
     @property
     def in_lane(self) -> bool:
         return abs(self.target.lateral) < HALF_CAR_M
+
+    @property
+    def at_the_edge(self) -> bool:
+        """Whether the thing stands neither plainly in the car's lane nor plainly beside it."""
+        aside = abs(self.target.lateral)
+        return not self.in_lane and aside - self.target.half_width < _BESIDE_LANE_M
 
     @property
     def lane(self) -> EgoPath:
@@ -92,9 +109,20 @@ class CaseFacts:
         if content.denies:
             return False if self.in_lane else None
         if content.thing == self.thing:
-            return content.place == self.place
+            return self._stands(content.place)
         absent = content.thing and rare(content.thing) and not alike(content.thing, self.thing)
         return False if absent else None
+
+    def _stands(self, place: str) -> bool | None:
+        """Whether the thing stands where words say; None near the lane's edge, and for two words for one side."""
+        if place == self.place:
+            return None if self.at_the_edge and not _ENTERS.search(place) else True
+        if self.at_the_edge and (IN_LANE in place or _ENTERS.search(place)):
+            return None
+        one, other = (_SIDE.search(words) for words in (place, self.place))
+        if one and other and one[0] == other[0]:
+            return None
+        return False
 
 
 @dataclass(frozen=True)
@@ -132,6 +160,9 @@ def relations(facts: CaseFacts, arm: str, said: Said) -> dict[str, Margin]:
         found["E3"] = Margin(follows(said.intent, trace.longitudinal, trace.lateral))
         found["E5"] = keeps_intent(said.intent, done)
     found["E4"] = keeps_action(trace.longitudinal, trace.lateral, done)
+    # a plan that drives where no room was seen is nobody's model of a good one, whatever it was told to do
+    if any(found[e].kept for e in ("E4", "E5") if e in found) and not facts.room.allows(said.waypoints):
+        found |= {e: Margin(None) for e in ("E4", "E5") if e in found and found[e].kept}
     return {name: margin for name, margin in found.items() if margin.kept is not None}
 
 

@@ -10,16 +10,20 @@ from typing import Any
 from cfgen.core.errors import InputError
 from cfgen.core.files import write_record
 from cfgen.core.hashing import derive_id, derive_seed, hash_json
+from cfgen.core.warn import warn
 from cfgen.geometry.manoeuvre import Margin
 from cfgen.judge.known.corruptions import KINDS, Broken, Kind, near
-from cfgen.judge.known.facts import CaseFacts, relations
+from cfgen.judge.known.facts import CaseFacts, Said, relations
 from cfgen.judge.known.sources import SCRIPTED, Source, case_facts, from_file, scripted, stored
+from cfgen.judge.stored import scored_as
 from cfgen.records import KnownPool, KnownTrace, Relation
 from cfgen.store import Store
 
 RELATIONS: tuple[Relation, ...] = ("E1", "E2", "E2-scene", "E3", "E4", "E5")
 #: Tries for every known answer that is wanted.
 _TRIES = 30
+#: Known answers of either verdict about one edge that a case gives at most: more would say the same again.
+MOST_PER_CASE = 15
 #: Donors drawn until one is as near or far as wanted.
 _DRAWS = 8
 #: Asked about every trace at once: source and broken trace -> whether the target is really broken (None: no reply).
@@ -43,6 +47,20 @@ class Draft:
     counted: tuple[Relation, ...] = ()
 
     @property
+    def id(self) -> str:
+        """Of what is shown: a trace that came out twice is one."""
+        said, points = self.said, _points(self.said)
+        return derive_id("known", self.source.facts.case.case_id, self.arm, said.trace.model_dump(), points)
+
+    @property
+    def said(self) -> Said:
+        return self.broken.said if self.broken else self.source.said
+
+    @property
+    def arm(self) -> str:
+        return self.broken.arm if self.broken else self.source.arm
+
+    @property
     def edges(self) -> dict[str, bool]:
         return {name: bool(margin.kept) for name, margin in self.margins.items()}
 
@@ -60,7 +78,7 @@ def build_pool(
 
     Args:
         sources: "scripted", planners that were scored here, files of answers; empty: scripted and every planner.
-        per_edge: of either verdict for each of the ``wanted`` relations.
+        per_edge: of either verdict for each of the ``wanted`` relations; no more than the cases can give are taken.
         confirm: a second model, for what geometry cannot tell; without it such corruptions are dropped.
         written: corruptions by a model.
 
@@ -70,6 +88,7 @@ def build_pool(
     rng = random.Random(derive_seed(seed, "known"))
     dropped: Counter[str] = Counter()
     facts = case_facts(store)
+    per_edge = bounded(per_edge, len(facts))
     names = tuple(sources) or (SCRIPTED, *sorted(p.name for p in store.root.glob("runs/*") if p.is_dir()))
     takes = _takers(store, names, facts, dropped, seed, rng, chosen=bool(sources))
     drafts = _broken(takes, per_edge, wanted, rng, dropped, confirm)
@@ -84,6 +103,17 @@ def build_pool(
         traces=tuple(_known(draft) for draft in kept),
         dropped=dict(sorted(dropped.items())),
     )
+
+
+def bounded(per_edge: int, cases: int) -> int:
+    """How many known answers of either verdict so many cases give, said at once where more were wanted."""
+    most = MOST_PER_CASE * cases
+    if per_edge > most:
+        warn(
+            f"known answers: {per_edge} of either verdict were wanted for each edge; {cases} cases in which the car "
+            f"drives give {most} at most, {MOST_PER_CASE} a case, and these are taken; build more cases for more"
+        )
+    return min(per_edge, most)
 
 
 def write_pool(store: Store, pool: KnownPool) -> str:
@@ -110,7 +140,8 @@ def _takers(
     """By source, what draws one of its traces. A source that nobody named and that gives none is left out."""
     takers: list[Taker] = []
     scored = {p.name for p in store.root.glob("runs/*") if p.is_dir()}
-    for name in names:
+    for given in names:
+        name = scored_as(store, given)
         if name == SCRIPTED:
             takers.append((name, lambda: scripted(rng.choice(list(facts)), rng)))
             continue
@@ -150,6 +181,7 @@ def _broken(
 ) -> list[Draft]:
     """``per_edge`` traces for each wanted relation, its kinds and the sources taking turns."""
     found: list[Draft] = []
+    seen: set[str] = set()
     for relation in wanted:
         kinds = [(name, kind) for name, kind in KINDS.items() if kind.target == relation]
         got, tries = 0, 0
@@ -159,10 +191,15 @@ def _broken(
             taker = takers[tries // len(kinds) % len(takers)]
             tries += 1
             draft, why = _one(taker, takers, name, kind, rng)
+            if isinstance(draft, Draft) and draft.id in seen:
+                dropped[f"{relation}, {name}: made before"] += 1
+                continue
             if isinstance(draft, Draft) and not why:
+                seen.add(draft.id)
                 found.append(draft)
                 got += 1
             elif isinstance(draft, Draft) and confirm is not None and len(unsure) < per_edge:
+                seen.add(draft.id)
                 unsure.append(draft)
             else:
                 dropped[f"{relation}, {name}: {why}"] += 1
@@ -237,13 +274,17 @@ def _by_model(
     sources = [takers[i % len(takers)][1]() for i in range(per_edge)]
     kept: list[Draft] = []
     unsure: list[Draft] = []
+    seen: set[str] = set()
     for source, made, relation in written(sources, wanted):
         draft, why = (
             (None, made) if isinstance(made, str) else judged(source, made, BY_MODEL, rng.getrandbits(48))
         )
         if draft is None or (why and confirm is None):
             dropped[f"{relation}, {BY_MODEL}: {why}"] += 1
+        elif draft.id in seen:
+            dropped[f"{relation}, {BY_MODEL}: made before"] += 1
         else:
+            seen.add(draft.id)
             (unsure if why else kept).append(draft)
     return kept + (_confirmed(unsure, confirm, dropped) if confirm and unsure else [])
 
@@ -253,16 +294,13 @@ def _consistent(
 ) -> list[Draft]:
     """Whole traces: those that were broken, as they were, and more until every relation has enough of them."""
     found: list[Draft] = []
-    seen: set[str] = set()
+    seen = {draft.id for draft in broken}
 
     def add(source: Source) -> None:
-        margins = relations(source.facts, source.arm, source.said)
-        key = hash_json(
-            [source.facts.case.case_id, source.said.trace.model_dump(), source.said.waypoints.tolist()]
-        )
-        if key not in seen and all(m.kept for m in margins.values()):
-            seen.add(key)
-            found.append(Draft(source, None, "consistent", margins))
+        draft = Draft(source, None, "consistent", relations(source.facts, source.arm, source.said))
+        if all(m.kept for m in draft.margins.values()) and draft.id not in seen:
+            seen.add(draft.id)
+            found.append(draft)
 
     for draft in broken:
         add(draft.source)
@@ -321,22 +359,23 @@ def _taking_turns(drafts: Sequence[Draft], consistent: Sequence[int]) -> list[in
 
 def _known(draft: Draft) -> KnownTrace:
     source, made = draft.source, draft.broken
-    said = made.said if made else source.said
     known: dict[Relation, bool] = {r: draft.edges[r] for r in RELATIONS if r in draft.edges}
-    points = tuple((float(x), float(y), float(theta)) for x, y, theta in said.waypoints)
-    case_id, arm = source.facts.case.case_id, made.arm if made else source.arm
     return KnownTrace(
-        id=derive_id("known", case_id, arm, said.trace.model_dump(), points),
-        case_id=case_id,
-        arm=arm,
+        id=draft.id,
+        case_id=source.facts.case.case_id,
+        arm=draft.arm,
         source=source.source,
         drive=source.facts.drive,
         kind=draft.kind,
         target=made.target if made else "",
         edges={r: known[r] for r in draft.counted},
         known=known,
-        trace=said.trace,
-        waypoints=points,
+        trace=draft.said.trace,
+        waypoints=_points(draft.said),
         seed=draft.seed,
         provenance=draft.provenance | ({"of": source.place} if source.place else {}),
     )
+
+
+def _points(said: Said) -> tuple[tuple[float, float, float], ...]:
+    return tuple((float(x), float(y), float(theta)) for x, y, theta in said.waypoints)

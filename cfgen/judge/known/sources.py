@@ -4,7 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,13 @@ from cfgen.core.files import read_each
 from cfgen.geometry.manoeuvre import LEAST_SPEED
 from cfgen.judge.known.facts import CaseFacts, Content, Said, relations
 from cfgen.judge.known.intent import Intent, read_intent
+from cfgen.judge.known.room import Room
 from cfgen.judge.known.wordings import MANOEUVRES, SCENES, VAGUE, say
 from cfgen.metrics.paired import blocks_of
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.responder_motion import REACTION_S, TIMES, Baseline
 from cfgen.planners.responder_text import a
-from cfgen.records import PLAN_STEPS, Rollout, Trace
+from cfgen.records import PLAN_STEPS, Case, Rollout, Scene, Trace
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
@@ -53,8 +54,9 @@ def case_facts(store: Store) -> list[CaseFacts]:
     if not cases:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
     inputs = RolloutInputs(store, store.benchmark.seed)
-    blocks, _ = blocks_of({c.case_id: load_scene(store.scene_dir(c.scene_id)).scene for c in cases})
-    found = [CaseFacts.of(c, Baseline.of(*inputs.motion(c)), blocks[c.case_id]) for c in cases]
+    scenes = {c.case_id: load_scene(store.scene_dir(c.scene_id)).scene for c in cases}
+    blocks, _ = blocks_of(scenes)
+    found = [_facts(inputs, c, scenes[c.case_id], blocks[c.case_id]) for c in cases]
     moving = [f for f in found if f.base.speed >= LEAST_SPEED]
     if not moving:
         raise InputError(
@@ -62,6 +64,13 @@ def case_facts(store: Store) -> list[CaseFacts]:
             "nothing there; build from scenes in which the car drives"
         )
     return moving
+
+
+def _facts(inputs: RolloutInputs, case: Case, scene: Scene, drive: str) -> CaseFacts:
+    base = Baseline.of(scene.history, scene.future)
+    kerb = 1 if scene.extra.get("drive_on") == "left" else -1
+    found = CaseFacts.of(case, base, drive, Room(base.path, scene.front, inputs.road(case), kerb))
+    return replace(found, ways=tuple(_ways(found)))
 
 
 # --- scripted ---------------------------------------------------------------------------------------------
@@ -72,8 +81,7 @@ def scripted(facts: CaseFacts, rng: random.Random) -> Source:
 
     One in five justifications is vague: it contradicts no action and no motion.
     """
-    manoeuvre = rng.choice(sorted(MANOEUVRES))
-    side = "left" if facts.target.free_side > 0 else "right"
+    manoeuvre, side = rng.choice(facts.ways)
     longitudinal, lateral, wordings = MANOEUVRES[manoeuvre]
     lateral = lateral.format(side=side)
     vague = rng.random() < 0.2
@@ -89,6 +97,22 @@ def scripted(facts: CaseFacts, rng: random.Random) -> Source:
     intent = Intent() if vague else announced(manoeuvre, side)
     said = Said(trace, acted(facts.base, manoeuvre, side), content, content, intent)
     return Source(facts, "hazard", SCRIPTED, said, manoeuvre, side)
+
+
+def _ways(facts: CaseFacts) -> list[tuple[str, str]]:
+    """Manoeuvres and the sides that they are drawn to: those for which the scene has room.
+
+    Something in the car's own lane may be passed on either side; something beside it on the other one.
+    """
+    free = "left" if facts.target.free_side > 0 else "right"
+    other = "right" if free == "left" else "left"
+    found = []
+    for manoeuvre in sorted(MANOEUVRES):
+        sides = (free, other) if facts.in_lane else (free,)
+        room = (s for s in sides if facts.room.allows(acted(facts.base, manoeuvre, s)))
+        if (side := next(room, None)) is not None:
+            found.append((manoeuvre, side))
+    return found
 
 
 def announced(manoeuvre: str, side: str) -> Intent:

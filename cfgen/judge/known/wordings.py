@@ -4,6 +4,8 @@
 the thing is there, so that it is as true of a frame as the thing is.
 """
 
+import re
+
 SCENES = (
     "There is {thing} {place}.",
     "I can see {thing} {place}.",
@@ -39,7 +41,7 @@ MANOEUVRES: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "We come to a halt since {thing} is {place}.",
             "{Thing} {place} leaves no choice but to stop.",
             "With {thing} {place}, I am stopping the car.",
-            "The right thing to do about {thing} {place} is to stop and stand.",
+            "The right thing to do about {thing} {place} is to stop.",
             "Given {thing} {place}, a full stop is called for.",
             "{Thing} is {place}, hence we stop in good time.",
             "I bring the car to a standstill because {thing} is {place}.",
@@ -134,5 +136,21 @@ VAGUE = (
 
 
 def say(wording: str, thing: str, place: str, side: str = "") -> str:
-    """A wording with its gaps filled; ``thing`` with its article."""
-    return wording.format(thing=thing, Thing=thing[:1].upper() + thing[1:], place=place, side=side)
+    """A wording with its gaps filled; ``thing`` with its article, or several of them without one."""
+    words = wording.format(thing=thing, Thing=thing[:1].upper() + thing[1:], place=place, side=side)
+    if _ONE.match(thing):
+        return words
+    subject = rf"({re.escape(thing)}(?: {re.escape(place)})?) ({'|'.join(_OF_SEVERAL)})\b"
+    found = re.sub(subject, lambda m: f"{m[1]} {_OF_SEVERAL[m[2].lower()]}", words, flags=re.IGNORECASE)
+    return found.replace("and does not concern", "and do not concern")
+
+
+_ONE = re.compile(r"(?:a|an|the|water|dense)\b", re.IGNORECASE)
+_OF_SEVERAL = {
+    "is": "are",
+    "asks": "ask",
+    "leaves": "leave",
+    "makes": "make",
+    "calls": "call",
+    "deserves": "deserve",
+}

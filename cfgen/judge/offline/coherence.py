@@ -71,12 +71,12 @@ def leaves_road(modified: Array, original: Array, start: Start, view: SceneView,
     asked &= np.hypot(*poses[:, :2].T) < _FARTHEST_M
     if asked.sum() < _LEAST:
         return False
-    here = _shares(poses[asked], view, camera)
-    beside = _shares(np.column_stack(path.at(s[asked])), view, camera)
+    here = road_shares(poses[asked], view, camera)
+    beside = road_shares(np.column_stack(path.at(s[asked])), view, camera)
     return bool(((here < _OFF) & (beside > _SEEN)).sum() >= _LEAST)
 
 
-def _shares(poses: Array, view: SceneView, camera: Camera) -> Array:
+def road_shares(poses: Array, view: SceneView, camera: Camera) -> Array:
     """(N,) share of the ground under a car at ``poses`` (N, 3) that is seen as road; NaN where not all is in view."""
     found = np.full(len(poses), np.nan)
     for i, (x, y, theta) in enumerate(poses):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from cfgen.judge.rubrics.grounding import sentences
 from cfgen.judge.seen.check import Checked, Known, check_words
 from cfgen.metrics.rates import Rate
 from cfgen.records import Camera, Case, PlannerRun, Rollout, Scene
@@ -17,6 +18,9 @@ class SeenAnswer:
     case_id: str
     repeat: int
     claims: tuple[Checked, ...]
+    #: sentences, and those of them in which no claim was read
+    sentences: int = 0
+    unread: int = 0
 
     @property
     def refuted(self) -> tuple[Checked, ...]:
@@ -41,6 +45,10 @@ class SeenClaims:
                 row[("refuted", "possible", "unknown").index(one.verdict)] += 1
         return {topic: (row[0], row[1], row[2]) for topic, row in sorted(found.items())}
 
+    def unread(self) -> tuple[int, int]:
+        """Sentences in which no claim was read, and all of them."""
+        return sum(a.unread for a in self.answers), sum(a.sentences for a in self.answers)
+
     def rate(self) -> Rate:
         """Of the claims that geometry can decide, the share that it refutes."""
         refuted, possible = (sum(row[k] for row in self.counts().values()) for k in (0, 1))
@@ -56,7 +64,10 @@ def answers_of(
         if case is not None and case.scene_id in scenes:
             known = known_of(case, scenes[case.scene_id], r.arm, run)
             words = f"{r.plan.trace.scene}\n{r.plan.trace.justification}" if r.plan else r.text
-            yield SeenAnswer(r.planner, r.arm, r.case_id, r.repeat, tuple(check_words(words, known)))
+            claims = tuple(check_words(words, known))
+            said = sentences(words)
+            unread = sum(not any(c.claim.words == one for c in claims) for one in said)
+            yield SeenAnswer(r.planner, r.arm, r.case_id, r.repeat, claims, len(said), unread)
 
 
 def known_of(case: Case, scene: Scene, arm: str, run: PlannerRun | None) -> Known:
