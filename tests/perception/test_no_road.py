@@ -2,16 +2,20 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.perception.camera_doubt import TOLD, doubts
+from cfgen.cases.context import BuildContext
+from cfgen.perception.camera_doubt import TOLD, doubts, why_unsure
 from cfgen.perception.camera_fit import Clue, fit_camera
+from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.no_road import NO_ROAD, why_no_road
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.view import SceneView
+from cfgen.perception.views import Views
 from cfgen.store import Store
 from tests.benches import run
 from tests.hazards import drawn
@@ -41,6 +45,15 @@ def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
         "as perception 'drawn' sees it; the scene was imported with other: try --perception other"
     )
     assert seen(none, camera_from={"seen_by": "drawn"}) == seen(none, camera_from="by hand") == seen(none)
+
+
+def test_no_road_is_told_before_a_guessed_camera():
+    black = {("front", 0.0): pictures()["black"]}
+    guess = fit_camera(drawn.CAMERA, [()], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
+    scene = drawn.scene(10.0).model_copy(update={"extra": {TOLD: doubts(guess)}})
+    assert why_unsure(scene.extra)
+    context = SimpleNamespace(views=Views.of(ColourGround()), _no_road={})
+    assert BuildContext.no_road(context, scene, black).startswith(NO_ROAD)
 
 
 def pictures() -> dict[str, np.ndarray]:
