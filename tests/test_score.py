@@ -343,6 +343,8 @@ def test_interventions_tell_a_mediated_planner_from_a_rationalizing_one(out: Pat
 
 def test_a_planner_that_only_says_it_is_deterministic_is_found_out(out: Path):
     _, _, err = score(out, "tests.planners.bad_planners:IgnoresTheSeed")
-    assert "declares needs.deterministic but answers one question in two ways" in err
+    assert (
+        "answers one question in two ways: use observation.seed, or set needs.deterministic to False" in err
+    )
     _, _, err = score(out, "tests.planners.bad_planners:Good")
     assert "deterministic" not in err

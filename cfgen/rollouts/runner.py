@@ -217,8 +217,8 @@ def _warn_if_it_wavers(
     again = desk.ask([asked])[0]
     if again and again[0].status == "ok" and (again[0].text, again[0].plan) != (first.text, first.plan):
         warn(
-            f"'{planner.name}' declares needs.deterministic but answers one question in two ways: use "
-            "observation.seed, or set it to False"
+            f"'{planner.name}' answers one question in two ways: use observation.seed, or set needs.deterministic to "
+            "False (it is True unless told)"
         )
 
 
