@@ -1,6 +1,6 @@
 """Planner against planner, and how many cases it takes to see a difference."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from cfgen.metrics.compare import Pair, cases_needed, compare_all
@@ -31,7 +31,7 @@ def paired_section(data: ReportData) -> Section:
         id="paired",
         title="Planner against planner",
         lead=(*(pair.sentence() for pair in leading[:_SAID]), *_left(leading)),
-        tables=(_table(pairs, _cut(events)), _power_table(leading, score)) if leading else (),
+        tables=(_table(pairs, _cut(events.values())), _power_table(leading, score)) if leading else (),
         figures={
             "pairs": {d: [asdict(pair) for pair in found if pair.difference.n] for d, found in pairs.items()}
         },
@@ -43,11 +43,9 @@ def _left(pairs: list[Pair]) -> tuple[str, ...]:
     return (f"And {left} more of {len(pairs)} pairs: the table has them all.",) if left > 0 else ()
 
 
-def _cut(events: Mapping[str, Mapping[str, Events]]) -> str:
+def _cut(events: Iterable[Mapping[str, Events]]) -> str:
     """Who has cases at which some repeats succeed and some do not, and what becomes of them."""
-    found = [
-        p for of in events.values() for p, hits in of.items() if any(0 < hit < 1 for hit in hits.values())
-    ]
+    found = [p for of in events for p, hits in of.items() if any(0 < hit < 1 for hit in hits.values())]
     if not found:
         return ""
     return (
