@@ -64,7 +64,7 @@ def test_without_a_model_motion_is_judged_and_words_are_only_screened(out: Path)
     assert "keyword screen, no judgement: " in text
     assert "--judge openai --judge-option model=NAME --judge-option base_url=http://" in text
     table = [row for row in report(out).leaderboard.rows if row[0].startswith("scripted")]
-    assert all(row[2] == row[6] == "-" != row[4] for row in table)
+    assert all(row[4] == row[8] == "-" != row[6] for row in table)
 
 
 def test_planning_and_judging_apart_give_what_they_give_together(out: Path, bench: Path, tmp_path: Path):
