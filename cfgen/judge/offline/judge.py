@@ -20,9 +20,10 @@ from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.vocabulary import VAGUE, Class, class_of
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.acts import AROUND
+from cfgen.judge.offline.chain import carried
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
-from cfgen.judge.offline.doubt import overdone
+from cfgen.judge.offline.doubt import ANIMALS, overdone
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
@@ -38,7 +39,6 @@ _PACKAGES = ("spacy", "negspacy", "rapidfuzz", "py3langid")
 _SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
-_ANIMALS = ("large animal", "dog", "small animal", "birds")
 #: From the middle of the car's way: as near as half a car.
 _CLEAR_M = 1.0
 #: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
@@ -271,10 +271,11 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
-    if not said_plainly(word, words.sentences):
-        return "does not say plainly that it is there and that it reacts to it"
-    if not any(_one_kind(word, t) for t in words.tied if t not in VAGUE):
-        return "does not say that it reacts to it"
+    if not carried(word, words):
+        if not said_plainly(word, words.sentences):
+            return "does not say plainly that it is there and that it reacts to it"
+        if not any(_one_kind(word, t) for t in words.tied if t not in VAGUE):
+            return "does not say that it reacts to it"
     if words.hurries:
         return "goes faster because of it"
     if _steers_at(words, place):
@@ -291,14 +292,14 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
 def _one_kind(word: str, other: str) -> bool:
     """Whether two words can speak of one thing: "the animal" of a deer."""
     kinds = class_of(word).name, class_of(other).name
-    return kinds[0] == kinds[1] or (kinds[0] in _ANIMALS and other in ("animal", "creature"))
+    return kinds[0] == kinds[1] or (kinds[0] in ANIMALS and other in ("animal", "creature"))
 
 
 def _steers_at(words: Reading, place: Place) -> bool:
     """Whether it means to go to the side on which the change is; behind what moves away that is right."""
     there = "left" if place.lateral > 0 else "right"
     beside = abs(place.lateral) > _CLEAR_M and words.steer == {there}
-    return beside and not any("behind" in s or AROUND.search(s) for s in words.sentences)
+    return beside and not words.brake and not any("behind" in s or AROUND.search(s) for s in words.sentences)
 
 
 def score_moves(moves: Response, nothing: str = "") -> tuple[Score, str]:

@@ -31,7 +31,7 @@ has moved on; have moved on; had been; used to be
 """
 #: hold a word of denial and deny nothing
 _HARMLESS = """
-not only; not just; not merely; no doubt; no longer; no choice but; no option but; nothing but; nothing else
+not only; not just; not merely; no doubt; no longer; no choice but; no option but; nothing but; nothing short of; nothing less than; nothing else
 than; no way round; no way around; no way past; no room; no space; no time; no matter; without delay; without
 hesitation; without braking first; without its cover; without a cover; without warning; without lights; without
 looking; not sure; not certain; not far; not moving; no question; not enough; no harm in; why not; not until;
