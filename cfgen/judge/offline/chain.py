@@ -33,19 +33,29 @@ _PLACED = re.compile(
 _THERE = re.compile(
     r"\b(?:there(?:'s| is| are|,)|here(?:'s| is| comes)|i (?:can )?(?:see|notice|spot)|we (?:see|notice)|is an?|"
     r"lying|lies|stands?|standing|sits?|sitting|stopped|stationary|halted|stalled|down|fallen|walking|walks|riding|"
-    r"rides|wobbl\w+|moving|moves|loose|overturned|on (?:its|his|her|their) (?:roof|side|back))\b"
+    r"rides|resting|rests|strewn|scattered|spread|spilled|dropped|lost|abandoned|broken|stuck|trapped|pulling|turning|pushing|"
+    r"running|trotting|crouch\w*|kneel\w*|work\w*|digging|flashing|indicat\w*|half\w*|partly|sideways|wide open|opened?|opens|"
+    r"swung|swings?|bounc\w+|skidd\w+|rolled|gap(?:es|ing)|collapsed|missing|uncovered|burst|blown|drift\w*|"
+    r"appear\w*|emerg\w*|slow\w*|crawl\w*|tipped|flipped|upside|perpendicular|wobbl\w+|moving|moves|loose|overturned|on (?:its|his|her|their) (?:roof|side|back))\b"
 )
 #: What things do at other times, or in general.
 _HABIT = re.compile(
-    r"\b(?:often|usually|always|sometimes|tend to|known (?:for|to)|live|typical\w*|common(?:ly)? here|"
-    r"(?:may|might|could|can) (?:appear|come|cross|be|play|run|jump|step|stand|hide)|use this|expect|likely|"
-    r"probably|possible|ready for|season|signs? (?:warn|show|for)\w*|warn\w*|(?:reads?|barks?|grows|sleeps|chained|"
-    r"lined up|follows us|belongs?|stay (?:at|in)))\b"
+    r"\b(?:often|usually|always|sometimes|tend to|known (?:for|to)|live (?:in|here|on|near)|typical\w*|common(?:ly)? here|"
+    r"use this|ready for|signs? (?:warn|show|for)\w*|warns? (?:of|about)|warnings? (?:of|for|about)|(?:reads?|barks?|grows|sleeps|chained|"
+    r"this (?:road|weather)|these woods|all the time|after (?:a|the) storm|lined up|follows us|belongs?|stay (?:at|in)))\b"
 )
+_MAY = re.compile(r"^e?s?(?: \w+)? (?:may|might|could|can) (?:appear|come|cross|be|play|run|jump|step|stand|hide)\b")
+_OURS = re.compile(
+    r"\b(?:in|into|on|onto|over|across|blocking|blocks|fills?|towards?|half|inside|within|straddl\w+|of) (?:\w+ )?"
+    r"(?:my|our|the ego|ego|the|this|both) (?:\w+ )?(?:lanes?|path|way|road|roadway|carriageway|street|tarmac|asphalt|crossing|track)\b|"
+    r"\b(?:right|directly|straight|dead|just) (?:ahead|in front)\b"
+)
+_AT = re.compile(r"\b(?:[\d.]+|few|some|ten|twenty|thirty|forty|fifty|dozen) ?(?:m|metres?|meters?)? (?:away|off|back|out)\b|\baway from\b")
 #: What takes a thing back once it was named.
 _BACK = re.compile(
     r"\b(?:false (?:alarm|positive)|turns? out|turned out|only (?:a|an|the) (?:\w+ )?(?:shadow|reflection|sign|poster|"
     r"stain|picture)|on closer|look(?:ing)? again|second (?:look|glance)|mistook|mistaken|nothing there|not there|"
+    r"correction|independent\w*|for (?:another|other|a different) reasons?|not because|"
     r"not real|gone|vanished|disappeared|(?:has|have) (?:left|moved|cleared|passed|driven|reached|trotted|wandered|walked) ?(?:on|off|away|back|the|it)?\\b|cleared|removed|"
     r"no (?:concern|threat|danger|risk|influence|conflict|relevance|bearing|issue|need|reason|effect|impact|action)|"
     r"not (?:a |my |our )?(?:concern|relevant|affect|matter|interfere|a factor|in (?:my|our) (?:way|lane|path))|"
@@ -77,6 +87,17 @@ _PRONOUN = re.compile(
     r"\b(?:it|its|it's|he|he's|she|she's|him|her|his|they|they're|them|their|this|that|these|those|one|both|both|"
     r"who(?:ever)?|which|whose)\b"
 )
+#: What drivers slow for every day.
+_SIGNAL = re.compile(
+    r"\b(?:traffic lights?|signals? (?:ahead|is|has|turn\w*|chang\w*|show\w*|flip\w*|for|goes|went)|(?:red|amber|yellow) "
+    r"(?:signal|light|phase|aspect)|stop(?:ping)? (?:line|sign)s?|(?:turn|go|jump|switch|flip|chang)\w* (?:to )?(?:red|amber|"
+    r"yellow)|at (?:red|amber)|for (?:the |a )?(?:red|lights?|signal|amber)|light (?:ahead )?(?:is|has|turn\w*|chang\w*))\b"
+)
+_ARRIVES = re.compile(
+    r"\b(?:bus[- ]stop|arriv\w*|destination|drop-?off|drop(?:s|ping)? off|pick-?up|set down|set-down|journey'?s? end|end of (?:the |my |our )"
+    r"(?:trip|route|journey)|my (?:stop|exit|turn\w*)|our (?:stop|exit|turn\w*)|the exit|speed limit|new limit|limit (?:drops|"
+    r"falls|changes|of|is|ahead)|(?:sharp|tight) \w*[- ]?(?:bend|curve)|roundabout|toll|speed (?:bump|hump|camera|table)s?)\b"
+)
 #: Done to it.
 _ON_IT = re.compile(
     r"\b(?:for|to|of|behind|before|around|past|by|on|let|lets|give|gives|avoid|clear|pass|hit|hitting|reach|follow|over|at|"
@@ -84,7 +105,7 @@ _ON_IT = re.compile(
 )
 #: ... what it is called the second time.
 _AGAIN = re.compile(
-    r"\b(?:the|this|that|such an?) (?:\w+ )?(?:animal|creature|beast|person|man|woman|individual|figure|user|rider|"
+    r"\b(?:the|this|that|such an?) (?:\w+ )?(?<!lead )(?<!ego )(?<!other )(?<!oncoming )(?<!front )(?:animal|creature|beast|person|man|woman|individual|figure|user|rider|"
     r"walker|casualty|victim|vehicle|driver|machine|object|item|obstacle|obstruction|debris|hazard|thing|load|"
     r"blockage|opening|gap|danger|spot|scene|accident|crash|situation|intruder|newcomer|kid|poor \w+)\b"
 )
@@ -101,11 +122,19 @@ _REASON_AFTER = re.compile(r"^(?:(?:the |my )?(?:reason|cause|why|because|there)
 
 #: Said of a thing's being there: that it is not so, or not known.
 _UNTRUE = re.compile(
-    r"\b(?:doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|or (?:just|only|not)\b|"
+    r"\b(?:not the case|unfounded|whichever|whatever it|reports? of|ready for all|doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|or (?:just|only|not)\b|"
     r"if there|if an?|had (?:been|there)|none of (?:that|those|them|it)|(?:not|isn't) what|(?:(?:is|are|was|were) not|isn't|aren't|wasn't|weren't) "
     r"(?:there|cross\w*|present|in\b|on\b|stand\w*|ly\w*)|said the|says the|once\b|bare\b|in vain|kept out|these days)\b"
 )
+_BECAUSE = re.compile(r"\b(?:because|since|as (?=i |we |my |our |the ))([^,;.]+)")
+_THIRD = re.compile(r"\b(?:it|its|he|she|him|her|his|they|them|their|this|that|these|those)\b")
+_AWAY = re.compile(
+    r"already home|-free\b|\b(?:has|have|had) reached|\b(?:run|ran|gone|went|trotted|walked) back|back (?:to|on|with) (?:the|her|his|its)\b"
+)
+_UNTIL = re.compile(r"\b(?:until|till|once|after|when|before|wait\w*)\b")
 _CLAUSES = re.compile(r"[,;:—–()]|->|\b(?:and|so|hence|thus|therefore|but)\b")
+#: A clause of so few words that names a thing says that it is there.
+_FEW = 4
 #: In an answer of more sentences, one between that says nothing of the thing is no reason.
 _LONG = 4
 #: Where a thing is on its roof, or who stands with his back to us.
@@ -149,11 +178,14 @@ def _is_there(word: str, sentence: str, acts: bool) -> bool:
     sentence = _LIES.sub(" lying ", sentence)
     for clause in re.split(r"[;:]|,(?= (?:and|but|while) )| while | whereas ", sentence):
         for name, at in mentions(word, clause):
-            if NOT_HERE.search(clause[at + len(name) :]) or _HABIT.search(clause):
+            after = _AT.sub(" ", clause[at + len(name) :])
+            if NOT_HERE.search(after) or (_AWAY.search(clause) and not _UNTIL.search(clause)):
+                return False
+            if _HABIT.search(clause) or _MAY.search(after):
                 continue
-            if ASIDE.search(clause) and not COMING.search(clause):
+            if ASIDE.search(clause) and not (COMING.search(clause) or _OURS.search(clause)):
                 continue
-            if acts or any(p.search(sentence) for p in (_PLACED, _THERE, COMING)):
+            if acts or len(clause.split()) <= _FEW or any(p.search(sentence) for p in (_PLACED, _THERE, COMING)):
                 return True
     return False
 
@@ -179,13 +211,21 @@ def _hangs(word: str, words: _Words, there: Sequence[int], act: int) -> bool:
     if not before:
         following = act + 1 in there and _REASON_AFTER.match(words.sentences[act + 1])
         return bool(following) and not _foreign(word, sentence, False)
-    bound = bool(mentions(word, sentence) or _AGAIN.search(sentence) or _ON_IT.search(sentence))
+    bound = _bound(word, sentence)
     after = words.sentences[act + 1] if act + 1 < len(words.sentences) else ""
     if _foreign(word, sentence, bound) or (_REASON_AFTER.match(after) and not _about(word, after)):
         return False
     between = words.sentences[before[-1] + 1 : act]
     told = bound or len(words.sentences) > _LONG or bool(_CONCLUDES.search(sentence) or _PRONOUN.search(sentence))
     return all(_neutral(word, s, told) for s in between)
+
+
+def _bound(word: str, sentence: str) -> bool:
+    """Whether an act's sentence names ``word``, again or by a pronoun that can mean nothing else."""
+    if mentions(word, sentence) or _AGAIN.search(sentence):
+        return True
+    on_it = _ON_IT.search(sentence)
+    return bool(on_it and not _others(word, sentence[: on_it.start()]))
 
 
 def _about(word: str, sentence: str) -> bool:
@@ -201,7 +241,8 @@ def _others(word: str, sentence: str) -> bool:
 
 def _foreign(word: str, sentence: str, bound: bool) -> bool:
     """Whether an act's sentence gives another reason than ``word``."""
-    if blames_another(sentence):
+    acting = [c for c in _CLAUSES.split(sentence) if acts_out(c) != c]
+    if blames_another(sentence) or _grounds(word, sentence) or any(_elsewhere(word, c) for c in acting):
         return True
     if bound:
         return False
@@ -210,6 +251,20 @@ def _foreign(word: str, sentence: str, bound: bool) -> bool:
     if _others(word, sentence) and not _CONSTRAINT.search(sentence):
         return True
     return any(_alone(c.strip()) for c in _CLAUSES.split(sentence))
+
+
+def _grounds(word: str, sentence: str) -> bool:
+    """Whether what stands behind "because" is neither the thing nor what the act weighs up."""
+    return any(
+        not (mentions(word, c) or _AGAIN.search(c) or _THIRD.search(c) or _WEIGHED.search(c) or _CONSTRAINT.search(c))
+        for c in _BECAUSE.findall(sentence)
+    )
+
+
+def _elsewhere(word: str, clause: str) -> bool:
+    """Whether an act's clause gives a reason that is no thing on the road."""
+    other = _SIGNAL.search(clause) or _ARRIVES.search(clause) or OTHER.search(clause)
+    return bool(other) and not (mentions(word, clause) or _AGAIN.search(clause) or _ON_IT.search(clause))
 
 
 def _alone(clause: str) -> bool:
@@ -224,6 +279,8 @@ def _neutral(word: str, sentence: str, told: bool) -> bool:
     if mentions(word, sentence):
         return True
     if _others(word, sentence) and not (_CONSTRAINT.search(sentence) or _PRONOUN.search(sentence)):
+        return False
+    if (_SIGNAL.search(sentence) or _ARRIVES.search(sentence)) and not told:
         return False
     if OTHER.search(sentence) and not _WEIGHED.search(sentence):
         return False

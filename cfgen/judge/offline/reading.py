@@ -296,7 +296,10 @@ def _known_thing_in_a_new_role(before: list[str], said: list[Said], sentences: l
     words = [
         s.mark.word
         for s in said
-        if s.mark.kind == "thing" and s.affirmed and set(_ROLE.findall(sentences[s.sentence])) - was
+        if s.mark.kind == "thing"
+        and s.affirmed
+        and class_of(s.mark.word).name not in _SCENERY
+        and set(_ROLE.findall(sentences[s.sentence])) - was
     ]
     return tuple(dict.fromkeys(words))
 
