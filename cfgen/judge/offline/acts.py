@@ -38,7 +38,7 @@ BRAKE = re.compile(
     r"(?:v|speed|target)(?: speed)? ?(?:=|->|→|to|at)? ?(?:\d|zero)(?!\d)|v/2|match(?:es|ing)? \d|"
     rf"adapt(?:s|ing)?\b[^.,;]{{0,16}}\b{_SPEED}|moderat(?:e|es|ing)\b[^.,;]{{0,12}}\b{_SPEED}|"
     r"tak(?:e|es|ing) (?:it |things )?slow\w*|(?:be|being|get|gets|getting) (?:slow|on the brakes?)|dead stop|full stop|"
-    r"(?:sit|sits|sitting|stays?|hangs?|holds?|keeps?) (?:\d+(?:\.\d+)? ?m|well) (?:back|behind)|stand(?:s|ing)? (?:on|down)|"
+    r"(?:sit|sits|sitting|stays?|hangs?|holds?|keeps?) (?:\d+(?:\.\d+)? ?m|well) (?:back|behind)|stand(?:s|ing)? on (?:the |my )?brakes?|"
     r"stay(?:s|ing)? put|hold(?:s|ing)? (?:here|short|off))\b"
 )
 SIDED = re.compile(

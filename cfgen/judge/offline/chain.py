@@ -47,7 +47,8 @@ _HABIT = re.compile(
 _MAY = re.compile(r"^e?s?(?: \w+)? (?:may|might|could|can) (?:appear|come|cross|be|play|run|jump|step|stand|hide)\b")
 _OURS = re.compile(
     r"\b(?:in|into|on|onto|over|across|blocking|blocks|fills?|towards?|half|inside|within|straddl\w+|of) (?:\w+ )?"
-    r"(?:my|our|the ego|ego|the|this|both) (?:\w+ )?(?:lanes?|path|way|road|roadway|carriageway|street|tarmac|asphalt|crossing|track)\b|"
+    r"(?:my|our|the ego|ego|the|this|both) (?:(?:own|left|right|centre|center|middle|whole|entire|same|ego|near|first|second|driving|"
+    r"travel|right-hand|left-hand) )?(?:lanes?|path|way|road|roadway|carriageway|street|tarmac|asphalt|crossing|track)\b|"
     r"\b(?:right|directly|straight|dead|just) (?:ahead|in front)\b"
 )
 _AT = re.compile(r"\b(?:[\d.]+|few|some|ten|twenty|thirty|forty|fifty|dozen) ?(?:m|metres?|meters?)? (?:away|off|back|out)\b|\baway from\b")
@@ -64,6 +65,8 @@ _BACK = re.compile(
     r"out of (?:my|our|the) (?:way|lane|path)|aside from|anyway|apart from (?:it|that|this)|incidental\w*|"
     r"(?:has|have|plays?) no (?:part|bearing|role|influence)|nothing to do with)\b"
 )
+_INDEPENDENT = re.compile(r"\bindependent\w*|\bregardless\b|\bunrelated\b|\bfor (?:another|other|a different) reasons?\b")
+_RETRACTS = re.compile(r"\b(?:correction|false (?:alarm|positive)|on closer|second (?:look|glance)|turns? out|scratch that)\b")
 #: Said of other traffic: it hems the car in or is none of its business, and is no reason of its own.
 _CONSTRAINT = re.compile(
     r"\b(?:oncoming|opposite|adjacent|alongside|(?:left|right|l|r|next|other|inner|outer|neighbouring|middle|second|"
@@ -122,7 +125,7 @@ _REASON_AFTER = re.compile(r"^(?:(?:the |my )?(?:reason|cause|why|because|there)
 
 #: Said of a thing's being there: that it is not so, or not known.
 _UNTRUE = re.compile(
-    r"\b(?:not the case|unfounded|whichever|whatever it|reports? of|ready for all|doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|or (?:just|only|not)\b|"
+    r"\b(?:count|dashboard|screen|display|window|not the case|unfounded|whichever|whatever it|reports? of|ready for all|doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|or (?:just|only|not)\b|"
     r"if there|if an?|had (?:been|there)|none of (?:that|those|them|it)|(?:not|isn't) what|(?:(?:is|are|was|were) not|isn't|aren't|wasn't|weren't) "
     r"(?:there|cross\w*|present|in\b|on\b|stand\w*|ly\w*)|said the|says the|once\b|bare\b|in vain|kept out|these days)\b"
 )
@@ -139,7 +142,7 @@ _FEW = 4
 _LONG = 4
 #: Where a thing is on its roof, or who stands with his back to us.
 _LIES = re.compile(
-    r"\b(?:on|onto) (?:its|his|her|their|the) (?:roof|side|back)\b|\b(?:his |her |its |their )?back (?:turned )?(?:to|towards) "
+    r"\b(?:on|onto) (?:its|his|her|their|the) (?:roof|side|back)\b|\b(?:his|her|its|their|with) back (?:turned )?(?:to|towards) "
 )
 #: People who belong to what is named: no other thing.
 _BELONG = frozenset("driver officer rider wheel parent passenger firefighter paramedic door bicycle bike signal".split())
@@ -173,6 +176,12 @@ def carried(word: str, words: _Words) -> bool:
     return any(_hangs(word, words, there, act) for act in words.acting)
 
 
+def blamed_elsewhere(word: str, words: _Words) -> bool:
+    """Whether each act is given a reason that is not ``word``."""
+    acts = [words.sentences[i] for i in words.acting]
+    return bool(acts) and all(_grounds(word, s) or _INDEPENDENT.search(s) for s in acts)
+
+
 def _is_there(word: str, sentence: str, acts: bool) -> bool:
     """Whether a sentence puts ``word`` on the road now."""
     sentence = _LIES.sub(" lying ", sentence)
@@ -199,7 +208,7 @@ def _taken_back(word: str, sentences: Sequence[str], there: Sequence[int]) -> bo
         if i == there[0]:
             last = max(n for n, p in enumerate(parts) if mentions(word, p)) if about else -1
             about += [p for p in parts[last + 1 :] if not things(p)]
-        if any(map(_BACK.search, about)):
+        if any(map(_BACK.search, about)) or (i > there[0] and _RETRACTS.search(sentences[i])):
             return True
     return False
 

@@ -21,7 +21,7 @@ from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.vocabulary import VAGUE, Class, class_of
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.acts import AROUND
-from cfgen.judge.offline.chain import carried
+from cfgen.judge.offline.chain import blamed_elsewhere, carried
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
 from cfgen.judge.offline.doubt import ANIMALS, overdone
@@ -41,7 +41,7 @@ _SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
 #: Who stands or rides is at least so tall, m; children are not told from grown people by these words.
-_STANDS_M = 1.4
+_STANDS_M = 1.55
 _GROWN = frozenset(
     "cyclist bicyclist motorcyclist biker pedestrian man woman worker officer policeman policewoman workman motorist gentleman "
     "lady bloke constable firefighter paramedic labourer roadworker flagger jogger runner".split()
@@ -288,6 +288,8 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
+    if blamed_elsewhere(word, words):
+        return "gives another reason for its reaction"
     if not carried(word, words):
         if not said_plainly(word, words.sentences):
             return "does not say plainly that it is there and that it reacts to it"
