@@ -50,7 +50,7 @@ person         | 0.4 4   | 0.3 2.1  | 0 94   | people, children, crowd, men, wom
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | driver, motorist, policeman, policewoman, workman, runner, toddler
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | teenager, youngster, guy, lady, somebody, someone
-person         | 0.2 1.8 | 0.3 2.1  | 0 94   | vulnerable road user, vru, ped, road user, human, human being, pensioner, bystander
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | vulnerable road user, vru, ped, road user, human, pensioner, bystander
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | bloke, lad, gentleman, granny, senior, adult, student, pupil
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | schoolchild, infant, baby, mother, father, roadworker
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | labourer, cop, constable, firefighter, paramedic, passer-by

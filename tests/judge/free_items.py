@@ -28,7 +28,11 @@ LIMBS = (
     (-0.5, 0.35, -0.4, 0.4, 0.5, 0.8),
     (0.3, 0.5, -0.1, 0.1, 0.7, 1.0),
 )
-BRANCHES = ((-0.5, 0.5, -0.5, 0.5, 0.0, 0.3), (-0.4, -0.3, -0.4, -0.3, 0.3, 1.0), (0.2, 0.3, 0.2, 0.3, 0.3, 0.8))
+BRANCHES = (
+    (-0.5, 0.5, -0.5, 0.5, 0.0, 0.3),
+    (-0.4, -0.3, -0.4, -0.3, 0.3, 1.0),
+    (0.2, 0.3, 0.2, 0.3, 0.3, 0.8),
+)
 
 
 @cache
@@ -38,14 +42,38 @@ def road() -> np.ndarray:
 
 
 #: Words of a hazard's name that tell it from no other.
-_COMMON = frozenset("the a an of in on with out into across crossing lane road ahead our from".split())
+_COMMON = frozenset(("the", "with", "out", "into", "across", "crossing", "lane", "road", "ahead", "our", "from"))
+    [
+        "the",
+        "a",
+        "an",
+        "of",
+        "in",
+        "on",
+        "with",
+        "out",
+        "into",
+        "across",
+        "crossing",
+        "lane",
+        "road",
+        "ahead",
+        "our",
+        "from",
+    ]
+)
+
+
+@cache
+def _catalogue() -> tuple[Hazard, ...]:
+    return load_taxonomy().hazards
 
 
 @cache
 def shown_as(name: str) -> Hazard | None:
-    """The hazard of the catalogue that is most like a name: of its class, with the most words in common and the fewest others."""
+    """The catalogue's hazard that is most like a name: of its class, with most words in common and fewest others."""
     kind = _kind(name)
-    same = [h for h in load_taxonomy().hazards if kind in (None, _kind(h.name))]
+    same = [h for h in _catalogue() if kind in (None, _kind(h.name))]
     ours = _content(name)
     found = max(
         same, key=lambda h: (len(_content(h.name) & ours), -len(_content(h.name) - ours)), default=None

@@ -91,9 +91,9 @@ def test_what_is_said_beside_a_denial_or_misspelt_is_named(text, word):
 
 
 def test_fog_is_no_box_of_a_few_metres():
-    bus = {"name": "bus in the lane", "distance_m": 25, "lateral_m": 0, "moving": False}
+    van = {"name": "van in the lane", "distance_m": 25, "lateral_m": 0, "moving": False}
     assert (
-        look(free_item(answer(text="Fog ahead. I brake because of it.", hazard=bus))).screen["reasoning"] == 1
+        look(free_item(answer(text="Fog ahead. I brake because of it.", hazard=van))).screen["reasoning"] == 1
     )
 
 
@@ -245,6 +245,7 @@ def test_motions_are_what_they_are_called(motion):
         "keep": np.allclose(after[:, :2], before[:, :2], atol=0.02),
         "brake_stop_before": after[-1, 0] < 25,
         "brake_late": 25 < after[-1, 0] < before[-1, 0],
+        "slow_down": 0.55 < after[-1, 0] / before[-1, 0] < 0.75,
         "slow_slightly": 0.85 < after[-1, 0] / before[-1, 0] < 0.95,
         "swerve_left": after[-1, 1] > 2.5,
         "swerve_right": after[-1, 1] < -2.5,

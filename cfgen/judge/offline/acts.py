@@ -33,12 +33,15 @@ BRAKE = re.compile(
     r"(?:let|lets|letting)\b[^.;]{0,30}\b(?:pass|cross|by|through|go|clear|run|out|past|waddle|off|time|"
     r"finish)|"
     r"(?:drop|down|slow|ease|reduce|brake|fall|go|roll)(?:s|ing|ping)? (?:down )?to (?:about |around |some )?\d|"
-    r"(?:shed|drop|bleed|scrub|lose|cut|trim|take)(?:s|ting|ding|ping)? (?:off |about |around )?\d+(?:\.\d+)? ?(?:m/s|km/h|mph)|"
+    r"(?:shed|drop|bleed|scrub|lose|cut|trim|take)(?:s|ting|ding|ping)? (?:off |about |"
+    r"around )?\d+(?:\.\d+)? ?(?:m/s|km/h|mph)|"
     r"\d+(?:\.\d+)? ?(?:m/s |km/h )?(?:->|→|—|to) ?\d+(?:\.\d+)? ?(?:m/s|km/h|mph)|"
     r"(?:v|speed|target)(?: speed)? ?(?:=|->|→|to|at)? ?(?:\d|zero)(?!\d)|v/2|match(?:es|ing)? \d|"
     rf"adapt(?:s|ing)?\b[^.,;]{{0,16}}\b{_SPEED}|moderat(?:e|es|ing)\b[^.,;]{{0,12}}\b{_SPEED}|"
-    r"tak(?:e|es|ing) (?:it |things )?slow\w*|(?:be|being|get|gets|getting) (?:slow|on the brakes?)|dead stop|full stop|"
-    r"(?:sit|sits|sitting|stays?|hangs?|holds?|keeps?) (?:\d+(?:\.\d+)? ?m|well) (?:back|behind)|stand(?:s|ing)? on (?:the |my )?brakes?|"
+    r"tak(?:e|es|ing) (?:it |things )?slow\w*|(?:be|being|get|gets|getting) (?:slow|on the brakes?)|"
+    r"dead stop|full stop|"
+    r"(?:sit|sits|sitting|stays?|hangs?|holds?|keeps?) (?:\d+(?:\.\d+)? ?m|well) (?:back|behind)|"
+    r"stand(?:s|ing)? on (?:the |my )?brakes?|"
     r"stay(?:s|ing)? put|hold(?:s|ing)? (?:here|short|off))\b"
 )
 SIDED = re.compile(

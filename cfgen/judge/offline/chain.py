@@ -1,11 +1,12 @@
 """Whether a chain of thought comes from a thing that is there to what the car does about it, sentence by sentence.
 
-What an answer says of the light, the road and other traffic on its way does no harm. The sentence that names the thing has
-to put it on the road or say what it is doing; none after it may take it back; and the sentence that reacts has to hang
-on it: by naming it, by "it" or "the animal", as a conclusion, or because nothing between gives another reason.
+What an answer says of the light, the road and other traffic on its way does no harm. The sentence that names the thing
+has to put it on the road or say what it is doing; none after it may take it back; and the sentence that reacts has to
+hang on it: by naming it, by "it" or "the animal", as a conclusion, or because nothing between gives another reason.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -34,30 +35,43 @@ _THERE = re.compile(
     r"\b(?:there(?:'s| is| are|,)|here(?:'s| is| comes)|i (?:can )?(?:see|notice|spot)|we (?:see|notice)|is an?|"
     r"lying|lies|stands?|standing|sits?|sitting|stopped|stationary|halted|stalled|down|fallen|walking|walks|riding|"
     r"rides|resting|rests|strewn|scattered|spread|spilled|dropped|lost|abandoned|broken|stuck|trapped|pulling|turning|pushing|"
-    r"running|trotting|crouch\w*|kneel\w*|work\w*|digging|flashing|indicat\w*|half\w*|partly|sideways|wide open|opened?|opens|"
+    r"running|trotting|crouch\w*|kneel\w*|work\w*|digging|flashing|indicat\w*|half\w*|partly|"
+    r"sideways|wide open|opened?|opens|"
     r"swung|swings?|bounc\w+|skidd\w+|rolled|gap(?:es|ing)|collapsed|missing|uncovered|burst|blown|drift\w*|"
-    r"appear\w*|emerg\w*|slow\w*|crawl\w*|tipped|flipped|upside|perpendicular|wobbl\w+|moving|moves|loose|overturned|on (?:its|his|her|their) (?:roof|side|back))\b"
+    r"appear\w*|emerg\w*|slow\w*|crawl\w*|tipped|flipped|upside|perpendicular|wobbl\w+|moving|moves|"
+    r"loose|overturned|on (?:its|his|her|their) (?:roof|side|back))\b"
 )
 #: What things do at other times, or in general.
 _HABIT = re.compile(
-    r"\b(?:often|usually|always|sometimes|tend to|known (?:for|to)|live (?:in|here|on|near)|typical\w*|common(?:ly)? here|"
-    r"use this|ready for|signs? (?:warn|show|for)\w*|warns? (?:of|about)|warnings? (?:of|for|about)|(?:reads?|barks?|grows|sleeps|chained|"
-    r"this (?:road|weather)|these woods|all the time|after (?:a|the) storm|lined up|follows us|belongs?|stay (?:at|in)))\b"
+    r"\b(?:often|usually|always|sometimes|tend to|known (?:for|to)|live (?:in|here|on|near)|"
+    r"typical\w*|common(?:ly)? here|"
+    r"use this|ready for|signs? (?:warn|show|for)\w*|warns? (?:of|about)|warnings? (?:of|for|about)|"
+    r"(?:reads?|barks?|grows|sleeps|chained|"
+    r"this (?:road|weather)|these woods|all the time|after (?:a|the) storm|lined up|follows us|"
+    r"belongs?|stay (?:at|in)))\b"
 )
-_MAY = re.compile(r"^e?s?(?: \w+)? (?:may|might|could|can) (?:appear|come|cross|be|play|run|jump|step|stand|hide)\b")
+_MAY = re.compile(
+    r"^e?s?(?: \w+)? (?:may|might|could|can) (?:appear|come|cross|be|play|run|jump|step|stand|hide)\b"
+)
 _OURS = re.compile(
     r"\b(?:in|into|on|onto|over|across|blocking|blocks|fills?|towards?|half|inside|within|straddl\w+|of) (?:\w+ )?"
-    r"(?:my|our|the ego|ego|the|this|both) (?:(?:own|left|right|centre|center|middle|whole|entire|same|ego|near|first|second|driving|"
-    r"travel|right-hand|left-hand) )?(?:lanes?|path|way|road|roadway|carriageway|street|tarmac|asphalt|crossing|track)\b|"
+    r"(?:my|our|the ego|ego|the|this|both) (?:(?:own|left|right|centre|center|middle|whole|entire|"
+    r"same|ego|near|first|second|driving|"
+    r"travel|right-hand|left-hand) )?(?:lanes?|path|way|road|roadway|carriageway|street|tarmac|"
+    r"asphalt|crossing|track)\b|"
     r"\b(?:right|directly|straight|dead|just) (?:ahead|in front)\b"
 )
-_AT = re.compile(r"\b(?:[\d.]+|few|some|ten|twenty|thirty|forty|fifty|dozen) ?(?:m|metres?|meters?)? (?:away|off|back|out)\b|\baway from\b")
+_AT = re.compile(
+    r"\b(?:[\d.]+|few|some|ten|twenty|thirty|forty|fifty|dozen) ?(?:m|metres?|meters?)? (?:away|off|"
+    r"back|out)\b|\baway from\b"
+)
 #: What takes a thing back once it was named.
 _BACK = re.compile(
     r"\b(?:false (?:alarm|positive)|turns? out|turned out|only (?:a|an|the) (?:\w+ )?(?:shadow|reflection|sign|poster|"
     r"stain|picture)|on closer|look(?:ing)? again|second (?:look|glance)|mistook|mistaken|nothing there|not there|"
     r"correction|independent\w*|for (?:another|other|a different) reasons?|not because|"
-    r"not real|gone|vanished|disappeared|(?:has|have) (?:left|moved|cleared|passed|driven|reached|trotted|wandered|walked) ?(?:on|off|away|back|the|it)?\\b|cleared|removed|"
+    r"not real|gone|vanished|disappeared|(?:has|have) (?:left|moved|cleared|passed|driven|reached|"
+    r"trotted|wandered|walked) ?(?:on|off|away|back|the|it)?\\b|cleared|removed|"
     r"no (?:concern|threat|danger|risk|influence|conflict|relevance|bearing|issue|need|reason|effect|impact|action)|"
     r"not (?:a |my |our )?(?:concern|relevant|affect|matter|interfere|a factor|in (?:my|our) (?:way|lane|path))|"
     r"(?:doesn't|does not|do not|don't|need not|needn't|won't) (?:affect|matter|concern|bother|interfere|trouble|"
@@ -65,8 +79,12 @@ _BACK = re.compile(
     r"out of (?:my|our|the) (?:way|lane|path)|aside from|anyway|apart from (?:it|that|this)|incidental\w*|"
     r"(?:has|have|plays?) no (?:part|bearing|role|influence)|nothing to do with)\b"
 )
-_INDEPENDENT = re.compile(r"\bindependent\w*|\bregardless\b|\bunrelated\b|\bfor (?:another|other|a different) reasons?\b")
-_RETRACTS = re.compile(r"\b(?:correction|false (?:alarm|positive)|on closer|second (?:look|glance)|turns? out|scratch that)\b")
+_INDEPENDENT = re.compile(
+    r"\bindependent\w*|\bregardless\b|\bunrelated\b|\bfor (?:another|other|a different) reasons?\b"
+)
+_RETRACTS = re.compile(
+    r"\b(?:correction|false (?:alarm|positive)|on closer|second (?:look|glance)|turns? out|scratch that)\b"
+)
 #: Said of other traffic: it hems the car in or is none of its business, and is no reason of its own.
 _CONSTRAINT = re.compile(
     r"\b(?:oncoming|opposite|adjacent|alongside|(?:left|right|l|r|next|other|inner|outer|neighbouring|middle|second|"
@@ -92,14 +110,20 @@ _PRONOUN = re.compile(
 )
 #: What drivers slow for every day.
 _SIGNAL = re.compile(
-    r"\b(?:traffic lights?|signals? (?:ahead|is|has|turn\w*|chang\w*|show\w*|flip\w*|for|goes|went)|(?:red|amber|yellow) "
-    r"(?:signal|light|phase|aspect)|stop(?:ping)? (?:line|sign)s?|(?:turn|go|jump|switch|flip|chang)\w* (?:to )?(?:red|amber|"
-    r"yellow)|at (?:red|amber)|for (?:the |a )?(?:red|lights?|signal|amber)|light (?:ahead )?(?:is|has|turn\w*|chang\w*))\b"
+    r"\b(?:traffic lights?|signals? (?:ahead|is|has|turn\w*|chang\w*|show\w*|flip\w*|for|goes|went)|"
+    r"(?:red|amber|yellow) "
+    r"(?:signal|light|phase|aspect)|stop(?:ping)? (?:line|sign)s?|(?:turn|go|jump|switch|flip|"
+    r"chang)\w* (?:to )?(?:red|amber|"
+    r"yellow)|at (?:red|amber)|for (?:the |a )?(?:red|lights?|signal|amber)|light (?:ahead )?(?:is|"
+    r"has|turn\w*|chang\w*))\b"
 )
 _ARRIVES = re.compile(
-    r"\b(?:bus[- ]stop|arriv\w*|destination|drop-?off|drop(?:s|ping)? off|pick-?up|set down|set-down|journey'?s? end|end of (?:the |my |our )"
-    r"(?:trip|route|journey)|my (?:stop|exit|turn\w*)|our (?:stop|exit|turn\w*)|the exit|speed limit|new limit|limit (?:drops|"
-    r"falls|changes|of|is|ahead)|(?:sharp|tight) \w*[- ]?(?:bend|curve)|roundabout|toll|speed (?:bump|hump|camera|table)s?)\b"
+    r"\b(?:bus[- ]stop|arriv\w*|destination|drop-?off|drop(?:s|ping)? off|pick-?up|set down|set-down|"
+    r"journey'?s? end|end of (?:the |my |our )"
+    r"(?:trip|route|journey)|my (?:stop|exit|turn\w*)|our (?:stop|exit|turn\w*)|the exit|speed limit|"
+    r"new limit|limit (?:drops|"
+    r"falls|changes|of|is|ahead)|(?:sharp|tight) \w*[- ]?(?:bend|curve)|roundabout|toll|"
+    r"speed (?:bump|hump|camera|table)s?)\b"
 )
 #: Done to it.
 _ON_IT = re.compile(
@@ -108,12 +132,15 @@ _ON_IT = re.compile(
 )
 #: ... what it is called the second time.
 _AGAIN = re.compile(
-    r"\b(?:the|this|that|such an?) (?:\w+ )?(?<!lead )(?<!ego )(?<!other )(?<!oncoming )(?<!front )(?:animal|creature|beast|person|man|woman|individual|figure|user|rider|"
+    r"\b(?:the|this|that|"
+    r"such an?) (?:\w+ )?(?<!lead )(?<!ego )(?<!other )(?<!oncoming )(?<!front )(?:animal|creature|"
+    r"beast|person|man|woman|individual|figure|user|rider|"
     r"walker|casualty|victim|vehicle|driver|machine|object|item|obstacle|obstruction|debris|hazard|thing|load|"
     r"blockage|opening|gap|danger|spot|scene|accident|crash|situation|intruder|newcomer|kid|poor \w+)\b"
 )
 _CONCLUDES = re.compile(
-    r"(?:^|[,;:—–] ?|-> ?|\band )(?:therefore|hence|so|thus|consequently|accordingly|as a result|for (?:this|that) reason|"
+    r"(?:^|[,;:—–] ?|-> ?|\band )(?:therefore|hence|so|thus|consequently|accordingly|as a result|"
+    r"for (?:this|that) reason|"
     r"because of (?:this|that)|decision|conclusion|plan|action|response|verdict|rule|result|in response|given (?:this|"
     r"that|all)|under these|that leaves|what remains|what follows|only option|reason enough|the (?:\w+ )?(?:response|"
     r"action|option|choice|decision|thing to do|answer|course|plan)|which is why|which forces|nothing short)\b|"
@@ -125,14 +152,20 @@ _REASON_AFTER = re.compile(r"^(?:(?:the |my )?(?:reason|cause|why|because|there)
 
 #: Said of a thing's being there: that it is not so, or not known.
 _UNTRUE = re.compile(
-    r"\b(?:count|dashboard|screen|display|window|not the case|unfounded|whichever|whatever it|reports? of|ready for all|doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|or (?:just|only|not)\b|"
-    r"if there|if an?|had (?:been|there)|none of (?:that|those|them|it)|(?:not|isn't) what|(?:(?:is|are|was|were) not|isn't|aren't|wasn't|weren't) "
-    r"(?:there|cross\w*|present|in\b|on\b|stand\w*|ly\w*)|said the|says the|once\b|bare\b|in vain|kept out|these days)\b"
+    r"\b(?:not (?:believe|think|suppose)|n't (?:believe|think)|don't (?:believe|think)|count|"
+    r"dashboard|screen|display|window|not the case|unfounded|whichever|whatever it|reports? of|"
+    r"ready for all|doubt\w*|(?:not|isn't|wasn't) true|untrue|false\b|history|hardly|scarcely|barely a|correction|"
+    r"or (?:just|only|not)\b|"
+    r"if there|if an?|had (?:been|there)|none of (?:that|those|them|it)|(?:not|isn't) what|(?:(?:is|"
+    r"are|was|were) not|isn't|aren't|wasn't|weren't) "
+    r"(?:there|cross\w*|present|in\b|on\b|stand\w*|ly\w*)|said the|says the|once\b|bare\b|in vain|"
+    r"kept out|these days)\b"
 )
 _BECAUSE = re.compile(r"\b(?:because|since|as (?=i |we |my |our |the ))([^,;.]+)")
 _THIRD = re.compile(r"\b(?:it|its|he|she|him|her|his|they|them|their|this|that|these|those)\b")
 _AWAY = re.compile(
-    r"already home|-free\b|\b(?:has|have|had) reached|\b(?:run|ran|gone|went|trotted|walked) back|back (?:to|on|with) (?:the|her|his|its)\b"
+    r"already home|-free\b|\b(?:has|have|had) reached|\b(?:run|ran|gone|went|trotted|walked) back|"
+    r"back (?:to|on|with) (?:the|her|his|its)\b"
 )
 _UNTIL = re.compile(r"\b(?:until|till|once|after|when|before|wait\w*)\b")
 _CLAUSES = re.compile(r"[,;:—–()]|->|\b(?:and|so|hence|thus|therefore|but)\b")
@@ -140,12 +173,29 @@ _CLAUSES = re.compile(r"[,;:—–()]|->|\b(?:and|so|hence|thus|therefore|but)\b
 _FEW = 4
 #: In an answer of more sentences, one between that says nothing of the thing is no reason.
 _LONG = 4
+#: Characters of a sentence that is none, and sentences from a thing to what is done about it.
+_ENDLESS, _REACH = 2000, 30
 #: Where a thing is on its roof, or who stands with his back to us.
 _LIES = re.compile(
-    r"\b(?:on|onto) (?:its|his|her|their|the) (?:roof|side|back)\b|\b(?:his|her|its|their|with) back (?:turned )?(?:to|towards) "
+    r"\b(?:on|onto) (?:its|his|her|their|the) (?:roof|side|back)\b|\b(?:his|her|its|their|"
+    r"with) back (?:turned )?(?:to|towards) "
 )
 #: People who belong to what is named: no other thing.
-_BELONG = frozenset("driver officer rider wheel parent passenger firefighter paramedic door bicycle bike signal".split())
+_BELONG = frozenset(
+    (
+        "driver",
+        "officer",
+        "rider",
+        "wheel",
+        "parent",
+        "passenger",
+        "firefighter",
+        "paramedic",
+        "door",
+        "bicycle",
+        "bike",
+    )
+)
 #: A clause of its own, not about the thing.
 _STARTS = re.compile(r"^(?:the|my|our|an?|we|i|it|here|in|because|since|as|for|due|given)\b")
 _FROM_BEHIND = re.compile(r"\b(?:behind (?:me|us)|from behind|flashes|horn)\b")
@@ -168,7 +218,11 @@ def carried(word: str, words: _Words) -> bool:
     named = [i for i, shown in enumerate(words.shown) if any(class_of(w).name == kind for w in shown)]
     if any(UNREAL.search(words.sentences[i]) or _UNTRUE.search(words.sentences[i]) for i in named):
         return False
-    if any(mentions(word, s) and i not in named for i, s in enumerate(words.sentences) if named and i > named[-1]):
+    if any(
+        mentions(word, s) and i not in named for i, s in enumerate(words.sentences) if named and i > named[-1]
+    ):
+        return False
+    if any(len(words.sentences[i]) > _ENDLESS for i in {*named, *words.acting}):
         return False
     there = [i for i in named if _is_there(word, words.sentences[i], i in words.acting)]
     if not there or _taken_back(word, words.sentences, there):
@@ -194,7 +248,11 @@ def _is_there(word: str, sentence: str, acts: bool) -> bool:
                 continue
             if ASIDE.search(clause) and not (COMING.search(clause) or _OURS.search(clause)):
                 continue
-            if acts or len(clause.split()) <= _FEW or any(p.search(sentence) for p in (_PLACED, _THERE, COMING)):
+            if (
+                acts
+                or len(clause.split()) <= _FEW
+                or any(p.search(sentence) for p in (_PLACED, _THERE, COMING))
+            ):
                 return True
     return False
 
@@ -216,16 +274,22 @@ def _taken_back(word: str, sentences: Sequence[str], there: Sequence[int]) -> bo
 def _hangs(word: str, words: _Words, there: Sequence[int], act: int) -> bool:
     """Whether the sentence ``act`` reacts to what the sentences ``there`` name."""
     sentence = words.sentences[act]
-    before = [i for i in there if i <= act]
-    if not before:
+    at = bisect_right(there, act)
+    if at and act - there[at - 1] > _REACH:
+        return False
+    if not at:
         following = act + 1 in there and _REASON_AFTER.match(words.sentences[act + 1])
         return bool(following) and not _foreign(word, sentence, False)
     bound = _bound(word, sentence)
     after = words.sentences[act + 1] if act + 1 < len(words.sentences) else ""
     if _foreign(word, sentence, bound) or (_REASON_AFTER.match(after) and not _about(word, after)):
         return False
-    between = words.sentences[before[-1] + 1 : act]
-    told = bound or len(words.sentences) > _LONG or bool(_CONCLUDES.search(sentence) or _PRONOUN.search(sentence))
+    between = words.sentences[there[at - 1] + 1 : act]
+    told = (
+        bound
+        or len(words.sentences) > _LONG
+        or bool(_CONCLUDES.search(sentence) or _PRONOUN.search(sentence))
+    )
     return all(_neutral(word, s, told) for s in between)
 
 
@@ -265,7 +329,13 @@ def _foreign(word: str, sentence: str, bound: bool) -> bool:
 def _grounds(word: str, sentence: str) -> bool:
     """Whether what stands behind "because" is neither the thing nor what the act weighs up."""
     return any(
-        not (mentions(word, c) or _AGAIN.search(c) or _THIRD.search(c) or _WEIGHED.search(c) or _CONSTRAINT.search(c))
+        not (
+            mentions(word, c)
+            or _AGAIN.search(c)
+            or _THIRD.search(c)
+            or _WEIGHED.search(c)
+            or _CONSTRAINT.search(c)
+        )
         for c in _BECAUSE.findall(sentence)
     )
 
@@ -280,11 +350,16 @@ def _alone(clause: str) -> bool:
     """Whether a clause beside an act can be its reason, and is no word of the thing or of what the act weighs up."""
     if not _STARTS.search(clause) or acts_out(clause) != clause:
         return False
-    return not (_PRONOUN.search(clause) or _WEIGHED.search(clause) or _CONSTRAINT.search(clause) or only_known(clause))
+    return not (
+        _PRONOUN.search(clause) or _WEIGHED.search(clause) or _CONSTRAINT.search(clause) or only_known(clause)
+    )
 
 
 def _neutral(word: str, sentence: str, told: bool) -> bool:
-    """Whether a sentence between a thing and the act gives the act no other reason; ``told``: the act hangs on it anyway."""
+    """Whether a sentence between a thing and the act gives the act no other reason.
+
+    ``told``: the act hangs on the thing anyway.
+    """
     if mentions(word, sentence):
         return True
     if _others(word, sentence) and not (_CONSTRAINT.search(sentence) or _PRONOUN.search(sentence)):
@@ -293,4 +368,6 @@ def _neutral(word: str, sentence: str, told: bool) -> bool:
         return False
     if OTHER.search(sentence) and not _WEIGHED.search(sentence):
         return False
-    return told or bool(_PRONOUN.search(sentence) or _WEIGHED.search(sentence) or _CONSTRAINT.search(sentence))
+    return told or bool(
+        _PRONOUN.search(sentence) or _WEIGHED.search(sentence) or _CONSTRAINT.search(sentence)
+    )

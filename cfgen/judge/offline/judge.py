@@ -7,7 +7,6 @@ under a wrong name ("deer" for "cyclist") therefore passes.
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -28,6 +27,7 @@ from cfgen.judge.offline.doubt import ANIMALS, overdone
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
+from cfgen.judge.offline.posture import GROWN, STANDS_M, upright
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -40,17 +40,6 @@ _PACKAGES = ("spacy", "negspacy", "rapidfuzz", "py3langid")
 _SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
-#: Who stands or rides is at least so tall, m; children are not told from grown people by these words.
-_STANDS_M = 1.55
-_GROWN = frozenset(
-    "cyclist bicyclist motorcyclist biker pedestrian man woman worker officer policeman policewoman workman motorist gentleman "
-    "lady bloke constable firefighter paramedic labourer roadworker flagger jogger runner".split()
-)
-_LOW = re.compile(
-    r"\b(?:lying|lies?|laid|fall\w*|fell|down|crouch\w*|kneel\w*|knelt|squat\w*|sits?|sitting|seated|sat|prone|toppl\w*|tumbl\w*|"
-    r"slump\w*|collaps\w*|crash\w*|came off|come off|off (?:his|her|the|their) (?:bi|mo|sc)\w*|ground|bend\w*|bent|dig\w*|"
-    r"wheelchair|unconscious|motionless|injured|sprawl\w*|stretched|small|little|young|boy|girl|child\w*|kid)\b"
-)
 #: From the middle of the car's way: as near as half a car.
 _CLEAR_M = 1.0
 #: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
@@ -216,10 +205,10 @@ class Place:
         near, far = self.ahead / _GUESS - _GUESS_M, self.ahead * _GUESS + _GUESS_M
         return math.isnan(self.ahead) or near <= metres <= far
 
-    def fits(self, word: str, upright: bool = False) -> bool:
+    def fits(self, word: str, stands: bool = False) -> bool:
         """Whether a thing of that name can have the measured size and outline; yes where nothing could be measured.
 
-        ``upright``: nothing says that it lies or sits.
+        ``stands``: nothing says that it lies or sits.
         """
         kind = class_of(word)
         width, height = self.change.width, self.change.height
@@ -227,7 +216,7 @@ class Place:
             return True
         widest = kind.width[1] * _SIZE_SLACK + _BLUR_M
         tallest = kind.height[1] * _SIZE_SLACK + _BLUR_M
-        lowest = _STANDS_M if upright and word in _GROWN else kind.height[0]
+        lowest = STANDS_M if stands and word in GROWN else kind.height[0]
         sized = kind.width[0] / _SIZE_SLACK <= width <= widest
         sized = sized and lowest / _SIZE_SLACK <= height <= tallest
         return sized and self._shaped_like(kind)
@@ -247,8 +236,12 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         if words.reacts and not (words.denied or words.elsewhere):
             return 1, "The reasoning means to react and names nothing new."
         return 0, "The reasoning names nothing new."
-    upright = not any(map(_LOW.search, words.sentences))
-    fitting = [w for w in words.named if place.fits(w, upright)]
+    stands = upright(words.sentences)
+    fitting = [w for w in words.named if place.fits(w, stands)]
+    small = {class_of(w).name for w in words.named if place.fits(w) and w not in fitting}
+    fitting = [
+        w for w in fitting if class_of(w).name not in small
+    ]  # "the bike" of a cyclist that does not fit
     if words.blocked and not words.named and words.reacts and not _unfounded(words) and place.lies_about:
         return 2, "The reasoning newly speaks of an obstacle in the way, and means to react."
     if not words.named:

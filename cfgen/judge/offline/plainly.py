@@ -186,7 +186,8 @@ _PURPOSES = (
     "around zero nought nothing walking left right one its my our his her him it them go get come "
     "leave protect not steer brake creep crawl slow drive miss clear evade merge change return remain "
     "minimize mitigate proceed hold reduce null rest move swing react respond preserve guarantee "
-    "follow halt shed drop open reopen rebuild restore resume cross finish stand settle rejoin increase restart continue dodge skirt under below only match account"
+    "follow halt shed drop open reopen rebuild restore resume cross finish stand settle rejoin "
+    "increase restart continue dodge skirt under below only match account"
 )
 _ENDS_MEANT = frozenset(_PURPOSES.split())
 _STILL = re.compile(
@@ -236,8 +237,7 @@ def _is_there(word: str, clause: str) -> bool:
     if ASIDE.search(clause) and not COMING.search(clause):
         return False
     return any(
-        _leads(acts_out(clause[:at])) and _follows(clause[at + len(w) :])
-        for w, at in mentions(word, clause)
+        _leads(acts_out(clause[:at])) and _follows(clause[at + len(w) :]) for w, at in mentions(word, clause)
     )
 
 
@@ -320,12 +320,7 @@ def _blamed(clauses: Sequence[str], act: int, word: str) -> bool:
     if OTHER.search(clauses[act]) or ends_elsewhere(clauses[act]):
         return True
     after = clauses[act + 1] if act + 1 < len(clauses) else ""
-    if (
-        _REFERS.search(after)
-        or mentions(word, after)
-        or _NO_OTHER_WAY.search(after)
-        or _GROUND.search(after)
-    ):
+    if _REFERS.search(after) or mentions(word, after) or _NO_OTHER_WAY.search(after) or _GROUND.search(after):
         return False
     return bool(
         OTHER.search(after) or _BECAUSE.search(after) or (_SPLICED.search(after) and not only_known(after))

@@ -8,10 +8,9 @@ A screen, not a judge: where it is in doubt, nothing was said.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from cfgen.hazards.vocabulary import CLASSES, class_of, things, vague_words
+from cfgen.hazards.vocabulary import class_of, things, vague_words
 from cfgen.judge.offline.acts import (
     AFTERWARDS,
     AROUND,
@@ -26,6 +25,7 @@ from cfgen.judge.offline.acts import (
 )
 from cfgen.judge.offline.doubt import ANIMALS, COMING, contradicted, hedged, scenery, strength, tied
 from cfgen.judge.offline.negation import Mark, Said, said_of
+from cfgen.judge.offline.spelling import spelt
 from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Plan
 
@@ -102,23 +102,6 @@ _SAME = (
 _SCENERY = ("signal", "roadside thing")
 #: Fair words for things that lie about, where they are said to be in the way.
 OBSTACLES = ("obstacle", "obstruction", "object", "blockage")
-#: Real words within a letter of a thing's.
-_REAL = (
-    *(
-        "offices",
-        "office",
-        "prison",
-        "barren",
-        "trailed",
-        "talker",
-        "brunch",
-        "stable",
-        "sheets",
-        "walked",
-        "worked",
-    ),
-    *("driven", "drives", "matter", "planes", "talked", "branched", "chairs", "chairman", "placed", "trunks"),
-)
 #: What a longer answer decides stands at its end: of more sentences than the first, the last ones.
 _LONG, _LAST = 8, 4
 
@@ -210,12 +193,17 @@ def read(original_text: str, original: Plan, modified_text: str, modified: Plan)
             for s in vague
         ),
         denied=_denied(said, sentences, named),
-        excessive=any(EXCESSIVE.search(sentences[s.sentence]) for s in said if s.mark.kind in ("brake", "around")),
+        excessive=any(EXCESSIVE.search(sentences[i]) for i in _with(said, "brake", "around")),
         unsure=frozenset(w for w in named if hedged(w, sentences) or scenery(w, sentences)),
         sentences=tuple(sentences),
         shown=_shown(said, len(sentences)),
         **_intent(said, sentences, named, original, modified),
     )
+
+
+def _with(said: list[Said], *kinds: str) -> set[int]:
+    """The sentences that hold marks of these kinds."""
+    return {s.sentence for s in said if s.mark.kind in kinds}
 
 
 def _denied(said: list[Said], sentences: list[str], named: tuple[str, ...]) -> bool:
@@ -379,32 +367,4 @@ def spoken(text: str, plan: Plan) -> list[str]:
     words = re.sub(r"\s(?:-+|[-=]>|→)\s", " — ", words)
     parts = re.findall(r"(?:[^.!?;\n]|\.(?=\d))+[.!?;\n]*", words)
     tidy = (" ".join(p.split()).strip(" ;.!-*") for p in parts)
-    return [_spelt(p) for p in tidy if re.search(r"\w", p) and not _ADDRESSED.search(p)]
-
-
-# --- typing errors ------------------------------------------------------------------------------------------------
-
-
-@cache
-def _long_words() -> tuple[str, ...]:
-    """Words long enough to be known again with a letter wrong."""
-    return tuple(w for c in CLASSES for w in c.words if len(w) >= 6 and " " not in w)
-
-
-def _spelt(sentence: str) -> str:
-    return re.sub(r"[a-z]{6,}", lambda m: _nearest(m.group()), sentence)
-
-
-@cache
-def _nearest(word: str) -> str:
-    """The thing's name that a word is one slip of the fingers away from, or the word."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import OSA
-
-    names = _long_words()
-    if word in _REAL or any(word.removesuffix(end) in names for end in ("", "s", "es")):
-        return word
-    found = process.extractOne(word, names, scorer=OSA.distance, score_cutoff=1)
-    if found is None or found[0][0] != word[0]:
-        return word
-    return str(found[0])
+    return [spelt(p) for p in tidy if re.search(r"\w", p) and not _ADDRESSED.search(p)]
