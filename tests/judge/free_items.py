@@ -42,25 +42,8 @@ def road() -> np.ndarray:
 
 
 #: Words of a hazard's name that tell it from no other.
-_COMMON = frozenset(("the", "with", "out", "into", "across", "crossing", "lane", "road", "ahead", "our", "from"))
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "with",
-        "out",
-        "into",
-        "across",
-        "crossing",
-        "lane",
-        "road",
-        "ahead",
-        "our",
-        "from",
-    ]
+_COMMON = frozenset(
+    ("the", "with", "out", "into", "across", "crossing", "lane", "road", "ahead", "our", "from")
 )
 
 

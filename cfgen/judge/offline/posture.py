@@ -1,4 +1,4 @@
-"""Who stands or rides is taller than who lies, sits or is a child: what tells people from other things of their size."""
+"""Who stands or rides is taller than who lies, sits or is a child: it tells people from things of their size."""
 
 import re
 from collections.abc import Sequence
@@ -6,30 +6,10 @@ from collections.abc import Sequence
 #: What who stands or rides is at least tall, m; children are not told from grown people by these words.
 STANDS_M = 1.55
 GROWN = frozenset(
-    (
-        "cyclist",
-        "bicyclist",
-        "motorcyclist",
-        "biker",
-        "pedestrian",
-        "man",
-        "woman",
-        "worker",
-        "officer",
-        "policeman",
-    )
-    + (
-        "policewoman",
-        "workman",
-        "motorist",
-        "gentleman",
-        "lady",
-        "bloke",
-        "constable",
-        "firefighter",
-        "paramedic",
-    )
-    + ("labourer", "roadworker", "flagger", "jogger", "runner")
+    """
+    cyclist bicyclist motorcyclist biker pedestrian man woman worker officer policeman policewoman workman motorist
+    gentleman lady bloke constable firefighter paramedic labourer roadworker flagger jogger runner
+    """.split()
 )
 _LOW = re.compile(
     r"\b(?:lying|lies?|laid|fall\w*|fell|down|crouch\w*|kneel\w*|knelt|squat\w*|sits?|sitting|seated|sat|prone|toppl\w*|"
