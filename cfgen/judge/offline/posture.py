@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 #: What who stands or rides is at least tall, m; children are not told from grown people by these words.
 STANDS_M = 1.55
-GROWN = frozenset(
-    """
-    cyclist bicyclist motorcyclist biker pedestrian man woman worker officer policeman policewoman workman motorist
-    gentleman lady bloke constable firefighter paramedic labourer roadworker flagger jogger runner
-    """.split()
+_GROWN = (
+    "cyclist bicyclist motorcyclist biker pedestrian man woman worker officer policeman policewoman workman motorist "
+    "gentleman lady bloke constable firefighter paramedic labourer roadworker flagger jogger runner"
 )
+GROWN = frozenset(_GROWN.split())
 _LOW = re.compile(
     r"\b(?:lying|lies?|laid|fall\w*|fell|down|crouch\w*|kneel\w*|knelt|squat\w*|sits?|sitting|seated|sat|prone|toppl\w*|"
     r"tumbl\w*|slump\w*|collaps\w*|crash\w*|came off|come off|off (?:his|her|the|their) (?:bi|mo|sc)\w*|ground|bend\w*|"
