@@ -175,11 +175,11 @@ def test_who_doubts_or_reacts_to_another_thing_or_out_of_proportion_gets_no_2(te
         "A deer is present within the ego lane approximately 28 metres ahead. The ego vehicle comes to a standstill in "
         "front of the animal.",
         "The deer stays on the road. I brake strong for not hitting him.",
-        "Forest road, dusk, 9 m/s. A van is parked on the right, no influence. Oncoming car keeps its side. Beyond it, on "
+        "Forest road, dusk, 9 m/s. A van is parked on the right, no influence. Oncoming car keeps its side. Beyond, on "
         "the asphalt, a deer, broadside. It may bolt either way. Stopping distance 12 m, so it fits. Brake, no swerve.",
         "Jogger on the path, irrelevant. A loose deer between the trees and into our lane, that is the one. Brake.",
         "There is a tractor in the field, and it can be set aside. A deer stands in our lane: 9 -> 0 m/s, hazards on.",
-        "The lane carries a deer. Passing it would need the other lane, which a truck takes. Hence the car waits for it.",
+        "The lane carries a deer. Passing would need the other lane, which a truck takes. Hence the car waits for it.",
     ],
 )
 def test_who_is_sure_of_the_thing_and_reacts_to_it_keeps_the_2(text):

@@ -47,7 +47,7 @@ _HABIT = re.compile(
     r"typical\w*|common(?:ly)? here|"
     r"use this|ready for|signs? (?:warn|show|for)\w*|warns? (?:of|about)|warnings? (?:of|for|about)|"
     r"(?:reads?|barks?|grows|sleeps|chained|"
-    r"this (?:road|weather)|these woods|all the time|after (?:a|the) storm|lined up|follows us|"
+    r"starts? soon|this (?:road|weather)|these woods|all the time|after (?:a|the) storm|lined up|follows us|"
     r"belongs?|stay (?:at|in)))\b"
 )
 _MAY = re.compile(
