@@ -226,7 +226,7 @@ def _spot(word: str, sentences: list[str]) -> Spot:
     alone = " . ".join(s for s in sentences if {w for w, _ in things(s)} == {word})
     return Spot(
         frozenset(re.findall(_PLACE, placed)) | frozenset(re.findall(_PLACE_BARE, placed)),
-        bool(re.search(_OFF_ROAD, placed)) and not COMING.search(placed),
+        bool(re.search(_OFF_ROAD, placed)),
         bool(re.search(_IN_LANE, placed)),
         bool(re.search(_OUR_LANE, placed)) and not COMING.search(placed),
         bool(re.search(_OTHER_LANE, placed)),
