@@ -21,7 +21,17 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
-from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Drive, Opener, Reader, Recording, identifier, plain
+from cfgen.scenes.drive import (
+    FRAME_TIMES,
+    Cuttable,
+    Drive,
+    Opener,
+    Picture,
+    Reader,
+    Recording,
+    identifier,
+    plain,
+)
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.guess import in_words
@@ -34,6 +44,7 @@ _READERS = {
     "folder": "cfgen.scenes.readers.folder:FolderReader",
     "image": "cfgen.scenes.readers.image:ImageReader",
     "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
+    "mcap": "cfgen.scenes.readers.mcap:Mcap",
     "navsim": "cfgen.scenes.readers.navsim:Navsim",
     "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
     "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
@@ -42,6 +53,7 @@ _READERS = {
 
 _EXTRAS = {
     "argoverse2": Extra("argoverse2", "pyarrow"),
+    "mcap": Extra("mcap", "mcap_ros2"),
     "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
 }
 
@@ -286,16 +298,18 @@ def _import_one(
     return True
 
 
-def _whole(image: Image | Path, camera: Camera, name: str) -> Image | bytes:
+def _whole(image: Picture, camera: Camera, name: str) -> Image | bytes:
     """Pixels as they are and a file as its bytes, once it decodes and is of its camera's size."""
     content: Image | bytes
+    where = name
     if isinstance(image, Path):
         with reading(image, "a readable file", "restore the file"):
             content = file_bytes(image)
         pixels, where = decode_image(content, image), str(image)
+    elif isinstance(image, bytes):
+        content, pixels = image, decode_image(image, Path(name))
     else:
         content = pixels = image
-        where = name
     if pixels.shape[:2] != (camera.height, camera.width):
         raise InputError(
             f"{where}: expected {camera.width}x{camera.height} pixels as camera '{camera.name}' says, found "
