@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _READERS = {
     "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
+    "bench2drive": "cfgen.scenes.readers.bench2drive:Bench2Drive",
     "comma2k19": "cfgen.scenes.readers.comma2k19:Comma2k19",
     "folder": "cfgen.scenes.readers.folder:FolderReader",
     "image": "cfgen.scenes.readers.image:ImageReader",
@@ -47,6 +48,7 @@ _READERS = {
     "mcap": "cfgen.scenes.readers.mcap:Mcap",
     "navsim": "cfgen.scenes.readers.navsim:Navsim",
     "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
+    "nuplan": "cfgen.scenes.readers.nuplan:NuPlan",
     "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
     "video": "cfgen.scenes.readers.video:VideoReader",
 }

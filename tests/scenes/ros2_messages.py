@@ -50,7 +50,7 @@ _MESSAGES = {
     ),
     "tf2_msgs/msg/TFMessage": (
         "geometry_msgs/TransformStamped[] transforms\n",
-        ("geometry_msgs/TransformStamped", "geometry_msgs/Transform", *_MOVING),
+        ("geometry_msgs/TransformStamped", "geometry_msgs/Transform", *_MOVING[1:]),
     ),
     "std_msgs/msg/String": ("string data\n", ()),
 }

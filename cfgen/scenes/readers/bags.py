@@ -58,7 +58,10 @@ class Bag:
                 summary = reader.get_summary()
                 if summary is None:
                     raise ValueError("one without, as of a recorder that was killed")
+                counts = summary.statistics.channel_message_counts if summary.statistics else None
                 for channel in summary.channels.values():
+                    if counts is not None and not counts.get(channel.id):
+                        continue  # somebody was ready to speak, and did not
                     schema = summary.schemas.get(channel.schema_id)
                     self._types[channel.topic] = schema.name if schema else channel.message_encoding
             self._readers.append(reader)
