@@ -43,6 +43,7 @@ _READERS = {
     "bench2drive": "cfgen.scenes.readers.bench2drive:Bench2Drive",
     "comma2k19": "cfgen.scenes.readers.comma2k19:Comma2k19",
     "folder": "cfgen.scenes.readers.folder:FolderReader",
+    "hugging-face": "cfgen.scenes.readers.hugging_face:HuggingFace",
     "image": "cfgen.scenes.readers.image:ImageReader",
     "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
     "mcap": "cfgen.scenes.readers.mcap:Mcap",
@@ -55,6 +56,7 @@ _READERS = {
 
 _EXTRAS = {
     "argoverse2": Extra("argoverse2", "pyarrow"),
+    "hugging-face": Extra("hugging-face", "pyarrow"),
     "mcap": Extra("mcap", "mcap_ros2"),
     "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
 }
