@@ -52,6 +52,7 @@ _READERS = {
     "nuplan": "cfgen.scenes.readers.nuplan:NuPlan",
     "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
     "video": "cfgen.scenes.readers.video:VideoReader",
+    "waymo-e2e": "cfgen.scenes.readers.waymo_e2e:WaymoE2E",
 }
 
 _EXTRAS = {

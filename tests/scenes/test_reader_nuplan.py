@@ -1,5 +1,6 @@
 """nuPlan, in tables as its development kit makes them (nuplan-devkit, Apache-2.0: minimal_db_test_utils.py)."""
 
+import contextlib
 import pickle
 import sqlite3
 import sys
@@ -44,17 +45,23 @@ CREATE TABLE image (token BLOB NOT NULL, next_token BLOB, prev_token BLOB, ego_p
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _kit():
-    """The classes of the kit that its logs hold pickled: lists by other names."""
+@contextlib.contextmanager
+def kit_lists():
+    """The classes of the kit that its logs hold pickled, for as long as they are needed: lists by other names."""
     module = types.ModuleType("nuplan.database.common.data_types")
     for name in ("Translation", "Rotation", "CameraIntrinsic"):
         setattr(module, name, type(name, (list,), {"__module__": module.__name__}))
-    kept = {name: sys.modules.get(name) for name in ("nuplan", "nuplan.database", "nuplan.database.common")}
+    kept = ("nuplan", "nuplan.database", "nuplan.database.common")
     sys.modules.update({name: types.ModuleType(name) for name in kept} | {module.__name__: module})
     yield
     for name in (*kept, module.__name__):
         del sys.modules[name]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kit():
+    with kit_lists():
+        yield
 
 
 def write_nuplan(root: Path, name: str = "2021.06.28.16.57.59_veh-26_00016_00484") -> Path:
