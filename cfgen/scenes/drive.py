@@ -40,7 +40,7 @@ class Cuttable(Protocol):
     @property
     def scene_id(self) -> str: ...
 
-    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, dict[str, Picture]]:
+    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, Mapping[str, Picture]]:
         """The scene and its images at the times asked for (s relative to t0) or before.
 
         Both as :func:`cfgen.scenes.folder.write_scene` takes them.

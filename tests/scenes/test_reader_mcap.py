@@ -69,9 +69,11 @@ class Recorder:
         self._file.close()
 
 
-def camera_info(topic: str, write: Recorder, frame: str = "front_optical") -> None:
-    info = {"header": stamped(0, frame), "height": HEIGHT, "width": WIDTH, "distortion_model": "plumb_bob",
-            "d": [0.01, 0.0, 0.0, 0.0, 0.0], "k": K.ravel().tolist(), "r": np.eye(3).ravel().tolist(),
+def camera_info(
+    topic: str, write: Recorder, model: str = "plumb_bob", d: tuple = (0.01, 0.0, 0.0, 0.0)
+) -> None:
+    info = {"header": stamped(0, "front_optical"), "height": HEIGHT, "width": WIDTH, "distortion_model": model,
+            "d": list(d), "k": K.ravel().tolist(), "r": np.eye(3).ravel().tolist(),
             "p": np.column_stack([K, np.zeros(3)]).ravel().tolist(), "binning_x": 0, "binning_y": 0,
             "roi": {"x_offset": 0, "y_offset": 0, "height": 0, "width": 0, "do_rectify": False}}  # fmt: skip
     write(topic, "sensor_msgs/msg/CameraInfo", 0, info)
@@ -164,6 +166,33 @@ def test_a_split_bag_is_one_drive(tmp_path):
     (folder, *_) = imported("mcap", tmp_path, tmp_path / "out", {"base_height_m": BASE_M})
     assert folder.scene.scene_id == "b_002000"
     assert folder.scene.front.model == "pinhole", "a rectified topic has no distortion left"
+
+
+def test_several_cameras_as_asked_for(tmp_path):
+    """Raw images with padded rows, a fisheye lens; and which is front where nobody says."""
+    topics = ("/direct/left/image_raw", "/direct/front/image_raw")
+    with Recorder(tmp_path / "b.mcap") as write:
+        camera_info("/direct/left/camera_info", write, "equidistant", (0.0,) * 4)
+        camera_info("/direct/front/camera_info", write, "rational_polynomial", (0.0,) * 8)
+        mounting(write)
+        odometry(write)
+        for s in np.arange(0, SECONDS, 0.5):
+            rows = np.zeros((HEIGHT, WIDTH * 3 + 5), np.uint8)
+            rows[:, : WIDTH * 3] = np.tile(np.array([10, 20, 30], np.uint8), WIDTH)
+            message = {"header": stamped(s, "front_optical"), "height": HEIGHT, "width": WIDTH, "encoding": "bgr8",
+                       "is_bigendian": 0, "step": rows.shape[1], "data": rows.tobytes()}  # fmt: skip
+            for topic in topics:
+                write(topic, "sensor_msgs/msg/Image", s, message)
+    (folder, *_) = imported(
+        "mcap", tmp_path, tmp_path / "o1", {"images": topics[1] + "," + topics[0], "base_height_m": BASE_M}
+    )
+    assert [(c.name, c.model) for c in folder.scene.cameras] == [
+        ("front", "pinhole"),
+        ("direct-left", "fisheye"),
+    ]
+    assert folder.image()[0, 0].tolist() == pytest.approx([30, 20, 10], abs=2)
+    drive = next(iter(open_reader("mcap", tmp_path, {}).recordings()))()
+    assert drive.extra["topics"] == [topics[1]]
 
 
 def test_fixes_alone(tmp_path):

@@ -112,7 +112,7 @@ class Bag:
 
     def messages(self, topic: str) -> list[Message]:
         """All messages of a topic in order, one for each time."""
-        found = {}
+        found: dict[int, Any] = {}
         for path, (schema, channel, message) in self._raw(topic):
             with reading(path, f"messages on topic '{topic}'", _AGAIN):
                 content = self._decoded(path, channel.message_encoding, schema, message.data)
@@ -139,7 +139,7 @@ class Bag:
 
     def _entries(self, topic: str) -> list[_Entry]:
         if topic not in self._index:
-            found = {}
+            found: dict[int, _Entry] = {}
             for path, (_, _, message) in self._raw(topic):
                 with reading(path, f"messages on topic '{topic}'", _AGAIN):
                     stamp = self._stamp(message)

@@ -21,7 +21,12 @@ from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rota
 Array = NDArray[np.float64]
 #: columns: axes of an optical frame (right, down, forward) in a frame of the body (forward, left, up)
 _BODY_FROM_OPTICAL = from_rotation([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], np.zeros(3))
-_MODELS = {"plumb_bob": "opencv", "rational_polynomial": "opencv", "equidistant": "fisheye", "": "pinhole"}
+_Model = Literal["pinhole", "opencv", "fisheye"]
+_MODELS: dict[str, _Model] = {
+    "plumb_bob": "opencv",
+    "rational_polynomial": "opencv",
+    "equidistant": "fisheye",
+}
 #: cv2 conversions to RGB of the encodings of sensor_msgs/Image that have one byte a channel
 _TO_RGB = {
     "rgb8": None,
@@ -133,7 +138,7 @@ class Mcap:
         if not odometry:
             assert known is not None
             with bag.reading(fixes, "fixes of a drive"):
-                return *poses_of_fixes(*known), "", Place(*(float(each) for each in known[1][0]))
+                return *poses_of_fixes(*known), "", Place(float(known[1][0, 0]), float(known[1][0, 1]))
         rows = bag.messages(odometry)
         with bag.reading(odometry, "poses"):
             t, poses = (np.array([row.stamp for row in rows]) - start) / 1e9, _poses(rows)
@@ -224,7 +229,7 @@ def _between(transforms: list[Any], base: str, frame: str) -> Array | None:
         pose = from_quaternion((turn.w, turn.x, turn.y, turn.z), (shift.x, shift.y, shift.z))
         parent, child = (str(name).lstrip("/") for name in (each.header.frame_id, each.child_frame_id))
         edges.setdefault(parent, []).append((child, pose))
-        edges.setdefault(child, []).append((parent, np.linalg.inv(pose)))
+        edges.setdefault(child, []).append((parent, np.asarray(np.linalg.inv(pose), float)))
     base, frame = base.lstrip("/"), frame.lstrip("/")
     reached, border = {base: np.eye(4)}, [base]
     while border:
@@ -240,18 +245,22 @@ def _camera(
     info: Any, topic: str, index: int, mounting: tuple[tuple[float, float, float, float], ...]
 ) -> Camera:
     """A rectified topic's by P, another's by K and D (sensor_msgs/CameraInfo)."""
-    rectified = "rect" in topic
+    parts = topic.strip("/").split("/")
+    rectified = any(part.startswith(("image_rect", "rect")) for part in parts)
     k = np.array(info.p, float).reshape(3, 4) if rectified else np.array(info.k, float).reshape(3, 3)
     if not k[0, 0]:
         raise ValueError("a camera_info of zeros; the camera was not calibrated")
     turned = from_rotation(info.r, np.zeros(3)) if rectified else np.eye(4)
-    model = "pinhole" if rectified or not any(info.d) else _MODELS.get(str(info.distortion_model))
+    bends = () if rectified else tuple(float(each) for each in info.d)
+    model = _MODELS.get(str(info.distortion_model)) if bends else "pinhole"
     if model is None:
-        raise ValueError(
-            f"distortion model '{info.distortion_model}'; known are {', '.join(filter(None, _MODELS))}"
-        )
+        raise ValueError(f"distortion model '{info.distortion_model}'; known are {', '.join(_MODELS)}")
+    if model == "opencv":
+        bends = (*bends, 0.0) if len(bends) == 4 else bends
+        model, bends = (model, bends) if any(bends) else ("pinhole", ())
+    own = [part for part in parts if part != "compressed" and not part.startswith("image")]
     return Camera(
-        name="front" if index == 0 else identifier(topic.removesuffix("/compressed").rpartition("/")[0]),
+        name="front" if index == 0 else identifier("-".join(own or parts)),
         model=model,
         width=int(info.width),
         height=int(info.height),
@@ -259,7 +268,7 @@ def _camera(
         fy=k[1, 1],
         cx=k[0, 2],
         cy=k[1, 2],
-        distortion=() if model == "pinhole" else tuple(float(each) for each in info.d),
+        distortion=bends,
         T_cam_ego=camera_matrix(turned @ np.array(mounting)),
     )
 

@@ -50,7 +50,7 @@ class _Place(NamedTuple):
 
     number: int
     file: RecordFile
-    index: int
+    record: int
 
 
 class WaymoE2E:
@@ -140,8 +140,8 @@ class _Instant:
 
     def cut(self, frame_times: Iterable[float]) -> tuple[Scene, dict[str, Picture]]:
         place = self.segment.places[self.index]
-        with reading(place.file.path, f"an E2EDFrame in record {place.index}", _AGAIN):
-            moment = Moment(self._drive(place.file[place.index], place.number), self.index)
+        with reading(place.file.path, f"an E2EDFrame in record {place.record}", _AGAIN):
+            moment = Moment(self._drive(place.file[place.record], place.number), self.index)
         scene, images = moment.cut(list(frame_times))
         return scene.model_copy(update={"scene_id": self.scene_id}), images
 
@@ -191,8 +191,8 @@ class _Instant:
 def _picture(places: list[_Place], camera: str, index: int) -> bytes:
     """The JPEG as it is."""
     place = places[index]
-    with reading(place.file.path, f"an image of camera '{camera}' in record {place.index}", _AGAIN):
-        for image in place.file[place.index].message(_FRAME).messages(_IMAGES):
+    with reading(place.file.path, f"an image of camera '{camera}' in record {place.record}", _AGAIN):
+        for image in place.file[place.record].message(_FRAME).messages(_IMAGES):
             if image.integer(_NAME) == _CAMERAS.index(camera):
                 return image.data(_PIXELS)
         raise ValueError("none")
