@@ -104,8 +104,10 @@ class Bag:
         entry = self._entries(topic)[index]
         path = self._files[entry.file]
         with reading(path, f"a message on topic '{topic}'", _AGAIN):
-            bounds = {"starting_at": entry.log_time, "ending_at": entry.log_time}
-            for schema, channel, message in self._readers[entry.file].iter_messages([topic], **bounds):
+            found = self._readers[entry.file].iter_messages(
+                [topic], starting_at=entry.log_time, ending_at=entry.log_time
+            )
+            for schema, channel, message in found:
                 if self._stamp(message) == entry.stamp:
                     return self._decoded(path, channel.message_encoding, schema, message.data)
             raise ValueError("none where its index says")
