@@ -1,10 +1,10 @@
 """What an MCAP bag of ROS 2 holds, by topic and type; messages are decoded when asked for."""
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.files import check_no_pipe, reading
@@ -48,14 +48,14 @@ class Bag:
             raise MissingExtraError("reader 'mcap'", "mcap", error) from error
         self._files, self._by_log = files, by_log
         self._decoders = {path: DecoderFactory() for path in files}  # each file numbers its types anew
-        self._readers: list[SeekingReader] = []
+        self._readers: dict[Path, tuple[IO[bytes], Any]] = {}
+        self._opened: Callable[[IO[bytes]], Any] = SeekingReader
         self._types: dict[str, str] = {}
         self._index: dict[str, list[_Entry]] = {}
         for path in files:
             with reading(path, "an MCAP file with its index", _AGAIN):
                 check_no_pipe(path)
-                reader = SeekingReader(path.open("rb"))
-                summary = reader.get_summary()
+                summary = self._reader(path).get_summary()
                 if summary is None:
                     raise ValueError("one without, as of a recorder that was killed")
                 counts = summary.statistics.channel_message_counts if summary.statistics else None
@@ -64,7 +64,11 @@ class Bag:
                         continue  # somebody was ready to speak, and did not
                     schema = summary.schemas.get(channel.schema_id)
                     self._types[channel.topic] = schema.name if schema else channel.message_encoding
-            self._readers.append(reader)
+
+    def close(self) -> None:
+        """Let the files go; they are opened again for the next message."""
+        while self._readers:
+            self._readers.popitem()[1][0].close()
 
     def topics(self, *types: str) -> list[str]:
         """Topics of some types, sorted."""
@@ -104,7 +108,7 @@ class Bag:
         entry = self._entries(topic)[index]
         path = self._files[entry.file]
         with reading(path, f"a message on topic '{topic}'", _AGAIN):
-            found = self._readers[entry.file].iter_messages(
+            found = self._reader(path).iter_messages(
                 [topic], starting_at=entry.log_time, ending_at=entry.log_time
             )
             for schema, channel, message in found:
@@ -133,6 +137,12 @@ class Bag:
                     found += self._decoded(path, channel.message_encoding, schema, message.data).transforms
         return found
 
+    def _reader(self, path: Path) -> Any:
+        if path not in self._readers:
+            file = path.open("rb")
+            self._readers[path] = file, self._opened(file)
+        return self._readers[path][1]
+
     def _decoded(self, path: Path, encoding: str, schema: Any, data: bytes) -> Any:
         decode = self._decoders[path].decoder_for(encoding, schema)
         if decode is None:
@@ -152,9 +162,9 @@ class Bag:
         return self._index[topic]
 
     def _raw(self, topic: str) -> Iterator[tuple[Path, Any]]:
-        for path, reader in zip(self._files, self._readers, strict=True):
+        for path in self._files:
             with reading(path, "an MCAP file", _AGAIN):
-                for found in reader.iter_messages([topic], log_time_order=False):
+                for found in self._reader(path).iter_messages([topic], log_time_order=False):
                     yield path, found
 
     def _stamp(self, message: Any) -> int:

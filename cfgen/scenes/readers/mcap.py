@@ -1,5 +1,6 @@
 """ROS 2 bags in MCAP: images, their camera_info, odometry or GPS fixes, and the transforms that hold still."""
 
+import contextlib
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -87,7 +88,10 @@ class Mcap:
         return self._bags
 
     def _drive(self, files: list[Path]) -> Drive:
-        bag = Bag(files, by_log=self._clock == "log")
+        with contextlib.closing(Bag(files, by_log=self._clock == "log")) as bag:
+            return self._recorded(files, bag)
+
+    def _recorded(self, files: list[Path], bag: Bag) -> Drive:
         topics = self._image_topics(bag)
         start = min(bag.stamps(topic)[0] for topic in topics)
         t, poses, v, base, place = self._motion(bag, start)

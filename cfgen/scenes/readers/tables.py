@@ -1,10 +1,12 @@
 """Tables as Hugging Face's datasets keeps them: Parquet files, or a folder that ``save_to_disk`` wrote."""
 
+import itertools
 import json
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from cfgen.core.errors import InputError, MissingExtraError
@@ -15,13 +17,12 @@ _AGAIN = "download or save the data set again"
 
 
 class Shard:
-    """One file of rows; only what is asked for is read."""
+    """One file of rows; only what is asked for is read. A Parquet file is open for as long as that takes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._group: tuple[int, str, Any] = (-1, "", None)
 
-    @cached_property
     def _parquet(self) -> Any:
         from pyarrow import parquet
 
@@ -41,28 +42,36 @@ class Shard:
     def schema(self) -> Any:
         with self._reading():
             check_no_pipe(self.path)
-            return self._parquet.schema_arrow if self._is_parquet else self._arrow.schema
+            if not self._is_parquet:
+                return self._arrow.schema
+            with self._parquet() as file:
+                return file.schema_arrow
 
     def column(self, name: str) -> list[Any]:
         """Every value of a column that is small."""
         with self._reading():
-            table = self._parquet.read(columns=[name]) if self._is_parquet else self._arrow
-            values: list[Any] = table[name].to_pylist()
-            return values
+            if not self._is_parquet:
+                return list(self._arrow[name].to_pylist())
+            with self._parquet() as file:
+                return list(file.read(columns=[name])[name].to_pylist())
 
     def value(self, name: str, row: int) -> Any:
         """One value of a column that is large; its neighbours of the same row group are kept for the next call."""
         with self._reading():
             if not self._is_parquet:
                 return self._arrow[name][row].as_py()
-            for group in range(self._parquet.num_row_groups):
-                count = self._parquet.metadata.row_group(group).num_rows
-                if row < count:
-                    if self._group[:2] != (group, name):
-                        self._group = (group, name, self._parquet.read_row_group(group, columns=[name])[name])
-                    return self._group[2][row].as_py()
-                row -= count
-            raise ValueError("fewer rows than its own index says")
+            group = int(np.searchsorted(self._ends, row, side="right"))
+            if self._group[:2] != (group, name):
+                with self._parquet() as file:
+                    self._group = (group, name, file.read_row_group(group, columns=[name])[name])
+            return self._group[2][row - (self._ends[group - 1] if group else 0)].as_py()
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """After how many rows each row group ends."""
+        with self._parquet() as file:
+            counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+        return list(itertools.accumulate(counts))
 
     def image_columns(self) -> list[str]:
         """Columns of pictures, as the data set says or as they look."""
