@@ -37,8 +37,8 @@ def write_bench2drive(root: Path, clip: str = CLIP) -> Path:
               "image_size_x": WIDTH, "image_size_y": HEIGHT}  # fmt: skip
     for camera in ("rgb_front", "rgb_top_down", "depth_front"):
         (folder / "camera" / camera).mkdir(parents=True)
-    for i, t in enumerate(np.arange(0, SECONDS, 0.1)):
-        ego = {"class": "ego_vehicle", "speed": V, "world2ego": np.linalg.inv(carla(poses([t])[0])).tolist()}
+    for i, pose in enumerate(poses(np.arange(0, SECONDS, 0.1))):
+        ego = {"class": "ego_vehicle", "speed": V, "world2ego": np.linalg.inv(carla(pose)).tolist()}
         content = {"speed": None, "theta": None, "weather": {"cloudiness": 10.0, "sun_altitude_angle": 45.0},
                    "bounding_boxes": [{"class": "vehicle"}, ego],
                    "sensors": {"CAM_FRONT": sensor, "TOP_DOWN": sensor}}  # fmt: skip
