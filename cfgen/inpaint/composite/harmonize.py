@@ -35,6 +35,10 @@ _SHUTTER_S = 0.005
 #: Blur of a null edit, pixels, and share of the frame's grain that is drawn anew: the two leave as much as there was.
 _NULL_BLUR, _FRESH = 0.45, 0.45
 
+#: Colours may be so many times as strong as the frame's most vivid ones, at least so many codes; share of that from
+#: which they are held back; pixels over which colour is a surface's.
+_VIVID, _VIVID_LEAST, _VIVID_BEND, _VIVID_AREA = 1.1, 30.0, 0.7, 1.5
+
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
 
@@ -121,9 +125,30 @@ def _harmonize(
         new = np.s_[y : y + h, x : x + w]
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
         shot = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
-        codes[new] = np.where(cover[new][..., None] > 0, to_code(shot), codes[new])
+        found = to_code(shot)
+        if light.day >= _DARK and not drawing.burns:
+            found = held_back(found, cover[new], light.vivid)
+        codes[new] = np.where(cover[new][..., None] > 0, found, codes[new])
     alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
     return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)
+
+
+def held_back(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
+    """Codes (h, w, 3) float with colours no stronger than the frame's own, ``vivid``: cameras and the air pale them."""
+    most = max(_VIVID * vivid, _VIVID_LEAST)
+    grey = codes[..., :1] * 0.299 + codes[..., 1:2] * 0.587 + codes[..., 2:] * 0.114
+    apart = codes - grey
+    # of surfaces, not of the sensor's false colours at edges
+    broad = cv2.GaussianBlur(apart, (0, 0), _VIVID_AREA)
+    strength = np.hypot(broad[..., 0] * 0.713, broad[..., 2] * 0.564)
+    bend = np.float32(_VIVID_BEND * most)
+    if float(strength.max(initial=0)) <= bend:
+        return codes
+    span = most - bend
+    over = np.maximum(strength - bend, 0)
+    kept = np.minimum(strength, bend) + span * (1 - np.exp(-over / span))
+    gain = 1 + (kept / np.maximum(strength, 1e-3) - 1) * cover
+    return (grey + apart * gain[..., None]).astype(np.float32)
 
 
 def _random(request: InpaintRequest) -> np.random.Generator:
