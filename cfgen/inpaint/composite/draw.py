@@ -165,9 +165,10 @@ def _touched(
     if not np.isfinite(px).all():
         return 0, 0, 0, 0
     margin = 4 + 0.03 * np.ptp(px, axis=0)
-    px = np.vstack([px, corners[valid].max(0, initial=0) + (0, sheen_rows(np.ptp(corners[valid][:, 1])))])
+    mirrored = sheen_rows(np.ptp(corners[valid][:, 1])) if valid.any() else 0.0
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
-    high = np.ceil(px.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
+    deepest = np.maximum(px.max(0), (0, float(corners[valid][:, 1].max(initial=0)) + mirrored))
+    high = np.ceil(deepest + margin).clip(0, (camera.width, camera.height)).astype(int)
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 
 

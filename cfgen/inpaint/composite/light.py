@@ -23,8 +23,11 @@ from cfgen.records import Camera
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays.
-_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.55, 0.10
+_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.60, 0.10
 _WHITE_SPREAD = 0.35
+#: Share of the pixels that whites are; level from which one may be burnt out, and the power with which levels thin out,
+#: so that more of them burnt out tells of brighter whites.
+_WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
 #: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
 #: is taken for one behind thin cloud, which errs less either way than all or nothing.
 _HAZY, _CLEAR_SUN = 0.35, 0.6
@@ -237,7 +240,10 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
 def _white_level(frame: LightProbe) -> float:
     """Image level of a white card in the frame's main light: bright things are taken for albedo 0.55."""
     band = (frame.rows > 0) & (frame.rows < 0.25 * frame.height)
-    return level(frame.lum[band], 98.5, frame.lum) / 0.55
+    lum = frame.lum[band] if band.any() else frame.lum
+    burnt = float((lum > _BURNT).mean())
+    beyond = max(burnt / _WHITES, 1.0) ** _TAIL
+    return level(lum, 100 * (1 - _WHITES), frame.lum) / 0.55 * beyond
 
 
 def _calibrate(road: float, white: float | None, typical: float) -> tuple[float, float]:

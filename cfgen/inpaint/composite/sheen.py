@@ -1,8 +1,8 @@
 """The sky's sheen on a road seen at a slant, and how what stands on it takes that away: its dull, dark mirror image.
 
 Asphalt scatters light forwards, so that at the slant of a car's camera a good part of what an overcast road shows is
-the sky low above it. Under a thing that part is missing, most at its foot: it is what sets things on the ground where no
-sun casts shadows.
+the sky low above it. Before a thing that part is missing, most at its foot: it is what sets things on the ground where
+no sun casts shadows.
 """
 
 import cv2
@@ -32,7 +32,7 @@ def sheen(rgba: np.ndarray, sky: float) -> np.ndarray:
     """
     made = np.ones(rgba.shape[:2], np.float32)
     cover = rgba[..., 3]
-    x, y, w, h = cv2.boundingRect((cover > 0.5).astype(np.uint8))
+    x, _, w, h = cv2.boundingRect((cover > 0.5).astype(np.uint8))
     if w < 3 or h < 3 or sky <= 0:
         return made
     rows, end = np.arange(len(cover), dtype=np.float32), min(x + w, cover.shape[1])

@@ -27,20 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
+from cfgen.inpaint.composite.materials import glazed, repainted
 from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
 from cfgen.inpaint.composite.surroundings import Surroundings
 
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)
-#: Models with windows above their waist, and those of them that stand on their roof.
-_GLAZED = frozenset(
-    "ambulance car car_braking car_door_open car_oncoming car_overturned child_behind_car fire_engine garbage_truck "
-    "police_car school_bus tow_truck tram truck_box truck_hivis_person van".split()
-)
-_UPSIDE_DOWN = frozenset({"car_overturned"})
-#: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes; albedo and
-#: gloss below which they are; gloss of a pane, whose two faces mirror.
-_WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.8)
 _MIN_SUN = math.sin(math.radians(7.0))  # lower suns cast shadows as if they stood this high
 
 
@@ -69,10 +61,11 @@ class GroundMap:
 
 @dataclass(eq=False)
 class Sprite:
-    """One variant of one model; pictures are read when first asked for and kept."""
+    """One variant of one model, in its own paint or one of PAINTS; pictures are read when first asked for and kept."""
 
     meta: dict[str, Any]
     archive: Path
+    paint: str | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -277,24 +270,14 @@ class Sprite:
         metres: Floats = cv2.medianBlur(np.ascontiguousarray(depth, np.float32), 5) * self.meta["depth_m"]
         position = self._positions(view, metres) @ axes
         sky = self._radiance(key)
-        if gloss is not None and self.meta["model"] in _GLAZED:
-            gloss = self._glazed(gloss, albedo, position)
+        if gloss is not None:
+            gloss = glazed(self.meta["model"], gloss, albedo, position[..., 2] / np.float32(self.size[2]))
         if fur := self.meta.get("fur_m"):
             normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
-        return Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
-
-    def _glazed(self, gloss: Floats, albedo: Floats, position: Floats) -> Floats:
-        """Gloss hxw with that of panes, which the path tracer's pass looks through: black and matt to it."""
-        height = position[..., 2] / np.float32(self.size[2])
-        if self.meta["model"] in _UPSIDE_DOWN:
-            height = 1 - height
-        low, full = _WAIST
-        above = np.clip((height - low) / (full - low), 0, 1)
-        dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
-        matt = np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)
-        return np.maximum(gloss, _PANE * above * dark * matt).astype(np.float32)
+        layers = Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
+        return layers if self.paint is None else repainted(layers, self.paint)
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""
@@ -369,6 +352,12 @@ def list_variants(model: str) -> list[str]:
 def load(model: str, variant: str) -> Sprite:
     """The sprite of a variant. Raises InputError naming what there is when it does not exist or is damaged."""
     return load_from(assets_dir(), model, variant)
+
+
+@lru_cache(maxsize=32)
+def painted(model: str, variant: str, paint: str) -> Sprite:
+    """A variant in one of PAINTS."""
+    return replace(load(model, variant), paint=paint, _kept={})
 
 
 @lru_cache(maxsize=64)
