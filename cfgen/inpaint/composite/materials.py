@@ -14,27 +14,25 @@ from cfgen.perception.colour import luminance
 #: Paints of cars, linear albedo.
 PAINTS: dict[str, tuple[float, float, float]] = {
     "silver": (0.30, 0.31, 0.32),
-    "graphite": (0.045, 0.048, 0.052),
     "pearl": (0.55, 0.54, 0.50),
     "dark blue": (0.012, 0.026, 0.075),
     "grey": (0.12, 0.125, 0.13),
     "wine": (0.085, 0.012, 0.018),
     "light blue": (0.16, 0.24, 0.33),
     "sand": (0.26, 0.22, 0.165),
-    "dark green": (0.015, 0.040, 0.028),
 }
 #: Models whose paint is all one coat.
 _PAINTED = frozenset({"car", "car_braking", "car_door_open", "car_oncoming", "car_overturned", "van"})
 #: What paint a coat can be told from what it borders well enough for, by its own, the last word of a variant's name.
-_OVER_DARK = ("silver", "dark blue", "graphite", "wine", "grey", "sand", "dark green")
-_OVER_BRIGHT = ("pearl", "silver", "light blue", "grey", "sand")
+#: As many for each, so that looks are told apart; bright cars stay bright, as most are.
+_OVER_DARK, _OVER_FULL = ("silver", "dark blue", "wine"), ("silver", "sand", "grey")
 _OVER = {
     "black": _OVER_DARK,
     "grey": _OVER_DARK,
-    "white": _OVER_BRIGHT,
-    "silver": _OVER_BRIGHT,
-    "red": ("silver", "sand", "grey"),
-    "blue": ("silver", "grey", "sand"),
+    "white": ("pearl", "silver", "light blue"),
+    "silver": ("pearl", "light blue", "sand"),
+    "red": _OVER_FULL,
+    "blue": _OVER_FULL,
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
 _COAT, _STRAYS = (0.55, 0.86), 0.10
@@ -55,7 +53,7 @@ _GLAZED |= {"tow_truck", "tram", "truck_box", "truck_hivis_person"}
 _UPSIDE_DOWN = frozenset({"car_overturned"})
 #: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes; albedo and
 #: gloss below which they are; gloss of a pane, whose two faces mirror.
-_WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.8)
+_WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
 
 
 def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 #: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
-_OWN_BLUR = 0.67
+_OWN_BLUR = 0.64
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
