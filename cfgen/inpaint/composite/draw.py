@@ -12,7 +12,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.composite.reproject import mapped, reproject
-from cfgen.inpaint.composite.sheen import sheen, sheen_rows
+from cfgen.inpaint.composite.sheen import sheen_rows
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
 from cfgen.inpaint.composite.surroundings import Surroundings
 from cfgen.inpaint.propagate import homography
@@ -68,8 +68,6 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     shade = _on_ground(shadow, part, placement, np.ones(3))
     rgba = draw_object(sprite, part, placement, light)
     burns = float(sprite.glow()[0].max()) >= _FIRE
-    if not (sprite.is_decal or burns):
-        shade *= sheen(rgba, float(light.sky @ LUMA))[..., None]
     if not sprite.is_water:
         return Drawing((x0, y0, x1, y1), rgba, shade, burns=burns)
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline

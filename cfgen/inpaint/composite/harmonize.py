@@ -17,6 +17,7 @@ from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.reflect import reflection
 from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
+from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
@@ -24,6 +25,8 @@ from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 _KNEE = 0.7
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
 _SHADOWS = 1.2
+#: What is lower than this, m, lies in the road.
+_STANDS = 0.32
 #: How much of its matt picture's light water gives back from below its surface.
 _WATER = 0.25
 
@@ -101,7 +104,10 @@ def _harmonize(
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
     motion = _motion(request)
-    shade = optics.smear(np.clip(drawing.shade, 0, 8) ** np.float32(min(light.contrast, _SHADOWS)), motion)
+    dimmed = np.clip(drawing.shade, 0, 8)
+    if request.placement.size.height > _STANDS and not drawing.burns:
+        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA))[..., None]
+    shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)
     if drawing.mirror is not None:

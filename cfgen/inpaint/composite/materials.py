@@ -79,20 +79,20 @@ def repainted(layers: Layers, paint: str) -> Layers:
     own = np.median(layers.albedo[sure], 0).astype(np.float32)
     stray = _STRAYS * (1 + 2 * float(own.max()))
     # at seams and rims, and where dirt lies on it, it is mixed with what is dark
-    mixed = np.clip((layers.albedo @ own) / float(own @ own), 0, 1)[..., None]
+    mixed = np.clip((layers.albedo * own).sum(-1) / float((own * own).sum()), 0, 1)[..., None]
     apart = np.abs(layers.albedo - mixed * own).max(-1)
-    share = mixed * (coat * np.clip(2 - apart / stray, 0, 1))[..., None]
+    share: Floats = mixed * (coat * np.clip(2 - apart / stray, 0, 1))[..., None]
     change = np.array(PAINTS[paint], np.float32) - own
     albedo = np.clip(layers.albedo + share * change, 0, 1)
     # the coat's mirror image of the even sky stays; what the paint below it sends back changes with it
     upward = layers.normal[..., 2:]
-    open_sky = np.clip(0.5 + 0.5 * upward, 0, 1) + 0.05 * (1 - upward)
+    open_sky: Floats = np.clip(0.5 + 0.5 * upward, 0, 1) + 0.05 * (1 - upward)
     size = layers.sky.shape[1::-1]
     share, open_sky = (
         cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)[..., None] for plane in (share, open_sky)
     )
     alpha, radiance = layers.sky[..., 3:], layers.sky[..., :3]
-    lit = open_sky
+    lit: Floats = open_sky
     if float(luminance(own)) > _READABLE:
         seen = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
         mirrored = (_F0 + (1 - _F0) * (1 - seen) ** 5) * np.clip(
