@@ -32,10 +32,11 @@ _OVER = {
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
 _COAT, _STRAYS = (0.45, 0.86), 0.10
-#: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from which on lamps glow.
-_DULL, _PLATE, _SPECK, _GLOWS = 0.15, (0.22, 0.58), 20, 0.3
+#: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from
+#: which on lamps glow; share of the height from which on there is only roof; what is a bright coat.
+_DULL, _PLATE, _SPECK, _GLOWS, _ROOF, _BRIGHT = 0.15, (0.22, 0.58), 20, 0.3, 0.85, 0.2
 #: Reflectance of a clear coat head-on, and most of it at a slant that its coarse normals tell.
-_F0, _MIRRORED = np.float32(0.04), np.float32(0.3)
+_F0, _MIRRORED = np.float32(0.04), np.float32(0.2)
 _AROUND = {n: np.ones((n, n), np.uint8) for n in (3, 5)}
 
 #: Models with windows above their waist, and those of them that lie on their roof.
@@ -91,9 +92,9 @@ def repainted(layers: Layers, paint: str) -> Layers:
     seen_light = luminance(radiance) / np.maximum(alpha, 1e-3)
     mirror = np.minimum(mirror, seen_light)
     lit = np.clip((seen_light - mirror) / level, 0, 1.1)
-    body = (lit[..., None] * new + mirror[..., None]) * alpha[..., None]
-    sky = layers.sky.copy()
-    sky[..., :3] += cover[..., None] * (body - radiance)
+    sky, kept, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
+    for channel in range(3):
+        sky[..., channel] = sky[..., channel] * kept + lit * new[channel] + mirror
     albedo = layers.albedo + share[..., None] * (mixed[..., None] * new - layers.albedo)
     return replace(layers, sky=sky.astype(np.float32), albedo=albedo.astype(np.float32))
 
@@ -103,25 +104,29 @@ def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
     assert layers.gloss is not None
     albedo, gloss, upward = layers.albedo, layers.gloss, layers.normal[..., 2]
     low, full = _COAT
-    along = (albedo * own).sum(-1) / float((own * own).sum())
+    planes = cv2.split(albedo)
+    along = sum(plane * part for plane, part in zip(planes, own, strict=True)) / float((own * own).sum())
     mixed = np.clip(along, 0, 1)
     slant = np.clip(5 * upward - 2.5, 0, 1)  # lamps' clear fronts are steeper
-    pale = np.clip((albedo - own).mean(-1) / float(1 - own.mean()), 0, 1) * slant
-    line = mixed[..., None] * own + pale[..., None] * (1 - own)
-    apart = np.abs(albedo - line).max(-1)
+    pale = np.clip((sum(planes) / 3 - own.mean()) / float(1 - own.mean()), 0, 1) * slant
+    off = [np.abs(plane - mixed * part - pale * (1 - part)) for plane, part in zip(planes, own, strict=True)]
+    apart = np.maximum(np.maximum(off[0], off[1]), off[2])
     alike = np.clip(2 - apart / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
     coat = np.clip((gloss - low) / (full - low), 0, 1) * (gloss <= 1)
     # roofs are seen in so few rows that their gloss is lost
-    coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * np.clip(4 * upward - 2, 0, 1))
+    height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
+    roof = (
+        _ROOF if float(luminance(own)) < _BRIGHT else 0.5
+    )  # whoever sits below it may be as dark as the coat
+    coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * (height > roof) * np.clip(4 * upward - 2, 0, 1))
     # lamps, with what is clear in them
-    lamps = ((albedo[..., 0] > 0.06) & (albedo[..., 0] > 2.2 * albedo[..., 2])).astype(np.uint8)
+    lamps = ((planes[0] > 0.06) & (planes[0] > 2.2 * planes[2])).astype(np.uint8)
     if layers.emission is not None:
-        lamps |= cv2.resize(layers.emission.max(-1), gloss.shape[::-1], interpolation=cv2.INTER_AREA) > _GLOWS
+        lamps |= cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA) > _GLOWS
     panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
     body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
     # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
     found = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
-    height = layers.position[..., 2] / max(float(layers.position[..., 2][found > 0].max(initial=0)), 0.1)
     dull = (height < _PLATE[0]) | (height > _PLATE[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
     dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > _DULL)
     _, part = cv2.connectedComponents((dull | (found > 0)).astype(np.uint8) * body, connectivity=4)
