@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import cv2
+
 from cfgen.build import BuildOptions, build
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_record, write_record
@@ -42,6 +44,7 @@ class Definition(Stored):
 
     name: str
     cfgen_version: str
+    opencv: str
     options: dict[str, Any]
     #: what else decided: taxonomy, who saw the road
     decided_by: dict[str, Any]
@@ -74,6 +77,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     made = Definition(
         name=name,
         cfgen_version=record.cfgen_version,
+        opencv=cv2.__version__,
         options={key: content[key] for key in OPTIONS},
         decided_by={key: content[key] for key in _DECIDE},
         scenes=record.scenes,
@@ -134,9 +138,10 @@ def check(made: Definition, store: Store) -> None:
     others = [key for key in _DECIDE if record[key] != made.decided_by[key]]
     raise Shortfall(
         f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {', '.join(differ[:_NAMED])}"
-        f"{'; other ' + ', '.join(others) if others else ''}: it was frozen with cfgen {made.cfgen_version}, this is "
-        f"{record['cfgen_version']}; build it with that version, or rebuild it from its recipe (cfgen rebuild); do not "
-        f"report figures of this folder as those of '{made.name}'"
+        f"{'; other ' + ', '.join(others) if others else ''}: it was frozen with cfgen {made.cfgen_version} and OpenCV "
+        f"{made.opencv}, this was built with cfgen {record['cfgen_version']} and OpenCV {cv2.__version__}; build "
+        "it with those, or rebuild it from its recipe (cfgen rebuild); do not report figures of this folder as those "
+        f"of '{made.name}'"
     )
 
 
