@@ -5,6 +5,7 @@ with what is known of the insert would tell pixels of the source, so each case's
 source's own front frame gives. The recipe lists hashes of the source and no pixel of it.
 """
 
+import contextlib
 import hashlib
 import io
 import struct
@@ -20,7 +21,7 @@ from pydantic import ValidationError
 from cfgen import __version__
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import decode_image, explain, png_bytes, write_bytes
+from cfgen.core.files import decode_image, explain, png_bytes
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
 from cfgen.records import Case, Frame, Record, Sha256
@@ -78,9 +79,8 @@ def export_recipe(store: Store, out: Path, quiet: bool = False) -> Recipe:
     scenes: dict[str, NeededScene] = {}
     files: dict[str, Sha256] = {}
     pixels: dict[str, Sha256] = {}
-    data = io.BytesIO()
     progress = Progress("cases", len(cases), quiet)
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+    with _whole(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in _records(store):
             name = path.relative_to(store.root).as_posix()
             content = path.read_bytes()
@@ -109,8 +109,25 @@ def export_recipe(store: Store, out: Path, quiet: bool = False) -> Recipe:
             pixels=pixels,
         )
         archive.writestr(_entry(INDEX), canonical_json(recipe))
-    write_bytes(out, data.getvalue())
     return recipe
+
+
+@contextlib.contextmanager
+def _whole(out: Path) -> Iterator[Path]:
+    """A place to write to that becomes ``out`` at the end, or nothing.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    part = out.with_name(f".{out.name}.part")
+    try:
+        part.parent.mkdir(parents=True, exist_ok=True)
+        yield part
+        part.rename(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def read_recipe(archive: zipfile.ZipFile, path: Path) -> Recipe:
