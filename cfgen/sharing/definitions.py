@@ -117,7 +117,9 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
     """
     source = options.scenes or scenarios_dir() / "scenes"
     _check_scenes(made, source)
-    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in made.options.items()}
+    frozen: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in made.options.items()
+    }
     report = build(replace(options, **frozen))
     check(made, Store(options.out))
     return report
