@@ -71,11 +71,11 @@ def build_suitcase(
     color: tuple[float, float, float] = (0.01, 0.17, 0.18),
     other: tuple[float, float, float] = (0.20, 0.085, 0.032),
 ) -> Objects:
-    """Two shut trolley cases that came to stand upright, side by side at right angles."""
+    """A shut trolley case that came to stand upright, and another lying flat beside it."""
     rng = Random(seed)
-    near = place(_closed_case(color), (-0.1, 0.27, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
-    far = place(_closed_case(other), (0.08, -0.32, 0.37), 0.35 + 1.4, pitch=-math.pi / 2, scale=0.84)
-    return [place([near, far], yaw=rng.uniform(-0.3, 0.3))]
+    upright = place(_closed_case(color), (-0.14, 0.24, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
+    flat = place(_closed_case(other), (0.05, -0.46, 0.015), 1.15 - math.pi)
+    return [place([upright, flat], yaw=rng.uniform(-0.3, 0.3))]
 
 
 def _closed_case(color: tuple[float, float, float]) -> Objects:
@@ -96,7 +96,7 @@ def _closed_case(color: tuple[float, float, float]) -> Objects:
     for y in (-0.18, 0.18):
         for z in (0.05, 0.25):
             made.append(lathe(wheel, trim, 20, center=(-0.4, y, z), rot=(math.pi / 2, 0, 0)))
-    pull = [(0.37, -0.1), (0.44, -0.1), (0.46, -0.08), (0.46, 0.08), (0.44, 0.1), (0.37, 0.1)]
+    pull = [(0.37, -0.1), (0.53, -0.1), (0.55, -0.08), (0.55, 0.08), (0.53, 0.1), (0.37, 0.1)]
     made.append(tube([(x, y, 0.2) for x, y in pull[:2]], 0.011, metal))
     made.append(tube([(x, y, 0.2) for x, y in pull[-2:]], 0.011, metal))
     made.append(tube([(x, y, 0.2) for x, y in pull[1:-1]], 0.017, trim))
