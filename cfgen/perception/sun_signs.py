@@ -20,6 +20,8 @@ _WITHIN, _BEHIND = math.radians(45), 0.15
 _LEAST_SIGN = 0.3
 #: Share of edges that must agree: below it they may be seams and bends. Set on 53 sunny scenes of one drive.
 _AGREE = 0.7
+#: Edges that agree on an axis so near the road's own may be seams and ruts, rad.
+_SEAMS = math.radians(6)
 #: Sine of the elevation below which a burnt-out patch may be a white truck or gravel.
 _LOW = math.sin(math.radians(2))
 #: Elevation taken for a sun that is out of view, rad.
@@ -105,7 +107,8 @@ def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6
     if shadows is not None and shadows.unison >= _AGREE:
         few = 40 * wide  # a wide view shows more seams that pass for shadows
         length = shadows.length**2 / (shadows.length**2 + few**2)
-        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length
+        aside = 1 - math.exp(-((math.sin(shadows.angle) / math.sin(_SEAMS)) ** 2))
+        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length * aside
         log += cast * np.cos(2 * (AZIMUTHS - shadows.angle))
     return SunSigns(
         log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
