@@ -110,7 +110,7 @@ def tiny_sam2(folder: Path) -> Path:
     return _prompted("Sam2Model", config, "Sam2Processor", images, folder)
 
 
-def tiny_grounding_dino(folder: Path) -> Path:
+def tiny_grounding_dino(folder: Path, side: int = SIDE) -> Path:
     import torch
     import transformers
 
@@ -157,7 +157,7 @@ def tiny_grounding_dino(folder: Path) -> Path:
     )
     transformers.GroundingDinoForObjectDetection(config).save_pretrained(folder)
     images = transformers.GroundingDinoImageProcessorPil(
-        size={"shortest_edge": SIDE, "longest_edge": 2 * SIDE}
+        size={"shortest_edge": side, "longest_edge": 2 * side}
     )
     transformers.GroundingDinoProcessor(images, tokenizer).save_pretrained(folder)
     return folder

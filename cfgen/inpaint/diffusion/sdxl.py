@@ -27,7 +27,7 @@ _SCHEDULERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class _Preset:
+class Preset:
     """Few-step settings: the adapter they need, and what replaces the defaults."""
 
     lora: str
@@ -37,9 +37,9 @@ class _Preset:
 
 
 #: LCM-LoRA (Luo et al., 2023) and Hyper-SD (Ren et al., 2024), as their authors say to use them.
-_PRESETS = {
-    "lcm": _Preset("latent-consistency/lcm-lora-sdxl", "lcm", 8, 1.5),
-    "hyper": _Preset("ByteDance/Hyper-SD:Hyper-SDXL-8steps-lora.safetensors", "ddim", 8, 0.0),
+PRESETS = {
+    "lcm": Preset("latent-consistency/lcm-lora-sdxl", "lcm", 8, 1.5),
+    "hyper": Preset("ByteDance/Hyper-SD:Hyper-SDXL-8steps-lora.safetensors", "ddim", 8, 0.0),
 }
 
 
@@ -67,7 +67,7 @@ class Sdxl(Diffusion):
 
     def complete(self, settings: SdxlOptions) -> SdxlOptions:
         """A preset's settings where they are not given."""
-        preset = _PRESETS.get(settings.preset)
+        preset = PRESETS.get(settings.preset)
         if preset is None:
             return settings
         follows = {
