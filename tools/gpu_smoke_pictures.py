@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -23,7 +24,8 @@ CROPS = (("arterial_overcast_01", "work_barrier", 17.0, 0.0), ("highway_day_01",
 GUIDE = "composite"
 
 
-def jobs() -> list[EditJob]:
+@cache
+def jobs() -> tuple[EditJob, ...]:
     """The fixed crops: each hazard at its place, facing along the road, in the front frame at t0."""
     taxonomy = load_taxonomy()
     made = []
@@ -38,7 +40,7 @@ def jobs() -> list[EditJob]:
         assert placement is not None, "the crops' places are in view"
         frames = {(scene.front.name, 0.0): folder.image()}
         made.append(EditJob(scene, frames, hazard, placement, seed))
-    return made
+    return tuple(made)
 
 
 def sized(made: Sequence[EditJob], guide: Inpainter) -> list[EditJob]:
