@@ -110,7 +110,7 @@ def _facts(folder: SceneFolder) -> str:
         f"{camera.model} {camera.width}x{camera.height}",
         f"camera at {centre(camera)[2]:.2f} m, pitch {pitch:.1f}, yaw {yaw:.1f}, roll {roll:.1f} degrees",
         f"{len(scene.cameras)} cameras, {len(scene.frames)} frames",
-        "" if scene.motion_known else "motion guessed",
+        {True: "", False: "motion guessed"}.get(scene.motion_known, "motion estimated"),
     ]
     return " · ".join(fact for fact in facts if fact)
 
