@@ -11,12 +11,12 @@ from cfgen.core.files import read_image
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera
-from cfgen.scenes.drive import Drive, Opener, Stream, raised
+from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
 from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of, upright
 from cfgen.scenes.readers.guess import Wanted, camera_for
 from cfgen.scenes.readers.listing import openers
-from cfgen.scenes.readers.video_motion import Motion, constant, from_csv, integrated, measured
+from cfgen.scenes.readers.video_motion import Motion, by_gps, constant, from_csv, integrated, measured
 
 Array = NDArray[np.float64]
 _MAX_FPS, _MAX_S = 1000.0, 48 * 3600.0  # beyond these a container lies
@@ -27,9 +27,11 @@ class VideoReader:
     """A video file, or a folder of numbered images (then fps is needed).
 
     Options: speed (m/s, or a CSV file with columns t and speed or speed_kmh, and yaw_rate in rad/s if known; left
-    out: measured in the frames), fps (of the video), camera (JSON file), or of it fov_deg (else 60: nothing in the
-    frames tells it, and measured speeds change in proportion), camera_height_m, horizon_row (px),
-    yaw_deg (> 0 looks left): what is left out is weighed as for reader image; license.
+    out: by GPS, else measured in the frames), gps (a .gpx, .srt or .csv file, inside, or none; left out: that inside
+    the video, else VIDEO.gpx or VIDEO.srt beside it), gps_offset_s (added to its times), fps (of the video), camera
+    (JSON file), or of it fov_deg (else 60: nothing in the frames tells it, and measured speeds change in proportion),
+    camera_height_m, horizon_row (px), yaw_deg (> 0 looks left): what is left out is weighed as for reader image;
+    license.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class VideoReader:
         horizon_row: float | None = None,
         yaw_deg: float | None = None,
         camera: str | None = None,
+        gps: str = "",
+        gps_offset_s: float = 0.0,
         license: str = "",  # noqa: A002 - the option's name
         perceiver: Perceiver | None = None,
     ) -> None:
         self._source, self._speed, self._fps, self._license = source, speed, fps, license
         self._wanted = Wanted(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
-        self._perceiver = perceiver
+        self._perceiver, self._gps, self._gps_offset_s = perceiver, gps, gps_offset_s
 
     def recordings(self) -> Iterable[Opener]:
         return openers(self._drive, [self._source])
@@ -77,7 +81,9 @@ class VideoReader:
             v=moved.v,
             motion_known=moved.known,
             fit=moved.fit,
-            extra={TOLD: told},
+            epoch=moved.epoch,
+            place=moved.place,
+            extra={TOLD: told} | ({MEASURED: {"by": moved.told}} if moved.told else {}),
         )
 
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:
@@ -94,6 +100,8 @@ class VideoReader:
 
     def _motion(self, camera: Camera, times: Array, read: Callable[[int], Image | Path]) -> Motion:
         if self._speed is None:
+            if found := by_gps(self._source, times, self._gps, self._gps_offset_s):
+                return found
             return measured(camera, times, lambda i: _pixels(read(i)))
         if isinstance(self._speed, (int, float)):
             return constant(times, float(self._speed))

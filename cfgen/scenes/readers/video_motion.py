@@ -12,7 +12,9 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import stand_in
 from cfgen.perception.ego_motion import GAP_S, ego_motion
 from cfgen.records import Camera
+from cfgen.scenes.drive import Place
 from cfgen.scenes.folder import Image
+from cfgen.scenes.readers import gps as gps_tracks
 
 Array = NDArray[np.float64]
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
@@ -29,6 +31,10 @@ class Motion:
     yaw_rate: Array
     known: bool
     fit: Array | None = None
+    place: Place | None = None
+    epoch: float | None = None
+    #: what measured it, for the scene
+    told: str = ""
 
 
 def constant(times: Array, speed: float) -> Motion:
@@ -58,6 +64,57 @@ def measured(camera: Camera, times: Array, read: Callable[[int], Image]) -> Moti
     if found is None:
         return constant(times, _USUAL_SPEED)
     return Motion(found.t, found.v, found.yaw_rate, known=False, fit=found.fit)
+
+
+def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | None:
+    """By the GPS in the video, or in a file beside it; None where there is none, or none is wanted.
+
+    Args:
+        gps: a file, "inside", "none", or "" for whatever there is. offset_s: added to its times.
+
+    Raises:
+        InputError: what was asked for is not there, or does not cover the video.
+    """
+    if gps == "none":
+        return None
+    track = gps_tracks.from_file(Path(gps)) if gps not in ("", "inside") else _found(video, gps)
+    if track is None:
+        return None
+    start = None
+    if track.absolute and video.is_file():
+        try:
+            start = gps_tracks.created(video)
+        except ImportError:
+            start = None
+    track = gps_tracks.on_the_videos_clock(track, start, float(times[-1]), offset_s)
+    went = gps_tracks.driven(track)
+    course = np.radians(went.course_deg)
+    place = Place(
+        went.latitude,
+        went.longitude,
+        (float(np.sin(course)), float(-np.cos(course)), 0.0),
+        (float(np.cos(course)), float(np.sin(course)), 0.0),
+    )
+    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by)
+
+
+def _found(video: Path, gps: str) -> gps_tracks.Track | None:
+    if video.is_file():
+        try:
+            if track := gps_tracks.inside(video):
+                return track
+        except ImportError as error:
+            if gps == "inside":
+                raise InputError(
+                    f'{video}: GPS inside videos needs {error.name}: pip install "cfgen-bench[gps]"'
+                ) from error
+    if gps == "inside":
+        raise InputError(
+            f"{video}: no GPS was found inside; install ExifTool for cameras other than GoPro and BlackVue, or give a "
+            "file with --option gps=FILE"
+        )
+    beside = [video.with_suffix(suffix) for s in gps_tracks.BESIDE for suffix in (s, s.upper())]
+    return next((gps_tracks.from_file(path) for path in beside if path.is_file()), None)
 
 
 def from_csv(path: Path, times: Array) -> Motion:
