@@ -64,7 +64,8 @@ def ego_motion(camera: Camera, frames: Iterable[tuple[float, NDArray[np.uint8]]]
     Args:
         frames: times (s, increasing) and front images (H, W, 3) uint8 RGB, about :data:`GAP_S` apart.
     """
-    pairs, times = _Pairs(), []
+    pairs = _Pairs()
+    times: list[float] = []
     for chunk in _chunks(frames):
         small = resized(camera, chunk[0][1].shape[1], chunk[0][1].shape[0])
         _look(small, chunk, pairs)
@@ -169,9 +170,9 @@ def _from_above(camera: Camera, image: Grey, x: Array, y: Array, turned: Array) 
     ground = np.column_stack([ahead.ravel(), left.ravel(), np.zeros(ahead.size)]) - centre(camera)
     px, valid = project(camera, ground @ cv2.Rodrigues(turned)[0] + centre(camera))
     at = np.where(valid[:, None], px, -10).astype(np.float32).reshape(len(x), len(y), 2)
-    light = cv2.remap(image, at[..., 0], at[..., 1], cv2.INTER_LINEAR).astype(np.float32)
+    light = cv2.remap(image, at[..., 0], at[..., 1], cv2.INTER_LINEAR).astype(float)
     u, v = at[..., 0], at[..., 1]
-    seen = ((u >= 0) & (u <= camera.width - 1) & (v >= 0) & (v <= camera.height - 1)).astype(np.float32)
+    seen = ((u >= 0) & (u <= camera.width - 1) & (v >= 0) & (v <= camera.height - 1)).astype(float)
     size = (1, round(2 / _CELL) + 1)
     usual = cv2.blur(light * seen, size) / (cv2.blur(seen, size) + 1e-3)
     out = (light - usual) * seen

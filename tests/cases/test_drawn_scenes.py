@@ -12,7 +12,9 @@ def test_a_build_with_quotas_records_its_frame(real: Path, tmp_path: Path):
     few = tmp_path / "real"
     for scene in sorted((real / "udacity_hmb3" / "scenes").iterdir())[5:29:3]:
         shutil.copytree(scene, few / "udacity_hmb3" / "scenes" / scene.name)
-    command = build_arguments(few, out, 2, "--where", "speed > 16", "--quota", "speed > 20.5:1")
+    command = build_arguments(
+        few, out, 2, "--where", "speed > 16", "--quota", "speed > 20.5:1", "--jobs", "1"
+    )
     code, text, _ = run(*command)
     assert code == 0
     assert "scenes that match" in text
