@@ -24,6 +24,8 @@ PURPOSES = {
     "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",
     "argoverse2": "scenes import argoverse2",
+    "hugging-face": "scenes import hugging-face",
+    "mcap": "scenes import mcap",
     "physical-ai-av": "scenes import physical-ai-av",
 }
 #: Variables that hold keys or name places: their values are never told.

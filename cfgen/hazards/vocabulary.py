@@ -36,9 +36,9 @@ machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machine
 machine        | 1.0 14  | 1.2 6    | 0 100  | harvester, backhoe, combine harvester, steamroller
 heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | bus, coach, tram, train, streetcar, hgv, juggernaut, minibus
 heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry, lorries, semi, dustcart, tanker
-large vehicle  | 1.5 14  | 1.3 4.2  | 60 100 | truck, wrecker, recovery vehicle
-large vehicle  | 1.5 14  | 1.3 4.2  | 70 100 | van, ambulance, caravan, camper, motorhome
-large vehicle  | 1.5 14  | 1.3 4.2  | 70 100 | large vehicle, box truck, emergency vehicle
+large vehicle  | 1.6 14  | 1.7 4.2  | 60 100 | truck, wrecker, recovery vehicle
+large vehicle  | 1.5 14  | 1.6 4.2  | 70 100 | van, ambulance, caravan, camper, motorhome
+large vehicle  | 1.5 14  | 1.6 4.2  | 70 100 | large vehicle, box truck, emergency vehicle
 large vehicle  | 1.5 14  | 1.3 4.2  | 0 100  | trailer
 rider          | 0.3 2.2 | 0.4 2.1  | 0 94   | cyclist, bicyclist, bicycle, bike, motorcycle, motorcyclist, motorbike
 rider          | 0.3 2.2 | 0.4 2.1  | 0 94   | scooter, e-scooter, moped, tricycle, rider, biker, two-wheeler
@@ -50,15 +50,16 @@ person         | 0.4 4   | 0.3 2.1  | 0 94   | people, children, crowd, men, wom
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | parent, worker, jogger, flagger, officer, skater, skateboarder, walker
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | driver, motorist, policeman, policewoman, workman, runner, toddler
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | teenager, youngster, guy, lady, somebody, someone
-person         | 0.2 1.8 | 0.3 2.1  | 0 94   | vulnerable road user, road user, human, pensioner, bystander
+person         | 0.2 1.8 | 0.3 2.1  | 0 94   | vulnerable road user, vru, ped, road user, human, pensioner, bystander
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | bloke, lad, gentleman, granny, senior, adult, student, pupil
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | schoolchild, infant, baby, mother, father, roadworker
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | labourer, cop, constable, firefighter, paramedic, passer-by
-large animal   | 1.2 6   | 1.1 2.5  | 0 94   | horse, cow, moose, elk, bull, pony, donkey, mare, stallion, bison
+large animal   | 0.5 6   | 1.3 2.6  | 0 94   | horse, moose, elk, mare, stallion
+large animal   | 0.5 6   | 1.1 1.9  | 0 94   | cow, bull, pony, donkey, bison, heifer, bullock
 large animal   | 0.3 5   | 0.8 2.2  | 0 94   | deer, stag, reindeer, llama, ostrich
 large animal   | 0.8 8   | 0.7 2.2  | 0 94   | herd, livestock, cattle, flock
 large animal   | 0.3 5   | 0.65 1.3 | 0 94   | boar, sheep, pig, goat, calf, lamb, foal, hog, wolf
-dog            | 0.2 1.5 | 0.2 1.0  | 0 94   | dog, hound, puppy, labrador
+dog            | 0.2 1.5 | 0.2 .9   | 0 94   | dog, hound, puppy, labrador
 dog            | 0.15 1.2 | 0.15 .7 | 0 94   | fox, raccoon, badger
 small animal   | 0.1 0.9 | 0.1 0.6  | 0 94   | cat, kitten, rabbit, hare, squirrel, duck, hedgehog
 birds          | 0.1 2.5 | 0.1 0.8  | 0 100  | bird, geese, goose, duckling, swan, pigeon, chicken, hen, pheasant
@@ -66,9 +67,9 @@ animal         | 0.1 6   | 0.1 2.8  | 0 94   | animal, wildlife, creature
 tree           | 0.4 20  | 0.15 8   | 0 85   | tree, branch, branches, log, trunk, bough, timber
 hole           | 0.2 15  | 0.0 0.8  | 0 100  | pothole, sinkhole, manhole, hole, crack, pit, trench, crater, shaft
 hole           | 0.2 15  | 0.0 0.8  | 0 100  | caved in, collapsed roadway
-liquid         | 0.3 30  | 0.0 0.8  | 0 100  | flood, flooding, flooded, water, puddle, oil, spill, ice, icy, mud
-liquid         | 0.3 30  | 0.0 0.8  | 0 100  | slippery, slick, snowdrift, snow drift, standing water
-tyre           | 0.15 2  | 0.1 1.2  | 0 100  | tire, tyre, wheel, retread
+liquid         | 0.3 30  | 0.0 0.5  | 0 100  | flood, flooding, flooded, water, puddle, oil, spill, ice, icy, mud
+liquid         | 0.3 30  | 0.0 0.5  | 0 100  | slippery, slick, snowdrift, snow drift, standing water
+tyre           | 0.15 2  | 0.1 1.0  | 0 100  | tire, tyre, wheel, retread
 small load     | 0.05 .5 | 0.05 .5  | 0 100  | ball, football, bottle, newspaper, shoe
 load           | 0.1 3.2 | 0.05 1.2 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, parcel
 load           | 0.1 3.2 | 0.05 1.6 | 0 100  | cargo, lost load, package, sack, cardboard, bale, tarpaulin, holdall

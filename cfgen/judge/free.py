@@ -170,6 +170,11 @@ def _a_little(base: Baseline, _: Target) -> np.ndarray:
     return base.follow(base.s - 0.1 * base.speed * np.maximum(TIMES - 1.0, 0.0))
 
 
+def _slow(base: Baseline, _: Target) -> np.ndarray:
+    """To two thirds of the way, within two seconds."""
+    return base.follow(base.s - np.clip(TIMES / 2.0, 0.0, 1.0) * base.s / 3.0)
+
+
 def _to(side: int) -> Callable[[Baseline, Target], np.ndarray]:
     def move(base: Baseline, target: Target) -> np.ndarray:
         clear = target.lateral + side * (target.half_width + 1.9)
@@ -210,6 +215,7 @@ MOTIONS: dict[str, Callable[[Baseline, Target], np.ndarray]] = {
     "keep": _keep,
     "brake_stop_before": Baseline.brake_before,
     "brake_late": Baseline.brake_after,
+    "slow_down": _slow,
     "slow_slightly": _a_little,
     "swerve_left": _to(1),
     "swerve_right": _to(-1),

@@ -315,12 +315,14 @@ def import_scenes(
     frame_times: Sequence[float] | None = None,
     lossless: bool = False,
     drive_on: Literal["", "left", "right"] = "",
+    by_reference: bool = False,
     quiet: bool = False,
 ) -> "ImportSummary":
     """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0,
     else the reader's own, or every 0.25 s of the last 2 s.
 
-    ``drive_on``: the side of the road that traffic keeps to; "" leaves it to the source, else right.
+    ``drive_on``: the side of the road that traffic keeps to; "" leaves it to the source, else right. ``by_reference``:
+    images that are files of their own are linked to, not copied.
     """
     from cfgen.scenes.importing import import_scenes as cut
     from cfgen.scenes.importing import open_reader
@@ -335,6 +337,7 @@ def import_scenes(
         tuple(frame_times or ()) or None,
         quiet,
         drive_on=drive_on,
+        by_reference=by_reference,
     )
 
 

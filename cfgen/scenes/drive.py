@@ -33,6 +33,8 @@ STILL = "still"
 MEASURED = "motion_from"
 
 Array = NDArray[np.float64]
+#: pixels, an encoded JPEG or PNG, or a file to copy byte by byte
+Picture = Image | bytes | Path
 
 
 class Cuttable(Protocol):
@@ -41,7 +43,7 @@ class Cuttable(Protocol):
     @property
     def scene_id(self) -> str: ...
 
-    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, dict[str, Image | Path]]:
+    def cut(self, frame_times: Sequence[float]) -> tuple[Scene, Mapping[str, Picture]]:
         """The scene and its images at the times asked for (s relative to t0) or before.
 
         Both as :func:`cfgen.scenes.folder.write_scene` takes them.
@@ -86,11 +88,11 @@ class Reader(Protocol):
 @dataclass(frozen=True)
 class Stream:
     """One camera's frames: ``times`` (F,) s, increasing, on the drive's clock; ``read`` gives the i-th image as pixels,
-    or as a file to copy byte by byte."""
+    as an encoded JPEG or PNG, or as a file to copy byte by byte."""
 
     camera: Camera
     times: Array
-    read: Callable[[int], Image | Path]
+    read: Callable[[int], Picture]
 
 
 @dataclass(frozen=True)
@@ -206,12 +208,12 @@ class Moment:
         since = self.t0 - float(self.drive.streams[0].times[0])
         return f"{identifier(self.drive.name)}_{round(since * 1000):06d}"
 
-    def cut(self, frame_times: Sequence[float] = FRAME_TIMES) -> tuple[Scene, dict[str, Image | Path]]:
+    def cut(self, frame_times: Sequence[float] = FRAME_TIMES) -> tuple[Scene, dict[str, Picture]]:
         """The scene at this moment and its images: every camera's frames closest before each of ``frame_times``."""
         drive, t0 = self.drive, self.t0
         history, future, guessed = _motion(drive, t0, max(HISTORY_S, -min(frame_times, default=0.0)))
         frames: list[Frame] = []  # front camera first, t0 first and then back in time
-        images: dict[str, Image | Path] = {}
+        images: dict[str, Picture] = {}
         for stream in drive.streams:
             own: list[Frame] = []
             for index in sorted(
@@ -219,8 +221,7 @@ class Moment:
             ):  # forwards: videos are decoded that way
                 dt = min(0.0, round(float(stream.times[index]) - t0, 4))
                 image = stream.read(index)
-                suffix = image.suffix.lower() if isinstance(image, Path) else ".jpg"
-                name = f"frames/{stream.camera.name}@{round(dt * 1000)}{suffix}"
+                name = f"frames/{stream.camera.name}@{round(dt * 1000)}{_suffix(image)}"
                 own.append(Frame(camera=stream.camera.name, t=dt, image=name))
                 images[name] = image
             frames.extend(reversed(own))
@@ -261,6 +262,12 @@ def identifier(name: str) -> str:
 def plain(text: str) -> str:
     """A file name that is not UTF-8 made storable."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _suffix(image: Picture) -> str:
+    if isinstance(image, Path):
+        return image.suffix.lower()
+    return ".png" if isinstance(image, bytes) and image.startswith(b"\x89PNG") else ".jpg"
 
 
 def _frame_indices(times: Array, t0: float, wanted: Sequence[float]) -> list[int]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import explain, png_bytes, read_image, read_json, write_bytes
+from cfgen.core.files import explain, png_bytes, read_image, read_json, stand_in, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.perception.lattice import Lattices, lattices_of
 from cfgen.records import Frame, Scene
@@ -128,17 +128,24 @@ def _check_image_path(folder: Path, path: Path, frame: Frame) -> None:
         ) from error
     if not there:
         raise InputError(
-            f"{folder / image}: expected the image at t = {frame.t:g} s that {path.name} names, found none; "
-            "add the file, or take it out of the record (null in history_images)"
+            f"{folder / image}: expected the image at t = {frame.t:g} s that {path.name} names, found "
+            + (
+                f"{moved}; put it back, or import the scene again"
+                if (moved := stand_in(folder / image))
+                else "none; add the file, or take it out of the record (null in history_images)"
+            )
         )
 
 
-def write_scene(folder: Path, scene: Scene, images: Mapping[str, Image | bytes | Path]) -> SceneFolder:
+def write_scene(
+    folder: Path, scene: Scene, images: Mapping[str, Image | bytes | Path], link: bool = False
+) -> SceneFolder:
     """Write images, then scene.json: once that is there, the scene is complete.
 
     Args:
         images: path relative to the folder -> pixels (H, W, 3) RGB, encoded bytes, or a file to copy byte by byte.
             Pixels become PNG, or JPEG where the name ends in .jpg.
+        link: files are not copied: a link to where each lies now takes its place.
 
     Raises:
         InputError: an image that the record names is not given.
@@ -149,7 +156,10 @@ def write_scene(folder: Path, scene: Scene, images: Mapping[str, Image | bytes |
             f"{folder}: scene '{scene.scene_id}' names image '{missing[0]}', which was not given"
         )
     for name, image in images.items():
-        write_bytes(folder / name, _encoded(name, image))
+        if link and isinstance(image, Path):
+            _link(folder / name, image)
+        else:
+            write_bytes(folder / name, _encoded(name, image))
     write_bytes(folder / SCENE_FILE, _readable_json(content_of(scene)))
     return SceneFolder(folder, scene)
 
@@ -164,6 +174,17 @@ def scene_hash(source: SceneFolder | Path) -> str:
     folder = load_scene(source) if isinstance(source, Path) else source
     images = {f.image: hash_bytes((folder.root / f.image).read_bytes()) for f in folder.scene.frames}
     return hash_json({"scene": folder.scene.model_dump(mode="json"), "images": images})
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # of an import that was killed
+        path.symlink_to(target.absolute())
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot link to {target} ({error.strerror or error}); import without --by-reference"
+        ) from error
 
 
 def _encoded(name: str, image: Image | bytes | Path) -> bytes:

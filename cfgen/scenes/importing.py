@@ -21,7 +21,17 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Stored
-from cfgen.scenes.drive import FRAME_TIMES, Cuttable, Drive, Opener, Reader, Recording, identifier, plain
+from cfgen.scenes.drive import (
+    FRAME_TIMES,
+    Cuttable,
+    Drive,
+    Opener,
+    Picture,
+    Reader,
+    Recording,
+    identifier,
+    plain,
+)
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.readers.guess import in_words
@@ -30,18 +40,25 @@ T = TypeVar("T")
 
 _READERS = {
     "argoverse2": "cfgen.scenes.readers.argoverse2:Argoverse2",
+    "bench2drive": "cfgen.scenes.readers.bench2drive:Bench2Drive",
     "comma2k19": "cfgen.scenes.readers.comma2k19:Comma2k19",
     "folder": "cfgen.scenes.readers.folder:FolderReader",
+    "hugging-face": "cfgen.scenes.readers.hugging_face:HuggingFace",
     "image": "cfgen.scenes.readers.image:ImageReader",
     "kitti-raw": "cfgen.scenes.readers.kitti_raw:KittiRaw",
+    "mcap": "cfgen.scenes.readers.mcap:Mcap",
     "navsim": "cfgen.scenes.readers.navsim:Navsim",
     "nuscenes": "cfgen.scenes.readers.nuscenes:NuScenes",
+    "nuplan": "cfgen.scenes.readers.nuplan:NuPlan",
     "physical-ai-av": "cfgen.scenes.readers.physical_ai_av:PhysicalAIAV",
     "video": "cfgen.scenes.readers.video:VideoReader",
+    "waymo-e2e": "cfgen.scenes.readers.waymo_e2e:WaymoE2E",
 }
 
 _EXTRAS = {
     "argoverse2": Extra("argoverse2", "pyarrow"),
+    "hugging-face": Extra("hugging-face", "pyarrow"),
+    "mcap": Extra("mcap", "mcap_ros2"),
     "physical-ai-av": Extra("physical-ai-av", "physical_ai_av"),
 }
 
@@ -65,6 +82,9 @@ class ImportSummary:
     faults: list[Fault] = field(default_factory=list)
     #: drive -> where its camera comes from, where that is not from the source's calibration
     cameras: dict[str, str] = field(default_factory=dict)
+    #: images of the scenes written that link to the source, and that were copied out of it
+    linked: int = 0
+    copied: int = 0
 
 
 class ImportRecord(Stored):
@@ -79,6 +99,7 @@ class ImportRecord(Stored):
     left_out: dict[str, str]
     faults: tuple[Fault, ...]
     cameras: Mapping[str, str] = Field(default_factory=dict)
+    linked: int = 0
 
 
 def open_reader(
@@ -129,6 +150,7 @@ def import_scenes(
     quiet: bool = False,
     strict: bool = False,
     drive_on: Literal["", "left", "right"] = "",
+    by_reference: bool = False,
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
 
@@ -140,6 +162,7 @@ def import_scenes(
             that the reader names as its ``frame_times``, else every 0.25 s of the last 2 s.
         lossless: decoded video frames become PNG instead of JPEG (quality 95). Image files are copied as they are.
         drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
+        by_reference: link to images that are files of their own instead of copying them.
         strict: raise the first exception that is no fault of the data, with its traceback.
     """
     summary = ImportSummary()
@@ -155,7 +178,7 @@ def import_scenes(
         moment = chosen.pop()
         told = {"drive_on": drive_on} if drive_on else {}
         folder = out / moment.scene_id
-        write = partial(_import_one, moment, folder, kept, lossless, summary.cameras, told)
+        write = partial(_import_one, moment, folder, kept, lossless, by_reference, summary, told)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -177,6 +200,7 @@ def write_import_record(
         left_out={plain(name): plain(reason) for name, reason in made.failed.items()},
         faults=tuple(made.faults),
         cameras=made.cameras,
+        linked=made.linked,
     )
     name = f"{reader}_{identifier(source.name)}_{derive_id(reader, plain(str(source.absolute())), record.options)[:8]}"
     path = out / "imports" / f"{name}.json"
@@ -254,7 +278,8 @@ def _import_one(
     folder: Path,
     frame_times: Sequence[float],
     lossless: bool,
-    cameras: dict[str, str],
+    by_reference: bool,
+    summary: ImportSummary,
     told: Mapping[str, str],
 ) -> bool:
     """Write the scene with what it is ``told``, whole and with every frame decoded; False when it is there already."""
@@ -271,31 +296,39 @@ def _import_one(
         folder / SCENE_FILE, "a scene that loads again", "the log or its calibration has values no car has"
     ):
         SceneFile.model_validate(content_of(scene)).record()
-    whole = {f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames}
+    whole: dict[str, Image | bytes | Path] = {
+        f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames
+    }
+    if by_reference:
+        whole |= {name: image for name, image in images.items() if isinstance(image, Path)}
     existed = folder.exists()
     for left in folder.rglob(".*.tmp"):  # of an import that was killed
         left.unlink(missing_ok=True)
     try:
-        write_scene(folder, scene, whole)
+        write_scene(folder, scene, whole, link=by_reference)
     except BaseException:
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+    linked = sum(isinstance(image, Path) for image in whole.values())
+    summary.linked, summary.copied = summary.linked + linked, summary.copied + len(whole) - linked
     if isinstance(guessed := scene.extra.get(TOLD), dict):
-        cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(guessed))
+        summary.cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(guessed))
     return True
 
 
-def _whole(image: Image | Path, camera: Camera, name: str) -> Image | bytes:
+def _whole(image: Picture, camera: Camera, name: str) -> Image | bytes:
     """Pixels as they are and a file as its bytes, once it decodes and is of its camera's size."""
     content: Image | bytes
+    where = name
     if isinstance(image, Path):
         with reading(image, "a readable file", "restore the file"):
             content = file_bytes(image)
         pixels, where = decode_image(content, image), str(image)
+    elif isinstance(image, bytes):
+        content, pixels = image, decode_image(image, Path(name))
     else:
         content = pixels = image
-        where = name
     if pixels.shape[:2] != (camera.height, camera.width):
         raise InputError(
             f"{where}: expected {camera.width}x{camera.height} pixels as camera '{camera.name}' says, found "

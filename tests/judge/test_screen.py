@@ -91,9 +91,9 @@ def test_what_is_said_beside_a_denial_or_misspelt_is_named(text, word):
 
 
 def test_fog_is_no_box_of_a_few_metres():
-    bus = {"name": "bus in the lane", "distance_m": 25, "lateral_m": 0, "moving": False}
+    van = {"name": "van in the lane", "distance_m": 25, "lateral_m": 0, "moving": False}
     assert (
-        look(free_item(answer(text="Fog ahead. I brake because of it.", hazard=bus))).screen["reasoning"] == 1
+        look(free_item(answer(text="Fog ahead. I brake because of it.", hazard=van))).screen["reasoning"] == 1
     )
 
 
@@ -140,6 +140,18 @@ def test_who_names_it_and_drives_on_means_no_reaction():
         ("A deer stands in our lane. It has begun to drizzle. I slow.", {}),
         ("A deer stands in our lane. I reduce speed, the asphalt ends.", {}),
         ("A deer stands in our lane. Steep climb. I slow.", {}),
+        ("A deer stands in our lane. The signal flips to amber, so the car stops.", {}),
+        ("A deer is in our lane, on second look only a shadow. The road narrows. I brake.", {}),
+        (
+            "A deer stands in our lane. Independently of this, the ego vehicle brakes in order to save energy.",
+            {},
+        ),
+        ("A deer stands in our lane. I'm braking, but only because I want to turn left here.", {}),
+        (
+            "Rolling hills and deer give the landscape its character. The road bends, and I take the bend slowly.",
+            {},
+        ),
+        ("A large dog stands in our lane. I brake and let the animal pass.", {}),
     ],
 )
 def test_who_doubts_or_reacts_to_another_thing_or_out_of_proportion_gets_no_2(text, more):
@@ -163,10 +175,24 @@ def test_who_doubts_or_reacts_to_another_thing_or_out_of_proportion_gets_no_2(te
         "A deer is present within the ego lane approximately 28 metres ahead. The ego vehicle comes to a standstill in "
         "front of the animal.",
         "The deer stays on the road. I brake strong for not hitting him.",
+        "Forest road, dusk, 9 m/s. A van is parked on the right, no influence. Oncoming car keeps its side. Beyond, on "
+        "the asphalt, a deer, broadside. It may bolt either way. Stopping distance 12 m, so it fits. Brake, no swerve.",
+        "Jogger on the path, irrelevant. A loose deer between the trees and into our lane, that is the one. Brake.",
+        "There is a tractor in the field, and it can be set aside. A deer stands in our lane: 9 -> 0 m/s, hazards on.",
+        "The lane carries a deer. Passing would need the other lane, which a truck takes. Hence the car waits for it.",
     ],
 )
 def test_who_is_sure_of_the_thing_and_reacts_to_it_keeps_the_2(text):
     assert look(free_item(answer(text=text))).screen["reasoning"] == 2
+
+
+def test_who_stands_is_taller_than_a_child():
+    child = {"name": "child running after a ball", "distance_m": 20, "lateral_m": 0, "moving": True}
+    for text, score in (
+        ("A cyclist crosses, so I brake for him.", 1),
+        ("A child runs out, so I brake for him.", 2),
+    ):
+        assert look(free_item(answer(text=text, hazard=child))).screen["reasoning"] == score
 
 
 def test_words_to_the_grader_are_left_out_and_the_rest_of_the_answer_stays():
@@ -209,7 +235,7 @@ def test_without_the_extra_the_words_are_not_read(monkeypatch):
 
 def test_free_answers_of_the_tuning_half_are_screened_as_the_docs_say():
     """By kind, against their authors' scores. A thing of the right size under a wrong name cannot be told."""
-    answers = free_answers(("tune",))[::13]
+    answers = free_answers(("tune",))[::17]
     screens = [look(free_item(a)).screen.get("reasoning") for a in answers]
     count: Counter[str] = Counter()
     for a, found in zip(answers, screens, strict=True):
@@ -245,6 +271,7 @@ def test_motions_are_what_they_are_called(motion):
         "keep": np.allclose(after[:, :2], before[:, :2], atol=0.02),
         "brake_stop_before": after[-1, 0] < 25,
         "brake_late": 25 < after[-1, 0] < before[-1, 0],
+        "slow_down": 0.55 < after[-1, 0] / before[-1, 0] < 0.75,
         "slow_slightly": 0.85 < after[-1, 0] / before[-1, 0] < 0.95,
         "swerve_left": after[-1, 1] > 2.5,
         "swerve_right": after[-1, 1] < -2.5,

@@ -1,11 +1,19 @@
-"""What an import tells: speeds from poses, and a contact sheet of what it made."""
+"""What an import tells: speeds from poses, a contact sheet of what it made, and images that it only links to."""
+
+from argparse import ArgumentTypeError
 
 import cv2
 import numpy as np
+import pytest
 
+from cfgen.cli.commands.scenes import moments_before
+from cfgen.cli.main import main
 from cfgen.scenes.contact_sheet import write_contact_sheet
-from cfgen.scenes.drive import raised, speeds_of
+from cfgen.scenes.drive import _frame_indices, raised, speeds_of
+from cfgen.scenes.folder import copy_scene, find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, size_of
+from tests.scenes.test_reader_bench2drive import write_bench2drive
+from tests.scenes.test_reader_mcap import write_bag
 from tests.scenes.test_scene_import import _Source, drive
 
 
@@ -41,3 +49,58 @@ def test_an_import_ends_with_a_contact_sheet_of_what_can_be_read(tmp_path):
     )
     assert write_contact_sheet([found.folders[0]], tmp_path / "none.jpg") == 0
     assert not (tmp_path / "none.jpg").exists()
+
+
+def test_every_frame_is_kept_by_reference(tmp_path, capsys):
+    source, out = tmp_path / "clips", tmp_path / "out"
+    clip = write_bench2drive(source)
+    command = ["scenes", "import", "bench2drive", str(source), "--out", str(out), "--quiet", "--limit", "1"]
+    assert main([*command, "--frames", "all", "--by-reference"]) == 0
+    said = capsys.readouterr().out
+    assert f"21 images link to {source}: keep it where it is; 0 lie inside" in said
+    (path,) = find_scenes(out)
+    folder = load_scene(path)
+    assert [frame.t for frame in folder.scene.frames] == [-round(i / 10, 1) + 0.0 for i in range(21)]
+    at_t0 = path / folder.front_frame().image
+    assert at_t0.is_symlink()
+    assert at_t0.read_bytes() == (clip / "camera" / "rgb_front" / "00020.jpg").read_bytes()
+    assert not copy_scene(folder, tmp_path / "copy").root.joinpath(folder.front_frame().image).is_symlink()
+    (clip / "camera" / "rgb_front" / "00013.jpg").rename(tmp_path / "elsewhere.jpg")
+    assert main(["scenes", "check", str(out), "--quiet"]) == 1
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("error:"))
+    assert "frames/front@-700.jpg: expected the image at t = -0.7 s" in line
+    assert "found a link to" in line
+    assert line.endswith("00013.jpg, which is not here; put it back, or import the scene again")
+
+
+def test_what_lies_inside_other_files_is_copied(tmp_path, capsys):
+    write_bag(tmp_path / "bag.mcap")
+    command = [
+        "scenes",
+        "import",
+        "mcap",
+        str(tmp_path),
+        "--out",
+        str(tmp_path / "out"),
+        "--quiet",
+        "--limit",
+        "1",
+    ]
+    assert main([*command, "--by-reference", "--frames", "2Hz"]) == 0
+    assert "0 images link to" in (said := capsys.readouterr().out)
+    assert "; 5 lie inside other files there and were copied" in said
+
+
+def test_all_frames_are_more_than_a_grid_meets():
+    """A camera at 10 Hz whose clock jitters: the frame before each tenth of a second is at times the one before it."""
+    times = np.arange(0, 4, 0.1) + np.random.default_rng(2).uniform(0, 0.02, 40)
+    t0 = float(times[30])
+    last = set(np.flatnonzero((times >= t0 - 2.0) & (times <= t0)))
+    assert last <= set(_frame_indices(times, t0, moments_before("all")))
+    assert not last <= set(_frame_indices(times, t0, moments_before("10Hz")))
+
+
+@pytest.mark.parametrize("wrong", ["0Hz", "101Hz", "some"])
+def test_frames_that_cannot_be_asked_for(wrong):
+    with pytest.raises(ArgumentTypeError, match=f"found '{wrong}'"):
+        moments_before(wrong)

@@ -15,12 +15,18 @@ from cfgen.cli.main import main
 from cfgen.scenes.check import check_folder
 from tests.scene_truth import SECONDS, picture
 from tests.scenes.test_reader_argoverse2 import write_argoverse2
+from tests.scenes.test_reader_bench2drive import write_bench2drive
+from tests.scenes.test_reader_hugging_face import data_set
 from tests.scenes.test_reader_kitti_raw import write_kitti
+from tests.scenes.test_reader_mcap import write_bag
 from tests.scenes.test_reader_navsim import navsim_frames
+from tests.scenes.test_reader_nuplan import kit_lists, write_nuplan
 from tests.scenes.test_reader_nuscenes import write_nuscenes
 from tests.scenes.test_reader_physical_ai_av import write_physical_ai
+from tests.scenes.test_reader_waymo_e2e import numbers, record, write
 from tests.scenes.test_scene_import import comma_segment, film
 
+FRONT = {"intrinsics": {"fx": 80, "fy": 80, "cx": 48, "cy": 27}, "extrinsics": {"camera_height_m": 1.2}}
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n"
 
 
@@ -71,6 +77,40 @@ def physical(root: Path) -> list[str]:
     return []
 
 
+def bench2drive(root: Path) -> list[str]:
+    write_bench2drive(root, "clip1")
+    shutil.copytree(root / "Accident" / "clip1", root / "Accident" / "clip2")
+    return []
+
+
+def mcap(root: Path) -> list[str]:
+    write_bag(root / "one.mcap")
+    shutil.copy(root / "one.mcap", root / "two.mcap")
+    return []
+
+
+def nuplan(root: Path) -> list[str]:
+    with kit_lists():
+        write_nuplan(root, "one")
+        write_nuplan(root, "two")
+    return []
+
+
+def waymo(root: Path) -> list[str]:
+    root.mkdir()
+    for name in ("one", "two"):
+        write(root / f"{name}.tfrecord", [record(n, segment=name) for n in numbers()[::4]])
+    return []
+
+
+def hugging_face(root: Path) -> list[str]:
+    root.mkdir()
+    for name in ("one", "two"):
+        data_set(drives=(name,)).to_parquet(str(root / f"{name}.parquet"))
+    (root / "camera.json").write_text(json.dumps(FRONT))
+    return [f"--option=camera={root / 'camera.json'}"]
+
+
 def pictures(root: Path) -> list[str]:
     root.mkdir()
     for i in range(4):
@@ -83,8 +123,7 @@ def frames(root: Path) -> list[str]:
     for i in range(int(SECONDS * 5)):
         picture(2 * i).save(root / f"{i:04d}.jpg")
     (root / "speed.csv").write_text("t,speed\n" + "".join(f"{i},10\n" for i in range(13)))
-    camera = {"intrinsics": {"fx": 80, "fy": 80, "cx": 48, "cy": 27}, "extrinsics": {"camera_height_m": 1.2}}
-    (root / "camera.json").write_text(json.dumps(camera))
+    (root / "camera.json").write_text(json.dumps(FRONT))
     return [
         f"--option=speed={root / 'speed.csv'}",
         f"--option=camera={root / 'camera.json'}",
@@ -106,8 +145,10 @@ def ready(root: Path) -> list[str]:
 
 
 SOURCES: dict[str, Callable[[Path], list[str]]] = {
-    "argoverse2": argoverse2, "comma2k19": comma, "folder": ready, "image": pictures, "kitti-raw": kitti,
-    "navsim": navsim, "nuscenes": nuscenes, "physical-ai-av": physical, "video frames": frames, "video file": video,
+    "argoverse2": argoverse2, "bench2drive": bench2drive, "comma2k19": comma, "folder": ready,
+    "hugging-face": hugging_face, "image": pictures, "kitti-raw": kitti, "mcap": mcap, "navsim": navsim,
+    "nuplan": nuplan, "nuscenes": nuscenes, "physical-ai-av": physical, "video frames": frames, "video file": video,
+    "waymo-e2e": waymo,
 }  # fmt: skip
 
 

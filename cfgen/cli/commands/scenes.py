@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: how many of each cause are named
 _EXAMPLES = 3
+#: of frames that are kept
+_FASTEST_HZ = 100
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -53,11 +55,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     action.add_argument(
         "--frames",
         type=moments_before,
-        metavar="S,S|NHz",
-        help="seconds before t0, or a rate: 10Hz keeps 10 a second of the last 2 s (default 4Hz; physical-ai-av: 10Hz, "
-        "which is what planners made for its drives want)",
+        metavar="S,S|NHz|all",
+        help="seconds before t0, or a rate: 10Hz keeps 10 a second of the last 2 s, all whatever there is "
+        "(default 4Hz; physical-ai-av: 10Hz, which is what planners made for its drives want)",
     )
     action.add_argument("--lossless", action="store_true", help="video frames as PNG, not JPEG")
+    action.add_argument(
+        "--by-reference",
+        action="store_true",
+        help="link to images that are files of their own instead of copying them; keep the source where it is",
+    )
     action.add_argument(
         "--drive-on",
         choices=("left", "right"),
@@ -91,16 +98,21 @@ def _perceiver(arguments: argparse.Namespace) -> "Perceiver":
 
 
 def moments_before(text: str) -> tuple[float, ...]:
-    """``0,0.1,0.2``: seconds before t0, as times relative to it; ``10Hz``: 10 a second of the last 2 s."""
+    """``0,0.1,0.2``: seconds before t0, as times relative to it; ``10Hz``: 10 a second of the last 2 s; ``all``: every
+    frame of these, up to 100 a second."""
+    if text.lower() == "all":
+        text = f"{_FASTEST_HZ}Hz"
     if text.lower().endswith("hz"):
         rate = text[:-2]
-        if not rate.isdecimal() or not 1 <= int(rate) <= 60:
-            raise argparse.ArgumentTypeError(f"expected a rate from 1Hz to 60Hz, found '{text}'")
+        if not rate.isdecimal() or not 1 <= int(rate) <= _FASTEST_HZ:
+            raise argparse.ArgumentTypeError(f"expected a rate from 1Hz to {_FASTEST_HZ}Hz, found '{text}'")
         return tuple(-round(step / int(rate), 4) for step in range(2 * int(rate) + 1))
     try:
         values = [float(word) for word in text.split(",")]
     except ValueError:
-        raise argparse.ArgumentTypeError(f"expected seconds like 0,0.1,0.2, found '{text}'") from None
+        raise argparse.ArgumentTypeError(
+            f"expected seconds like 0,0.1,0.2, a rate like 10Hz, or all, found '{text}'"
+        ) from None
     if not all(0 <= value <= 10 for value in values):
         raise argparse.ArgumentTypeError(f"expected 0 to 10 s before t0, found '{text}'")
     return tuple(-value for value in values)
@@ -214,6 +226,7 @@ def _import(arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
         strict=arguments.strict,
         drive_on=arguments.drive_on,
+        by_reference=arguments.by_reference,
     )
     record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
     print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
@@ -222,6 +235,11 @@ def _import(arguments: argparse.Namespace) -> int:
         print(
             f"{size_of(summary.folders) / 1e6:.1f} MB on disk; {sheet} shows {shown} of {len(summary.folders)}: the "
             "path lies on the lane where calibration and motion are right"
+        )
+    if arguments.by_reference:
+        print(
+            f"{summary.linked} images link to {arguments.source}: keep it where it is; {summary.copied} lie inside "
+            "other files there and were copied"
         )
     _tell("camera", [(name, words, _cause(name, words)) for name, words in summary.cameras.items()])
     _tell("left out", [(name, reason, _cause(name, reason)) for name, reason in summary.failed.items()])

@@ -12,6 +12,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
 from cfgen.inpaint.composite.reproject import mapped, reproject
+from cfgen.inpaint.composite.sheen import sheen_rows
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
 from cfgen.inpaint.composite.surroundings import Surroundings
 from cfgen.inpaint.propagate import homography
@@ -47,12 +48,14 @@ class Drawing:
         rgba: (h, w, 4) float32 premultiplied linear RGBA of the object, in sprite light units.
         shade: (h, w, 3) float32, light on the ground with the object ÷ without it.
         mirror: (h, w) float32 in [0, 1], how much of a pixel is still water; None without water.
+        burns: it is in flames.
     """
 
     box: tuple[int, int, int, int]
     rgba: np.ndarray
     shade: np.ndarray
     mirror: np.ndarray | None = None
+    burns: bool = False
 
 
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
@@ -64,8 +67,9 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
     shade = _on_ground(shadow, part, placement, np.ones(3))
     rgba = draw_object(sprite, part, placement, light)
+    burns = float(sprite.glow()[0].max()) >= _FIRE
     if not sprite.is_water:
-        return Drawing((x0, y0, x1, y1), rgba, shade)
+        return Drawing((x0, y0, x1, y1), rgba, shade, burns=burns)
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
     mirror = np.clip((rgba[..., 3] - 0.6) / 0.38, 0, 1)
     return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
@@ -159,8 +163,10 @@ def _touched(
     if not np.isfinite(px).all():
         return 0, 0, 0, 0
     margin = 4 + 0.03 * np.ptp(px, axis=0)
+    mirrored = sheen_rows(np.ptp(corners[valid][:, 1])) if valid.any() else 0.0
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
-    high = np.ceil(px.max(0) + margin).clip(0, (camera.width, camera.height)).astype(int)
+    deepest = np.maximum(px.max(0), (0, float(corners[valid][:, 1].max(initial=0)) + mirrored))
+    high = np.ceil(deepest + margin).clip(0, (camera.width, camera.height)).astype(int)
     return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 
 

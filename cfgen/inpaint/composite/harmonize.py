@@ -17,6 +17,7 @@ from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.reflect import reflection
 from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
+from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
@@ -24,6 +25,8 @@ from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 _KNEE = 0.7
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
 _SHADOWS = 1.2
+#: What is lower than this, m, lies in the road.
+_STANDS = 0.32
 #: How much of its matt picture's light water gives back from below its surface.
 _WATER = 0.25
 
@@ -34,6 +37,10 @@ _DARK, _GLARE = 0.5, 2.0
 _SHUTTER_S = 0.005
 #: Blur of a null edit, pixels, and share of the frame's grain that is drawn anew: the two leave as much as there was.
 _NULL_BLUR, _FRESH = 0.45, 0.45
+
+#: Colours may be so many times as strong as the frame's most vivid ones, at least so many codes; share of that from
+#: which they are held back; pixels over which colour is a surface's.
+_VIVID, _VIVID_LEAST, _VIVID_BEND, _VIVID_AREA = 1.1, 30.0, 0.7, 1.5
 
 #: Draws a request's hazard in a light: the drawing, None when it touches no pixel, and what to report of it.
 Draw = Callable[[InpaintRequest, Light], tuple[Drawing | None, Mapping[str, Any]]]
@@ -97,7 +104,10 @@ def _harmonize(
     """The part ``under`` (h, w, 3) uint8 of a crop with the drawing in it, and its coverage (h, w)."""
     light = scene.light
     motion = _motion(request)
-    shade = optics.smear(np.clip(drawing.shade, 0, 8) ** np.float32(min(light.contrast, _SHADOWS)), motion)
+    dimmed = np.clip(drawing.shade, 0, 8)
+    if request.placement.size.height > _STANDS and not drawing.burns:
+        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA))[..., None]
+    shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)
     if drawing.mirror is not None:
@@ -121,9 +131,30 @@ def _harmonize(
         new = np.s_[y : y + h, x : x + w]
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
         shot = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
-        codes[new] = np.where(cover[new][..., None] > 0, to_code(shot), codes[new])
+        found = to_code(shot)
+        if light.day >= _DARK and not drawing.burns:
+            found = held_back(found, cover[new], light.vivid)
+        codes[new] = np.where(cover[new][..., None] > 0, found, codes[new])
     alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
     return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)
+
+
+def held_back(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
+    """Codes (h, w, 3) float with colours no stronger than the frame's own, ``vivid``: cameras and the air pale them."""
+    most = max(_VIVID * vivid, _VIVID_LEAST)
+    grey = codes[..., :1] * 0.299 + codes[..., 1:2] * 0.587 + codes[..., 2:] * 0.114
+    apart = codes - grey
+    # of surfaces, not of the sensor's false colours at edges
+    broad = cv2.GaussianBlur(apart, (0, 0), _VIVID_AREA)
+    strength = np.hypot(broad[..., 0] * 0.713, broad[..., 2] * 0.564)
+    bend = np.float32(_VIVID_BEND * most)
+    if float(strength.max(initial=0)) <= bend:
+        return codes
+    span = most - bend
+    over = np.maximum(strength - bend, 0)
+    kept = np.minimum(strength, bend) + span * (1 - np.exp(-over / span))
+    gain = 1 + (kept / np.maximum(strength, 1e-3) - 1) * cover
+    return (grey + apart * gain[..., None]).astype(np.float32)
 
 
 def _random(request: InpaintRequest) -> np.random.Generator:

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
+from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import centre
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import Drawing, draw
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.light import Light
+from cfgen.inpaint.composite.materials import paints_of
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
 from cfgen.records import Hazard, Placement, Size
 
@@ -19,6 +21,8 @@ from cfgen.records import Hazard, Placement, Size
 MAX_TURN = math.radians(15)
 #: Another phase of the gait is drawn only where it was seen from within this of the camera's direction, radians.
 _BESIDE = math.radians(25)
+#: Words in a hazard's text that name its paint.
+_COLOURS = frozenset({"white", "black", "silver", "grey", "gray", "red", "blue", "green", "yellow"})
 #: What is wider than this share of its length takes up about the same room whichever way it is turned.
 _SQUARE = 0.6
 
@@ -57,10 +61,13 @@ def _draw(request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mappin
     if not names:
         raise InpaintRefusedError(f"no sprite for hazard '{request.hazard.id}' (model {model})")
     variant = pick(names, _sizes(model, names), request)
-    sprite = sprites.load(model, variant)
+    paint = pick_paint(model, variant, len(names), request)
+    sprite = sprites.painted(model, variant, paint) if paint else sprites.load(model, variant)
     turn = _turn(sprite, request.setting.front or request.setting)
     turned = request.placement.model_copy(update={"yaw": request.placement.yaw + turn})
-    report = {"sprite": f"{model}/{variant}", "turned_deg": round(math.degrees(turn), 1)}
+    report: dict[str, Any] = {"sprite": f"{model}/{variant}", "turned_deg": round(math.degrees(turn), 1)}
+    if paint:
+        report["paint"] = paint
     step = in_step(sprite.meta["params"], request)
     if step:
         sprite = _stepping(sprite, step, turned, request)
@@ -130,3 +137,15 @@ def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -
     if look is not None and names[look % len(names)] in fitting:
         return names[look % len(names)]
     return fitting[int(np.random.default_rng(request.seed % 2**63).integers(len(fitting)))]
+
+
+def pick_paint(model: str, variant: str, count: int, request: InpaintRequest) -> str | None:
+    """The paint that the hazard's look means once all ``count`` variants were shown in their own, or one by the seed.
+
+    None is the variant's own: what a hazard's text calls white or red stays as it is.
+    """
+    if _COLOURS & {*request.hazard.prompt.lower().split()}:
+        return None
+    look, paints = request.hazard.look, (None, *paints_of(model, variant))
+    number = look // count if look is not None else derive_seed(request.seed, "paint")
+    return paints[number % len(paints)]

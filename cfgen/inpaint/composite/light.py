@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.composite.sensor import clips
 from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
-from cfgen.perception.colour import LUMA, level, luminance, to_linear
+from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun, shade
 from cfgen.records import Camera
@@ -22,8 +23,14 @@ from cfgen.records import Camera
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
 #: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays.
-_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.55, 0.10
+_CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.60, 0.10
 _WHITE_SPREAD = 0.35
+#: Share of the pixels that whites are; level from which one may be burnt out, and the power with which levels thin out,
+#: so that more of them burnt out tells of brighter whites.
+_WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
+#: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
+#: is taken for one behind thin cloud, which errs less either way than all or nothing.
+_HAZY, _CLEAR_SUN = 0.35, 0.6
 #: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
 _BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
 #: Most that bright surroundings add to the sky's light on what stands up.
@@ -53,6 +60,7 @@ class Light:
         floor: (3,) linear image RGB that even a black thing shows near by (veiling glare).
         day: how bright the scene is against an open sky without sun, the unit of lamps and flames.
         report: JSON values: what was found and with what confidence.
+        vivid: how far from grey, codes, the most vivid things are that the frame shows.
         around: what shiny things mirror (``Surroundings.light``); None: the even sky alone.
     """
 
@@ -69,6 +77,7 @@ class Light:
     haze_per_m: float
     floor: np.ndarray
     day: float
+    vivid: float
     report: Mapping[str, Any]
     around: np.ndarray | None = None
 
@@ -95,9 +104,11 @@ def estimate(setting: Setting) -> Light:
     found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
     sun_dir, sure, sunny = found.direction, found.confidence, found.shines
     in_sun = sunny * (1 - shaded)
-    use_sun, known = in_sun >= CONFIDENT, sure >= CONFIDENT
+    known = sure >= CONFIDENT
+    use_sun = in_sun > (_HAZY if known else CONFIDENT)
     towards = (sun_dir if known else _behind(setting)) if use_sun else None
-    sky, sun = _levels(towards)
+    share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
+    sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
     bounce = _bounce(frame, local, albedo)
     report = {
@@ -110,6 +121,7 @@ def estimate(setting: Setting) -> Light:
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
         "sun_dir_by": found.source,
+        "sun_share": round(share, 2),
         "sun_dir_apart_deg": None if found.apart is None else round(found.apart),
         "light": _name(sunny, shaded, use_sun, known),
         "bounce": round(bounce, 2),
@@ -129,9 +141,17 @@ def estimate(setting: Setting) -> Light:
         floor=floor,
         bounce=bounce,
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
-        day=3.0 if in_sun >= CONFIDENT else _daylight(frame),
+        day=1 + 2 * share if use_sun else _daylight(frame),
+        vivid=_vividness(frame),
         report=report,
     )
+
+
+def _vividness(frame: LightProbe) -> float:
+    """Strength of colour, codes, that one in 200 pixels below the sky reaches: lane paint, lamps, signs, cars."""
+    codes = to_code(frame.linear[frame.height // 3 :]).astype(np.uint8)
+    blue, red = (cv2.cvtColor(codes, cv2.COLOR_RGB2YCrCb)[..., c].astype(np.float32) - 128 for c in (2, 1))
+    return float(np.percentile(np.hypot(blue, red), 99.5))
 
 
 def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:
@@ -220,7 +240,10 @@ def _local_ground(setting: Setting) -> np.ndarray | None:
 def _white_level(frame: LightProbe) -> float:
     """Image level of a white card in the frame's main light: bright things are taken for albedo 0.55."""
     band = (frame.rows > 0) & (frame.rows < 0.25 * frame.height)
-    return level(frame.lum[band], 98.5, frame.lum) / 0.55
+    lum = frame.lum[band] if band.any() else frame.lum
+    burnt = float((lum > _BURNT).mean())
+    beyond = max(burnt / _WHITES, 1.0) ** _TAIL
+    return level(lum, 100 * (1 - _WHITES), frame.lum) / 0.55 * beyond
 
 
 def _calibrate(road: float, white: float | None, typical: float) -> tuple[float, float]:
@@ -249,13 +272,15 @@ def _tint(ground: np.ndarray) -> np.ndarray:
     return (tint / float(tint @ LUMA)).astype(np.float32)
 
 
-def _levels(sun_dir: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Sky and sun (3,), adding up to 1 on level ground; a low sun leaves more to the sky."""
+def _levels(sun_dir: np.ndarray | None, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Sky and sun (3,), adding up to 1 on level ground; a low sun leaves more to the sky, and so does one behind
+    thin cloud, which ``share`` of a clear one's light comes through."""
     if sun_dir is None:
         return np.ones(3, np.float32), np.zeros(3, np.float32)
     rise = max(float(sun_dir[2]), 0.12)
-    share = float(np.clip(0.10 + 0.07 / rise, 0.15, 0.5))
-    sky = share * np.array([0.72, 0.98, 1.38], np.float32)
+    diffuse = float(np.clip(0.10 + 0.07 / rise, 0.15, 0.5))
+    clear = diffuse * np.array([0.72, 0.98, 1.38], np.float32)
+    sky = (1 - np.float32(share) * (1 - clear)).astype(np.float32)
     return sky, (1 - sky) / np.float32(rise)
 
 

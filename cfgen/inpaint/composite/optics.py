@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 
 #: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
-_OWN_BLUR = 0.6
+_OWN_BLUR = 0.64
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
@@ -15,16 +15,22 @@ _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
 _STILL = 0.5
 #: Pictures of fewer pixels a side show neither sharpness nor grain.
 _SMALLEST = 32
+#: Edges that blur is measured on, percentiles of all and of those of one direction, and how many it takes.
+_STRONG, _STRONG_OF_ALIKE, _ENOUGH = 98.5, 97.0, 50
+#: How much blurrier edges of one direction are than the others in a shaken picture.
+_SHAKEN = 1.6
 #: Variance that the gradient filter itself adds to an edge.
 _FILTER = 0.5
 
 
 @dataclass(frozen=True)
 class Optics:
-    """blur: standard deviation of the point spread, pixels; noise: that of the grain, codes, on mid-grey."""
+    """blur: standard deviation of the point spread, pixels; noise: that of the grain, codes, on mid-grey; shake: what
+    a shaken camera adds across and down, pixels."""
 
     blur: float
     noise: float
+    shake: tuple[float, float] = (0.0, 0.0)
 
 
 def measure(image: np.ndarray) -> Optics:
@@ -34,20 +40,41 @@ def measure(image: np.ndarray) -> Optics:
         return Optics(_OWN_BLUR, 0.0)
     part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
     grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
-    return Optics(_blur_of(grey.astype(np.float32)), _noise_of(grey.astype(np.float32)))
+    values = grey.astype(np.float32)
+    blur, shake = _blurs_of(values)
+    return Optics(blur, _noise_of(values), shake)
 
 
-def _blur_of(grey: np.ndarray) -> float:
-    """Blur of the sharpest strong edges, by blurring again (Zhuo and Sim, Pattern Recognition 2011, Eq. 5).
+def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
+    """Blur of the sharpest strong edges, and how much blurrier upright ones are than level ones, or the other way.
 
-    The gradient of a step blurred by s drops to s / sqrt(s^2 + p^2) when blurred by p more.
+    By blurring again (Zhuo and Sim, Pattern Recognition 2011, Eq. 5): the gradient of a step blurred by s drops to
+    s / sqrt(s^2 + p^2) when blurred by p more.
     """
-    once = _slope(grey)
-    twice = _slope(cv2.GaussianBlur(grey, (0, 0), _PROBE))
-    strong = once > max(float(np.percentile(once, 98.5)), 8.0)
-    if strong.sum() < 50:
-        return _OWN_BLUR
-    ratio = np.maximum(once[strong] / np.maximum(twice[strong], 1e-3), 1.01)
+    across, down = (np.abs(cv2.Sobel(grey, cv2.CV_32F, *axis)) for axis in ((1, 0), (0, 1)))
+    once, twice = cv2.magnitude(across, down), _slope(cv2.GaussianBlur(grey, (0, 0), _PROBE))
+    every = _spread(once, twice, np.ones(once.shape, bool), _STRONG)
+    if every is None:
+        return _OWN_BLUR, (0.0, 0.0)
+    wide, high = (
+        _spread(once, twice, one > 2 * other, _STRONG_OF_ALIKE)
+        for one, other in ((across, down), (down, across))
+    )
+    if wide is None or high is None or max(wide, high) < _SHAKEN * min(wide, high):
+        return every, (0.0, 0.0)
+    more = math.sqrt(abs(wide**2 - high**2))
+    return min(every, wide, high), ((more, 0.0) if wide > high else (0.0, more))
+
+
+def _spread(once: np.ndarray, twice: np.ndarray, among: np.ndarray, percent: float) -> float | None:
+    """Blur by the strongest edges ``among`` those of an image; None where there are few."""
+    slopes = once[among]
+    if slopes.size < _ENOUGH:
+        return None
+    strong = slopes > max(float(np.percentile(slopes, percent)), 8.0)
+    if strong.sum() < _ENOUGH:
+        return None
+    ratio = np.maximum(slopes[strong] / np.maximum(twice[among][strong], 1e-3), 1.01)
     variance = _PROBE**2 / (ratio**2 - 1) - _FILTER
     return float(np.clip(math.sqrt(max(float(np.percentile(variance, 50)), 0.0)), 0.3, 1.8))
 
@@ -70,6 +97,9 @@ def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.
     Alpha is blurred like colour; where the frame is sharper than the insert, colour alone is sharpened.
     """
     missing = optics.blur**2 - _OWN_BLUR**2 - later**2
+    if any(optics.shake):
+        across, down = (math.sqrt(max(missing + shake**2, _LEAST_MISSING)) for shake in optics.shake)
+        return cv2.GaussianBlur(premultiplied, (0, 0), across, sigmaY=down)
     if missing > _LEAST_MISSING:
         return cv2.GaussianBlur(premultiplied, (0, 0), math.sqrt(missing))
     if missing > -_LEAST_MISSING or premultiplied.shape[2] < 4:

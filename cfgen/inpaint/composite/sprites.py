@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
+from cfgen.inpaint.composite.materials import glazed, repainted
 from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
 from cfgen.inpaint.composite.surroundings import Surroundings
 
@@ -60,10 +61,11 @@ class GroundMap:
 
 @dataclass(eq=False)
 class Sprite:
-    """One variant of one model; pictures are read when first asked for and kept."""
+    """One variant of one model, in its own paint or one of PAINTS; pictures are read when first asked for and kept."""
 
     meta: dict[str, Any]
     archive: Path
+    paint: str | None = None
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -268,11 +270,14 @@ class Sprite:
         metres: Floats = cv2.medianBlur(np.ascontiguousarray(depth, np.float32), 5) * self.meta["depth_m"]
         position = self._positions(view, metres) @ axes
         sky = self._radiance(key)
+        if gloss is not None:
+            gloss = glazed(self.meta["model"], gloss, albedo, position[..., 2] / np.float32(self.size[2]))
         if fur := self.meta.get("fur_m"):
             normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
-        return Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
+        layers = Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
+        return layers if self.paint is None else repainted(layers, self.paint)
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""
@@ -347,6 +352,12 @@ def list_variants(model: str) -> list[str]:
 def load(model: str, variant: str) -> Sprite:
     """The sprite of a variant. Raises InputError naming what there is when it does not exist or is damaged."""
     return load_from(assets_dir(), model, variant)
+
+
+@lru_cache(maxsize=32)
+def painted(model: str, variant: str, paint: str) -> Sprite:
+    """A variant in one of PAINTS."""
+    return replace(load(model, variant), paint=paint, _kept={})
 
 
 @lru_cache(maxsize=64)

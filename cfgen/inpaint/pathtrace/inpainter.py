@@ -96,7 +96,8 @@ class PathTrace:
         at = np.s_[body[1] - y : body[1] - y + body[3], body[0] - x : body[0] - x + body[2]]
         rgba[at] = cv2.remap(answer["rgba"], *bend, cv2.INTER_LINEAR)
         shade = cv2.remap(answer["shade"], *bend_ground, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        return Drawing((x, y, x + w, y + h), rgba, shade), {**report, "bpy": answer["version"]}
+        drawing = Drawing((x, y, x + w, y + h), rgba, shade, burns=model in {"fire", "car_fire"})
+        return drawing, {**report, "bpy": answer["version"]}
 
 
 def _body(request: InpaintRequest, part: Sequence[int]) -> tuple[int, int, int, int]:

@@ -32,7 +32,17 @@ BRAKE = re.compile(
     r"match(?:es|ing)? (?:its|his|her|their|the)|follow(?:s|ing)? (?:the )?lead|"
     r"(?:let|lets|letting)\b[^.;]{0,30}\b(?:pass|cross|by|through|go|clear|run|out|past|waddle|off|time|"
     r"finish)|"
-    r"(?:drop|down|slow) to \d|stay(?:s|ing)? put|hold(?:s|ing)? (?:here|short|off))\b"
+    r"(?:drop|down|slow|ease|reduce|brake|fall|go|roll)(?:s|ing|ping)? (?:down )?to (?:about |around |some )?\d|"
+    r"(?:shed|drop|bleed|scrub|lose|cut|trim|take)(?:s|ting|ding|ping)? (?:off |about |"
+    r"around )?\d+(?:\.\d+)? ?(?:m/s|km/h|mph)|"
+    r"\d+(?:\.\d+)? ?(?:m/s |km/h )?(?:->|→|—|to) ?\d+(?:\.\d+)? ?(?:m/s|km/h|mph)|"
+    r"(?:v|speed|target)(?: speed)? ?(?:=|->|→|to|at)? ?(?:\d|zero)(?!\d)|v/2|match(?:es|ing)? \d|"
+    rf"adapt(?:s|ing)?\b[^.,;]{{0,16}}\b{_SPEED}|moderat(?:e|es|ing)\b[^.,;]{{0,12}}\b{_SPEED}|"
+    r"tak(?:e|es|ing) (?:it |things )?slow\w*|(?:be|being|get|gets|getting) (?:slow|on the brakes?)|"
+    r"dead stop|full stop|"
+    r"(?:sit|sits|sitting|stays?|hangs?|holds?|keeps?) (?:\d+(?:\.\d+)? ?m|well) (?:back|behind)|"
+    r"stand(?:s|ing)? on (?:the |my )?brakes?|"
+    r"stay(?:s|ing)? put|hold(?:s|ing)? (?:here|short|off))\b"
 )
 SIDED = re.compile(
     r"(?:\b(?:steer\w*|nudg\w*|swerv\w*|veer\w*|shift\w*|mov(?:e|es|ing)|edg(?:e|es|ing)|go(?:es|ing)?|"
@@ -93,7 +103,7 @@ DENIAL = re.compile(
     r"has changed|"
     r"of note|in sight)|"
     r"\bno (?:obstacles?|hazards?|dangers?|objects?|change|changes|threats?|risks?|special)\b|\b(?:no one|"
-    r"nobody)\b(?!(?: is|'s)? (?:behind|follow|com|hurt|wait|next to|beside|can|knows|else))|"
+    r"nobody)\b(?!(?:'s \w+| is|'s)? (?:behind|follow|com|hurt|wait|next to|beside|can|knows|else))|"
     r"\b(?:road|lane|street|path|way|carriageway)(?: (?:ahead|itself|before (?:me|us)|in front(?: of (?:me|"
     r"us))?))? "
     r"(?:(?:is|are|remains?|looks?|stays?|seems?) )?(?:all |still |completely |quite )?(?:clear|free|empty)\b"
@@ -108,7 +118,7 @@ _ELSEWHERE = re.compile(
 
 #: Stopping without end for what needs less.
 EXCESSIVE = re.compile(
-    r"\b(?:engine off|out of sight|further (?:instructions?|notice)|for good|indefinitely|for ?ever|"
+    r"\b(?:engine off|further (?:instructions?|notice)|for good|indefinitely|for ?ever|"
     r"as long as it takes|until (?:help|the police|someone|somebody|told)|u-turn|turn (?:around(?! (?:it|"
     r"him|her|them|the)\b)|back)|abandon\w*|"
     r"(?:a|one|two|several|some) minutes?\b(?! ago)|"

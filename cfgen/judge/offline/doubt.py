@@ -24,6 +24,8 @@ _HEDGE = re.compile(
 )
 #: ... said of the very next words.
 _KIND_OF = r"\bsome (?:kind|sort) of (?:\w+ ){0,2}?"
+#: Classes of what "the animal" can be.
+ANIMALS = frozenset({"large animal", "dog", "small animal", "birds"})
 #: What no driver stops for.
 _TRIVIAL = (
     "leaves",

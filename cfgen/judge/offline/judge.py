@@ -20,12 +20,14 @@ from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.vocabulary import VAGUE, Class, class_of
 from cfgen.judge.combine import combine
 from cfgen.judge.offline.acts import AROUND
+from cfgen.judge.offline.chain import blamed_elsewhere, carried
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
-from cfgen.judge.offline.doubt import overdone
+from cfgen.judge.offline.doubt import ANIMALS, overdone
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
+from cfgen.judge.offline.posture import GROWN, STANDS_M, upright
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -38,7 +40,6 @@ _PACKAGES = ("spacy", "negspacy", "rapidfuzz", "py3langid")
 _SIZE_SLACK, _BLUR_M = 1.15, 0.1
 _SIDE_M = 0.6
 _OFF_ROAD_M = 1.2
-_ANIMALS = ("large animal", "dog", "small animal", "birds")
 #: From the middle of the car's way: as near as half a car.
 _CLEAR_M = 1.0
 #: What fills its outline can still be a tree with so much green, or a trunk that lies no higher than this, m.
@@ -204,16 +205,20 @@ class Place:
         near, far = self.ahead / _GUESS - _GUESS_M, self.ahead * _GUESS + _GUESS_M
         return math.isnan(self.ahead) or near <= metres <= far
 
-    def fits(self, word: str) -> bool:
-        """Whether a thing of that name can have the measured size and outline; yes where nothing could be measured."""
+    def fits(self, word: str, stands: bool = False) -> bool:
+        """Whether a thing of that name can have the measured size and outline; yes where nothing could be measured.
+
+        ``stands``: nothing says that it lies or sits.
+        """
         kind = class_of(word)
         width, height = self.change.width, self.change.height
         if math.isnan(width):
             return True
         widest = kind.width[1] * _SIZE_SLACK + _BLUR_M
         tallest = kind.height[1] * _SIZE_SLACK + _BLUR_M
+        lowest = STANDS_M if stands and word in GROWN else kind.height[0]
         sized = kind.width[0] / _SIZE_SLACK <= width <= widest
-        sized = sized and kind.height[0] / _SIZE_SLACK <= height <= tallest
+        sized = sized and lowest / _SIZE_SLACK <= height <= tallest
         return sized and self._shaped_like(kind)
 
     def _shaped_like(self, kind: Class) -> bool:
@@ -231,7 +236,12 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         if words.reacts and not (words.denied or words.elsewhere):
             return 1, "The reasoning means to react and names nothing new."
         return 0, "The reasoning names nothing new."
-    fitting = [w for w in words.named if place.fits(w)]
+    stands = upright(words.sentences)
+    fitting = [w for w in words.named if place.fits(w, stands)]
+    small = {class_of(w).name for w in words.named if place.fits(w) and w not in fitting}
+    fitting = [
+        w for w in fitting if class_of(w).name not in small
+    ]  # "the bike" of a cyclist that does not fit
     if words.blocked and not words.named and words.reacts and not _unfounded(words) and place.lies_about:
         return 2, "The reasoning newly speaks of an obstacle in the way, and means to react."
     if not words.named:
@@ -271,10 +281,13 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
-    if not said_plainly(word, words.sentences):
-        return "does not say plainly that it is there and that it reacts to it"
-    if not any(_one_kind(word, t) for t in words.tied if t not in VAGUE):
-        return "does not say that it reacts to it"
+    if blamed_elsewhere(word, words):
+        return "gives another reason for its reaction"
+    if not carried(word, words):
+        if not said_plainly(word, words.sentences):
+            return "does not say plainly that it is there and that it reacts to it"
+        if not any(_one_kind(word, t) for t in words.tied if t not in VAGUE):
+            return "does not say that it reacts to it"
     if words.hurries:
         return "goes faster because of it"
     if _steers_at(words, place):
@@ -291,14 +304,14 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
 def _one_kind(word: str, other: str) -> bool:
     """Whether two words can speak of one thing: "the animal" of a deer."""
     kinds = class_of(word).name, class_of(other).name
-    return kinds[0] == kinds[1] or (kinds[0] in _ANIMALS and other in ("animal", "creature"))
+    return kinds[0] == kinds[1] or (kinds[0] in ANIMALS and other in ("animal", "creature"))
 
 
 def _steers_at(words: Reading, place: Place) -> bool:
     """Whether it means to go to the side on which the change is; behind what moves away that is right."""
     there = "left" if place.lateral > 0 else "right"
     beside = abs(place.lateral) > _CLEAR_M and words.steer == {there}
-    return beside and not any("behind" in s or AROUND.search(s) for s in words.sentences)
+    return beside and not words.brake and not any("behind" in s or AROUND.search(s) for s in words.sentences)
 
 
 def score_moves(moves: Response, nothing: str = "") -> tuple[Score, str]:

@@ -32,7 +32,8 @@ has moved on; have moved on; had been; used to be
 #: hold a word of denial and deny nothing
 _HARMLESS = """
 not only; not just; not merely; no doubt; no longer; no choice but; no option but; nothing but; nothing else
-than; no way round; no way around; no way past; no room; no space; no time; no matter; without delay; without
+than; nothing short of; nothing less than;
+ no way round; no way around; no way past; no room; no space; no time; no matter; without delay; without
 hesitation; without braking first; without its cover; without a cover; without warning; without lights; without
 looking; not sure; not certain; not far; not moving; no question; not enough; no harm in; why not; not until;
 not before; may be full; if needed; if necessary; if need be; if possible; nothing comes; not take any chances;

@@ -109,7 +109,7 @@ _PASS = re.compile(r"\bpass(?:es|ing)?(?= (?:the|it|him|her|them|this|that)\b)|\
 _SPEAKER = re.compile(r"\b(?:i|we|i'm|i'll|we'll|we're|let's|me|us)\b")
 _BEHIND_US = re.compile(r"\bbehind (?:me|us)\b")
 #: Anywhere in an answer: what it names may be no thing on the road today.
-_UNREAL = re.compile(
+UNREAL = re.compile(
     r"\b(?:detectors?|false (?:alarm|positive)|mistaken|mistook|untrue|wrongly|advert\w*|posters?|"
     r"billboards?|hoarding|"
     r"wrong\b(?![- ](?:way|side|lane|direction|carriageway))|murals?|graffiti|imagin\w+|hypothetical\w*|"
@@ -130,7 +130,7 @@ _UNREAL = re.compile(
     r"statues?|dummy|dummies|mannequin|scarecrow|toy|sticker|painted|replica|cardboard cut-?out)\b"
 )
 #: Reasons to slow that are no thing in the way; with one of these near the act it may hang on that.
-_OTHER = re.compile(
+OTHER = re.compile(
     OTHER_CAUSE.pattern
     + r"|\b(?:rain\w*|drizzl\w*|(?:get|gets|getting|turns|grows) dark|dark falls|darkness|"
     r"clouds? gather|night|sick|ill|snow\w*|hail|storm|weather|batter(?:y|ies)|energy|econom\w+|eco|smoothness|"
@@ -165,14 +165,14 @@ _GROUND = re.compile(
     r"\b(?:blocked|path|safe\w*|contact|collision|crash|in the way|too close|clear|stopping distance)\b"
 )
 #: What is said of a thing behind its name that takes it off the road, or makes another of it.
-_NOT_HERE = re.compile(
+NOT_HERE = re.compile(
     r"\b(?:has|have|had|is|are)\b.*\b(?:off(?! (?:the|a|its|his|her))|away|back (?:to|on|in)|gone|leaving|"
     r"moving (?:again|on|off)|closed(?! by| off)|shut|covered|sealed|repaired|fixed|filled)\b|"
     r"\b(?:out of|off|left|leaves|leaving|cleared|past) (?:our|my|the) (?:lane|road|way|path)\b|"
     r"\b(?:is|are|stays?|remains?) (?:a|an|the|some|mere\w*|only|no|what)\b(?! halt\b| standstill\b)"
 )
 #: Places beside the road, where a thing is none of the car's business.
-_ASIDE = re.compile(
+ASIDE = re.compile(
     r"\b(?:side (?:street|road)|driveway|yard|fields?|bay|car park|parking lot|meadow|garden|roof|window|"
     r"balcony|ridge|"
     r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|"
@@ -186,6 +186,7 @@ _PURPOSES = (
     "around zero nought nothing walking left right one its my our his her him it them go get come "
     "leave protect not steer brake creep crawl slow drive miss clear evade merge change return remain "
     "minimize mitigate proceed hold reduce null rest move swing react respond preserve guarantee "
+    "follow halt shed drop open reopen rebuild restore resume cross finish stand settle rejoin "
     "increase restart continue dodge skirt under below only match account"
 )
 _ENDS_MEANT = frozenset(_PURPOSES.split())
@@ -214,7 +215,7 @@ def _leading() -> frozenset[str]:
 
 def said_plainly(word: str, sentences: Sequence[str]) -> bool:
     """Whether one clause says that ``word`` is there, and one that hangs on it, that the car reacts."""
-    if any(map(_UNREAL.search, sentences)):
+    if any(map(UNREAL.search, sentences)):
         return False
     clauses = [
         c.strip()
@@ -233,15 +234,14 @@ def said_plainly(word: str, sentences: Sequence[str]) -> bool:
 
 
 def _is_there(word: str, clause: str) -> bool:
-    if _ASIDE.search(clause) and not COMING.search(clause):
+    if ASIDE.search(clause) and not COMING.search(clause):
         return False
     return any(
-        _leads(_acts_out(clause[:at])) and _follows(clause[at + len(w) :])
-        for w, at in _mentions(word, clause)
+        _leads(acts_out(clause[:at])) and _follows(clause[at + len(w) :]) for w, at in mentions(word, clause)
     )
 
 
-def _mentions(word: str, clause: str) -> list[tuple[str, int]]:
+def mentions(word: str, clause: str) -> list[tuple[str, int]]:
     if word in VAGUE:
         return [(word, m.start()) for m in re.finditer(rf"\b{word}", clause)]
     if word == "leaves":  # "the ferry leaves"
@@ -270,7 +270,7 @@ def _leads(before: str) -> bool:
 def _follows(after: str) -> bool:
     """Whether what stands behind it says where it is, or what it is doing there."""
     after = re.sub(r"^(?:e?s|'s)?\b", "", after)
-    if _NOT_HERE.search(after):
+    if NOT_HERE.search(after):
         return False
     words = _words(re.sub(r"\bwith (?:[\w-]+ ){0,2}[\w-]+", "", after))
     for i, w in enumerate(words):
@@ -289,82 +289,80 @@ def _follows(after: str) -> bool:
 
 def _acts_on(word: str, clause: str) -> bool:
     """Whether a clause has the car react to ``word``: before it is named, or by its speaker."""
-    mentioned = _mentions(word, clause)
-    if not mentioned or _acts_out(clause) == clause:
+    mentioned = mentions(word, clause)
+    if not mentioned or acts_out(clause) == clause:
         return False
     first = mentioned[0][1]
-    return _acts_out(clause[:first]) != clause[:first] or bool(_SPEAKER.search(clause))
+    return acts_out(clause[:first]) != clause[:first] or bool(_SPEAKER.search(clause))
 
 
 def _hangs(clauses: Sequence[str], core: int, act: int, word: str) -> bool:
     """Whether the clause ``act``, near the one that has ``word``, has the car react, and no other reason
     is given."""
     clause = clauses[act]
-    if act == core or _acts_out(clause) == clause or _mentions(word, clause) or _blamed(clauses, act, word):
+    if act == core or acts_out(clause) == clause or mentions(word, clause) or _blamed(clauses, act, word):
         return False
     between = clauses[min(core, act) + 1 : max(core, act)]
-    if act - core > _CLOSE and any(_OTHER.search(c) and not _mentions(word, c) for c in between):
+    if act - core > _CLOSE and any(OTHER.search(c) and not mentions(word, c) for c in between):
         return False
     between = between[-_CLOSE:]
     if _BOUND.search(clause) and act > core:
         return all(_neutral(c, word) for c in between)
     last = len(between) - 1
-    return _only_known(clause) and all(
-        _idle(c, word) or (i < last and _FRAGMENT.fullmatch(c) and not _OTHER.search(c))
+    return only_known(clause) and all(
+        _idle(c, word) or (i < last and _FRAGMENT.fullmatch(c) and not OTHER.search(c))
         for i, c in enumerate(between)
     )
 
 
 def _blamed(clauses: Sequence[str], act: int, word: str) -> bool:
     """Whether the act's clause or the one after it gives a reason that is not ``word``."""
-    if _OTHER.search(clauses[act]) or any(
-        not (w in _ENDS_MEANT or describes(w) or things(w)) for w in _TO.findall(clauses[act])
-    ):
+    if OTHER.search(clauses[act]) or ends_elsewhere(clauses[act]):
         return True
     after = clauses[act + 1] if act + 1 < len(clauses) else ""
-    if (
-        _REFERS.search(after)
-        or _mentions(word, after)
-        or _NO_OTHER_WAY.search(after)
-        or _GROUND.search(after)
-    ):
+    if _REFERS.search(after) or mentions(word, after) or _NO_OTHER_WAY.search(after) or _GROUND.search(after):
         return False
     return bool(
-        _OTHER.search(after) or _BECAUSE.search(after) or (_SPLICED.search(after) and not _only_known(after))
+        OTHER.search(after) or _BECAUSE.search(after) or (_SPLICED.search(after) and not only_known(after))
     )
+
+
+def ends_elsewhere(text: str) -> bool:
+    """Whether it names an end ("to buy") that is none of a reaction's."""
+    return any(not (w in _ENDS_MEANT or describes(w) or things(w)) for w in _TO.findall(text))
 
 
 def _neutral(clause: str, word: str) -> bool:
     """Whether a clause between a thing and what is done about "it" brings up nothing else that "it" could
     be."""
     return _idle(clause, word) or not (
-        things(clause) or _OTHER.search(clause) or re.match(r"(?:my|our|the|an?|its)\b", clause)
+        things(clause) or OTHER.search(clause) or re.match(r"(?:my|our|the|an?|its)\b", clause)
     )
 
 
 def _idle(clause: str, word: str) -> bool:
     """Whether a clause between a thing and the act can give the act no other reason."""
-    if _BEHIND_US.search(clause) or (_OTHER.search(clause) and not _mentions(word, clause)):
+    if _BEHIND_US.search(clause) or (OTHER.search(clause) and not mentions(word, clause)):
         return False
-    if _REFERS.search(clause) or _mentions(word, clause) or re.match(r"\w+ing\b", clause):
+    if _REFERS.search(clause) or mentions(word, clause) or re.match(r"\w+ing\b", clause):
         return True
     if _NO_OTHER_WAY.search(clause) or _ITEM.fullmatch(clause):
         return True
     rest = " ".join(w for w in _words(clause) if not _DOES.fullmatch(w))
-    for other, _ in things(rest) if _acts_out(clause) == clause else ():
+    for other, _ in things(rest) if acts_out(clause) == clause else ():
         rest = rest.replace(other, "")
-    return _only_known(rest)
+    return only_known(rest)
 
 
-def _only_known(clause: str) -> bool:
+def only_known(clause: str) -> bool:
     """Whether a clause has no word that could be a reason: all are known, or only describe."""
-    words = _words(re.sub(r"\bACT [a-z]+$", "ACT", _acts_out(clause).strip()))
+    words = _words(re.sub(r"\bACT [a-z]+$", "ACT", acts_out(clause).strip()))
     return all(
         w in _known() or w == "ACT" or re.fullmatch(r"[\d.]+m?|[a-z]", w) or describes(w) for w in words
     )
 
 
-def _acts_out(clause: str) -> str:
+def acts_out(clause: str) -> str:
     for pattern in (BRAKE, AROUND, SIDED, _PASS):
         clause = pattern.sub(" ACT ", clause)
     return clause

@@ -8,10 +8,9 @@ A screen, not a judge: where it is in doubt, nothing was said.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
-from cfgen.hazards.vocabulary import CLASSES, class_of, things, vague_words
+from cfgen.hazards.vocabulary import class_of, things, vague_words
 from cfgen.judge.offline.acts import (
     AFTERWARDS,
     AROUND,
@@ -24,8 +23,9 @@ from cfgen.judge.offline.acts import (
     SIDED,
     denies,
 )
-from cfgen.judge.offline.doubt import COMING, contradicted, hedged, scenery, strength, tied
+from cfgen.judge.offline.doubt import ANIMALS, COMING, contradicted, hedged, scenery, strength, tied
 from cfgen.judge.offline.negation import Mark, Said, said_of
+from cfgen.judge.offline.spelling import spelt
 from cfgen.models.quote import MAX_CHARS
 from cfgen.records import Plan
 
@@ -64,7 +64,8 @@ _IN_LANE = (
 _ROLE = re.compile(
     r"\b(?:stopped|stationary|fallen|oncoming|wrong way|wrong side|towards us|at us|facing us|crossing|"
     r"blocking|"
-    r"blocks|stalled|entering|overturned|burning|cutting|crashed|broken down|reversing|pulling out|overtaking|"
+    r"blocks|stalled|entering|leaves|leaving|(?:pull|turn|mov|edg|roll|step|swing|open|brak|nos|inch|forc|squeez)(?:e?s|ing)|"
+    r"swung|overturned|burning|cutting|crashed|broken down|reversing|pulling out|overtaking|"
     r"(?:in|on|into|onto|across|over) (?:our|my|the ego) (?:lane|path|way|side))\b"
 )
 _DOING = re.compile(r"s?(?:\s+(?:is|are|was|that is|who is))?(?:\s+\w+ing\b)+")
@@ -86,6 +87,7 @@ _NOT_PAST = re.compile(
 )
 #: A verdict that the planner wrote for itself.
 _FAKE = re.compile(r"<((?=\w{0,60}(?:score|element_|explanation|verdict))\w{1,80})>[^<]*</\1>")
+_OPENED = re.compile(r"\b(?:open\w*|swing\w*|swung|ajar|flung|flies|flew)\b")
 #: Words for one thing: the second mention of one that was there before names nothing new.
 _SAME = (
     "car vehicle sedan suv hatchback automobile taxi",
@@ -100,23 +102,6 @@ _SAME = (
 _SCENERY = ("signal", "roadside thing")
 #: Fair words for things that lie about, where they are said to be in the way.
 OBSTACLES = ("obstacle", "obstruction", "object", "blockage")
-#: Real words within a letter of a thing's.
-_REAL = (
-    *(
-        "offices",
-        "office",
-        "prison",
-        "barren",
-        "trailed",
-        "talker",
-        "brunch",
-        "stable",
-        "sheets",
-        "walked",
-        "worked",
-    ),
-    *("driven", "drives", "matter", "planes", "talked", "branched", "chairs", "chairman", "placed", "trunks"),
-)
 #: What a longer answer decides stands at its end: of more sentences than the first, the last ones.
 _LONG, _LAST = 8, 4
 
@@ -152,7 +137,7 @@ class Reading:
         tied: things, new or not, that a reaction in words hangs on. unsure: named ones that it is not sure of.
         strength: of its reaction, "stop", "slight" or "".
         contradicted: its meta-action goes to another side than its words. hurries: it means to go faster.
-        sentences: what is new, lower case.
+        sentences: what is new, lower case. shown: the things that each affirms. acting: those in which the car reacts.
     """
 
     named: tuple[str, ...] = ()
@@ -174,6 +159,8 @@ class Reading:
     contradicted: bool = False
     hurries: bool = False
     sentences: tuple[str, ...] = ()
+    shown: tuple[frozenset[str], ...] = ()
+    acting: frozenset[int] = frozenset()
 
     @property
     def reacts(self) -> bool:
@@ -191,8 +178,8 @@ def read(original_text: str, original: Plan, modified_text: str, modified: Plan)
     said, sentences = said_of(text, _marks(text))
     new = [s for s in said if s.mark.kind == "thing" and s.affirmed and not _is_old(s.mark.word, old)]
     named = tuple(dict.fromkeys(s.mark.word for s in new))
-    if not named:
-        named = _known_thing_in_a_new_role(before, said, sentences)
+    named += tuple(w for w in _known_thing_in_a_new_role(before, said, sentences) if w not in named)
+    named = _themselves(named, sentences)
     vague = {s for s in said if s.mark.kind == "vague" and s.affirmed}
     vague = {s for s in vague if s.mark.word not in vague_words(" . ".join(before))}
     return Reading(
@@ -205,12 +192,33 @@ def read(original_text: str, original: Plan, modified_text: str, modified: Plan)
             and not hedged(s.mark.word, sentences)
             for s in vague
         ),
-        denied=any(map(denies, sentences)),
-        excessive=bool(EXCESSIVE.search(text)),
+        denied=_denied(said, sentences, named),
+        excessive=any(EXCESSIVE.search(sentences[i]) for i in _with(said, "brake", "around")),
         unsure=frozenset(w for w in named if hedged(w, sentences) or scenery(w, sentences)),
         sentences=tuple(sentences),
+        shown=_shown(said, len(sentences)),
         **_intent(said, sentences, named, original, modified),
     )
+
+
+def _with(said: list[Said], *kinds: str) -> set[int]:
+    """The sentences that hold marks of these kinds."""
+    return {s.sentence for s in said if s.mark.kind in kinds}
+
+
+def _denied(said: list[Said], sentences: list[str], named: tuple[str, ...]) -> bool:
+    """Whether it says that nothing is there, and names nothing after that."""
+    naming = [s.sentence for s in said if s.mark.kind == "thing" and s.affirmed and s.mark.word in named]
+    return any(denies(s) for s in sentences[max(naming, default=0) :])
+
+
+def _shown(said: list[Said], count: int) -> tuple[frozenset[str], ...]:
+    """The things that each sentence affirms."""
+    shown: list[set[str]] = [set() for _ in range(count)]
+    for s in said:
+        if s.mark.kind == "thing" and s.affirmed:
+            shown[s.sentence].add(s.mark.word)
+    return tuple(map(frozenset, shown))
 
 
 def _spot(word: str, sentences: list[str]) -> Spot:
@@ -261,13 +269,25 @@ def _things_said(text: str) -> list[tuple[str, int]]:
     return [(s.mark.word, s.mark.start) for s in said_of(text, marks)[0] if s.affirmed]
 
 
+def _themselves(named: tuple[str, ...], sentences: list[str]) -> tuple[str, ...]:
+    """Without "the animal" where a dog is named, and without doors that nobody opens."""
+    kinds = {class_of(w).name for w in named}
+    if kinds & ANIMALS:
+        named = tuple(w for w in named if class_of(w).name != "animal")
+    opened = any("door" in s and _OPENED.search(s) for s in sentences)
+    return tuple(w for w in named if opened or class_of(w).name != "door")
+
+
 def _known_thing_in_a_new_role(before: list[str], said: list[Said], sentences: list[str]) -> tuple[str, ...]:
     """A thing that was named before counts when its sentence now says that it does something to us."""
     was = {r for s in before for r in _ROLE.findall(s)}
     words = [
         s.mark.word
         for s in said
-        if s.mark.kind == "thing" and s.affirmed and set(_ROLE.findall(sentences[s.sentence])) - was
+        if s.mark.kind == "thing"
+        and s.affirmed
+        and class_of(s.mark.word).name not in _SCENERY
+        and set(_ROLE.findall(sentences[s.sentence])) - was
     ]
     return tuple(dict.fromkeys(words))
 
@@ -292,9 +312,8 @@ def _intent(
     steer |= {side for side in ("left", "right") if lat != old_lat and side in lat}
     brake = "brake" in kinds or (lon != old_lon and lon in ("stop", "yield", "follow lead vehicle"))
     around = "around" in kinds or (lat != old_lat and any(w in lat for w in ("nudge", "change", "pull over")))
-    drives_on = (lon, lat) == ("set speed tracking", "lane keeping") or (
-        not ours and any(s.mark.kind == "on" for s in meant)
-    )
+    on = any(s.mark.kind == "on" for s in meant)
+    drives_on = (lon, lat) == ("set speed tracking", "lane keeping") or (on and not ours)
     return {
         "brake": brake,
         "around": around,
@@ -305,6 +324,7 @@ def _intent(
         "strength": strength(ours, sentences),
         "contradicted": contradicted(said_steer, lat),
         "hurries": "brake" not in kinds and not all(_afterwards(s, sentences) for s in hurry),
+        "acting": frozenset(s.sentence for s in ours),
         "elsewhere": bool(grounds) and grounds == {s.sentence for s in ours},
     }
 
@@ -347,32 +367,4 @@ def spoken(text: str, plan: Plan) -> list[str]:
     words = re.sub(r"\s(?:-+|[-=]>|→)\s", " — ", words)
     parts = re.findall(r"(?:[^.!?;\n]|\.(?=\d))+[.!?;\n]*", words)
     tidy = (" ".join(p.split()).strip(" ;.!-*") for p in parts)
-    return [_spelt(p) for p in tidy if re.search(r"\w", p) and not _ADDRESSED.search(p)]
-
-
-# --- typing errors ------------------------------------------------------------------------------------------------
-
-
-@cache
-def _long_words() -> tuple[str, ...]:
-    """Words long enough to be known again with a letter wrong."""
-    return tuple(w for c in CLASSES for w in c.words if len(w) >= 6 and " " not in w)
-
-
-def _spelt(sentence: str) -> str:
-    return re.sub(r"[a-z]{6,}", lambda m: _nearest(m.group()), sentence)
-
-
-@cache
-def _nearest(word: str) -> str:
-    """The thing's name that a word is one slip of the fingers away from, or the word."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import OSA
-
-    names = _long_words()
-    if word in _REAL or any(word.removesuffix(end) in names for end in ("", "s", "es")):
-        return word
-    found = process.extractOne(word, names, scorer=OSA.distance, score_cutoff=1)
-    if found is None or found[0][0] != word[0]:
-        return word
-    return str(found[0])
+    return [spelt(p) for p in tidy if re.search(r"\w", p) and not _ADDRESSED.search(p)]

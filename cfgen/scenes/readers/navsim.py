@@ -22,7 +22,7 @@ _MAX_GAP_S = 1.0
 #: NumPy's own pickles and nothing else: a log is data, not a program
 _ALLOWED = {"_reconstruct", "ndarray", "dtype", "scalar", "_frombuffer"}
 #: Degrees north and east of the cities; poses are in UTM, whose x axis points east to within a degree or two.
-_CITIES = {
+CITIES = {
     "us-nv-las-vegas-strip": Place(36.11, -115.17),
     "us-ma-boston": Place(42.34, -71.05),
     "us-pa-pittsburgh-hazelwood": Place(40.41, -79.95),
@@ -82,7 +82,7 @@ class Navsim:
             poses=np.array([_pose(frame) for frame in frames]) @ lowered(self._axle),
             v=np.array([float(frame["ego_dynamic_state"][0]) for frame in frames]),
             epoch=start / 1e6,
-            place=_CITIES.get(city),
+            place=CITIES.get(city),
             extra={"map": city},
         )
 

@@ -1,0 +1,49 @@
+"""The sky's sheen on a road seen at a slant, and how what stands on it takes that away: its dull, dark mirror image.
+
+Asphalt scatters light forwards, so that at the slant of a car's camera a good part of what an overcast road shows is
+the sky low above it. Before a thing that part is missing, most at its foot: it is what sets things on the ground where
+no sun casts shadows.
+"""
+
+import cv2
+import numpy as np
+
+from cfgen.perception.colour import luminance
+
+#: Share of the sky's light on a road that is sheen, of dry asphalt under cloud seen at 2 to 6 degrees.
+_SHARE = 0.42
+#: How far down the mirror image goes before it is lost, and how far it is blurred, as shares of a thing's height.
+_REACH, _BLUR = 0.22, 0.035
+#: Columns, as a share of the width, over which what stands deepest is the foot.
+_FEET = 0.15
+
+
+def sheen_rows(height: float) -> float:
+    """Rows below the foot of a thing of ``height`` pixels that its mirror image reaches."""
+    return 2.5 * _REACH * float(height)
+
+
+def sheen(rgba: np.ndarray, sky: float) -> np.ndarray:
+    """(H, W) float32, light that the road shows with a thing ÷ without it, for want of sheen.
+
+    Args:
+        rgba: (H, W, 4) premultiplied linear light of the thing, 1 a white card under the open sky.
+        sky: the sky's share of the light on the road; the sun's makes no sheen towards most cameras.
+    """
+    made = np.ones(rgba.shape[:2], np.float32)
+    cover = rgba[..., 3]
+    x, _, w, h = cv2.boundingRect((cover > 0.5).astype(np.uint8))
+    if w < 3 or h < 3 or sky <= 0:
+        return made
+    rows, end = np.arange(len(cover), dtype=np.float32), min(x + w, cover.shape[1])
+    solid = cover[:, x:end] > 0.5
+    lowest = np.where(solid.any(0), len(cover) - 1 - np.argmax(solid[::-1], 0), 0).astype(np.float32)
+    feet = cv2.dilate(lowest[None], np.ones((1, max(round(_FEET * w), 1) | 1), np.uint8))
+    feet = cv2.GaussianBlur(feet, (0, 0), max(0.04 * w, 0.5))[0]
+    below = rows[:, None] - feet[None]
+    taken = np.clip(cover[:, x:end] - luminance(rgba[:, x:end, :3]), 0, 1)
+    columns = np.broadcast_to(np.arange(end - x, dtype=np.float32), below.shape)
+    image = cv2.remap(taken, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
+    image *= np.exp(-np.maximum(below, 0) / np.float32(_REACH * h)) * np.clip(below + 1, 0, 1)
+    made[:, x:end] -= np.float32(_SHARE * sky) * image
+    return cv2.GaussianBlur(made, (0, 0), max(_BLUR * h, 0.5))

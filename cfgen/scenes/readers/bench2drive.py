@@ -1,0 +1,115 @@
+"""Bench2Drive: recordings of CARLA with camera images and gzipped JSON annotations at 10 Hz."""
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import file_bytes, reading
+from cfgen.records import Camera
+from cfgen.scenes.drive import Drive, Opener, Stream
+from cfgen.scenes.readers.frames import numbered_images
+from cfgen.scenes.readers.listing import is_visible, openers_below
+from cfgen.scenes.readers.rigid import camera_matrix, from_rotation
+
+_FRONT = "front"
+_RATE_HZ = 10.0
+_AGAIN = "unpack the clip again"
+#: CARLA's axes are left-handed (x forward, y right, z up): the same with y to the left
+_MIRRORED = np.diag([1.0, -1.0, 1.0, 1.0])
+#: columns: CARLA's axes of a camera (x forward, y right, z up) in an image's (right, down, forward)
+_IMAGE_FROM_CAMERA = from_rotation([[0, 1, 0], [0, 0, -1], [1, 0, 0]], np.zeros(3))
+
+
+class Bench2Drive:
+    """A clip folder (anno/00000.json.gz, camera/rgb_front/00000.jpg), or any folder above clips.
+
+    CARLA's ego origin is on the ground. The images are rendered, without a lens; the clock starts at 0. The weather is
+    kept. Its licence (CC BY-NC-ND 4.0) forbids passing on altered images: share a benchmark as a recipe.
+
+    Options: cameras (those that are there; else like front,front_left,back), source_name.
+    """
+
+    def __init__(self, source: Path, cameras: str = "", source_name: str = "Bench2Drive") -> None:
+        self._clips = openers_below(source, lambda _, names: {"anno", "camera"} <= names, self._drive)
+        if not self._clips:
+            raise InputError(
+                f"{source}: expected Bench2Drive clips (folders with anno and camera), found none; unpack the archives"
+            )
+        self._cameras, self._source = cameras, source_name
+
+    def recordings(self) -> Iterable[Opener]:
+        return self._clips
+
+    def _drive(self, folder: Path) -> Drive:
+        files = _annotations(folder / "anno")
+        rows = [_row(path) for path in files]
+        numbers = np.array([_number(path) for path in files])
+        names = [name.strip() for name in self._cameras.split(",") if name.strip()]
+        names = names or [
+            path.name.removeprefix("rgb_")
+            for path in (folder / "camera").glob("rgb_*")
+            if is_visible(path.name) and path.name != "rgb_top_down"
+        ]
+        names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        return Drive(
+            name=folder.name,
+            source=f"{self._source} {folder.name}",
+            license="CC BY-NC-ND 4.0",
+            streams=tuple(_stream(folder, files[0], rows[0], name) for name in names),
+            t=numbers / _RATE_HZ,
+            poses=np.array([pose for pose, _, _ in rows]),
+            v=np.array([speed for _, speed, _ in rows]),
+            extra={"weather": rows[0][2]["weather"]} if "weather" in rows[0][2] else {},
+        )
+
+
+Row = tuple[NDArray[np.float64], float, dict[str, Any]]
+
+
+def _annotations(folder: Path) -> list[Path]:
+    with reading(folder, "a folder of annotations", _AGAIN):
+        found = [path for path in folder.iterdir() if is_visible(path.name) and ".json" in path.suffixes]
+    found = [path for path in found if path.name.partition(".")[0].isdecimal()]
+    if not found:
+        raise InputError(f"{folder}: expected annotations like 00000.json.gz, found none; {_AGAIN}")
+    return sorted(found, key=_number)
+
+
+def _number(path: Path) -> int:
+    return int(path.name.partition(".")[0])
+
+
+def _row(path: Path) -> Row:
+    """Pose (4, 4) world from ego, forward speed and all else of one moment."""
+    with reading(path, "annotations of a moment", _AGAIN):
+        data = file_bytes(path)
+        content = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+        ego = next(box for box in content["bounding_boxes"] if box["class"] == "ego_vehicle")
+        pose = np.linalg.inv(np.array(ego["world2ego"], float).reshape(4, 4))
+        speed = float(ego["speed"])  # the speedometer's own is missing at times
+        return _MIRRORED @ pose @ _MIRRORED, speed, content
+
+
+def _stream(folder: Path, path: Path, row: Row, name: str) -> Stream:
+    files = numbered_images(folder / "camera" / f"rgb_{name}")
+    with reading(path, f"the calibration of camera '{name}'", _AGAIN):
+        sensor = row[2]["sensors"][f"CAM_{name.upper()}"]
+        k = np.array(sensor["intrinsic"], float).reshape(3, 3)
+        ego_from_camera = np.array(sensor["cam2ego"], float).reshape(4, 4)
+        camera = Camera(
+            name=name,
+            width=int(sensor["image_size_x"]),
+            height=int(sensor["image_size_y"]),
+            fx=k[0, 0],
+            fy=k[1, 1],
+            cx=k[0, 2],
+            cy=k[1, 2],
+            T_cam_ego=camera_matrix(_IMAGE_FROM_CAMERA @ np.linalg.inv(ego_from_camera) @ _MIRRORED),
+        )
+    return Stream(camera, np.array([_number(file) for file in files]) / _RATE_HZ, files.__getitem__)

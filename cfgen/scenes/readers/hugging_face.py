@@ -1,0 +1,217 @@
+"""Data sets in Hugging Face's format with a column of images and one of poses."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import decode_image, read_image, reading
+from cfgen.perception.camera_doubt import TOLD
+from cfgen.perception.protocol import Perceiver
+from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
+from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.guess import Wanted, camera_for
+from cfgen.scenes.readers.listing import unlisted
+from cfgen.scenes.readers.rigid import from_quaternion
+from cfgen.scenes.readers.tables import Shard, license_of, shards_of
+
+Array = NDArray[np.float64]
+#: names that columns commonly have, the first that is there counts
+_TIMES = ("timestamp", "time", "t", "timestamp_ns", "timestamp_us")
+_POSES = ("pose", "ego_pose", "ego2global", "ego_to_world", "x,y,yaw", "x,y,heading", "x,y,theta")
+_SPEEDS = ("speed", "velocity", "v", "speed_mps")
+_DRIVES = ("drive", "log", "log_id", "episode_index", "episode", "sequence", "segment", "clip", "scene")
+#: a time counted since 1970 is above the first in ns, the second in us, the third in ms; the fourth is in s
+_UNITS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3), (1e9, 1.0))
+_LOOKED_AT = 24
+_HINT = "name the columns with --option"
+
+
+class _Row(NamedTuple):
+    shard: Shard
+    row: int
+    t: float
+    pose: Sequence[float]
+    speed: float | None
+
+
+class HuggingFace:
+    """A Parquet file, a folder of them, or one that save_to_disk wrote; nothing is downloaded.
+
+    One row is one moment of the front camera. Poses are x, y, heading (m, rad) in one column or three; x, y, z and a
+    quaternion; or 3x4 or 4x4 matrices (world from ego). Times are in seconds or since 1970 in any unit. Without a
+    column of speeds, they are fitted to the poses. The camera is given or found as for reader video.
+
+    Options: image, time, pose, speed, drive (columns; common names are found), quaternion (wxyz, or xyzw), camera (JSON
+    file), or of it fov_deg, camera_height_m, horizon_row, yaw_deg; license (else the card's).
+    """
+
+    def __init__(
+        self,
+        source: Path,
+        image: str = "",
+        time: str = "",
+        pose: str = "",
+        speed: str = "",
+        drive: str = "",
+        quaternion: Literal["wxyz", "xyzw"] = "wxyz",
+        camera: str | None = None,
+        fov_deg: float | None = None,
+        camera_height_m: float | None = None,
+        horizon_row: float | None = None,
+        yaw_deg: float | None = None,
+        license: str = "",  # noqa: A002 - the option's name
+        perceiver: Perceiver | None = None,
+    ) -> None:
+        self._source, self._scalar_first = source, quaternion == "wxyz"
+        self._asked = {"image": image, "time": time, "pose": pose, "speed": speed, "drive": drive}
+        self._wanted = Wanted(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
+        self._license, self._perceiver = license, perceiver
+        self._troubles: list[OSError] = []
+        self._shards = shards_of(source, self._troubles)
+
+    def recordings(self) -> Iterable[Opener]:
+        """Rows of one drive may lie in several files; a file that cannot be read is left out by itself."""
+        drives: dict[str, list[_Row]] = {}
+        refused: list[Opener] = []
+        for shard in self._shards:
+            try:
+                for name, row in self._rows(shard):
+                    drives.setdefault(name, []).append(row)
+            except InputError as error:
+                refused.append(Opener(str(shard.path), partial(_refuse, error)))
+        made = [Opener(name, partial(self._drive, name, rows)) for name, rows in drives.items()]
+        return [*made, *refused, *unlisted(self._troubles)]
+
+    def _rows(self, shard: Shard) -> Iterator[tuple[str, _Row]]:
+        there = set(shard.schema.names)
+        columns = {
+            what: self._column(shard, there, what, known, needed)
+            for what, known, needed in (
+                ("time", _TIMES, True),
+                ("pose", _POSES, True),
+                ("speed", _SPEEDS, False),
+                ("drive", _DRIVES, False),
+            )
+        }
+        times, poses, speeds, drives = (
+            [shard.column(name) for name in columns[what]] for what in ("time", "pose", "speed", "drive")
+        )
+        with reading(shard.path, f"numbers in the columns {columns}", _HINT):
+            t = _seconds(times[0])
+            for row in range(len(t)):
+                pose = np.ravel([np.ravel(np.array(each[row], float)) for each in poses]).tolist()
+                speed = float(speeds[0][row]) if speeds else None
+                name = f"{self._source.stem}_{drives[0][row]}" if drives else self._source.stem
+                yield name, _Row(shard, row, float(t[row]), pose, speed)
+
+    def _column(
+        self, shard: Shard, there: set[str], what: str, known: Sequence[str], needed: bool
+    ) -> list[str]:
+        """The columns asked for, else those with a common name."""
+        for names in [self._asked[what]] if self._asked[what] else known:
+            wanted = [name.strip() for name in names.split(",")]
+            if set(wanted) <= there:
+                return wanted
+        if needed or self._asked[what]:
+            raise InputError(
+                f"{shard.path}: expected {what} in the column {self._asked[what] or ' or '.join(known)}, found "
+                f"{', '.join(sorted(there))}; {_HINT} {what}="
+            )
+        return []
+
+    def _image(self, shard: Shard) -> str:
+        there = (
+            [self._asked["image"]] if self._asked["image"] in shard.schema.names else shard.image_columns()
+        )
+        if self._asked["image"] and self._asked["image"] not in there:
+            there = []
+        front = [name for name in there if "front" in name.lower()]
+        for some in (there, front):
+            if len(some) == 1:
+                return some[0]
+        found = f"{', '.join(there) or 'none'} (columns: {', '.join(shard.schema.names)})"
+        raise InputError(f"{shard.path}: expected one column of images, found {found}; {_HINT} image=")
+
+    def _drive(self, name: str, rows: list[_Row]) -> Drive:
+        rows = [rows[i] for i in np.unique([row.t for row in rows], return_index=True)[1]]
+        column, start = self._image(rows[0].shard), rows[0].t
+        t = np.array([row.t for row in rows]) - start
+        with reading(rows[0].shard.path, "poses as the reader knows them", _HINT + " pose="):
+            poses = _poses(np.array([row.pose for row in rows], float), self._scalar_first)
+        speeds = [row.speed for row in rows if row.speed is not None]
+        looked_at = {round(i) for i in np.linspace(0, len(rows) - 1, min(len(rows), _LOOKED_AT))}
+        height, width = _pixels(rows[0], column).shape[:2]
+        frames = (_pixels(rows[i], column) for i in sorted(looked_at))
+        camera, told = camera_for(width, height, self._wanted, frames, self._perceiver)
+        return Drive(
+            name=name,
+            source=f"Hugging Face data set {self._source.name}",
+            license=self._license or license_of(self._source),
+            streams=(Stream(camera, t, lambda i: _picture(rows[i], column)),),
+            t=t,
+            poses=poses,
+            v=np.array(speeds) if len(speeds) == len(rows) else speeds_of(t, poses),
+            epoch=start if start > _UNITS[-1][0] else None,
+            extra={TOLD: told},
+        )
+
+
+def _refuse(error: InputError) -> Drive:
+    raise error
+
+
+def _seconds(values: list[Any]) -> Array:
+    """Times of any unit in s; those since 1970 stay so."""
+    stamps = [value.timestamp() if isinstance(value, datetime) else value for value in values]
+    t = np.array(stamps, float)
+    unit = next((unit for least, unit in _UNITS if len(t) and np.nanmin(t) > least), 1.0)
+    if unit == 1.0:
+        return t
+    whole = np.array([int(stamp) for stamp in stamps], np.int64)  # a double does not hold ns since 1970
+    per_s = round(1 / unit)
+    return whole // per_s + (whole % per_s) * unit
+
+
+def _poses(values: Array, scalar_first: bool) -> Array:
+    """(N, 4, 4) world from ego of (N, 3), (N, 7), (N, 12) or (N, 16) numbers."""
+    count = values.shape[1] if values.ndim == 2 else 0
+    if count == 3:
+        return raised(np.column_stack([values[:, :2], np.unwrap(values[:, 2])]))
+    if count == 7:
+        turns = values[:, 3:] if scalar_first else values[:, [6, 3, 4, 5]]
+        return from_quaternion(turns, values[:, :3])
+    if count in (12, 16):
+        out = np.tile(np.eye(4), (len(values), 1, 1))
+        out[:, :3] = values.reshape(len(values), -1, 4)[:, :3]
+        return out
+    raise ValueError(f"{count} numbers a row instead of 3 (x, y, heading), 7 (with quaternion), 12 or 16")
+
+
+def _picture(row: _Row, column: str) -> Picture:
+    """Bytes of JPEG and PNG as they are, other formats as pixels, a path as the file."""
+    held = row.shard.value(column, row.row)
+    data = held.get("bytes") if isinstance(held, dict) else held
+    name = held.get("path") if isinstance(held, dict) else None
+    if isinstance(data, bytes):
+        if data.startswith((b"\xff\xd8", b"\x89PNG")):
+            return data
+        return np.asarray(decode_image(data, Path(f"{row.shard.path}, {column} of row {row.row}")), np.uint8)
+    where = data if isinstance(data, str) else name
+    if not where:
+        raise InputError(
+            f"{row.shard.path}: expected an image in row {row.row} of column '{column}', found none; {_HINT} image="
+        )
+    return row.shard.path.parent / where
+
+
+def _pixels(row: _Row, column: str) -> Image:
+    held = _picture(row, column)
+    if isinstance(held, bytes):
+        held = decode_image(held, Path(f"{row.shard.path}, {column} of row {row.row}"))
+    return np.asarray(read_image(held) if isinstance(held, Path) else held, np.uint8)

@@ -1,0 +1,172 @@
+"""What gives a drawn thing away at first glance: sun or none, nothing on the ground, neon, panes, one paint for all."""
+
+import math
+from types import SimpleNamespace
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.geometry.camera import project
+from cfgen.inpaint.composite import optics, sprites
+from cfgen.inpaint.composite.draw import draw
+from cfgen.inpaint.composite.harmonize import held_back
+from cfgen.inpaint.composite.inpainter import pick_paint
+from cfgen.inpaint.composite.light import estimate
+from cfgen.inpaint.composite.materials import PAINTS, glazed, paints_of, repainted
+from cfgen.inpaint.composite.sheen import sheen, sheen_rows
+from cfgen.inpaint.protocol import Setting
+from cfgen.perception.colour import luminance
+from cfgen.perception.sun import Sun
+from tests.inpaint.composite.test_composite import PINHOLE, make_hazard, make_light, make_placement, make_road
+
+LEFT = np.array([0.0, math.cos(0.7), math.sin(0.7)])
+
+
+def light_of(image, sun):
+    return estimate(Setting(image, PINHOLE, make_placement(make_hazard("drum"), 10.0, 0.0), sun=sun))
+
+
+def test_a_sun_of_unknown_side_stands_behind_the_camera_and_darkens_no_side_more():
+    hazard = make_hazard("drum")
+    placement = make_placement(hazard, 10.0, 0.0)
+    sun = Sun(np.array([0.0, 1.0, 0.0]), 0.2, "unknown", shines=0.9)
+    light = estimate(Setting(make_road(grey=190), PINHOLE, placement, sun=sun))
+    assert light.report["light"] == "sun from an unknown side"
+    assert light.report["sun_dir_by"] == "unknown"
+    assert light.report["sun_dir_confidence"] < 0.5
+    assert light.sun_dir[0] < -0.5
+    assert light.sun_dir[1] == pytest.approx(0, abs=1e-6)
+    assert light.sky + light.sun * light.sun_dir[2] == pytest.approx(np.ones(3))
+    sprite = sprites.load("drum", "a")
+    overcast = draw(sprite, PINHOLE, placement, make_light())
+    stray = draw(sprite, PINHOLE, placement, light)
+    lost = (1 - stray.shade[..., 1]).sum(0)
+    assert lost.sum() > 1.1 * (1 - overcast.shade[..., 1]).sum()
+    (foot,), _ = project(PINHOLE, [(10.0, 0.0, 0.0)])
+    middle = stray.box[0] + (lost * np.arange(len(lost))).sum() / lost.sum()
+    assert middle == pytest.approx(foot[0], abs=1.5)
+
+
+def test_between_sun_and_none_the_sun_shines_through_thin_cloud():
+    road = make_road(grey=190)
+    none, hazy, clear = (light_of(road, Sun(LEFT, 0.9, "shadows", shines=s)) for s in (0.3, 0.47, 0.9))
+    assert none.sun_dir is None
+    assert none.sun.max() == 0
+    assert 0.2 * clear.sun.max() < hazy.sun.max() < 0.8 * clear.sun.max()
+    for light in (hazy, clear):
+        assert light.sky + light.sun * LEFT[2] == pytest.approx(np.ones(3), abs=1e-5)
+    assert light_of(road, Sun(LEFT, 0.2, "unknown", shines=0.47)).sun_dir is None, "its side is unknown"
+
+
+def test_whites_that_are_burnt_out_are_brighter_than_they_show():
+    few, many = make_road(), make_road()
+    few[300:310, :100] = 255
+    many[300:380, :400] = 255
+    assert light_of(many, None).report["white"] > 1.3 * light_of(few, None).report["white"]
+
+
+def test_what_stands_on_an_overcast_road_takes_the_skys_sheen_away_before_its_foot():
+    rgba = np.zeros((120, 80, 4), np.float32)
+    rgba[20:80, 30:50] = (0.1, 0.1, 0.1, 1)
+    shade = sheen(rgba, 1.0)
+    assert shade[83, 40] < 0.8
+    assert shade[83, 40] < shade[90, 40] < shade[100, 40]
+    assert shade[: 80 - 8].min() > 0.99
+    assert shade[:, :20].min() > 0.99
+    assert sheen(rgba, 0.2)[83, 40] > 0.9, "little of a sunny road's light is the sky's"
+    assert sheen(rgba, 0.0).min() == 1
+    white = rgba + np.float32([0.8, 0.8, 0.8, 0]) * rgba[..., 3:]
+    assert sheen(white, 1.0)[83, 40] > 0.9, "what is as bright as the sky takes nothing away"
+
+
+def test_a_drawing_has_room_for_its_mirror_image():
+    hazard = make_hazard("drum")
+    drawing = draw(sprites.load("drum", "a"), PINHOLE, make_placement(hazard, 10.0, 0.0), make_light())
+    (foot, top), _ = project(PINHOLE, [(10.0, 0.0, 0.0), (10.0, 0.0, hazard.size.height)])
+    assert drawing.box[3] >= foot[1] + sheen_rows(foot[1] - top[1])
+    assert drawing.shade[-1].min() > 0.97
+
+
+def test_colours_are_no_stronger_than_the_frames_own():
+    neon = np.full((20, 20, 3), (190.0, 255.0, 30.0), np.float32)
+    whole = np.ones((20, 20), np.float32)
+    pale = held_back(neon, whole, 40.0)
+    assert np.ptp(pale, -1).max() < 0.55 * np.ptp(neon, -1).max()
+    assert pale @ [0.299, 0.587, 0.114] == pytest.approx(neon @ [0.299, 0.587, 0.114], abs=0.5)
+    assert np.array_equal(held_back(neon, whole, 200.0), neon), "where the frame is as vivid it stays"
+    assert held_back(neon, 0 * whole, 40.0) == pytest.approx(neon, abs=1e-3)
+    grey = np.full((20, 20, 3), 120.0, np.float32)
+    assert np.array_equal(held_back(grey, whole, 10.0), grey)
+
+
+def test_what_is_put_into_a_shaken_frame_is_blurred_as_it_is():
+    rng = np.random.default_rng(0)
+    frame = np.full((300, 480, 3), 70, np.uint8)
+    for _ in range(60):
+        x, y = rng.integers(0, 440), rng.integers(0, 270)
+        cv2.rectangle(frame, (x, y), (x + 30, y + 22), [int(rng.integers(20, 240))] * 3, -1)
+    frame = cv2.GaussianBlur(frame, (0, 0), 0.7)
+    assert optics.measure(frame).shake == (0, 0)
+    shaken = optics.to_pixels(optics.smear(frame.astype(np.float32), np.array([6.0, 0.0])))
+    found = optics.measure(shaken)
+    assert found.shake[0] > 1
+    assert found.shake[1] == 0
+    dot = np.zeros((41, 41, 4), np.float32)
+    dot[20, 20] = 1
+    soft = optics.soften(dot, found)[..., 3]
+    assert soft[20, 17] > 4 * soft[17, 20]
+    assert optics.measure(cv2.rotate(shaken, cv2.ROTATE_90_CLOCKWISE)).shake[1] > 1
+
+
+def layers_of(model, variant, azimuth, paint=None):
+    sprite = sprites.load(model, variant) if paint is None else sprites.painted(model, variant, paint)
+    return sprite, sprite._layers(sprite._nearest(azimuth, 0.06))
+
+
+def test_panes_mirror_and_tyres_do_not():
+    sprite, layers = layers_of("car", "hatch_red", math.pi)
+    height = layers.position[..., 2] / sprite.size[2]
+    panes = layers.gloss > 1.2
+    assert 0.05 < panes[layers.gloss.shape[0] // 20 :].mean() < 0.3
+    assert height[panes].min() > 0.45
+    dark = np.zeros((4, 4, 3), np.float32)
+    matt, high = np.zeros((4, 4), np.float32), np.full((4, 4), 0.8, np.float32)
+    assert glazed("car", matt, dark, high).min() > 1
+    assert glazed("car", matt, dark, 1 - high).max() == 0
+    assert glazed("car_overturned", matt, dark, 1 - high).min() > 1
+    assert glazed("pedestrian_walking", matt, dark, high).max() == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "paint"), [("hatch_red", "silver"), ("suv_black", "wine"), ("sedan_white", "sand")]
+)
+def test_a_car_in_another_paint_keeps_all_else(variant, paint):
+    _, own = layers_of("car", variant, math.pi)
+    _, other = layers_of("car", variant, math.pi, paint)
+    coat = (own.gloss > 0.9) & (own.gloss <= 1)
+    assert np.median(other.albedo[coat], 0) == pytest.approx(PAINTS[paint], abs=0.03)
+    assert np.array_equal(own.albedo[own.gloss < 0.4], other.albedo[own.gloss < 0.4])
+    assert np.array_equal(own.sky[..., 3], other.sky[..., 3])
+    brighter = np.median(luminance(other.albedo[coat])) > np.median(luminance(own.albedo[coat]))
+    assert (other.sky[..., :3].mean() > own.sky[..., :3].mean()) == brighter
+    assert np.array_equal(repainted(own, paint).albedo, other.albedo)
+
+
+def test_a_benchmark_shows_every_variant_and_paint_of_a_model_before_one_again():
+    names = sprites.list_variants("car")
+
+    def shown(look, prompt="a car"):
+        asked = SimpleNamespace(hazard=SimpleNamespace(look=look, prompt=prompt), seed=5)
+        return names[look % len(names)], pick_paint("car", names[look % len(names)], len(names), asked)
+
+    first = [shown(k) for k in range(16)]
+    assert len({*first}) == 16
+    assert [paint for _, paint in first[: len(names)]] == [None] * len(names)
+    assert all(paint is None for _, paint in (shown(k, "a white van") for k in range(30)))
+    assert paints_of("pedestrian_walking", "coat") == ()
+    for model in ("car", "car_braking", "car_oncoming", "van"):
+        assert all(
+            set(paints_of(model, v)) <= set(PAINTS) and paints_of(model, v)
+            for v in sprites.list_variants(model)
+        )

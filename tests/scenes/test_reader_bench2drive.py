@@ -1,0 +1,76 @@
+"""Bench2Drive, with the keys that its tools/data_collect.py writes, in CARLA's left-handed world."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from cfgen.core.errors import InputError
+from cfgen.scenes.importing import import_scenes, open_reader
+from tests.scene_truth import HEIGHT, SECONDS, WIDTH, K, V, imported, picture, poses, vehicle_from_camera
+
+CLIP = "Accident_Town03_Route101_Weather23"
+#: columns: a camera's axes forward, left, up in an image's right, down, forward
+AXES = np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]])
+
+
+def carla(pose: np.ndarray) -> np.ndarray:
+    """The matrix of CARLA's transform of a thing with this pose (x forward, y left): location and angles in its own
+    sense (y to the right; pitch up, yaw to the right), then as its Transform.get_matrix puts them together."""
+    yaw, pitch, roll = Rotation.from_matrix(pose[:3, :3]).as_euler("ZYX")
+    location, angles = pose[:3, 3] * (1, -1, 1), {"pitch": -pitch, "yaw": -yaw, "roll": roll}
+    out = np.eye(4)
+    out[:3, :3] = Rotation.from_euler("ZYX", [angles["yaw"], -angles["pitch"], -angles["roll"]]).as_matrix()
+    out[:3, 3] = location
+    return out
+
+
+def write_bench2drive(root: Path, clip: str = CLIP) -> Path:
+    folder = root / "Accident" / clip
+    (folder / "anno").mkdir(parents=True)
+    mounting = vehicle_from_camera()
+    mounting[:3, :3] = mounting[:3, :3] @ AXES.T  # of the camera as a thing: x forward, y left
+    sensor = {"intrinsic": K.tolist(), "cam2ego": carla(mounting).tolist(), "fov": 70.0,
+              "image_size_x": WIDTH, "image_size_y": HEIGHT}  # fmt: skip
+    for camera in ("rgb_front", "rgb_top_down", "depth_front"):
+        (folder / "camera" / camera).mkdir(parents=True)
+    for i, pose in enumerate(poses(np.arange(0, SECONDS, 0.1))):
+        ego = {"class": "ego_vehicle", "speed": V, "world2ego": np.linalg.inv(carla(pose)).tolist()}
+        content = {"speed": None, "theta": None, "weather": {"cloudiness": 10.0, "sun_altitude_angle": 45.0},
+                   "bounding_boxes": [{"class": "vehicle"}, ego],
+                   "sensors": {"CAM_FRONT": sensor, "TOP_DOWN": sensor}}  # fmt: skip
+        with gzip.open(folder / "anno" / f"{i:05}.json.gz", "wt", encoding="utf-8") as file:
+            json.dump(content, file, indent=4)
+        picture(i).save(folder / "camera" / "rgb_front" / f"{i:05}.jpg", quality=20)
+    return folder
+
+
+def test_bench2drive(tmp_path):
+    write_bench2drive(tmp_path / "b2d")
+    folders = imported("bench2drive", tmp_path / "b2d", tmp_path / "out")
+    scene = folders[0].scene
+    assert scene.scene_id == f"{CLIP}_002000"
+    assert [camera.name for camera in scene.cameras] == ["front"]
+    assert scene.extra["weather"]["cloudiness"] == 10.0
+    assert scene.license == "CC BY-NC-ND 4.0"
+    assert scene.timestamp == "", "a simulator's clock tells no time"
+    assert abs(float(folders[0].image().mean()) - 20) < 4
+
+
+def test_a_damaged_clip_is_left_out(tmp_path):
+    write_bench2drive(tmp_path, "whole")
+    for clip in ("cut", "ego"):
+        write_bench2drive(tmp_path, clip)
+    cut, ego = (tmp_path / "Accident" / clip / "anno" / "00030.json.gz" for clip in ("cut", "ego"))
+    cut.write_bytes(cut.read_bytes()[:60])
+    ego.write_bytes(gzip.compress(b'{"bounding_boxes": []}'))
+    summary = import_scenes(open_reader("bench2drive", tmp_path, {}), tmp_path / "out", quiet=True)
+    assert {Path(name).name for name in summary.failed} == {"cut", "ego"}
+    assert all("00030.json.gz: expected annotations of a moment" in why for why in summary.failed.values())
+    assert summary.written == 2
+    assert not summary.faults
+    with pytest.raises(InputError, match="expected Bench2Drive clips"):
+        open_reader("bench2drive", tmp_path / "out", {})

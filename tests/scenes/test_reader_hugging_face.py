@@ -1,0 +1,130 @@
+"""Data sets that Hugging Face's own package writes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from datasets import Dataset, DatasetDict, DatasetInfo, Features, Image, Value
+
+from cfgen.core.errors import InputError
+from cfgen.scenes.drive import flatten
+from cfgen.scenes.folder import find_scenes, load_scene
+from cfgen.scenes.importing import import_scenes, open_reader
+from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, V, imported, picture, poses, wxyz
+
+START_NS = 1_700_000_000_000_000_000
+TIMES = np.arange(0, SECONDS, 0.1)
+
+
+@pytest.fixture(scope="module")
+def camera(tmp_path_factory) -> str:
+    """The calibration as a file, which --option camera= names."""
+    path = tmp_path_factory.mktemp("camera") / "camera.json"
+    path.write_text(json.dumps({"intrinsics": {"fx": 80, "fy": 80, "cx": 47.5, "cy": 26.5},
+                                "extrinsics": {"T_cam_ego": MOUNTING}}))  # fmt: skip
+    return str(path)
+
+
+def rows(pose: str = "matrix", drives: tuple[str, ...] = ("a",)) -> dict[str, list]:
+    every = poses(TIMES)
+    given = {
+        "matrix": {"pose": [each.tolist() for each in every]},
+        "quaternion": {"ego_pose": [[*each[:3, 3], *wxyz(each)] for each in every]},
+        "columns": dict(zip(("x", "y", "heading"), flatten(every, 0).T.tolist(), strict=True)),
+    }[pose]
+    one = {"front": [picture(i) for i in range(len(TIMES))], "rear": [picture(200) for _ in TIMES],
+           "timestamp_ns": [START_NS + round(t * 1e9) for t in TIMES], **given}  # fmt: skip
+    many = {key: values * len(drives) for key, values in one.items()}
+    return many | {"drive": [name for name in drives for _ in TIMES]}
+
+
+def data_set(info: DatasetInfo | None = None, **what) -> Dataset:
+    made = Dataset.from_dict(rows(**what), info=info)
+    return made.cast_column("front", Image()).cast_column("rear", Image())
+
+
+def test_parquet_files_with_a_card(tmp_path, camera):
+    """A drive may go on in the next file, as the hub cuts them."""
+    whole = data_set(drives=("a", "b"))
+    (tmp_path / "set" / "data").mkdir(parents=True)
+    for i in range(3):
+        part = whole.shard(3, i, contiguous=True)
+        part.to_parquet(str(tmp_path / "set" / "data" / f"train-{i:05d}-of-00003.parquet"), batch_size=30)
+    (tmp_path / "set" / "README.md").write_text("---\nlicense: cc-by-4.0\ntags: [driving]\n---\n# Roads\n")
+    folders = imported("hugging-face", tmp_path / "set", tmp_path / "out", {"camera": camera})
+    assert [folder.scene.scene_id for folder in folders] == [
+        f"set_{d}_{t}" for d in "ab" for t in ("002000", "004000")
+    ]
+    scene = folders[0].scene
+    assert scene.license == "cc-by-4.0"
+    assert scene.timestamp == "2023-11-14T22:13:22.000Z"
+    assert abs(float(folders[0].image().mean()) - 20) < 2, "the column called front, not rear"
+
+
+@pytest.mark.parametrize("pose", ["quaternion", "columns"])
+def test_a_folder_that_was_saved_to_disk(tmp_path, camera, pose):
+    made = data_set(DatasetInfo(license="MIT"), pose=pose)
+    DatasetDict({"train": made}).save_to_disk(str(tmp_path / "set"), num_shards={"train": 2})
+    folders = imported("hugging-face", tmp_path / "set" / "train", tmp_path / "out", {"camera": camera})
+    assert folders[0].scene.license == "MIT"
+    assert (folders[0].root / folders[0].scene.frames[0].image).suffix == ".png", "as the data set has it"
+
+
+def test_a_damaged_file_leaves_its_rows_out(tmp_path, camera):
+    data_set().to_parquet(str(tmp_path / "good.parquet"))
+    whole = (tmp_path / "good.parquet").read_bytes()
+    (tmp_path / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "pointer.parquet").write_bytes(
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    )
+    summary = import_scenes(
+        open_reader("hugging-face", tmp_path, {"camera": camera}), tmp_path / "out", quiet=True
+    )
+    assert summary.written == 2
+    why = {Path(name).name: words for name, words in summary.failed.items()}
+    assert sorted(why) == ["cut.parquet", "pointer.parquet"]
+    assert "git lfs pull" in why["pointer.parquet"]
+    assert not summary.faults
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"pose": "position"}, "expected pose in the column position, found drive, front, pose, rear, timestamp_ns"),
+        ({"pose": "timestamp_ns"}, "1 numbers a row instead of 3"),
+        ({"image": "left"}, "expected one column of images, found none (columns: front"),
+        ({"time": "drive"}, "expected numbers in the columns"),
+    ],
+)  # fmt: skip
+def test_columns_that_do_not_fit_are_named(tmp_path, options, said):
+    data_set().to_parquet(str(tmp_path / "a.parquet"))
+    summary = import_scenes(open_reader("hugging-face", tmp_path, options), tmp_path / "out", quiet=True)
+    (why,) = summary.failed.values()
+    assert said in why
+    assert "--option" in why
+
+
+def test_a_folder_without_tables(tmp_path):
+    with pytest.raises(InputError, match="expected Parquet files"):
+        open_reader("hugging-face", tmp_path, {})
+
+
+def test_images_by_path_and_seconds(tmp_path, camera):
+    """As exporters that keep pictures beside the table do; speeds in a column of their own."""
+    (tmp_path / "frames").mkdir()
+    for i in range(len(TIMES)):
+        picture(i).save(tmp_path / "frames" / f"{i}.jpg", quality=95)
+    table = {"image": [f"frames/{i}.jpg" for i in range(len(TIMES))], "t": TIMES.tolist(),
+             "pose": [each.tolist() for each in poses(TIMES)], "v": [V] * len(TIMES)}  # fmt: skip
+    kinds = {"image": Value("string"), "t": Value("float64"), "v": Value("float64")}
+    made = Dataset.from_dict(table)
+    made.cast(Features({**made.features, **kinds})).to_parquet(str(tmp_path / "set.parquet"))
+    options = {"camera": camera, "image": "image"}
+    import_scenes(
+        open_reader("hugging-face", tmp_path / "set.parquet", options), tmp_path / "out", quiet=True
+    )
+    scene = load_scene(find_scenes(tmp_path / "out")[0]).scene
+    assert (scene.front.width, scene.front.height, scene.timestamp) == (WIDTH, HEIGHT, "")
+    assert set(scene.history.v) == {V}
+    assert scene.frames[0].image.endswith(".jpg")
