@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from cfgen.cli.options import (
     parse_options,
     positive,
 )
-from cfgen.core.errors import Shortfall
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:
@@ -29,6 +30,13 @@ if TYPE_CHECKING:
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "build", help="make a benchmark: add one hazard to each of N driving scenes"
+    )
+    parser.add_argument(
+        "--definition",
+        default="",
+        metavar="NAME|FILE",
+        help="a frozen benchmark, such as cfgen66-demo-v1: its own options, and every case is held against it; takes "
+        "--out, --scenes, --jobs, --strict, --quiet beside it",
     )
     parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
     parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
@@ -94,7 +102,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(func=_build)
+    parser.set_defaults(func=partial(_build, parser))
 
     parser = subparsers.add_parser("verify", help="re-derive every hash of a benchmark directory")
     parser.add_argument("bench", type=Path)
@@ -153,9 +161,11 @@ def _factors(text: str) -> tuple[float, ...]:
     return factors
 
 
-def _build(arguments: argparse.Namespace) -> int:
+def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     import cfgen
 
+    if arguments.definition:
+        return _build_definition(parser, arguments)
     made = cfgen.build(
         arguments.out,
         n=arguments.n,
@@ -198,6 +208,30 @@ def _build(arguments: argparse.Namespace) -> int:
     print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")
     print(f"  cfgen score {arguments.out} --planner cruise")
     print(f"  cfgen report {arguments.out}")
+    return 0
+
+
+def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    kept = ("command", "func", "definition", "out", "scenes", "jobs", "strict", "quiet")
+    usual = vars(parser.parse_args([]))
+    given = [name for name, value in vars(arguments).items() if name in usual and value != usual[name]]
+    if strange := [name for name in given if name not in kept]:
+        raise InputError(
+            f"--{strange[0].replace('_', '-')}: '{arguments.definition}' is frozen with its own options; leave it out"
+        )
+    made = cfgen.build_definition(
+        arguments.definition,
+        arguments.out,
+        scenes=arguments.scenes,
+        jobs=arguments.jobs,
+        strict=arguments.strict,
+        quiet=arguments.quiet,
+    )
+    if made.built:
+        _print(made.built, arguments.out)
+    print(f"\n{len(made)} cases in {arguments.out}, each as '{arguments.definition}' tells")
     return 0
 
 
