@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from cfgen.cli.options import (
     add_options,
     add_perception,
     add_taxonomy,
+    add_where,
     band,
     dollars,
     names,
@@ -39,6 +41,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
     parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
     parser.add_argument("--scenes", type=Path, help="folder of scenes (default: the demo scenes)")
+    _add_choice(parser)
     add_taxonomy(parser)
     parser.add_argument("--hazards", type=names, default=(), metavar="A,B", help="only these hazards")
     parser.add_argument("--seed", type=int, default=0)
@@ -106,6 +109,41 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(func=_verify)
 
 
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    add_where(parser, "use")
+    parser.add_argument(
+        "--quota",
+        type=_counted(int),
+        action="append",
+        default=[],
+        metavar="TAG=VALUE:N",
+        help="so many of the cases from scenes with this tag, or that meet a condition; repeatable",
+    )
+    parser.add_argument(
+        "--weights",
+        type=_counted(float),
+        action="append",
+        default=[],
+        metavar="TAG=VALUE:W",
+        help="scenes with this tag, or that meet a condition, are drawn W times as often as others; repeatable",
+    )
+
+
+def _counted(number: Callable[[str], float]) -> Callable[[str], tuple[str, float]]:
+    def read(text: str) -> tuple[str, float]:
+        condition, colon, count = text.rpartition(":")
+        try:
+            if not colon or not condition.strip():
+                raise ValueError
+            return condition.strip(), number(count)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"expected tag=value:{number.__name__}, found '{text}'"
+            ) from None
+
+    return read
+
+
 def _controls(text: str) -> tuple[str, ...]:
     chosen = names(text)
     if not set(chosen) <= {"null", "nuisance"}:
@@ -133,6 +171,9 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
         n=arguments.n,
         seed=arguments.seed,
         scenes=arguments.scenes,
+        where=arguments.where,
+        quota=dict(arguments.quota),
+        weights=dict(arguments.weights),
         taxonomy=arguments.taxonomy,
         taxonomy_only=arguments.taxonomy_only,
         hazards=arguments.hazards,
@@ -207,6 +248,8 @@ def _print(summary: "BuildReport", out: Path) -> None:
         print("\nnot drawn from, for what the scene lacks:")
         for reason, count in summary.unsuited.items():
             print(f"{count:>6}  {reason}")
+    if summary.strata:
+        _print_strata(summary)
     if summary.faults:
         print(
             "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"
@@ -223,6 +266,15 @@ def _print(summary: "BuildReport", out: Path) -> None:
         print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)
     if summary.undrawable:
         print(f"\nleft out, this inpainter has no model for them: {', '.join(summary.undrawable)}")
+
+
+def _print_strata(summary: "BuildReport") -> None:
+    print("\nscenes that match       drawn   tried  with a case   cases  of   stratum")
+    for row in summary.strata:
+        print(
+            f"{row.scenes:>19} {row.drawn:>11} {row.tried:>7} {row.with_case:>12} {row.cases:>7} {row.wanted:>3}   "
+            f"{row.condition}"
+        )
 
 
 def _verify(arguments: argparse.Namespace) -> int:
