@@ -24,6 +24,7 @@ from cfgen.judge.offline.chain import blamed_elsewhere, carried
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
 from cfgen.judge.offline.doubt import ANIMALS, overdone
+from cfgen.judge.offline.grounds import grounded_elsewhere, passed_over
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
@@ -263,7 +264,10 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         return 1, f"The reasoning newly names '{standing[0]}' but intends nothing about it."
     if words.excessive:
         return 1, f"The reasoning newly names '{standing[0]}' and stops for it without end."
-    doubts = [_doubt(w, words, place) for w in standing]
+    doubts = [
+        "another thing that fits stands in the way" if passed_over(w, standing, words) else _doubt(w, words, place)
+        for w in standing
+    ]
     if all(doubts):
         return 1, f"The reasoning newly names '{standing[0]}', but {doubts[0]}."
     return 2, f"The reasoning newly names '{standing[doubts.index('')]}', which fits, and means to react."
@@ -281,7 +285,7 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
-    if blamed_elsewhere(word, words):
+    if blamed_elsewhere(word, words) or grounded_elsewhere(word, words):
         return "gives another reason for its reaction"
     if not carried(word, words):
         if not said_plainly(word, words.sentences):

@@ -177,7 +177,7 @@ ASIDE = re.compile(
     r"balcony|ridge|"
     r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|"
     r"forecourt|depot|far ahead|home|indoors|screen|dashboard|display|station|square|house|shade|garage|"
-    r"cafe|terrace)\b"
+    r"cafe|terrace|outside an?|(?:foot)?bridge (?:above|over)|(?:cycle|bike|foot|railway) ?(?:track|path))\b"
 )
 #: What an act may be for.
 _TO = re.compile(r"\bto (?:be )?([a-z'-]+)")
