@@ -13,11 +13,11 @@ from typing import Protocol
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.offline.doubt import ANIMALS, COMING, blames_another
 from cfgen.judge.offline.plainly import (
-    ASIDE,
     NOT_HERE,
     OTHER,
     UNREAL,
     acts_out,
+    aside,
     ends_elsewhere,
     mentions,
     only_known,
@@ -246,7 +246,7 @@ def _is_there(word: str, sentence: str, acts: bool) -> bool:
                 return False
             if _HABIT.search(clause) or _MAY.search(after):
                 continue
-            if ASIDE.search(clause) and not (COMING.search(clause) or _OURS.search(clause)):
+            if aside(clause) and not (COMING.search(clause) or _OURS.search(clause)):
                 continue
             if (
                 acts

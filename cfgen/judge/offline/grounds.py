@@ -47,15 +47,25 @@ _CLEFT = re.compile(
 _SERVES = re.compile(r"\bto (?:let|give|allow|read|look|watch|enjoy|ask|answer) ([^,;.]+)")
 #: A clause spliced on right behind the act.
 _SPLICED = re.compile(r"[;:] ((?:the|my|our|an?) [^,;.]+)")
+#: An end told before the act.
+_FRONTED = re.compile(
+    r"^(?:to|for) (?!(?:us|me|it|him|her|them)\b)([^,;.]+?),? (?:i|we|i'm|we're|i'll|we'll)\b"
+)
 #: What no driver in a hazard's way brakes for, whatever else is said with it.
 _NEVER = re.compile(
     r"\b(?:parking|booked|reserved|delivery|hotel|petrol|shopping|speed traps?|(?:our|my) (?:break|turn)|"
     r"where (?:we|i) (?:turn|live|stop|get|park))\b"
 )
 #: Another road user does it, and the car with it.
-_ALONG = re.compile(r"\b(?:so do (?:i|we)|(?:i|we) do (?:so|the same)|as well|too|likewise|(?:do|does) the same)$")
-_THEY_BRAKE = re.compile(r"\b(?:is|are|was|starts?|begins?|has|have)? ?(?:brak|slow|stopp?|halt)(?:s|es|ing|ed)?\b")
-_PREMISE = re.compile(r"^(.*?)(?:,|;| and| -| —)? (?:so|therefore|hence|thus|which is why|that is why|that's why)\b(.*)")
+_ALONG = re.compile(
+    r"\b(?:so do (?:i|we)|(?:i|we) do (?:so|the same)|as well|too|likewise|(?:do|does) the same)$"
+)
+_THEY_BRAKE = re.compile(
+    r"\b(?:is|are|was|starts?|begins?|has|have)? ?(?:brak|slow|stopp?|halt)(?:s|es|ing|ed)?\b"
+)
+_PREMISE = re.compile(
+    r"^(.*?)(?:,|;| and| -| —)? (?:so|therefore|hence|thus|which is why|that is why|that's why)\b(.*)"
+)
 #: A ground that speaks of the thing by another word, of the road ahead, or of what braking weighs up.
 _FAIR = re.compile(
     r"\b(?:it|its|it's|he|he's|she|she's|him|her|his|they|they're|them|their|(?:this|that)(?= (?:is|means|leaves|makes|forces|requires|calls|would|could|will|can|may)\b|$)|that's|animal|creature|"
@@ -65,7 +75,7 @@ _FAIR = re.compile(
     r"get past|pass|overtak\w+|oncoming|opposite|adjacent|(?:left|right|next|other) (?:lane|side)|lane|shoulder|"
     r"swerv\w*|steer\w*|cannot|can't|no (?:way|time|escape)|steps?|cross\w*|priority|right of way|vulnerable|"
     r"behind|react\w*|metres?|meters?|seconds?|\d ?m|\d ?s|time|late|fast|speed|situation|scene|event|"
-    r"emergency|law|must|contents|load|blocked|nobody|no one|anyone|nothing|traffic|other way|too \w+ to|over|around|round|through|sight|caution|safe\w*|prudence|care|both|one)\b"
+    r"emergency|law|must|contents|load|blocked|nobody|no one|anyone|nothing|now|moment|sure|avoid|traffic|other way|too \w+ to|over|around|round|through|sight|caution|safe\w*|prudence|care|both|one)\b"
 )
 _THE_THING = re.compile(
     r"\b(?:it|him|her|them|they|this|that|(?:the|this|that|such an?) (?:\w+ )?(?:animal|creature|person|man|woman|rider|"
@@ -110,6 +120,7 @@ def _foreign(word: str, sentence: str) -> bool:
         return True
     given = [m.group(1) for m in _CAUSES.finditer(sentence)]
     given += [m.group(1) for m in _SPLICED.finditer(sentence) if _acts(sentence[: m.start()])]
+    given += [m.group(1) for m in _FRONTED.finditer(sentence)]
     if any(not _speaks_of(word, g) for g in given):
         return True
     if any(_others(word, m.group(1)) and not mentions(word, m.group(1)) for m in _SERVES.finditer(sentence)):

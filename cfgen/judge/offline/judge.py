@@ -28,7 +28,7 @@ from cfgen.judge.offline.grounds import grounded_elsewhere, passed_over
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
-from cfgen.judge.offline.posture import GROWN, STANDS_M, upright
+from cfgen.judge.offline.posture import GROWN, STANDS_M, slim, upright
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -239,6 +239,8 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         return 0, "The reasoning names nothing new."
     stands = upright(words.sentences)
     fitting = [w for w in words.named if place.fits(w, stands)]
+    wide = place.change.width > place.change.height + _BLUR_M
+    fitting = [w for w in fitting if not (wide and slim(w, words.sentences))]
     small = {class_of(w).name for w in words.named if place.fits(w) and w not in fitting}
     fitting = [
         w for w in fitting if class_of(w).name not in small
@@ -265,7 +267,9 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
     if words.excessive:
         return 1, f"The reasoning newly names '{standing[0]}' and stops for it without end."
     doubts = [
-        "another thing that fits stands in the way" if passed_over(w, standing, words) else _doubt(w, words, place)
+        "another thing that fits stands in the way"
+        if passed_over(w, standing, words)
+        else _doubt(w, words, place)
         for w in standing
     ]
     if all(doubts):
