@@ -10,6 +10,7 @@ from typing import Protocol
 
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.offline.acts import BRAKE
+from cfgen.judge.offline.chain import stated
 from cfgen.judge.offline.doubt import ANIMALS
 from cfgen.judge.offline.plainly import acts_out, mentions
 
@@ -34,7 +35,8 @@ _WISHES = re.compile(
 #: Causes, which can also be what braking weighs up.
 _CAUSES = re.compile(
     r"\b(?:in (?:view|anticipation|obedience) of|courtesy (?:of|to)|thanks to|on account of|because of|due to|"
-    r"owing to|in order (?:to|that)|so (?:that|as to)|(?<!, )(?<!and )so (?=(?:i|we|he|she|they|my|people|someone)\b)|"
+    r"owing to|in order (?:to|that)|so (?:that|as to)|(?<!, )(?<!and )so (?=(?:i|we|he|she|they|my|people|"
+    r"someone)\b)|"
     r"because|since|\bas (?=(?:i|we|my|our|there|it)\b)) ([^,;.]+)"
 )
 #: "It is the ford that makes me slow", "what makes me slow is the ford".
@@ -68,17 +70,21 @@ _PREMISE = re.compile(
 )
 #: A ground that speaks of the thing by another word, of the road ahead, or of what braking weighs up.
 _FAIR = re.compile(
-    r"\b(?:it|its|it's|he|he's|she|she's|him|her|his|they|they're|them|their|(?:this|that)(?= (?:is|means|leaves|makes|forces|requires|calls|would|could|will|can|may)\b|$)|that's|animal|creature|"
+    r"\b(?:it|its|it's|he|he's|she|she's|him|her|his|they|they're|them|their|(?:this|that)(?= (?:is|means|"
+    r"leaves|makes|forces|requires|calls|would|could|will|can|may)\b|$)|that's|animal|creature|"
     r"obstacle|obstruction|object|hazard|blockage|thing|danger|risk\w*|unsafe|unpredictab\w+|ttc|thw|headway|"
     r"stopping|dist\w+|margin|gap|clearance|room|space|closing|close|impact|collision|collid\w+|contact|hit\w*|"
-    r"strik\w+|crash\w*|run(?:ning)? over|(?:dam|inj|hurt|kill|harm|wreck|destroy)\w*|block(?:s|ed|ing)|path|way (?:round|around|past)|"
+    r"strik\w+|crash\w*|run(?:ning)? over|(?:dam|inj|hurt|kill|harm|wreck|destroy)\w*|block(?:s|ed|ing)|"
+    r"path|way (?:round|around|past)|"
     r"get past|pass|overtak\w+|oncoming|opposite|adjacent|(?:left|right|next|other) (?:lane|side)|lane|shoulder|"
     r"swerv\w*|steer\w*|cannot|can't|no (?:way|time|escape)|steps?|cross\w*|priority|right of way|vulnerable|"
     r"behind|react\w*|metres?|meters?|seconds?|\d ?m|\d ?s|time|late|fast|speed|situation|scene|event|"
-    r"emergency|law|must|contents|load|blocked|nobody|no one|anyone|nothing|now|moment|sure|avoid|traffic|other way|too \w+ to|over|around|round|through|sight|caution|safe\w*|prudence|care|both|one)\b"
+    r"emergency|law|must|contents|load|blocked|nobody|no one|anyone|nothing|now|moment|sure|avoid|traffic|"
+    r"other way|too \w+ to|over|around|round|through|sight|caution|safe\w*|prudence|care|both|one)\b"
 )
 _THE_THING = re.compile(
-    r"\b(?:it|him|her|them|they|this|that|(?:the|this|that|such an?) (?:\w+ )?(?:animal|creature|person|man|woman|rider|"
+    r"\b(?:it|him|her|them|they|this|that|(?:the|this|that|such an?) (?:\w+ )?(?:animal|creature|person|"
+    r"man|woman|rider|"
     r"vehicle|obstacle|obstruction|object|hazard|blockage|thing|danger|way|path|harm|lane))\b|"
     r"\b(?:caution|safety|prudence|collision|contact)\b"
 )
@@ -182,6 +188,6 @@ def passed_over(word: str, fitting: Sequence[str], words: _Shown) -> bool:
         if class_of(other).name in (kind, "cone") or {class_of(other).name, kind} <= {*ANIMALS, "animal"}:
             continue
         said = [i for i, s in enumerate(words.sentences) if mentions(other, s)]
-        if said and max(said) < first and other in words.shown[said[0]] and not words.acting & set(said):
+        if said and max(said) < first and stated(other, words) and not words.acting & set(said):
             return True
     return False

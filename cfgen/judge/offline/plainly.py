@@ -182,12 +182,16 @@ ASIDE = re.compile(
 #: On, at or behind what: places that are no road.
 _UPON = re.compile(
     r"\b(?:on|inside|outside|against|in front of|beside|behind|under|at) (?:the|an?) ((?:[\w'-]+ ){0,2}?[\w'-]+)"
-    r"(?= (?:on|in|at|of|by|with|to|from|and|ahead|now|right|left|near|beside|behind|beyond|or|who|which|that|is|as)\b|\s*(?:$|[,.;:]))"
+    r"(?= (?:on|in|at|of|by|with|to|from|and|ahead|now|right|left|near|beside|behind|beyond|or|who|which|"
+    r"that|is|as)\b|\s*(?:$|[,.;:]))"
 )
 _ROADWAY = re.compile(
-    r"\b(?:lanes?|road\w*|carriageway|path|tarmac|asphalt|street|highway|motorway|crossing|crosswalk|junction|intersection|"
-    r"corner|bend|curve|line|markings?|way|side|edge|kerb|curb|verge|shoulder|middle|centre|center|ground|floor|surface|"
-    r"right|left|back|phone|move|front|ego|car|other|far|near|end|top|bottom|rails?|tracks?|gap|brakes?|exit|entrance|"
+    r"\b(?:lanes?|road\w*|carriageway|path|tarmac|asphalt|street|highway|motorway|crossing|crosswalk|"
+    r"junction|intersection|"
+    r"corner|bend|curve|line|markings?|way|side|edge|kerb|curb|verge|shoulder|middle|centre|center|ground|"
+    r"floor|surface|"
+    r"right|left|back|phone|move|front|ego|car|other|far|near|end|top|bottom|rails?|tracks?|gap|brakes?|"
+    r"exit|entrance|"
     r"bridge|crest|hill|slope|spot|same|distance|night|moment|point|ramp|roundabout|alley|lead)\b"
 )
 #: What an act may be for.

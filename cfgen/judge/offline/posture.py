@@ -24,10 +24,14 @@ def upright(sentences: Sequence[str]) -> bool:
 
 
 #: They ride, or bring their tools and signs.
-_NEVER_SLIM = "cyclist bicyclist motorcyclist biker motorist worker workman labourer roadworker flagger firefighter paramedic"
+_NEVER_SLIM = (
+    "cyclist bicyclist motorcyclist biker motorist worker workman labourer roadworker flagger firefighter "
+    "paramedic"
+)
 _WIDER = frozenset(_NEVER_SLIM.split())
 _MORE = re.compile(
-    r"\b(?:and|two|three|four|several|some|group|pair|couple|people|both|with|pushing|carrying|walking (?:a|an|his|her)|"
+    r"\b(?:and|two|three|four|several|some|group|pair|couple|people|both|with|pushing|carrying|"
+    r"walking (?:a|an|his|her)|"
     r"arms?|men|women|crew|team|bi(?:ke|cycle)|dog)\b"
 )
 
