@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cfgen.library.known import export_traces, probe_traces
     from cfgen.library.rereading import check_traces, judge_answers, rescore
     from cfgen.library.seen import check_claims
+    from cfgen.library.sharing import build_definition, export_definition, export_hf, export_recipe, rebuild
     from cfgen.library.stability import stability
     from cfgen.library.study import study
     from cfgen.library.validity import validate_real
@@ -58,18 +59,23 @@ __all__ = [
     "StoreError",
     "__version__",
     "build",
+    "build_definition",
     "calibrate",
     "check_claims",
     "check_scenes",
     "check_traces",
     "compare",
+    "export_definition",
+    "export_hf",
     "export_inputs",
+    "export_recipe",
     "export_traces",
     "import_scenes",
     "judge_answers",
     "open_benchmark",
     "probe",
     "probe_traces",
+    "rebuild",
     "report",
     "rescore",
     "run",
@@ -94,11 +100,16 @@ _HOMES = {
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
+    "build_definition": "cfgen.library.sharing",
     "check_claims": "cfgen.library.seen",
     "check_traces": "cfgen.library.rereading",
+    "export_definition": "cfgen.library.sharing",
+    "export_hf": "cfgen.library.sharing",
+    "export_recipe": "cfgen.library.sharing",
     "export_traces": "cfgen.library.known",
     "probe_traces": "cfgen.library.known",
     "judge_answers": "cfgen.library.rereading",
+    "rebuild": "cfgen.library.sharing",
     "rescore": "cfgen.library.rereading",
     "run": "cfgen.library.execution",
     "stability": "cfgen.library.stability",

@@ -18,9 +18,10 @@ from cfgen.cases.context import WorkerSettings, asked_of
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
+from cfgen.cases.scene_choice import Chosen, Draw, choose
 from cfgen.cases.tally import ProgressNote, spent_so_far, tally
-from cfgen.core.errors import CfgenError, InputError, StoreError
-from cfgen.core.faults import contained, fault_of
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.faults import fault_of
 from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
 from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
@@ -31,7 +32,6 @@ from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned
-from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.store import MARKER, Store
 
 #: s between looks at what another build has in hand
@@ -40,6 +40,7 @@ _POLL_S = 0.5
 FIXED = (
     "seed",
     "taxonomy_hash",
+    "sampling",
     "scenes",
     "hazards",
     "inpainter",
@@ -68,6 +69,10 @@ class BuildOptions:
     n: int = 66
     seed: int = 0
     scenes: Path | None = None
+    #: only scenes whose tags meet this; condition -> accepted cases; condition -> how much more often one is drawn
+    where: str = ""
+    quota: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, Any] = field(default_factory=dict)
     taxonomy: Path | None = None
     taxonomy_only: bool = False
     hazards: tuple[str, ...] = ()
@@ -164,45 +169,13 @@ class _Asked:
 
 
 def _asked(options: BuildOptions) -> _Asked:
-    folders, hashes, unusable = _usable_scenes(options.scenes or scenarios_dir() / "scenes", options.strict)
+    chosen = choose(options.scenes or scenarios_dir() / "scenes", Draw.of(options), options.strict)
     painters = _painters(options)
     taxonomy = _taxonomy(options)
     hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
-    benchmark = _benchmark(options, painters, hashes, taxonomy)
+    benchmark = _benchmark(options, painters, chosen, taxonomy)
     MaskPipeline.of(benchmark)  # its mistakes are told before anything is written
-    return _Asked(folders, unusable, painters, hazards, undrawable, unasked, benchmark)
-
-
-def _usable_scenes(
-    source: Path, strict: bool
-) -> tuple[dict[str, str], dict[str, str], dict[str, str | Fault]]:
-    """scene_id -> folder, scene_id -> hash, and folder -> what is wrong with those that do not load."""
-    folders: dict[str, str] = {}
-    hashes: dict[str, str] = {}
-    unusable: dict[str, str | Fault] = {}
-
-    def look(path: Path) -> str:
-        try:
-            folder = load_scene(path)
-            folder.image()
-            scene_id = folder.scene.scene_id
-            if scene_id in folders:
-                return f"{path}: scene_id '{scene_id}' is also that of {folders[scene_id]}; rename one"
-            hashes[scene_id] = scene_hash(path)
-            folders[scene_id] = str(path.resolve())
-            return ""
-        except CfgenError as error:
-            return str(error)
-
-    for path in find_scenes(source):
-        if wrong := contained(partial(look, path), "reading a scene", {"folder": path.name}, strict):
-            unusable[path.name] = wrong
-    if not folders:
-        first = str(next(iter(unusable.values()), "the folder is empty"))
-        raise InputError(
-            f"{source}: expected scenes, found none that loads ({first}); try: cfgen scenes check {source}"
-        )
-    return folders, hashes, unusable
+    return _Asked(chosen.folders, chosen.unusable, painters, hazards, undrawable, unasked, benchmark)
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +248,7 @@ def _drawable_hazards(
     return drawable, tuple(h.id for h in chosen if asked[h.id] is False), unasked
 
 
-def _benchmark(
-    options: BuildOptions, painters: _Painters, hashes: dict[str, str], taxonomy: Taxonomy
-) -> Benchmark:
+def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxonomy: Taxonomy) -> Benchmark:
     perceiver = create_perceiver(options.perception or _begun_with(options.out), options.perception_options)
     return Benchmark(
         cfgen_version=__version__,
@@ -286,7 +257,8 @@ def _benchmark(
         taxonomy_hash=taxonomy.hash,
         own_hazards=taxonomy.own,
         own_hazards_only=taxonomy.only,
-        scenes=hashes,
+        scenes=chosen.hashes,
+        sampling=chosen.sampling,
         hazards=options.hazards,
         inpainter=options.inpainter,
         inpainter_options=painters.fixed,

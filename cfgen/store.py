@@ -136,6 +136,11 @@ class Store:
     def write_build_report(self, report: BuildReport) -> None:
         write_record(self.root / "build.json", report, self.work)
 
+    def build_report(self) -> BuildReport | None:
+        """What came of the last build; None where none has ended yet."""
+        path = self.root / "build.json"
+        return read_record(path, BuildReport) if path.is_file() else None
+
     @property
     def inpaint_cache(self) -> Path:
         """What inpainters that cost money keep: answers, batch jobs under way, and what was spent."""

@@ -141,6 +141,7 @@ def test_defaults_and_flags_do_not_drift_apart(function, options, renamed):
         "func": "",
         "command": "",
         "max_pixels": "",
+        "definition": "",
     }
     ours |= {flag: f"{flag}s" for flag in flags if flag.endswith("_option")}
     export_only = {"cameras", "frame_times", "max_pixels", *(["out"] if command[0] == "score" else [])}

@@ -110,7 +110,7 @@ def tiny_sam2(folder: Path) -> Path:
     return _prompted("Sam2Model", config, "Sam2Processor", images, folder)
 
 
-def tiny_grounding_dino(folder: Path) -> Path:
+def tiny_grounding_dino(folder: Path, side: int = SIDE) -> Path:
     import torch
     import transformers
 
@@ -157,7 +157,7 @@ def tiny_grounding_dino(folder: Path) -> Path:
     )
     transformers.GroundingDinoForObjectDetection(config).save_pretrained(folder)
     images = transformers.GroundingDinoImageProcessorPil(
-        size={"shortest_edge": SIDE, "longest_edge": 2 * SIDE}
+        size={"shortest_edge": side, "longest_edge": 2 * side}
     )
     transformers.GroundingDinoProcessor(images, tokenizer).save_pretrained(folder)
     return folder
@@ -230,3 +230,38 @@ def tiny_sam3(folder: Path) -> Path:
     )
     transformers.Sam3Processor(images, tokenizer).save_pretrained(folder)
     return folder
+
+
+def tiny_sam3_whole(folder: Path) -> Path:
+    """Detector and tracker as transformers' own ``save_pretrained`` writes them: the layout of ``facebook/sam3``."""
+    import torch
+    import transformers
+
+    detector = tiny_sam3(folder / "detector")
+    small = {
+        f"memory_{part}": 32 for part in ("attention_hidden_size", "encoder_hidden_size", "fuser_embed_dim")
+    }
+    tracker = transformers.Sam3TrackerVideoConfig(
+        vision_config=_sam3_vision(),
+        **_HEADS,
+        **small,
+        memory_attention_num_layers=1,
+        memory_attention_num_attention_heads=1,
+        memory_attention_feed_forward_hidden_size=16,
+        memory_encoder_output_channels=8,
+        mask_downsampler_embed_dim=32,
+        memory_fuser_num_layers=1,
+        memory_fuser_intermediate_dim=16,
+        image_size=SIDE,
+    )
+    config = transformers.Sam3VideoConfig(
+        detector_config=transformers.Sam3Config.from_pretrained(detector).to_dict(),
+        tracker_config=tracker.to_dict(),
+    )
+    torch.manual_seed(6)
+    transformers.Sam3VideoModel(config).save_pretrained(folder / "whole")
+    read = transformers.Sam3Processor.from_pretrained(detector)
+    transformers.Sam3VideoProcessor(
+        read.image_processor, transformers.Sam2VideoVideoProcessor(), read.tokenizer
+    ).save_pretrained(folder / "whole")
+    return folder / "whole"

@@ -14,6 +14,7 @@ import numpy as np
 
 from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import scene_url
+from cfgen.cases.drive_heights import DriveHeights
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
@@ -69,7 +70,7 @@ def stage(root: Path, scene_id: str) -> Stage:
     image = folder.image()
     past = {(f.camera, f.t): folder.image(f) for f in scene.frames if f.camera == scene.front.name}
     images, views = {**past, (scene.front.name, 0.0): image}, store.views()
-    scene = as_seen(views.scene(scene, images))
+    scene = as_seen(views.scene(DriveHeights({}, views).corrected(scene), images))
     seen = views.scene(scene, images)
     path = EgoPath.from_scene(scene, FAR_M)
     return Stage(folder, scene, seen, image, path, seen.now, hood_row(scene.front, past), past)

@@ -17,12 +17,13 @@ from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import png_bytes
 from cfgen.core.hashing import derive_seed, hash_json
-from cfgen.geometry.camera import angles
+from cfgen.geometry.camera import angles, centre
 from cfgen.hazards.placement import UNSUITED
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.perception.lattice import Lattices
 from cfgen.records import (
     Attempt,
+    Camera,
     Case,
     Fault,
     GateResult,
@@ -290,13 +291,22 @@ class CaseBuilder:
 
     def _seen(self) -> dict[str, Any]:
         told = self.context.views.scene(self.folder.scene, self.images).told
-        if not self.scene.seen_cameras:
+        if not self.scene.seen_cameras and self.scene.cameras == self.folder.scene.cameras:
             return told
-        stated, seen = (math.degrees(angles(scene.front)[0]) for scene in (self.folder.scene, self.scene))
-        return {**told, "pitch_deg": round(seen, 3), "pitch_stated_deg": round(stated, 3)}
+        stated, seen = self.folder.scene.front, self.scene.front
+        return told | {
+            "pitch_deg": _pitch_deg(seen),
+            "pitch_stated_deg": _pitch_deg(stated),
+            "height_m": round(float(centre(seen)[2]), 3),
+            "height_stated_m": round(float(centre(stated)[2]), 3),
+        }
 
     def _rejection(self) -> Rejection:
         return _rejection(self.planned, self.broken, self.refusal, self.attempts)
+
+
+def _pitch_deg(camera: Camera) -> float:
+    return round(math.degrees(angles(camera)[0]), 3)
 
 
 def lose(store: Store, planned: Planned, fault: Fault) -> Outcome:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cfgen.cases.drive_heights import DriveHeights
 from cfgen.cases.drive_suns import DriveSuns
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
@@ -82,6 +83,7 @@ class BuildContext:
         self._no_road: dict[str, str] = {}
         self._suns: OrderedDict[str, Sun] = OrderedDict()
         self._drive_suns = DriveSuns(self._folders)
+        self.heights = DriveHeights(self._folders, self.views)
         self.nuisances = [
             h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
         ]
@@ -155,7 +157,7 @@ class BuildContext:
     def as_seen(self, scene: Scene, images: Images) -> Scene:
         """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
         if scene.scene_id not in self._seen:
-            self._seen[scene.scene_id] = as_seen(self.views.scene(scene, images))
+            self._seen[scene.scene_id] = as_seen(self.views.scene(self.heights.corrected(scene), images))
             while len(self._seen) > SCENES_KEPT:
                 self._seen.popitem(last=False)
         return self._seen[scene.scene_id]

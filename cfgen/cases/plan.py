@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cfgen.core.hashing import derive_case_id
-from cfgen.hazards.sampling import plan_round
+from cfgen.hazards.sampling import Pair, plan_round
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.perception.camera_doubt import GUESSED
 from cfgen.perception.no_road import NO_ROAD
@@ -56,15 +56,12 @@ class Plan:
         rejections = store.rejections()
         left = {**scenes_refused(rejections), **scenes_given_up(store, rejections)}
         self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in left]
-        pairs = plan_round(
-            self.drawn_from,
-            self.hazard_ids,
-            [(p.scene_id, p.hazard_id) for p in accepted],
-            refused,
-            missing,
-            benchmark.seed,
-            [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited],
-        )
+        taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
+        unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
+        pairs: list[Pair] = []
+        for scenes, open_slots in self._strata(accepted, missing):
+            tried = (*taken_pairs, *pairs)
+            pairs += plan_round(scenes, self.hazard_ids, tried, refused, open_slots, benchmark.seed, unsuited)
         number = 1 + max((p.round for p in benchmark.planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
         shown = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
@@ -77,6 +74,18 @@ class Plan:
         if planned:
             store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
         return planned
+
+    def _strata(self, accepted: Sequence[Planned], missing: int) -> list[tuple[Sequence[str], int]]:
+        """Scenes that are drawn from together, and how many cases they lack: all, where no strata were asked for."""
+        sampling = self.store.benchmark.sampling
+        if sampling is None:
+            return [(self.drawn_from, missing)]
+        left = {*self.drawn_from}
+        done = Counter(p.scene_id for p in accepted)
+        return [
+            ([s for s in stratum.usable if s in left], stratum.cases - sum(done[s] for s in stratum.usable))
+            for stratum in sampling.strata
+        ]
 
     def accepted(self) -> int:
         return sum(self.store.has_case(p.case_id) for p in self.store.benchmark.planned)

@@ -9,7 +9,7 @@ from cfgen.cases.plan import kind_of, scenes_given_up, scenes_refused
 from cfgen.core.network import current
 from cfgen.models.ledger import Ledger, in_words
 from cfgen.perception.registry import seen_by
-from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent
+from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent, StratumOutcome
 from cfgen.store import Store
 
 #: so many places are named for each kind of fault
@@ -60,8 +60,41 @@ def tally(
         lost=sum(bool(r.fault) for r in rejections),
         stopped=stopped,
         spent=spent_so_far(store),
+        strata=strata_of(store),
         network=current().words("Python's sockets refused in this process and its workers"),
     )
+
+
+def strata_of(store: Store) -> tuple[StratumOutcome, ...]:
+    """What came of each stratum; () where scenes were not drawn. A scene counts as tried once a pair of it is done."""
+    sampling = store.benchmark.sampling
+    if sampling is None:
+        return ()
+    unsuited = {r.case_id for r in store.rejections() if r.unsuited}
+    planned = [p for p in store.benchmark.planned if store.is_finished(p.case_id)]
+    tried = {p.scene_id for p in planned if p.case_id not in unsuited}
+    cases = Counter(p.scene_id for p in planned if store.has_case(p.case_id))
+    found = []
+    for stratum in sampling.strata:
+        own = {*stratum.usable}
+        count, good = len(own & tried), sum(1 for s in own if cases[s])
+        # those drawn that did not load were as likely to be tried as the others
+        reached = count * stratum.drawn / len(own) if own else 0.0
+        found.append(
+            StratumOutcome(
+                condition=stratum.condition,
+                scenes=stratum.scenes,
+                drawn=stratum.drawn,
+                usable=len(own),
+                tried=count,
+                with_case=good,
+                cases=sum(cases[s] for s in own),
+                wanted=stratum.cases,
+                p_selected=reached / stratum.scenes if stratum.scenes else None,
+                p_refused=1 - good / reached if reached else None,
+            )
+        )
+    return tuple(found)
 
 
 def _recorded(store: Store, rejections: Sequence[Rejection]) -> list[tuple[str, Fault]]:

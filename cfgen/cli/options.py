@@ -41,6 +41,15 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_where(parser: argparse.ArgumentParser, verb: str) -> None:
+    parser.add_argument(
+        "--where",
+        default="",
+        metavar="CONDITION",
+        help=f"{verb} only scenes whose tags meet it, such as \"speed > 5 and road == 'junction'\"",
+    )
+
+
 def add_perception(parser: argparse.ArgumentParser) -> None:
     """``--perception`` and ``--perception-option``."""
     parser.add_argument(

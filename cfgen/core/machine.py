@@ -19,7 +19,7 @@ PURPOSES = {
     "gemini": "judge and planner gemini, inpainter nano-banana",
     "openai": "judge and planner openai, and servers that speak like it",
     "local": "judge and planner local: a vision-language model in this process",
-    "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit",
+    "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, flux-fill, flux-kontext, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",

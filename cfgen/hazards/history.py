@@ -17,6 +17,7 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
+from cfgen.hazards.driven import driven_through
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size
@@ -88,6 +89,8 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
+        if self._driven_through(placement):
+            return None
         for start in STARTS if crosses else (None,):
             moving = placement.model_copy(update={"moving_since": start})
             shown = self._past(moving)
@@ -103,6 +106,13 @@ class HazardHistory:
             if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
                 return moving.model_copy(update={"visible_since": since})
         return None
+
+    def _driven_through(self, placement: Placement) -> bool:
+        """Whether a vehicle that somebody saw stood where it stands; what moves may meet a vehicle and go on."""
+        if placement.vx or placement.vy:
+            return False
+        seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
+        return driven_through(self.scene, self.cameras, seen, placement, self.standing or placement.size)
 
     def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
         """Whether in two frames in a row, or in the first, no road is seen where it should be, though the colours are

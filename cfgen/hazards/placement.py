@@ -81,7 +81,7 @@ def find_placements(
     brightness = road_brightness(image, ground)
     if brightness < MIN_BRIGHTNESS:
         return f"the road is too dark to see anything on it (brightness {brightness:.0f} of 255)"
-    lanes = LanesSeen.of(ground, scene.front, path) if views.lanes_known else None
+    lanes = LanesSeen.of(ground, scene.front, path, image) if views.lanes_known else None
     if missing := missing_road(scene, hazard, lanes):
         return missing
     beside = replace(Lanes.of(scene, lanes), far_side=views.likely is not None)

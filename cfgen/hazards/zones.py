@@ -21,6 +21,8 @@ FARTHEST_BESIDE_M = 4.0
 #: What stands beside the lane reaches at least this far into it; what parks is tried up to this far off the road's
 #: edge, m.
 LEAST_INWARDS_M, MOST_OFF_EDGE_M = 0.3, 0.5
+#: A single line that puts the lane's middle further off the path, m, is not the own lane's.
+MOST_OFF_M = 0.8
 #: Slower objects ahead are only in the way below this share of the ego speed.
 _SLOWER = 0.7
 #: Objects longer than this, m, cannot stand at any angle in a lane.
@@ -72,7 +74,7 @@ class Lanes:
         )
         oncoming, edge = seen.line(-kerb) is not None, seen.edge(kerb)
         if seen.middle is None or seen.width_m is None:
-            return cls(half, kerb, 0.0, sides, oncoming, edge=edge)
+            return cls(half, kerb, _middle_by_one(seen, half), sides, oncoming, edge=edge)
         return cls(seen.width_m / 2, kerb, seen.middle, sides, oncoming, edge=edge)
 
     def missing(self, hazard: Hazard) -> str:
@@ -86,6 +88,15 @@ class Lanes:
     def told(self, zone: Zone) -> bool:
         """Whether nothing speaks against the zone: what comes the other way needs the line that it crosses."""
         return zone != "oncoming" or self.oncoming is not False
+
+
+def _middle_by_one(seen: LanesSeen, half: float) -> float:
+    """Of a lane ``half`` m wide to either side of which one line is seen, m to the left of the path; else the path."""
+    for side in (1, -1):
+        line = seen.line(side)
+        if line is not None and abs(line - side * half) <= MOST_OFF_M:
+            return line - side * half
+    return 0.0
 
 
 def poses_to_try(

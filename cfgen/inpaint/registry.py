@@ -17,6 +17,9 @@ INPAINTERS = Registry(
         "sdxl": "cfgen.inpaint.diffusion.sdxl:Sdxl",
         "flux2-klein": "cfgen.inpaint.diffusion.flux2_klein:Flux2Klein",
         "qwen-image-edit": "cfgen.inpaint.diffusion.qwen_image_edit:QwenImageEdit",
+        "flux-fill": "cfgen.inpaint.diffusion.flux:FluxFill",
+        "flux-kontext": "cfgen.inpaint.diffusion.flux:FluxKontext",
+        "z-image": "cfgen.inpaint.diffusion.z_image:ZImage",
         "pathtrace": "cfgen.inpaint.pathtrace.inpainter:PathTrace",
     },
     extras={
@@ -24,6 +27,9 @@ INPAINTERS = Registry(
         "sdxl": Extra("sdxl", "diffusers"),
         "flux2-klein": Extra("sdxl", "diffusers"),
         "qwen-image-edit": Extra("sdxl", "diffusers"),
+        "flux-fill": Extra("sdxl", "diffusers"),
+        "flux-kontext": Extra("sdxl", "diffusers"),
+        "z-image": Extra("sdxl", "diffusers"),
         "pathtrace": Extra("pathtrace", "bpy", elsewhere="CFGEN_BLENDER_PYTHON"),
     },
 )

@@ -27,6 +27,9 @@ def build(
     n: int = 66,
     seed: int = 0,
     scenes: Place | None = None,
+    where: str = "",
+    quota: Options = None,
+    weights: Options = None,
     taxonomy: Place | None = None,
     taxonomy_only: bool = False,
     hazards: Names = (),
@@ -55,6 +58,8 @@ def build(
 
     Args:
         scenes: folder of scenes; None takes the demo scenes.
+        where: only scenes whose tags meet this, such as ``"speed > 5 and road == 'junction'"``. quota: condition ->
+            cases, such as ``{"light=night": 20}``; weights: condition -> how much more often its scenes are drawn.
         taxonomy: YAML file, or folder of them, with hazards of your own, added to those that ship; with
             ``taxonomy_only`` in their place. A benchmark that is begun holds its own.
         hazards: only these; empty for all.

@@ -61,8 +61,7 @@ class Benchmark:
     @property
     def built(self) -> BuildReport | None:
         """What came of the last build; None where none has ended yet."""
-        path = self.path / "build.json"
-        return read_record(path, BuildReport) if path.is_file() else None
+        return self.store.build_report()
 
     @property
     def shortfall(self) -> str:

@@ -1,6 +1,6 @@
 """SAM 2 through transformers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ class PromptedModel(Pretrained):
     name: str
     #: class names in transformers
     classes: tuple[str, str]
+    #: patterns in the names of its weights, and what takes their place
+    renamed: Mapping[str, str] = {}
 
     def __init__(
         self,
@@ -33,7 +35,7 @@ class PromptedModel(Pretrained):
         self.min_score = min_score
 
     def _load(self) -> tuple[Any, Any]:
-        return self._pretrained(*self.classes)
+        return self._pretrained(*self.classes, self.renamed)
 
     def segment(self, image: np.ndarray, prompts: Sequence[Prompt]) -> list[list[Segment]]:
         with self._torch().inference_mode():

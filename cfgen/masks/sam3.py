@@ -1,5 +1,6 @@
 """SAM 3 through transformers: prompted like SAM 2, or by name."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ class Sam3(PromptedModel):
 
     name = "sam3"
     classes = ("Sam3TrackerModel", "Sam3TrackerProcessor")
+    #: transformers writes this prefix twice when it saves the whole model, and does not find it again
+    renamed: Mapping[str, str] = {r"^tracker_model\.tracker_model\.": "tracker_model."}
 
 
 class Sam3Detector(Pretrained):

@@ -86,18 +86,23 @@ class Pretrained(TorchModel):
         transformers.utils.logging.disable_progress_bar()
         self._transformers = transformers
 
-    def _pretrained(self, model: str, processor: str) -> tuple[Any, Any]:
+    def _pretrained(
+        self, model: str, processor: str, renamed: Mapping[str, str] | None = None
+    ) -> tuple[Any, Any]:
         """The model, ready on its device, and its processor, by their class names.
+
+        ``renamed``: patterns in the names of weights, and what takes their place.
 
         Raises:
             SetupError: not there, or weights of something else.
         """
         where = {"revision": self._revision} if self._revision else {}
+        how = {"dtype": self._torch().float32, "output_loading_info": True, **where}
+        if renamed:
+            how["key_mapping"] = dict(renamed)
         try:
             prepare = getattr(self._transformers, processor).from_pretrained(self._source, **where)
-            made, notes = getattr(self._transformers, model).from_pretrained(
-                self._source, dtype=self._torch().float32, output_loading_info=True, **where
-            )
+            made, notes = getattr(self._transformers, model).from_pretrained(self._source, **how)
         except Exception as error:  # each file format has errors of its own
             raise SetupError(
                 f"{self._what}: cannot load '{self._source}' as {model} ({str(error).splitlines()[0][:200]}); "

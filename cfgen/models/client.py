@@ -1,6 +1,7 @@
 """The one way to call a model: cache, rate, retries, budget, ledger and network limits around every call."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 from cfgen.core.errors import SetupError
 from cfgen.core.network import current
 from cfgen.models.base import Ask, Model, ModelError, Reply
+from cfgen.models.batcher import Batcher
 from cfgen.models.cache import Calls, Replies
 from cfgen.models.ledger import Ledger
 from cfgen.models.limits import BudgetSpentError, Limits, Meter, with_retries
@@ -36,7 +38,10 @@ class Client:
         folder = Path(limits.cache) if limits.cache else None
         self.replies, self.ledger = Replies(folder), Ledger(folder, account)
         self.meter = Meter(self.limits, owner)
+        self.meter.owed = self._owed
         self.pictures = 0
+        #: hashes of the questions that somebody waits for
+        self._wanted: Counter[str] = Counter()
         if before := self.ledger.total():
             self.pictures = before.images
             self.meter.resume(before, self.ledger.usd(limits))
@@ -119,6 +124,7 @@ class Client:
             return kept.reply
         await self.open(model)
         told: Calls = [] if calls is None else calls
+        self._wanted[ask.hash] += 1
         try:
             reply = await with_retries(
                 lambda: self._call(model, ask, prices or self.limits, told, note or {}), self.meter
@@ -127,9 +133,16 @@ class Client:
             if error.kind == "fatal":
                 raise SetupError(f"{self.owner}: {error}") from None
             raise
+        finally:
+            self._wanted[ask.hash] -= 1
         if cacheable and reply.finish == "complete" and fits(reply.text):
             self.replies.put(key, reply, told)
         return reply
+
+    def _owed(self) -> int:
+        """Questions in batch jobs of earlier runs that are not asked again now."""
+        sent = (asked for model in self._opened if isinstance(model, Batcher) for asked in model.sent())
+        return sum(not self._wanted[asked] for asked in sent)
 
     def broke(self, after: str = "") -> str:
         """What to say when the budget is spent. ``after``: what was done with it."""

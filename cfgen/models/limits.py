@@ -94,6 +94,8 @@ class Meter:
 
     def __init__(self, limits: Limits, owner: str = "") -> None:
         self.limits, self.owner = limits, owner
+        #: how many questions an earlier run sent that are not answered yet: they are paid for once they are
+        self.owed: Callable[[], int] = lambda: 0
         self._told = -_TELL_S
         self.requests = 0
         self.cached = 0
@@ -178,7 +180,7 @@ class Meter:
     def _affordable(self) -> bool:
         """Whether the budget covers what is under way and, as far as its price is known, one request more."""
         most, known = self.limits.max_usd, self.limits.usd_image
-        ahead = self.usd + self._under_way * max(self._typical_usd(), known)
+        ahead = self.usd + (self._under_way + self.owed()) * max(self._typical_usd(), known)
         return ahead < most and ahead + known <= most + 1e-9
 
     def _typical_usd(self) -> float:

@@ -78,7 +78,7 @@ def scene_shadows(views: SceneViews) -> ShadowAxis:
     do not.
     """
     scene, chosen = views.scene, [0.0]
-    for t in reversed(views.times if scene.motion_known else []):
+    for t in reversed(views.times if scene.motion_known is True else []):
         if -_BACK_S <= t <= chosen[-1] - _APART_S:
             chosen.append(t)
     axes, turns = [], []

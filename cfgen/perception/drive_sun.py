@@ -46,7 +46,7 @@ def turn(earlier: Scene, later: Scene, gap_s: float) -> Turn | None:
     before, after = whole_motion(earlier), whole_motion(later)
     known = min(gap_s, before.t[-1])
     unknown_s = max(gap_s + after.t[0] - known, 0.0)
-    if not (earlier.motion_known and later.motion_known) or unknown_s > _UNKNOWN_S:
+    if not (earlier.motion_known is True and later.motion_known is True) or unknown_s > _UNKNOWN_S:
         return None
     since = max(known - gap_s, after.t[0])
     angle = _heading(before.t, before.poses, known) - _heading(after.t, after.poses, since)

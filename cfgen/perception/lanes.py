@@ -16,6 +16,7 @@ from cfgen.geometry.camera import ground_points, project, resized
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.lane_lines import lane_chains
+from cfgen.perception.paint import is_solid
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -28,8 +29,8 @@ LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
 LINES_M, LEAST_M = 35.0, 5.0
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
-#: A lane to change to is road over this share of its width, as far as it is in view.
-OPEN = 0.7
+#: A lane to change to is road over this share of its width, as far as it is in view; and at least this wide, m.
+OPEN, BESIDE_M = 0.7, 2.7
 #: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
 MOUTH_M, MOUTH_ROWS = 4.5, 3
 
@@ -70,14 +71,19 @@ class LanesSeen:
 
     Attributes:
         left, right: the lines of the own lane, m to the left of the path (right: negative); None where none is seen.
+        solid: sides on which the picture shows that line painted without gaps.
     """
 
     rolled: Unrolled
     left: float | None
     right: float | None
+    solid: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, view: SceneView, camera: Camera, path: EgoPath) -> "LanesSeen":
+    def of(
+        cls, view: SceneView, camera: Camera, path: EgoPath, image: np.ndarray | None = None
+    ) -> "LanesSeen":
+        """``image``: (H, W, 3) uint8 RGB, the frame itself; without it no line is told to be solid."""
         rolled = unroll(view, camera, path)
         lines = _lines(view, camera, path)
         left = min((y for y in lines if OWN_M[0] <= y <= OWN_M[1]), default=None)
@@ -85,7 +91,16 @@ class LanesSeen:
         if left is not None and right is not None and not LANE_M[0] <= left - right <= LANE_M[1]:
             # the path leaves the middle of the lane, or one of the two is no line: nothing is known
             left = right = None
-        return cls(rolled, left, right)
+        sides = (
+            ()
+            if image is None
+            else tuple(
+                side
+                for side, line in ((1, left), (-1, right))
+                if line is not None and is_solid(image, camera, path, line)
+            )
+        )
+        return cls(rolled, left, right, sides)
 
     @property
     def width_m(self) -> float | None:
@@ -102,14 +117,24 @@ class LanesSeen:
         return self.left if side > 0 else self.right
 
     def open_beyond(self, side: int, half: float) -> bool:
-        """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one.
+        """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one: beyond a line that may be
+        crossed, and as wide as a lane. Beyond a solid one is a shoulder, or oncoming traffic.
 
         Args:
             half: half a lane's width, m, where no line tells it.
         """
+        if side in self.solid or not self._road_beyond(side, half):
+            return False
+        edge = self.edge(side)
+        return edge is None or abs(edge) >= self._start(side, half) + BESIDE_M
+
+    def _start(self, side: int, half: float) -> float:
         line = self.line(side)
-        start = abs(line) if line is not None else half
-        return self._road_between(side * (start + 0.5), side * (start + 2.6)) >= OPEN
+        return abs(line) if line is not None else half
+
+    def _road_beyond(self, side: int, half: float) -> bool:
+        start = self._start(side, half)
+        return self._road_between(side * (start + 0.5), side * (start + BESIDE_M - 0.1)) >= OPEN
 
     def edge(self, side: int) -> float | None:
         """Where sure road ends on ``side`` (1 left, -1 right), m to the left; None where few rows show it."""
@@ -123,7 +148,7 @@ class LanesSeen:
 
         Not beside further lanes, whose far edge is seen too badly.
         """
-        return any(self._mouth(side) for side in (1, -1) if not self.open_beyond(side, LANE_M[0] / 2 + 0.5))
+        return any(self._mouth(side) for side in (1, -1) if not self._road_beyond(side, LANE_M[0] / 2 + 0.5))
 
     def _road_between(self, a: float, b: float) -> float:
         low, high = sorted((a, b))

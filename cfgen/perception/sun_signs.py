@@ -20,6 +20,8 @@ _WITHIN, _BEHIND = math.radians(45), 0.15
 _LEAST_SIGN = 0.3
 #: Share of edges that must agree: below it they may be seams and bends. Set on 53 sunny scenes of one drive.
 _AGREE = 0.7
+#: Edges that agree on an axis so near the road's own may be seams and ruts, rad.
+_SEAMS = math.radians(6)
 #: Sine of the elevation below which a burnt-out patch may be a white truck or gravel.
 _LOW = math.sin(math.radians(2))
 #: Elevation taken for a sun that is out of view, rad.
@@ -105,7 +107,8 @@ def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6
     if shadows is not None and shadows.unison >= _AGREE:
         few = 40 * wide  # a wide view shows more seams that pass for shadows
         length = shadows.length**2 / (shadows.length**2 + few**2)
-        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length
+        aside = 1 - math.exp(-((math.sin(shadows.angle) / math.sin(_SEAMS)) ** 2))
+        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length * aside
         log += cast * np.cos(2 * (AZIMUTHS - shadows.angle))
     return SunSigns(
         log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
@@ -113,8 +116,8 @@ def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6
 
 
 def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
-    """Log odds: sun casts shadows with a blue cast on the road, makes the ground as bright as a sky that is blue; at
-    night nearly all is dark.
+    """Log odds: sun casts shadows with a blue cast on the road, makes the ground as bright as a sky that is blue, and
+    what it lights warmer than what lies in shade; at night nearly all is dark.
 
     Fitted on 32 stills of six data sets and a drive, light that is flat weighing more: on 38 stills of other data
     sets it called none of 22 flat ones sunny, and 8 of 16 sunny ones; scenes of a drive help each other.
@@ -130,7 +133,23 @@ def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> f
         against = float(np.clip(math.log(bright / above), -1.5, 0.8))
         clear = (1 - float(np.clip((above - 0.75) / 0.2, 0, 1))) * min(float(sky.mean()) / 0.08, 1.0)
         blue = (sky_blue(frame, sky) - 0.4) * clear
-    return 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length - 1.05
+    warm = 3.5 * float(np.clip(_warmth(frame) - 0.4, -0.05, 0.3))
+    return 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length + warm - 1.05
+
+
+def _warmth(frame: LightProbe) -> float:
+    """How much redder (log, red against blue) the brightest fifth of what lies below the horizon is than its darkest
+    quarter: the sky lights shade alone, and under clouds it lights all alike."""
+    ground = frame.rows > 0
+    if not ground.any():
+        return 0.0
+    level, colour = frame.lum[ground], frame.linear[ground] + 0.003
+    dark, bright = np.percentile(level, (25, 80))
+    reds = [
+        float(np.log(part[:, 0].mean() / part[:, 2].mean()))
+        for part in (colour[level >= bright], colour[level <= dark])
+    ]
+    return reds[0] - reds[1]
 
 
 def _clear(frame: LightProbe, sky: np.ndarray) -> float:

@@ -54,7 +54,7 @@ class Views:
     ) -> None:
         self.by = {"name": name, **identity}
         self._uses_camera, self.weaker = uses_camera, weaker
-        self._make, self._folder = make, folder
+        self._make, self.folder = make, folder
         self.colours = Views.of(ColourGround(), folder) if backed_by_colours else None
         self._perceiver: Perceiver | None = None
         self._kept: OrderedDict[str, SceneView] = OrderedDict()
@@ -80,7 +80,7 @@ class Views:
         if missing:
             new = self.perceiver.perceive(list(missing.values()))
             for key, view in zip(missing, new, strict=True):
-                if self._folder is not None:
+                if self.folder is not None:
                     write_bytes(self._file(key), view.png())
                 found[key] = self._keep(key, view)
         return [found[key] for key in keys]
@@ -88,7 +88,7 @@ class Views:
     def told(self, frame: Frame) -> dict[str, Any]:
         """Who decided what a frame shows, and its view's file and hash, for the provenance."""
         [view] = self.see([frame])
-        file = {} if self._folder is None else {"file": self._place(self._key(frame))}
+        file = {} if self.folder is None else {"file": self._place(self._key(frame))}
         return {**self.by, **file, "view": view.hash}
 
     def scene(self, scene: Scene, images: Images) -> "SceneViews":
@@ -103,7 +103,7 @@ class Views:
     def _known(self, key: str) -> SceneView | None:
         if key in self._kept:
             return self._kept[key]
-        if self._folder is not None and self._file(key).is_file():
+        if self.folder is not None and self._file(key).is_file():
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # damaged: looked at again
                 return self._keep(key, SceneView.from_png(self._file(key).read_bytes()))
         return None
@@ -115,8 +115,8 @@ class Views:
         return view
 
     def _file(self, key: str) -> Path:
-        assert self._folder is not None
-        return self._folder / self._place(key)
+        assert self.folder is not None
+        return self.folder / self._place(key)
 
     def _place(self, key: str) -> str:
         return f"{key[:2]}/{key}.png"

@@ -67,6 +67,7 @@ from cfgen.records.runs import (
     Verdict,
     Vote,
 )
+from cfgen.records.sampling import Sampling, Stratum, StratumOutcome
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
 from cfgen.records.traces import Claims, Edge, EdgeRating, EdgeRatingFile, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
@@ -140,12 +141,15 @@ __all__ = [
     "Review",
     "ReviewFile",
     "Rollout",
+    "Sampling",
     "Scene",
     "Score",
     "Sha256",
     "Size",
     "Spent",
     "Stored",
+    "Stratum",
+    "StratumOutcome",
     "Swap",
     "Tagging",
     "Trace",

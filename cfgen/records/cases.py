@@ -7,6 +7,7 @@ from pydantic import Field
 from cfgen.records.base import Arm, Identifier, Policy, Record, Sha256, Stored
 from cfgen.records.faults import Fault
 from cfgen.records.hazards import Hazard, Placement
+from cfgen.records.sampling import Sampling, StratumOutcome
 
 
 class GateResult(Record):
@@ -147,6 +148,8 @@ class BuildReport(Stored):
     spent: Spent | None = None
     #: who saw the road in the frames, in words
     perception: str = ""
+    #: where scenes were drawn: what came of each stratum
+    strata: tuple[StratumOutcome, ...] = ()
     #: what could be reached and how that was held; "": everything
     network: str = ""
 
@@ -178,6 +181,8 @@ class Benchmark(Stored):
     own_hazards_only: bool = False
     #: scene_id -> hash of its folder; every scene the build may use
     scenes: dict[str, Sha256]
+    #: how they were drawn, where not all that there were are used
+    sampling: Sampling | None = None
     #: the hazards chosen by name; empty: the whole taxonomy
     hazards: tuple[Identifier, ...] = ()
     inpainter: str

@@ -107,8 +107,8 @@ class Scene(Stored):
     history: Motion
     #: starts after t0; None when the log has none
     future: Motion | None = None
-    #: False for single stills and guessed motion
-    motion_known: bool = True
+    #: False for single stills and guessed motion; "estimated" where the frames themselves tell it
+    motion_known: bool | Literal["estimated"] = True
     #: free key-values of the source, carried along
     extra: dict[str, Any] = Field(default_factory=dict)
     #: the front camera as its own frames show it, by their time; filled by who looks, never stored

@@ -11,6 +11,7 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, centre
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, scene_cameras, typical
 from cfgen.perception.protocol import Perceiver
+from cfgen.perception.stands import LANES_M, HeightClue, height_clue, height_seen
 from cfgen.perception.views import Views
 from cfgen.records import Camera
 from cfgen.scenes.folder import SceneFolder
@@ -18,8 +19,6 @@ from cfgen.scenes.folder import SceneFolder
 #: A stated angle that is off by more is told, deg; of the yaw, which a driver's own path blurs by about _WANDER_DEG a
 #: scene, what is beyond doubt.
 _TOLERANCE_DEG, _WANDER_DEG = 0.5, 1.0
-#: Widths of lanes, m.
-_LANES_M = (2.5, 4.2)
 #: Frames of a scene that are looked at, s.
 _TIMES = (0.0, -1.0, -2.0)
 
@@ -32,6 +31,8 @@ class _Drive:
     camera: Camera
     scenes: int = 0
     seen: list[FrameCamera] = field(default_factory=list)
+    #: what each scene's frame at t0 says of the height
+    heights: list[HeightClue] = field(default_factory=list)
     #: how far the pitch of the scene that strays most is off the stated one, deg, and which it is
     strays: tuple[float, str] = (0.0, "")
 
@@ -51,11 +52,14 @@ class CalibrationCheck:
             images = {(camera.name, t): folder.image(frame) for t, frame in own.items()}
         except InputError:
             return
-        seen = scene_cameras(self._views.scene(scene, images))
+        views = self._views.scene(scene, images)
+        seen = scene_cameras(views)
         key = json.dumps([scene.source, camera.model_dump(mode="json")], sort_keys=True)
         drive = self._drives.setdefault(key, _Drive(path, camera))
         drive.scenes += 1
         drive.seen += seen.values()
+        if 0.0 in seen:
+            drive.heights.append(height_clue(camera, seen[0.0], views.now.things))
         here = typical(list(seen.values()))
         if here.pitch_deg is not None and here.confidence >= SURE:
             off = here.pitch_deg - math.degrees(angles(camera)[0])
@@ -79,7 +83,10 @@ def _disagreement(drive: _Drive) -> str:
     doubt = _TOLERANCE_DEG + 2 * _WANDER_DEG / math.sqrt(drive.scenes)
     if seen.yaw_deg is not None and abs(seen.yaw_deg - yaw) > doubt:
         parts.append(f"yaw {seen.yaw_deg:.1f} degrees where {yaw:.1f} is stated")
-    if seen.lane_width_m is not None and not _LANES_M[0] <= seen.lane_width_m <= _LANES_M[1]:
+    height = height_seen(drive.camera, drive.heights)
+    if height is not None and height.sure:
+        parts.append(height.in_words())
+    elif seen.lane_width_m is not None and not LANES_M[0] <= seen.lane_width_m <= LANES_M[1]:
         parts.append(
             f"a lane {seen.lane_width_m:.1f} m wide from the stated {centre(drive.camera)[2]:.2f} m of height "
             f"({seen.camera_height_m:.2f} m would make it {LANE_M:g} m)"

@@ -174,6 +174,8 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
     if not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
+    elif scene.motion_known == "estimated":
+        yield Fault("warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off")
     for camera in scene.cameras:
         times = np.sort([f.t for f in scene.frames if f.camera == camera.name])
         yield from _gaps(f"frames of camera '{camera.name}'", times, at_least=_FRAME_GAP_S)

@@ -54,7 +54,8 @@ def _tile(folder: Path) -> Image | None:
     )
     bar = np.full((_CAPTION, _WIDTH, 3), 24, np.uint8)
     words = f"{found.scene.scene_id[-32:]}  {found.scene.speed * 3.6:.0f} km/h"
-    words += "" if found.scene.motion_known else " (guessed)"
+    known = found.scene.motion_known
+    words += " (guessed)" if not known else " (estimated)" if known == "estimated" else ""
     cv2.putText(bar, words, (6, 15), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (230, 230, 230), 1, cv2.LINE_AA)
     return np.vstack([small, bar])
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.frames import compose, interpolate, relative
+from cfgen.perception.ego_motion import SURE
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import Image
@@ -28,6 +29,8 @@ _FIT_POINTS, _FIT_STEP_S = 7, 0.05
 
 #: key of a scene's ``extra``: its one picture stands for every frame that a planner wants
 STILL = "still"
+#: key of what tells how its motion was measured
+MEASURED = "motion_from"
 
 Array = NDArray[np.float64]
 #: pixels, an encoded JPEG or PNG, or a file to copy byte by byte
@@ -119,6 +122,7 @@ class Drive:
         epoch: seconds to add to ``t`` for UTC since 1970; None when unknown.
         place: None when unknown. With ``epoch`` it tells where the sun stands.
         motion_known: False when poses or speeds are guesses.
+        fit: (T,) 0..1, of motion that was measured in the frames: how well they bear it out; else None.
     """
 
     name: str
@@ -131,6 +135,7 @@ class Drive:
     epoch: float | None = None
     place: Place | None = None
     motion_known: bool = True
+    fit: Array | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -232,11 +237,21 @@ class Moment:
             frames=tuple(frames),
             history=history,
             future=future,
-            motion_known=drive.motion_known,
+            motion_known=self._known(extra),
             extra=extra
             | {"drive": plain(drive.name), "t0_in_drive_s": round(t0 - float(drive.streams[0].times[0]), 4)},
         )
         return scene, images
+
+    def _known(self, extra: dict[str, Any]) -> bool | Literal["estimated"]:
+        """Whether the motion is known; of one that was measured in the frames, ``extra`` is told how well."""
+        drive = self.drive
+        if drive.fit is None:
+            return drive.motion_known
+        near = (drive.t >= self.t0 - HISTORY_S - 1e-3) & (drive.t <= self.t0 + 1e-3)
+        fit = float(drive.fit[near].mean()) if near.any() else 0.0
+        extra[MEASURED] = {"by": "pictures", "fit": round(fit, 3)}
+        return "estimated" if fit >= SURE else False
 
 
 def identifier(name: str) -> str:

@@ -142,7 +142,9 @@ class SceneFile(BaseModel):
     speed_t0: float | None = Field(default=None, description="m/s; without history, it is assumed constant")
     future: tuple[Row, ...] | None = Field(default=None, description="rows as in history, after t0")
     future_t: tuple[float, ...] | None = None
-    motion_known: bool | None = Field(default=None, description="false for guessed motion")
+    motion_known: bool | Literal["estimated"] | None = Field(
+        default=None, description="false for guessed motion, estimated where it was measured in the frames"
+    )
     cameras: tuple[CameraBlock, ...] = Field(default=(), description="cameras besides the front one")
     frames: tuple[Frame, ...] = Field(
         default=(), description="frames besides image: camera, t (s, its own, at or before 0), image"

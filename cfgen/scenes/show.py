@@ -102,6 +102,7 @@ def describe(path: Path, faults: list[Fault]) -> str:
 def _facts(folder: SceneFolder) -> str:
     scene, camera = folder.scene, folder.scene.front
     pitch, yaw, roll = (round(math.degrees(a), 1) + 0.0 for a in angles(camera))  # + 0.0: no "-0.0"
+    known = scene.motion_known
     facts = [
         scene.source,
         scene.license,
@@ -110,7 +111,7 @@ def _facts(folder: SceneFolder) -> str:
         f"{camera.model} {camera.width}x{camera.height}",
         f"camera at {centre(camera)[2]:.2f} m, pitch {pitch:.1f}, yaw {yaw:.1f}, roll {roll:.1f} degrees",
         f"{len(scene.cameras)} cameras, {len(scene.frames)} frames",
-        "" if scene.motion_known else "motion guessed",
+        "motion guessed" if not known else "motion estimated" if known == "estimated" else "",
     ]
     return " · ".join(fact for fact in facts if fact)
 

@@ -200,3 +200,24 @@ def test_unknown_names_list_the_known_ones():
         create_segmenter("sam9")
     with pytest.raises(InputError, match="expected one of: grounding-dino, onnx, sam3"):
         create_detector("yolo")
+
+
+def test_a_whole_sam3_as_transformers_saves_it_serves_as_segmenter_and_as_detector(tmp_path):
+    """Every weight of both is the one that was saved, none is drawn anew."""
+    import torch
+    from safetensors.torch import load_file
+
+    whole = tiny_masks.tiny_sam3_whole(tmp_path)
+    segmenter = create_segmenter("sam3", {"model": str(whole)})
+    detector = create_detector("sam3", {"model": str(whole), "threshold": 0.0})
+    assert len(segmenter.segment(PICTURE, PROMPTS)) == 3
+    assert detector.detect(PICTURE, "deer")
+    saved = load_file(whole / "model.safetensors")
+    for made in (segmenter, detector):
+        for name, weight in made._model[0].state_dict().items():
+            ends = (name.replace("vision_encoder.neck.", ""), name)
+            assert any(
+                saved[k].shape == weight.shape and torch.equal(saved[k], weight)
+                for k in saved
+                if k.endswith(ends)
+            ), name

@@ -8,7 +8,9 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import missing_road
 from cfgen.hazards.zones import Lanes, poses_to_try
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.networks import TwinLiteNet
 from cfgen.perception.view import SceneView
+from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn
 from tests.hazards.test_placement import TAXONOMY
 
@@ -141,3 +143,37 @@ def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():
     seen = lanes_of(lambda x, y: between(-3, 3)(x, y) | ((y < 0) & (x > 16) & (x < 24)))
     assert missing_road(scene, runner, seen) == ""
     assert "no rails" in missing_road(scene, tram, seen)
+
+
+def test_nobody_changes_over_a_solid_line_and_a_narrow_strip_is_no_lane():
+    """Networks fill the gaps of dashes: both lines are whole in the view, and dashed to the left in the picture."""
+    camera = drawn.CAMERA
+    v, u = np.mgrid[: camera.height, : camera.width]
+    xy, _ = ground_points(camera, np.column_stack([u.ravel(), v.ravel()]))
+    x, y = np.nan_to_num(xy).T.reshape(2, camera.height, camera.width)
+    near = (x > 3) & (x < 60)
+    left, right = (near & (np.abs(y - line) < 0.12) for line in (1.8, -1.8))
+    image = np.full((camera.height, camera.width, 3), 90, np.uint8)
+    image[(left & (x % 12 < 4)) | right] = (230, 200, 80)
+    path = EgoPath.from_scene(drawn.scene())
+    for width, sides in ((3.5, (1,)), (2.3, ())):
+        road = near & (np.abs(y) < 1.8 + width)
+        view = SceneView(road, left | right, (camera.width, camera.height), None, {"name": "drawn"})
+        seen = LanesSeen.of(view, camera, path, image)
+        assert seen.solid == (-1,)
+        assert Lanes.of(drawn.scene(), seen).open == sides
+        assert LanesSeen.of(view, camera, path).solid == (), "only a picture tells"
+
+
+def test_one_line_tells_where_the_lane_is():
+    for line, middle in ((1.4, -0.35), (-2.2, -0.45), (3.1, 0.0)):  # 3.1: not of a lane 3.5 m wide
+        lanes = Lanes.of(drawn.scene(), lanes_of(between(-4, 4), (line,)))
+        assert lanes.middle == pytest.approx(middle, abs=0.15)
+
+
+def test_a_paved_shoulder_of_a_real_freeway_is_no_lane(real, models):
+    folder = load_scene(real / "udacity_lanelines" / "scenes" / "lanelines_058")
+    image, scene = folder.image(), folder.scene
+    view = TwinLiteNet(str(models / "twinlitenet.onnx"))._view(image)
+    seen = LanesSeen.of(view, scene.front, EgoPath.from_scene(scene), image)
+    assert Lanes.of(scene, seen).open == (1,)

@@ -138,6 +138,22 @@ def test_a_burnt_out_patch_at_the_horizon_is_not_the_sun(above_px, radius, by):
     assert find_sun(probe_light(image, CAMERA)).source == by
 
 
+def test_edges_along_the_road_may_be_seams_and_do_not_tell_where_the_sun_is():
+    frame = probe_light(road(None, sky=(255, 255, 255))[0], CAMERA)
+    sure = [find_sun(frame, ShadowAxis(math.radians(deg), 0.72, 60.0)).confidence for deg in (2, 30)]
+    assert sure[0] < CONFIDENT <= sure[1]
+
+
+def test_what_the_sun_lights_is_warmer_than_shade_and_under_clouds_all_is_alike():
+    """No shadow on the road; beside it things stand half in shade, which is blue where the sky lights it alone."""
+    shines = []
+    for lit, shade in (((200, 185, 150), (40, 52, 70)), ((185, 185, 182), (52, 52, 50))):
+        image, _ = road(None, sky=(120, 150, 205))
+        image[210:, :200], image[210:, 420:] = lit, shade
+        shines.append(find_sun(probe_light(image, CAMERA)).shines)
+    assert shines[0] > shines[1] + 0.1
+
+
 def test_nothing_to_tell_by_is_unknown():
     image, _ = road(None, sky=(255, 255, 255))
     found = find_sun(probe_light(image, CAMERA))

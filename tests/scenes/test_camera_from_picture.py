@@ -166,7 +166,7 @@ def test_a_folder_of_frames_is_stored_as_their_orientation_says(tmp_path):
     for i in range(81):
         lying[:, 120:] = (0, 100 + i, 0)
         Image.fromarray(lying).save(frames / f"{i:03d}.png", exif=exif)
-    reader = open_reader("video", frames, {"fps": 10})
+    reader = open_reader("video", frames, {"fps": 10, "speed": 10})
     assert import_scenes(reader, tmp_path / "out", limit=1, quiet=True).written == 1
     folder = load_scene(find_scenes(tmp_path / "out")[0])
     shown = folder.image()

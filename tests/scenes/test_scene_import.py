@@ -214,7 +214,7 @@ def test_image_sequence(tmp_path):
     folder.mkdir()
     for i in range(90):
         Image.fromarray(np.full((54, 96, 3), i, np.uint8)).save(folder / f"{i:04d}.png")
-    import_scenes(open_reader("video", folder, {"fps": 10}), tmp_path / "out", quiet=True)
+    import_scenes(open_reader("video", folder, {"fps": 10, "speed": 10}), tmp_path / "out", quiet=True)
     found = load_scene(tmp_path / "out" / "seq_002000")
     assert found.image().mean() == 20
     with pytest.raises(InputError, match="--option fps=30"):

@@ -10,6 +10,7 @@ from cfgen.core.errors import CfgenError
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import centre
 from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.masks.onnx_detector import OnnxDetector
 from cfgen.masks.protocol import Detection
 from cfgen.records import Size
 from cfgen.scenes.folder import load_scene
@@ -72,6 +73,15 @@ def test_the_table_counts_each_height_and_all_large_ones(capsys):
     assert capsys.readouterr().out.splitlines()[1].split() == (
         ["dog", "d", "0.00", "/1", "0.50", "/2", "1.00", "/1", "0.67", "/3"]
     )
+
+
+def test_most_dogs_that_are_shipped_are_seen_as_dogs(models):
+    detector = OnnxDetector(str(models / "fastestdet.onnx"))
+    folders = [load_scene(path) for path in recognize._scenes(None)[:6]]
+    shown = recognize.inserts(load_taxonomy().get("dog"), folders, [90], [detector])
+    seen = [recognize.judged(one, {"d": detector})["d"] for one in shown]
+    assert len(seen) >= 4
+    assert sum(seen) >= 0.6 * len(seen)
 
 
 def test_a_model_that_no_hazard_has_is_named():

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 from body import coats
-from body.beast import Beast, bundle
+from body.beast import Beast, Colour, bundle
 from body.beasts import (
     BOAR,
     CAT,
+    COLLIE,
     COW,
     DEER,
     DOG,
@@ -67,9 +68,21 @@ def _varied(beast: Beast, seed: int) -> Beast:
 def _cow(seed: int) -> list[Part]:
     beast = _varied(COW, seed)
     udder = shell(
-        Solid().add(ellipsoid((-0.42, 0, 0.68), (0.17, 0.14, 0.11))), (0.45, 0.26, 0.21), "skin", 0.012
+        Solid().add(ellipsoid((-0.42, 0, 0.66), (0.2, 0.16, 0.14))), (0.5, 0.3, 0.25), "skin", 0.012
     )
-    return [*beast.parts(coats.cow(beast, seed), seed), udder, *beast.eyes(0.028)]
+    return [*beast.parts(coats.cow(beast, seed), seed), udder, *beast.eyes(0.028), *_horns(beast)]
+
+
+def _horns(beast: Beast) -> list[Part]:
+    """Two short horns, out and up."""
+    x, z, high, wide = beast.head[0]
+    way = np.array(
+        [(x + 0.03, wide * 0.6, z + high * 0.6), (x + 0.05, 0.2, z + 0.12), (x + 0.08, 0.25, z + 0.24)]
+    )
+    return [
+        pipe(beast.looking(list(way * (1, s, 1))), [0.032, 0.024, 0.006], (0.55, 0.48, 0.36), "leather")
+        for s in (1, -1)
+    ]
 
 
 def _sheep(seed: int) -> list[Part]:
@@ -178,12 +191,19 @@ def boars(seed: int = 0) -> Objects:
     return build([*_boar(seed, False), *young[0], *young[1]])
 
 
-def dog(seed: int = 0, shepherd: bool = False) -> Objects:
-    """A trotting dog: a yellow retriever with a collar, or a shepherd."""
-    if shepherd:
-        return build(SHEPHERD.parts(coats.shepherd(SHEPHERD, seed), seed) + SHEPHERD.eyes(0.012))
-    parts = DOG.parts(coats.retriever(DOG, seed), seed) + DOG.eyes(0.013)
-    return build([*parts, _collar(DOG, (0.3, 0.02, 0.02))])
+DOGS: dict[str, tuple[Beast, Callable[[Beast, int], Colour]]] = {
+    "labrador": (DOG, coats.labrador),
+    "shepherd": (SHEPHERD, coats.shepherd),
+    "collie": (COLLIE, coats.collie),
+}
+
+
+def dog(seed: int = 0, breed: str = "labrador") -> Objects:
+    """A trotting dog, its mouth open; the yellow one wears a collar."""
+    beast, coat = DOGS[breed]
+    parts = beast.parts(coat(beast, seed), seed) + beast.eyes(0.0115, 0.9, 0.86)
+    parts += [beast.nose(0.019), beast.tongue(0.05)]
+    return build([*parts, _collar(beast, (0.3, 0.02, 0.02))] if breed == "labrador" else parts)
 
 
 #: Back, stripes, and how far up legs are white (m).
@@ -195,9 +215,13 @@ CATS: dict[str, tuple[Rgb, Rgb, float]] = {
 
 
 def cat(seed: int = 0, coat: str = "ginger") -> Objects:
-    """A cat on its way across, low, its tail out behind it, with a white face and paws."""
+    """A cat on its way across, its tail up, with a white face and paws."""
     back, stripe, white = CATS[coat]
-    return build(CAT.parts(coats.cat(CAT, seed, back, stripe, white), seed) + CAT.eyes(0.009))
+    return build(
+        CAT.parts(coats.cat(CAT, seed, back, stripe, white), seed)
+        + CAT.eyes(0.0095, 0.6, 0.92)
+        + [CAT.nose(0.006, (0.3, 0.13, 0.11))]
+    )
 
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
@@ -246,7 +270,7 @@ CHESTNUT: tuple[Rgb, Rgb] = ((0.26, 0.12, 0.052), (0.3, 0.17, 0.085))
 FEW: dict = {"samples": 10}
 MODELS = {
     "deer": Model(deer, {"doe": {}, "stag": {"antlers": True}}, **FEW, fur=0.03),
-    "dog": Model(dog, {"labrador": {}, "shepherd": {"shepherd": True}}, **FEW, pixels=200, fur=0.03),
+    "dog": Model(dog, {breed: {"breed": breed} for breed in DOGS}, **FEW, pixels=200, fur=0.03),
     "cat": Model(
         cat, {coat: {"coat": coat} for coat in CATS}, **FEW, pixels=150, azimuths=about(90, 270), fur=0.012
     ),

@@ -3,6 +3,8 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,14 @@ from cfgen.cli.options import (
     add_options,
     add_perception,
     add_taxonomy,
+    add_where,
     band,
     dollars,
     names,
     parse_options,
     positive,
 )
-from cfgen.core.errors import Shortfall
+from cfgen.core.errors import InputError, Shortfall
 from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:
@@ -28,9 +31,17 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = subparsers.add_parser(
         "build", help="make a benchmark: add one hazard to each of N driving scenes"
     )
+    parser.add_argument(
+        "--definition",
+        default="",
+        metavar="NAME|FILE",
+        help="a frozen benchmark, such as cfgen66-demo-v1: its own options, and every case is held against it; takes "
+        "--out, --scenes, --jobs, --strict, --quiet beside it",
+    )
     parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
     parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
     parser.add_argument("--scenes", type=Path, help="folder of scenes (default: the demo scenes)")
+    _add_choice(parser)
     add_taxonomy(parser)
     parser.add_argument("--hazards", type=names, default=(), metavar="A,B", help="only these hazards")
     parser.add_argument("--seed", type=int, default=0)
@@ -91,11 +102,46 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_network(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress")
-    parser.set_defaults(func=_build)
+    parser.set_defaults(func=partial(_build, parser))
 
     parser = subparsers.add_parser("verify", help="re-derive every hash of a benchmark directory")
     parser.add_argument("bench", type=Path)
     parser.set_defaults(func=_verify)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    add_where(parser, "use")
+    parser.add_argument(
+        "--quota",
+        type=_counted(int),
+        action="append",
+        default=[],
+        metavar="TAG=VALUE:N",
+        help="so many of the cases from scenes with this tag, or that meet a condition; repeatable",
+    )
+    parser.add_argument(
+        "--weights",
+        type=_counted(float),
+        action="append",
+        default=[],
+        metavar="TAG=VALUE:W",
+        help="scenes with this tag, or that meet a condition, are drawn W times as often as others; repeatable",
+    )
+
+
+def _counted(number: Callable[[str], float]) -> Callable[[str], tuple[str, float]]:
+    def read(text: str) -> tuple[str, float]:
+        condition, colon, count = text.rpartition(":")
+        try:
+            if not colon or not condition.strip():
+                raise ValueError
+            return condition.strip(), number(count)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"expected tag=value:{number.__name__}, found '{text}'"
+            ) from None
+
+    return read
 
 
 def _controls(text: str) -> tuple[str, ...]:
@@ -115,14 +161,19 @@ def _factors(text: str) -> tuple[float, ...]:
     return factors
 
 
-def _build(arguments: argparse.Namespace) -> int:
+def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     import cfgen
 
+    if arguments.definition:
+        return _build_definition(parser, arguments)
     made = cfgen.build(
         arguments.out,
         n=arguments.n,
         seed=arguments.seed,
         scenes=arguments.scenes,
+        where=arguments.where,
+        quota=dict(arguments.quota),
+        weights=dict(arguments.weights),
         taxonomy=arguments.taxonomy,
         taxonomy_only=arguments.taxonomy_only,
         hazards=arguments.hazards,
@@ -160,6 +211,30 @@ def _build(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    kept = ("command", "func", "definition", "out", "scenes", "jobs", "strict", "quiet")
+    usual = vars(parser.parse_args([]))
+    given = [name for name, value in vars(arguments).items() if name in usual and value != usual[name]]
+    if strange := [name for name in given if name not in kept]:
+        raise InputError(
+            f"--{strange[0].replace('_', '-')}: '{arguments.definition}' is frozen with its own options; leave it out"
+        )
+    made = cfgen.build_definition(
+        arguments.definition,
+        arguments.out,
+        scenes=arguments.scenes,
+        jobs=arguments.jobs,
+        strict=arguments.strict,
+        quiet=arguments.quiet,
+    )
+    if made.built:
+        _print(made.built, arguments.out)
+    print(f"\n{len(made)} cases in {arguments.out}, each as '{arguments.definition}' tells")
+    return 0
+
+
 def _print(summary: "BuildReport", out: Path) -> None:
     print(f"road seen by: {summary.perception}\n")
     print("hazard                          accepted  tried")
@@ -173,6 +248,8 @@ def _print(summary: "BuildReport", out: Path) -> None:
         print("\nnot drawn from, for what the scene lacks:")
         for reason, count in summary.unsuited.items():
             print(f"{count:>6}  {reason}")
+    if summary.strata:
+        _print_strata(summary)
     if summary.faults:
         print(
             "\nfaults: these broke and are no refusals; what was lost was replaced where there were pairs left:"
@@ -189,6 +266,15 @@ def _print(summary: "BuildReport", out: Path) -> None:
         print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)
     if summary.undrawable:
         print(f"\nleft out, this inpainter has no model for them: {', '.join(summary.undrawable)}")
+
+
+def _print_strata(summary: "BuildReport") -> None:
+    print("\nscenes that match       drawn   tried  with a case   cases  of   stratum")
+    for row in summary.strata:
+        print(
+            f"{row.scenes:>19} {row.drawn:>11} {row.tried:>7} {row.with_case:>12} {row.cases:>7} {row.wanted:>3}   "
+            f"{row.condition}"
+        )
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.cli.commands.lists import needs
-from cfgen.cli.options import add_options, add_perception, parse_options, positive, seconds
+from cfgen.cli.options import add_options, add_perception, add_where, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.faults import ends_the_run, fault_of
 
@@ -27,6 +27,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
     action = actions.add_parser("list", help="one line per scene")
     action.add_argument("folder", type=Path)
+    add_where(action, "list")
+    action.add_argument("--count", metavar="TAG", help="how many scenes have each value of this tag")
     action.set_defaults(func=_list)
 
     action = actions.add_parser("check", help="name every fault; exit code 1 when a scene cannot be used")
@@ -120,7 +122,16 @@ def _list(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.folder import find_scenes, load_scene
 
     unusable = 0
-    folders = find_scenes(arguments.folder)
+    if arguments.count:
+        return _count(arguments)
+    if arguments.where:
+        from cfgen.scenes.sampling import matching
+
+        scenes, matched = matching(arguments.folder, arguments.where)
+        folders = [scene.folder for scene in matched]
+        print(f"{len(matched)} of {len(scenes)} scenes match")
+    else:
+        folders = find_scenes(arguments.folder)
     print(f"{'scene':<32} {'km/h':>5} {'cameras':>7} {'frames':>6} {'future':>7}  camera model and source")
     for path in folders:
         try:
@@ -137,6 +148,26 @@ def _list(arguments: argparse.Namespace) -> int:
         )
     if unusable:
         raise Shortfall(f"{unusable} of {len(folders)} scenes cannot be used; the reasons are above")
+    return 0
+
+
+def _count(arguments: argparse.Namespace) -> int:
+    from collections import Counter
+
+    from cfgen.scenes.condition import condition
+    from cfgen.scenes.index import known_tags
+    from cfgen.scenes.sampling import matching
+
+    scenes, matched = matching(arguments.folder, arguments.where)
+    condition(arguments.count).check(known_tags(scenes))
+    counts: Counter[str] = Counter()
+    for scene in matched:
+        value = scene.tags.get(arguments.count)
+        words = value if isinstance(value, list) else ["(none)" if value is None else value]
+        counts.update(f"{round(w, 1):g}" if isinstance(w, float) else str(w) for w in words)
+    print(f"{len(matched)} of {len(scenes)} scenes match")
+    for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        print(f"{count:>8}  {word}")
     return 0
 
 

@@ -153,9 +153,13 @@ class Diffusion:
             strength = repaint_share(request.hazard) if settings.repaint is None else settings.repaint
         if too_few := self.too_few(strength):
             raise InpaintRefusedError(f"inpainter '{self.name}': {too_few}")
-        size = canvas_size(height, width, settings.resolution, self.multiple)
+        size = self.canvas(height, width)
         words = instruction(request) if self.instructed else description(request)
         return Task(number, request, size, strength, words, negative(request, settings.negative_prompt))
+
+    def canvas(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width of the canvas for a crop: a size that the pipeline takes as it is."""
+        return canvas_size(height, width, self.settings.resolution, self.multiple)
 
     def _kind(self, task: Task) -> tuple[tuple[int, int], float]:
         """Tasks of one kind go into a batch together."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from cfgen.core.errors import CfgenError
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
 from cfgen.inpaint.diffusion.sigmas import FULL, as_given, bend_of, schedule
@@ -47,7 +48,12 @@ class Editor(Diffusion):
 
     def mu(self, engine: Engine, tokens: int) -> float:
         """What the pipeline derives from a canvas of so many tokens, to shift its sigmas by."""
-        raise NotImplementedError
+        from diffusers.pipelines.flux.pipeline_flux import calculate_shift
+
+        config = engine.pipe.scheduler.config
+        names = ("base_image_seq_len", "max_image_seq_len", "base_shift", "max_shift")
+        usual = (256, 4096, 0.5, 1.15)
+        return float(calculate_shift(tokens, *(config.get(n, u) for n, u in zip(names, usual, strict=True))))
 
     def _sigmas(self, engine: Engine, task: Task) -> list[float]:
         cells = [side // engine.pipe.vae_scale_factor // 2 for side in task.size]
@@ -69,6 +75,11 @@ class Editor(Diffusion):
                 generator=self.generators(tasks),
                 output_type="np",
             ).images
+        if made[0].shape[:2] != tasks[0].size:
+            raise CfgenError(
+                f"inpainter '{self.name}': {self.pipeline} of diffusers brought a picture of {tasks[0].size} pixels "
+                f"(height, width) to {made[0].shape[:2]}: it resizes; install the version in constraints.txt"
+            )
         return [picture * np.float32(255) for picture in made]
 
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:

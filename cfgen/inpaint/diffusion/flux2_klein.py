@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import Field
+
 from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.editor import Editor
 from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
@@ -13,6 +15,8 @@ class Flux2KleinOptions(Options):
     steps: Steps = 4
     #: only base models, which are not distilled, heed it
     guidance: Guidance = 1.0
+    #: the pipeline shrinks what is larger
+    resolution: int = Field(default=1024, ge=32, le=1024)
 
 
 class Flux2Klein(Editor):

@@ -7,6 +7,9 @@ from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.editor import Editor
 from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
 
+#: Rounding to whole cells changes the proportions: the second or third size stays as it is.
+_MOST_ROUNDS = 8
+
 
 class QwenImageEditOptions(Options):
     model: str = "Qwen/Qwen-Image-Edit"
@@ -26,13 +29,17 @@ class QwenImageEdit(Editor):
     Options = QwenImageEditOptions
     pipeline = "QwenImageEditInpaintPipeline"
 
-    def mu(self, engine: Engine, tokens: int) -> float:
-        from diffusers.pipelines.qwenimage.pipeline_qwenimage_edit_inpaint import calculate_shift
+    def canvas(self, height: int, width: int) -> tuple[int, int]:
+        """The pipeline brings every picture to a megapixel of its proportions: one that it leaves as it is."""
+        from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_inpaint as module
 
-        config = engine.pipe.scheduler.config
-        names = ("base_image_seq_len", "max_image_seq_len", "base_shift", "max_shift")
-        usual = (256, 4096, 0.5, 1.15)
-        return float(calculate_shift(tokens, *(config.get(n, u) for n, u in zip(names, usual, strict=True))))
+        wide, high = width, height
+        for _ in range(_MOST_ROUNDS):
+            before = wide, high
+            wide, high, _ = module.calculate_dimensions(1024 * 1024, wide / high)
+            if (wide, high) == before:
+                break
+        return high, wide
 
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         told: dict[str, Any] = {

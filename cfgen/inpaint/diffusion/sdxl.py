@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from cfgen.inpaint.diffusion import load
+from cfgen.inpaint.diffusion import control, load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
 from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
 
@@ -27,7 +28,7 @@ _SCHEDULERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class _Preset:
+class Preset:
     """Few-step settings: the adapter they need, and what replaces the defaults."""
 
     lora: str
@@ -37,9 +38,9 @@ class _Preset:
 
 
 #: LCM-LoRA (Luo et al., 2023) and Hyper-SD (Ren et al., 2024), as their authors say to use them.
-_PRESETS = {
-    "lcm": _Preset("latent-consistency/lcm-lora-sdxl", "lcm", 8, 1.5),
-    "hyper": _Preset("ByteDance/Hyper-SD:Hyper-SDXL-8steps-lora.safetensors", "ddim", 8, 0.0),
+PRESETS = {
+    "lcm": Preset("latent-consistency/lcm-lora-sdxl", "lcm", 8, 1.5),
+    "hyper": Preset("ByteDance/Hyper-SD:Hyper-SDXL-8steps-lora.safetensors", "ddim", 8, 0.0),
 }
 
 
@@ -51,6 +52,9 @@ class SdxlOptions(Options):
     preset: Literal["", "lcm", "hyper"] = ""
     #: where the preset's adapter lies, if not on the Hub
     preset_lora: str = ""
+    #: a depth ControlNet: a folder, or a name on the Hub such as diffusers/controlnet-depth-sdxl-1.0; "" for none
+    control: str = ""
+    control_scale: float = Field(default=0.5, ge=0, le=2)
     #: for a single .safetensors file: the folder or name that its configuration is taken from
     config: str = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
 
@@ -67,7 +71,7 @@ class Sdxl(Diffusion):
 
     def complete(self, settings: SdxlOptions) -> SdxlOptions:
         """A preset's settings where they are not given."""
-        preset = _PRESETS.get(settings.preset)
+        preset = PRESETS.get(settings.preset)
         if preset is None:
             return settings
         follows = {
@@ -104,25 +108,23 @@ class Sdxl(Diffusion):
         if self.settings.scheduler != "checkpoint":
             pipe.scheduler = _scheduler(self.settings.scheduler, pipe.scheduler.config)
         load.add_loras(self.name, pipe, self.loras())
+        if self.settings.control:
+            pipe = control.with_control(self.name, pipe, self.settings.control, self.dtype)
         pipe.vae.to(torch.float32)
         pipe.unet.to(memory_format=torch.channels_last)
         pipe.vae.to(memory_format=torch.channels_last)
         load.put_on(pipe, self.settings, self.device, "unet")
-        return engine
+        return Engine(pipe, engine.revision)
 
     def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
 
         pipe = engine.pipe
-
         with torch.inference_mode():
-            latents, masked, mask = self._encoded(pipe, tasks)
             height, width = tasks[0].size
             made = pipe(
                 **self._texts(engine, tasks),
-                image=latents,
-                mask_image=mask,
-                masked_image_latents=masked,
+                **self._pictures(pipe, tasks),
                 height=height,
                 width=width,
                 strength=tasks[0].strength,
@@ -131,7 +133,23 @@ class Sdxl(Diffusion):
                 generator=self.generators(tasks),
                 output_type="latent",
             ).images
+            if self.settings.control:
+                pipe.vae.to(torch.float32)  # that pipeline leaves it in the others' dtype
             return self._decoded(pipe, made, tasks[0].size)
+
+    def _pictures(self, pipe: Any, tasks: Sequence[Task]) -> dict[str, Any]:
+        """The call's arguments for what is repainted, where, and at what depth."""
+        if self.settings.control:
+            scale = {"controlnet_conditioning_scale": self.settings.control_scale}
+            return {**control.shown(pipe, tasks, self.cell), **scale}
+        latents, masked, mask = self._encoded(pipe, tasks)
+        return {"image": latents, "mask_image": mask, "masked_image_latents": masked}
+
+    def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
+        told = super()._report(task, engine)
+        if self.settings.control:
+            told["control"] = control.report(self.settings.control, self.settings.control_scale)
+        return told
 
     def _encoded(self, pipe: Any, tasks: Sequence[Task]) -> tuple[Any, Any, Any]:
         """Latents of the images and of the images without what is masked, and the mask (B, 1, H, W)."""

@@ -10,44 +10,56 @@ import pytest
 import torch
 from PIL import Image
 
+from cfgen.core.errors import CfgenError, InputError
+from cfgen.inpaint.diffusion.canvas import canvas_size
+from cfgen.inpaint.diffusion.flux import FluxFill, FluxKontext
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.prompt import instruction, light_words
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit
 from cfgen.inpaint.diffusion.sigmas import schedule
+from cfgen.inpaint.diffusion.z_image import ZImage
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import INPAINTERS
 from tests.inpaint.diffusion.asked import apart, guided, request
-from tests.inpaint.diffusion.tiny_editors import tiny_klein, tiny_qwen
+from tests.inpaint.diffusion.tiny_editors import tiny_fill, tiny_klein, tiny_kontext, tiny_qwen, tiny_z_image
 from tests.inpaint.test_inpaint import make_hazard, make_job
 
+#: Each editor and its tiny checkpoint.
+KINDS = {
+    "flux2-klein": (Flux2Klein, tiny_klein),
+    "qwen-image-edit": (QwenImageEdit, tiny_qwen),
+    "flux-fill": (FluxFill, tiny_fill),
+    "flux-kontext": (FluxKontext, tiny_kontext),
+    "z-image": (ZImage, tiny_z_image),
+}
+
 
 @pytest.fixture(scope="module")
-def klein(tmp_path_factory):
-    return tiny_klein(tmp_path_factory.mktemp("klein"))
-
-
-@pytest.fixture(scope="module")
-def qwen(tmp_path_factory):
-    return tiny_qwen(tmp_path_factory.mktemp("qwen"))
+def checkpoints(tmp_path_factory):
+    return functools.cache(lambda name: str(KINDS[name][1](tmp_path_factory.mktemp(name))))
 
 
 @pytest.fixture
-def painter(request, klein, qwen, monkeypatch):
+def painter(request, checkpoints, monkeypatch):
     """A function that makes the inpainter under test with more options."""
-    if request.param == "flux2-klein":
-        return lambda **more: Flux2Klein(model=str(klein), resolution=128, **more)
+    kind, model = KINDS[request.param][0], checkpoints(request.param)
+    if request.param != "qwen-image-edit":
+        few = {} if request.param == "flux2-klein" else {"steps": 4}
+        return lambda **more: kind(model=model, resolution=128, **{**few, **more})
     from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_inpaint as module
 
     real = module.calculate_dimensions
-    monkeypatch.setattr(module, "calculate_dimensions", lambda area, ratio: real(64 * 64, ratio))
-    return lambda **more: QwenImageEdit(model=str(qwen), **{"steps": 3, **more})
+    monkeypatch.setattr(module, "calculate_dimensions", lambda area, ratio: real(128 * 128, ratio))
+    return lambda **more: kind(model=model, **{"steps": 3, **more})
 
 
-both = pytest.mark.parametrize("painter", ["flux2-klein", "qwen-image-edit"], indirect=True)
+each = pytest.mark.parametrize("painter", list(KINDS), indirect=True)
+#: FLUX Fill paints what is outside the mask as well; cfgen pastes only what is inside.
+holding = pytest.mark.parametrize("painter", [k for k in KINDS if k != "flux-fill"], indirect=True)
 
 
-@both
+@each
 def test_a_batch_gives_what_single_requests_give_and_seeds_decide(painter):
     asked = [
         request(seed=1),
@@ -68,7 +80,7 @@ def test_a_batch_gives_what_single_requests_give_and_seeds_decide(painter):
     assert batch[1].report["steps_run"] == 2
 
 
-@both
+@holding
 def test_white_is_repainted_and_black_is_kept(painter, monkeypatch):
     """What the VAE is given to decode: other words change the cells that are white and no other."""
     mask = np.zeros((48, 48), np.uint8)
@@ -91,11 +103,11 @@ def test_white_is_repainted_and_black_is_kept(painter, monkeypatch):
     assert moved[cells == 255].min() > 0
 
 
-@both
+@each
 def test_strength_is_the_noise_that_a_guides_insert_is_given(painter, monkeypatch):
     """What the VAE is given to decode: weights that say nothing leave the noise in it."""
     asked, decoded, starts = guided(request(prompt="a box")), [], []
-    strengths = (0.02, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+    strengths = (0.02, 0.2, 0.4, 0.6, 0.8)
     for strength in strengths:
         made = painter(repaint=strength)
         vae = made._engine().pipe.vae
@@ -118,15 +130,12 @@ def test_a_schedule_starts_where_it_is_told_and_falls(start, bend):
     assert sigmas[-1] > 0
 
 
-@both
+@each
 def test_a_whole_schedule_is_the_pipelines_own(painter, monkeypatch):
     made = painter()
     task = made._task(0, request())
     engine, seen = made._engine(), []
-    size = (
-        (64, 64) if made.name == "qwen-image-edit" else task.size
-    )  # its fixture's pipeline shrinks pictures
-    wanted = made._sigmas(engine, replace(task, size=size))
+    wanted = made._sigmas(engine, task)
     pipe, kept = engine.pipe, engine.pipe.scheduler
     step = type(kept).set_timesteps
 
@@ -145,13 +154,41 @@ def test_a_whole_schedule_is_the_pipelines_own(painter, monkeypatch):
     assert wanted == pytest.approx(seen[0][:-1].tolist(), abs=1e-5)
 
 
-@both
+@pytest.mark.parametrize("painter", ["flux-fill"], indirect=True)
 def test_outside_the_mask_frames_stay_bit_identical(painter):
     job = make_job()
     edit = make_edits([job], painter())[0]
     assert isinstance(edit, Edit)
     for key, (image, mask) in edit.frames.items():
         assert np.array_equal(image[mask == 0], job.images[key][mask == 0])
+
+
+@pytest.mark.parametrize("ratio", np.geomspace(0.4, 2.5, 41))
+def test_canvases_are_sizes_that_the_pipelines_take_as_they_are(ratio):
+    """As each pipeline works out the size of what it is given; one that comes out another size is an error."""
+    from diffusers.pipelines.qwenimage.pipeline_qwenimage_edit_inpaint import calculate_dimensions
+
+    height, width = round(300 / ratio**0.5), round(300 * ratio**0.5)
+    high, wide = QwenImageEdit.canvas(None, height, width)
+    assert calculate_dimensions(1024 * 1024, wide / high)[:2] == (wide, high)
+    assert wide / high == pytest.approx(width / height, rel=0.1)
+    for kind in (Flux2Klein, FluxKontext, ZImage, FluxFill):
+        high, wide = canvas_size(height, width, 1024, kind.multiple)
+        assert high * wide <= 1024 * 1024
+        assert (high % 16, wide % 16) == (0, 0)
+
+
+def test_a_pipeline_that_resizes_is_told_of(checkpoints, monkeypatch):
+    made = FluxKontext(model=checkpoints("flux-kontext"), steps=1, resolution=64)
+    told = FluxKontext.told
+    monkeypatch.setattr(made, "told", lambda *given: {**told(made, *given), "_auto_resize": True})
+    from diffusers.pipelines.flux import pipeline_flux_kontext_inpaint as module
+
+    monkeypatch.setattr(module, "PREFERRED_KONTEXT_RESOLUTIONS", [(96, 96)])
+    with pytest.raises(CfgenError, match=r"\(64, 64\) pixels .* to \(96, 96\): .* resizes"):
+        made.inpaint([request()])
+    with pytest.raises(InputError, match="resolution: input should be less than or equal to 1024"):
+        Flux2Klein(model=checkpoints("flux2-klein"), resolution=2048)
 
 
 def test_klein_encodes_negative_words_for_models_that_heed_them(tmp_path):
@@ -175,4 +212,4 @@ def test_orders_name_the_hazard_and_the_light_and_differ_when_guided():
 
 
 def test_every_local_model_has_a_name():
-    assert {"sdxl", "flux2-klein", "qwen-image-edit"} <= set(INPAINTERS.names())
+    assert {"sdxl", *KINDS} <= set(INPAINTERS.names())

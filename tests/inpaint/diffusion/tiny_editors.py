@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.inpaint.diffusion.tiny_sdxl import diffusers, torch, transformers
+from tests.inpaint.diffusion.tiny_sdxl import clip_tokenizer, diffusers, text_config, torch, transformers
 
 _CHAT = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
@@ -141,6 +141,102 @@ def tiny_qwen(folder: Path) -> Path:
         text_encoder=reader,
         tokenizer=tokenizer,
         processor=processor,
+        transformer=painter,
+    )
+    pipe.save_pretrained(folder)
+    return folder
+
+
+def _flux(folder: Path, kind: str, channels: int) -> Path:
+    """A FLUX.1 pipeline; the second reader takes one token a character, as the others here do."""
+    torch.manual_seed(0)
+    words = clip_tokenizer(folder / "words")
+    letters = _tokenizer()
+    small = text_config(len(words), 32)
+    pipe = getattr(diffusers, kind)(
+        scheduler=_schedule(),
+        vae=diffusers.AutoencoderKL(
+            block_out_channels=(4, 4, 4, 4),
+            down_block_types=("DownEncoderBlock2D",) * 4,
+            up_block_types=("UpDecoderBlock2D",) * 4,
+            latent_channels=4,
+            norm_num_groups=1,
+            sample_size=64,
+            shift_factor=0.1,
+            use_quant_conv=False,
+            use_post_quant_conv=False,
+        ),
+        text_encoder=transformers.CLIPTextModel(small),
+        tokenizer=words,
+        text_encoder_2=transformers.T5EncoderModel(
+            transformers.T5Config(
+                vocab_size=len(letters), d_model=32, d_kv=8, d_ff=16, num_layers=1, num_heads=4
+            )
+        ),
+        tokenizer_2=letters,
+        transformer=diffusers.FluxTransformer2DModel(
+            patch_size=1,
+            in_channels=channels,
+            out_channels=16,
+            num_layers=1,
+            num_single_layers=1,
+            attention_head_dim=16,
+            num_attention_heads=2,
+            joint_attention_dim=32,
+            pooled_projection_dim=32,
+            axes_dims_rope=(4, 4, 8),
+            guidance_embeds=True,
+        ),
+    )
+    pipe.save_pretrained(folder / "flux")
+    return folder / "flux"
+
+
+def tiny_fill(folder: Path) -> Path:
+    """Latents, latents of what is shown, and the mask, cell by cell, go in."""
+    return _flux(folder, "FluxFillPipeline", 16 + 16 + 4 * 64)
+
+
+def tiny_kontext(folder: Path) -> Path:
+    return _flux(folder, "FluxKontextInpaintPipeline", 16)
+
+
+def tiny_z_image(folder: Path) -> Path:
+    torch.manual_seed(0)
+    letters = _tokenizer()
+    reader = transformers.Qwen3Model(
+        transformers.Qwen3Config(
+            vocab_size=len(letters),
+            hidden_size=16,
+            intermediate_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            num_key_value_heads=2,
+            head_dim=8,
+            max_position_embeddings=1024,
+        )
+    )
+    painter = diffusers.ZImageTransformer2DModel(
+        in_channels=4, dim=32, n_layers=1, n_refiner_layers=1, n_heads=2, n_kv_heads=2, cap_feat_dim=16,
+        axes_dims=[8, 4, 4], axes_lens=[1024, 64, 64],
+    )  # fmt: skip
+    for name, weight in painter.named_parameters():
+        if name in ("x_pad_token", "cap_pad_token"):  # they are left as memory has them
+            torch.nn.init.normal_(weight, std=0.02)
+    vae = diffusers.AutoencoderKL(
+        block_out_channels=(4, 4, 4, 4),
+        down_block_types=("DownEncoderBlock2D",) * 4,
+        up_block_types=("UpDecoderBlock2D",) * 4,
+        latent_channels=4,
+        norm_num_groups=1,
+        sample_size=64,
+        shift_factor=0.1,
+    )
+    pipe = diffusers.ZImageInpaintPipeline(
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(shift=3.0),
+        vae=vae,
+        text_encoder=reader,
+        tokenizer=letters,
         transformer=painter,
     )
     pipe.save_pretrained(folder)

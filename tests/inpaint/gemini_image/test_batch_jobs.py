@@ -7,6 +7,7 @@ from cfgen.inpaint.gemini_image import inpainter
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.models import gemini
+from cfgen.models.ledger import Ledger
 from tests.inpaint.gemini_image.fake_images import (
     ImageServer,
     answer_with,
@@ -23,8 +24,15 @@ pytest.importorskip("google.genai")
 pytestmark = pytest.mark.usefixtures("small")
 
 
+def spent(folder):
+    """Requests, pictures and dollars, as the ledger has them."""
+    total = Ledger(folder).total()
+    return total.requests, total.images, total.usd
+
+
 def ask(server, tmp_path, *requests, **options):
     fixed = {"base_url": server.url, "batch": True, "poll_s": 0.02, "quiet": True, "cache": str(tmp_path)}
+    fixed["usd_image"] = 0.02
     return create_inpainter("nano-banana", fixed | options).inpaint(requests)
 
 
@@ -73,6 +81,7 @@ def test_a_job_that_fails_as_a_whole_leaves_the_cases_open_and_the_next_run_star
         found = ask(server, tmp_path, request(1), request(2))
     assert [type(f) for f in found] == [InpaintResult] * 2
     assert len(server.jobs) == 2
+    assert spent(tmp_path) == (4, 2, 0.04), "what failed was asked and cost nothing"
 
 
 @pytest.mark.parametrize("state", ["SUCCEEDED", "PARTIALLY_SUCCEEDED", "EXPIRED"])
@@ -84,6 +93,8 @@ def test_rows_that_are_missing_go_into_another_job(state, tmp_path):
     assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
     again = next(f for f in found if len(f.report["calls"]) > 1)
     assert f"ended ({state}) without an answer" in again.report["calls"][0]["reason"]
+    assert spent(tmp_path) == (4, 3, 0.06)
+    assert again.report["usage"]["usd"] == 0.02, "each picture is paid for once"
 
 
 def test_a_job_that_expires_without_any_answer_is_tried_again_a_bounded_number_of_times(tmp_path):
@@ -94,6 +105,7 @@ def test_a_job_that_expires_without_any_answer_is_tried_again_a_bounded_number_o
     assert [type(f) for f in found] == [InpaintPutOffError] * 2
     assert "EXPIRED" in str(found[0])
     assert len(server.jobs) == 2
+    assert spent(tmp_path) == (4, 0, None)
 
 
 def test_rows_with_errors_are_tried_again_or_refused_by_their_class(tmp_path):
@@ -163,9 +175,20 @@ def test_another_model_takes_nothing_from_a_job(tmp_path):
 
 def test_a_budget_bounds_a_job(tmp_path):
     with ImageServer() as server:
-        found = ask(server, tmp_path, *map(request, range(4)), max_usd=0.05, usd_image=0.02)
+        found = ask(server, tmp_path, *map(request, range(4)), max_usd=0.05)
     assert [type(f) for f in found].count(InpaintPutOffError) == 2
     assert [len(j["lines"]) for j in server.jobs.values()] == [2]
+
+
+def test_a_job_that_is_still_under_way_counts_towards_the_budget_and_is_not_paid_for_twice(tmp_path):
+    with ImageServer() as server:
+        interrupted(server, tmp_path, *map(request, range(3)))
+        found = ask(server, tmp_path, request(7), request(8), max_usd=0.08)
+        assert sorted(type(f).__name__ for f in found) == ["InpaintPutOffError", "InpaintResult"]
+        found = ask(server, tmp_path, *map(request, range(3)), request(9), max_usd=0.08)
+        assert [type(f) for f in found] == [InpaintResult] * 3 + [InpaintPutOffError]
+    assert [len(j["lines"]) for j in server.jobs.values()] == [3, 1]
+    assert spent(tmp_path)[1:] == (4, 0.08)
 
 
 def test_waiting_is_told(tmp_path, capsys):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from body.parts import Part, Rgb, scatter, shell, strands
-from body.sdf import Array, Solid, cone, ellipsoid, loft, noise, normals
+from body.sdf import Array, Prim, Solid, cone, ellipsoid, loft, noise, normals
 from body.skeleton import turn
 
 Sections = tuple[tuple[float, float, float, float], ...]
@@ -93,7 +93,8 @@ class Beast:
     trunk, neck, head: sections (x, z, half height, half width), the head's from skull to nose; `stance`: how far legs
     stand from the middle; stride: (swing, fold) in degrees of the left hind, right hind, left fore and right fore
     leg, folded ones in the air; look: degrees the head is turned to the left; ear: base and tip (x, y, z) and half
-    width; tail: (x, z, radius); hoof: its radius, or `paw` for soft feet; muscles: (centre, radii) on both sides.
+    width, widest at its base when it is `pricked`; tail: (x, z, radius); hoof: its radius, or `paw` for soft feet;
+    muscles: (centre, radii) on both sides; jaw: sections of a lower jaw that hangs open.
     """
 
     trunk: Sections
@@ -110,18 +111,17 @@ class Beast:
     look: float = 0.0
     muscles: tuple[tuple[tuple[float, float, float], tuple[float, float, float]], ...] = ()
     paw: bool = False
+    pricked: bool = False
+    jaw: Sections = ()
     voxel: float = 0.011
 
     def solid(self) -> Solid:
         """The whole body without hooves and eyes."""
         b = Solid().add(_tube(self.trunk, (0, 0, 1)))
         b.add(_tube(self.neck, (1, 0, 0.4)), k=self.neck[0][3] * 0.6)
-        skull = loft(
-            self.looking([(x, 0, z) for x, z, _, _ in self.head]),
-            [(h, w) for _, _, h, w in self.head],
-            front=self.heading((0.3, 0, 1)),
-        )
-        b.add(skull, k=self.head[0][3] * 0.6)
+        b.add(self._skull(self.head), k=self.head[0][3] * 0.6)
+        if self.jaw:
+            b.add(self._skull(self.jaw), k=self.jaw[-1][3] * 0.2)
         for side in (1, -1):
             self._add_ear(b, side)
             for centre, radii in self.muscles:
@@ -129,13 +129,19 @@ class Beast:
         for leg, side, swing in self._legs():
             self._add_leg(b, leg, side, swing)
         for (x, z, r), (x2, z2, r2) in zip(self.tail, self.tail[1:], strict=False):
-            b.add(cone((x, 0, z), r, (x2, 0, z2), r2), k=0.02)
+            b.add(cone((x, 0, z), r, (x2, 0, z2), r2), k=min(0.02, r * 0.4))
         return b
+
+    def _skull(self, sections: Sections) -> Prim:
+        middles = self.looking([(x, 0, z) for x, z, _, _ in sections])
+        return loft(middles, [(h, w) for _, _, h, w in sections], front=self.heading((0.3, 0, 1)))
 
     def _add_ear(self, b: Solid, side: int) -> None:
         base, tip, wide = (np.array(x) for x in self.ear)
         a, c = self.looking([base * (1, side, 1), tip * (1, side, 1)])
         radii = [(wide * 0.4, wide * 0.6), (wide * 0.3, wide), (wide * 0.12, wide * 0.25)]
+        if self.pricked:
+            radii = [(wide * 0.45, wide), (wide * 0.22, wide * 0.75), (wide * 0.1, wide * 0.1)]
         front = self.heading((0.8, 0.4 * side, -0.2))
         b.add(loft([a, a * 0.55 + c * 0.45, c], radii, front=front), k=float(wide) * 0.4)
 
@@ -190,12 +196,31 @@ class Beast:
             b.add(cone(ankle, self.hoof * 0.8, toe, self.hoof * 1.1), k=0.01)
         return [] if self.paw else [shell(b.clip((0, 0, 0), (0, 0, -1)), DARK, "leather", 0.006)]
 
-    def eyes(self, radius: float, along: float = 0.25) -> list[Part]:
-        """A dark, shining eye on either side of the head."""
+    def eyes(self, radius: float, along: float = 0.25, out: float = 0.93) -> list[Part]:
+        """A dark, shining eye on either side of the head, `out` of its half width from the middle."""
         a, c = np.array(self.head[1]), np.array(self.head[2])
         x, z, high, wide = a + (c - a) * along
-        at = self.looking([(x, s * wide * 0.93, z + high * 0.3) for s in (1, -1)])
+        at = self.looking([(x, s * wide * out, z + high * 0.3) for s in (1, -1)])
         return [shell(Solid().add(ellipsoid(p, (radius,) * 3)), DARK, "glass", 0.003) for p in at]
+
+    def nose(self, radius: float, rgb: Rgb = DARK) -> Part:
+        """A wet pad at the upper end of the muzzle."""
+        x, z, high, _ = self.head[-1]
+        at = self.looking([(x + radius * 0.3, 0, z + high - radius * 0.6)])[0]
+        return shell(
+            Solid().add(ellipsoid(at, (radius, radius * 1.15, radius * 0.8))), rgb, "gloss", radius * 0.25
+        )
+
+    def tongue(self, hang: float) -> Part:
+        """A tongue over the end of an open jaw, `hang` metres beyond it."""
+        (x, z, high, wide), (x2, z2, high2, _) = self.jaw[-2:]
+        way = [(x, 0, z + high), (x2, 0, z2 + high2 + 0.004), (x2 + hang * 0.5, 0, z2 - hang * 0.5)]
+        flesh = loft(
+            self.looking(way),
+            [(0.006, wide * 0.7), (0.006, wide * 0.6), (0.005, wide * 0.4)],
+            self.heading((0.3, 0, 1)),
+        )
+        return shell(Solid().add(flesh), (0.5, 0.15, 0.15), "skin", 0.004)
 
     def head_axes(self, p: Array) -> Array:
         """Points (n, 3) as (along the head, 0 at the skull and 1 at the nose; metres to its left; metres above)."""

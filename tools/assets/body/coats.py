@@ -5,6 +5,7 @@ from body.beast import DARK, Beast, Colour, ramp
 from body.beasts import BOAR, HORSE
 from body.parts import Rgb, blend
 from body.sdf import Array, noise
+from body.skeleton import turn
 
 WHITE: Rgb = (0.62, 0.57, 0.5)
 
@@ -68,41 +69,73 @@ def deer(beast: Beast, seed: int) -> Colour:
     return colour
 
 
-def retriever(beast: Beast, seed: int) -> Colour:
+def labrador(beast: Beast, seed: int) -> Colour:
     """Yellow, creamy below, with darker ears and back."""
+    cream: Rgb = (0.7, 0.62, 0.48)
 
     def colour(p: Array, n: Array) -> Array:
         z = p[:, 2]
-        rgb = ramp(z, [(0, (0.62, 0.5, 0.34)), (0.35, (0.58, 0.44, 0.26)), (0.55, (0.48, 0.33, 0.17))])
-        rgb = rgb * (1 + 0.15 * noise(p * 6, seed) + 0.12 * noise(p * (14, 20, 20), seed + 1))[:, None]
-        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.7, (0.68, 0.58, 0.43))
-        rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.5, (0.68, 0.58, 0.43))
-        rgb = blend(rgb, beast.on_ear(p) * 0.8, (0.38, 0.235, 0.11))
+        rgb = ramp(z, [(0, (0.66, 0.54, 0.37)), (0.35, (0.58, 0.42, 0.23)), (0.58, (0.45, 0.29, 0.13))])
+        rgb = rgb * (1 + 0.08 * noise(p * 6, seed) + 0.06 * noise(p * (14, 20, 20), seed + 1))[:, None]
+        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.7, cream)
+        rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.5, cream)
+        rgb = blend(rgb, beast.on_ear(p) * 0.85, (0.28, 0.15, 0.06))
         t = beast.along_head(p)
-        rgb = blend(rgb, _step(t, 0.6, 0.85) * 0.5, (0.68, 0.58, 0.43))
-        return _nose(beast, p, rgb, 0.95)
+        return _mouth(beast, p, blend(rgb, _step(t, 0.5, 0.7) * 0.5, cream))
 
     return colour
 
 
+def _mouth(beast: Beast, p: Array, rgb: Array) -> Array:
+    """Dark lips along the lower edge of the muzzle, and dark within an open jaw."""
+    (x, z), (x2, z2) = beast.jaw[0][:2], beast.jaw[-1][:2]
+    pivot = np.array([beast.neck[-1][0], 0, 0])
+    q = (p - pivot) @ turn((0, 0, beast.look)) + pivot
+    t = (q[:, 0] - x) / (x2 - x)
+    above = q[:, 2] - (z + (z2 - z) * t)
+    lips = (t > 0.35) & (t < 1.25) & (above > 0.008) & (above < 0.022 + 0.032 * np.clip(t, 0, 1))
+    return blend(rgb, (lips & (beast.along_head(p) > 0)) * 0.9, (0.06, 0.03, 0.028))
+
+
 def shepherd(beast: Beast, seed: int) -> Colour:
     """Tan with a black saddle and a dark mask."""
-    tan: Rgb = (0.38, 0.235, 0.115)
+    tan: Rgb = (0.5, 0.31, 0.15)
+    pale: Rgb = (0.6, 0.47, 0.32)
 
     def colour(p: Array, n: Array) -> Array:
-        x, z = p[:, 0], p[:, 2]
-        ragged = 0.035 * noise(p * 9, seed)
-        ends = 0.35 * np.clip(x - 0.13, 0, None) + 0.5 * np.clip(-x - 0.27, 0, None)
-        edge = 0.42 + ragged + ends
-        rgb = _plain(p, tan, 0.2, 7, seed)
-        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * 0.6, (0.48, 0.37, 0.25))
-        rgb = blend(rgb, _step(0.2 - z, 0.0, 0.1) * 0.4, (0.48, 0.37, 0.25))
-        saddle = _step(z - edge, 0.0, 0.05) * (beast.along_head(p) == 0) * (x < 0.34)
-        tail = _step(-x, 0.36, 0.45) * 0.8 * (z > 0.2)
-        rgb = blend(rgb, np.maximum(saddle * 0.93, tail), (0.028, 0.024, 0.022))
-        rgb = blend(rgb, _step(beast.along_head(p), 0.35, 0.6) * 0.9, (0.035, 0.03, 0.026))
+        x, z, t = p[:, 0], p[:, 2], beast.along_head(p)
+        ragged = 0.025 * noise(p * 9, seed)
+        ends = 0.3 * np.clip(x - 0.16, 0, None) + 0.5 * np.clip(-x - 0.27, 0, None)
+        rgb = _plain(p, tan, 0.12, 7, seed)
+        rgb = blend(rgb, np.maximum(_step(-n[:, 2], 0.1, 0.6) * 0.7, _step(0.28 - z, 0.0, 0.12) * 0.7), pale)
+        rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.6, pale)
+        rgb = blend(rgb, (n[:, 0] > 0.3) * (x > 0.2) * (z < 0.55) * (z > 0.3) * 0.6, pale)
+        saddle = _step(z - 0.44 - ragged - ends, 0.0, 0.05) * (t == 0) * (x < 0.33)
+        tail = _step(-x, 0.36, 0.45) * 0.85 * (z > 0.2)
+        rgb = blend(rgb, np.maximum(saddle * 0.95, tail), (0.022, 0.02, 0.019))
+        rgb = blend(rgb, _step(t, 0.5, 0.72) * 0.93, (0.028, 0.025, 0.022))
         rgb = blend(rgb, beast.on_ear(p) * _step(-n[:, 0], -0.2, 0.3) * 0.8, (0.04, 0.033, 0.028))
-        return _nose(beast, p, rgb, 0.95)
+        return _mouth(beast, p, rgb)
+
+    return colour
+
+
+def collie(beast: Beast, seed: int) -> Colour:
+    """Black with a white blaze, collar, breast, legs and tip of the tail."""
+
+    def colour(p: Array, n: Array) -> Array:
+        x, z, t = p[:, 0], p[:, 2], beast.along_head(p)
+        _, left, up = beast.head_axes(p).T
+        ragged = 0.02 * noise(p * 9, seed)
+        rgb = _plain(p, (0.024, 0.022, 0.021), 0.2, 7, seed)
+        low = np.where(x > 0, 0.33, 0.2) + ragged
+        collar = (np.abs(x + 0.55 * (z - 0.55) - 0.25 + ragged) < 0.05) & (t == 0)
+        breast = (n[:, 0] > 0.1 + 8 * ragged) & (x > 0.2) & (z < 0.56) & (t == 0)
+        muzzle = (t > 0.62) | (t > 0.05) & (np.abs(left) < 0.016) & (up > 0)
+        belly = (n[:, 2] < -0.5 + 8 * ragged) & (z < 0.45) & (t == 0)
+        white = (z < low) | collar | breast | muzzle | belly | (x < -0.52 + ragged)
+        rgb = blend(rgb, white * 0.96, (0.68, 0.65, 0.6))
+        return _mouth(beast, p, blend(rgb, beast.on_ear(p) * 0.95, (0.024, 0.022, 0.021)))
 
     return colour
 
@@ -129,22 +162,26 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
             (x > -0.24) | (z < 0.15)
         )
         rgb = blend(rgb, pale * 0.95, WHITE)
-        rgb = blend(rgb, beast.on_ear(p) * _step(n[:, 0], 0.2, 0.5) * 0.7, (0.5, 0.3, 0.25))
-        return blend(rgb, _step(beast.along_head(p), 0.97, 1.0), (0.35, 0.17, 0.14))
+        return blend(rgb, beast.on_ear(p) * _step(n[:, 0], 0.3, 0.6) * 0.6, (0.42, 0.28, 0.23))
 
     return colour
 
 
 def cow(beast: Beast, seed: int) -> Colour:
-    """Brown with a white face, breast, belly and legs."""
+    """Brown with a white face, breast, belly line and feet."""
     hide: Rgb = ((0.21, 0.082, 0.036), (0.13, 0.052, 0.026), (0.27, 0.125, 0.06))[seed % 3]
 
     def colour(p: Array, n: Array) -> Array:
         z, t = p[:, 2], beast.along_head(p)
         rgb = _plain(p, hide, 0.25, 6, seed) * (0.75 + 0.4 * _step(z, 0.5, 1.3))[:, None]
         ragged = 0.08 * noise(p * 5, seed) + 0.03 * noise(p * 17, seed)
-        breast = (p[:, 0] > 0.55) & (n[:, 0] > 0.3) & (z < 1.0 + ragged)
-        pale = (t > 0.2 + ragged) | (z < 0.42 + ragged) | (n[:, 2] < -0.55 + 2 * ragged) & (z < 0.85) | breast
+        breast = (p[:, 0] > 0.6) & (n[:, 0] > 0.45) & (z < 0.95 + ragged)
+        pale = (
+            (t > 0.2 + ragged)
+            | (z < 0.2 + 0.5 * ragged)
+            | (n[:, 2] < -0.75 + 2 * ragged) & (z < 0.8)
+            | breast
+        )
         rgb = blend(rgb, pale * 0.95, (0.58, 0.53, 0.46))
         rgb = blend(rgb, beast.on_ear(p), hide)
         rgb = blend(rgb, _step(0.35 - z, 0, 0.3) * (0.5 + 0.4 * noise(p * 9, seed)), (0.17, 0.13, 0.095))

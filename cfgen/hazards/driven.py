@@ -1,0 +1,71 @@
+"""Whether a vehicle that a detector saw drove through a standing hazard's place in the 2 s before t0."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from cfgen.geometry.camera import centre, ground_points
+from cfgen.geometry.path import EgoPath
+from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.vehicle_sizes import CAR_M
+from cfgen.perception.view import SceneView
+from cfgen.records import Camera, Placement, Scene, Size
+
+#: What drives on a lane.
+VEHICLES = frozenset(("car", "truck", "bus"))
+#: By how much a vehicle's foot is off: of its distance, as bumps and pitch have it; and to the side, m, which a vehicle
+#: may also pass by.
+_ALONG, _ASIDE_M = 0.06, 0.4
+#: Frames in a row in which one stands there: a single one may be a bump.
+IN_A_ROW = 2
+
+
+def driven_through(
+    scene: Scene,
+    cameras: Mapping[float, Camera],
+    views: Mapping[float, SceneView],
+    placement: Placement,
+    standing: Size,
+) -> bool:
+    """Whether vehicles stood where it stands, in two past frames in a row.
+
+    Args:
+        cameras, views: of the front camera by past times; cameras in the ego frame at t0.
+        standing: what of it takes up ground.
+    """
+    path = EgoPath.from_scene(scene, FAR_M)
+    row = 0
+    for t in sorted(views):
+        there = any(
+            thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement, standing)
+            for thing in views[t].things or ()
+        )
+        row = row + 1 if there else 0
+        if row == IN_A_ROW:
+            return True
+    return False
+
+
+def _on_it(
+    path: EgoPath,
+    camera: Camera,
+    box: tuple[float, float, float, float],
+    placement: Placement,
+    standing: Size,
+) -> bool:
+    """Whether a vehicle, by its box, px, takes up ground that the hazard does. Its near end is at the box's foot."""
+    foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
+    if not valid.all():
+        return False
+    (s, place), (y, beside) = path.locate(np.vstack([foot, [(placement.x, placement.y)]]))
+    heading = float(path.at(np.array([place]), np.array([0.0]))[2][0])
+    c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
+    along = (c * standing.length + sn * standing.width) / 2
+    across = (sn * standing.length + c * standing.width) / 2
+    slack = _ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2])))
+    length, width, _ = CAR_M
+    return bool(
+        abs(y - beside) < across + width / 2 - _ASIDE_M
+        and place - along - length - slack < s < place + along + slack
+    )

@@ -1,0 +1,107 @@
+"""A benchmark out into the world: as a data set, as a recipe, and from a recipe back."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cfgen.library.arguments import Place, checked
+
+if TYPE_CHECKING:
+    from cfgen.library.benchmark import Benchmark
+
+
+@checked
+def export_hf(
+    bench: Place,
+    out: Place,
+    *,
+    name: str | None = None,
+    creator: str = "",
+    url: str = "",
+    allow_licenses: Sequence[str] = (),
+    quiet: bool = False,
+) -> int:
+    """The benchmark as an image folder for ``datasets.load_dataset``, with card and Croissant; returns its cases.
+
+    Args:
+        name: of the data set; None takes that of the folder ``out``. creator, url: told in the card.
+        allow_licenses: licences, word for word, of sources whose owner gave leave to hand on their pictures.
+
+    Raises:
+        InputError: ``out`` is there already, or a licence forbids it.
+        StoreError: no benchmark, no case in it, or a changed file.
+    """
+    from cfgen.sharing.about import Told
+    from cfgen.sharing.dataset import export_dataset
+    from cfgen.store import Store
+
+    told = Told(name or Path(out).name, creator, url)
+    return export_dataset(Store(Path(bench)), Path(out), told, tuple(allow_licenses), quiet)
+
+
+@checked
+def export_recipe(bench: Place, out: Place, *, quiet: bool = False) -> str:
+    """What is ours alone of a benchmark, in one file without a pixel of its sources; returns the benchmark's hash.
+
+    Raises:
+        InputError: ``out`` is there already.
+        StoreError: no benchmark, no case in it, or a changed file.
+    """
+    from cfgen.sharing.recipe import export_recipe as export
+    from cfgen.store import Store
+
+    return export(Store(Path(bench)), Path(out), quiet).benchmark_hash
+
+
+@checked
+def rebuild(recipe: Place, *, scenes: Place, out: Place, quiet: bool = False) -> "Benchmark":
+    """The identical benchmark from a recipe and a copy of its scenes, proved by hash.
+
+    Raises:
+        InputError: no recipe, or scenes that are missing or changed: each is named.
+        StoreError: ``out`` holds files, or what was made is not what the recipe tells of.
+    """
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.sharing.rebuild import rebuild as rebuild_recipe
+
+    return Benchmark(rebuild_recipe(Path(recipe), Path(scenes), Path(out), quiet).out)
+
+
+@checked
+def export_definition(bench: Place, out: Place, *, name: str) -> int:
+    """How a finished benchmark was built and what came of it, for :func:`build_definition`; returns its cases.
+
+    Raises:
+        InputError: ``out`` is there already, or the benchmark holds own hazards.
+        StoreError: no benchmark, or one that is not finished.
+    """
+    from cfgen.sharing.definitions import freeze
+    from cfgen.store import Store
+
+    return len(freeze(Store(Path(bench)), name, Path(out)).cases)
+
+
+@checked
+def build_definition(
+    name: str | Path,
+    out: Place,
+    *,
+    scenes: Place | None = None,
+    jobs: int = 0,
+    strict: bool = False,
+    quiet: bool = False,
+) -> "Benchmark":
+    """Build a frozen benchmark, such as ``cfgen66-demo-v1``, and hold every case against its definition.
+
+    Raises:
+        InputError: no such definition, or its scenes are missing or changed: each is named.
+        Shortfall: what came of it is not what the definition tells.
+    """
+    from cfgen.build import BuildOptions
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.sharing import definitions
+
+    folder = None if scenes is None else Path(scenes)
+    options = BuildOptions(Path(out), scenes=folder, jobs=jobs, strict=strict, quiet=quiet)
+    definitions.build_definition(definitions.definition(str(name)), options)
+    return Benchmark(Path(out))

@@ -1,0 +1,193 @@
+"""How fast a car drove and turned, from the pictures of its camera alone.
+
+The turn comes from points followed from frame to frame (:mod:`cfgen.perception.ego_turn`). The speed comes from the
+road: seen from above, the second frame is the first one moved back by the distance driven. How well each distance fits
+is measured, and the speeds that fit best over the whole drive, without leaps, are taken. Metres come from the
+camera's height, so that speeds are off by as much as that.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from cfgen.geometry.camera import as_matrix, centre, project, resized, rotation
+from cfgen.perception.ego_turn import Array, followed, turn_of
+from cfgen.records import Camera
+
+Grey = NDArray[np.uint8]
+#: Below this fit of the road, 0..1, a speed is a guess; chosen on half a drive, see docs/scenes.md.
+SURE = 0.2
+#: s between frames that are compared, where there are so many
+GAP_S = 0.1
+_WIDTH = 640
+#: Frames are worked on so many at once.
+_CHUNK = 100
+#: Where a car drives to is the median over so many s to either side.
+_AROUND_S = 0.5
+#: The road from its nearest visible metre on: m ahead, m to either side, m a cell, and strips that count alike.
+_NEAREST, _FARTHEST_NEAR, _AHEAD, _HALF, _CELL, _STRIPS = 6.0, 25.0, 24.0, 3.0, 0.1, 6
+#: Of that, so much has to be in both frames.
+_SHARED = 4.0
+#: Speeds that are weighed, m/s, a change that is nothing odd, m/s^2, and what a whole fit is worth against it.
+_SPEEDS: Array = np.arange(0, 45.01, 0.25)
+_USUAL_CHANGE, _WORTH = 4.0, 60.0
+#: Fits are mean over so many s.
+_SMOOTH_S = 2.0
+
+
+@dataclass(frozen=True)
+class EgoMotion:
+    """All (T,): s, m/s, rad/s (> 0 turns left), and how well the road bears the speed out, 0..1."""
+
+    t: Array
+    v: Array
+    yaw_rate: Array
+    fit: Array
+
+
+@dataclass
+class _Pairs:
+    """What pairs of neighbouring frames tell."""
+
+    steps: list[float] = field(default_factory=list)
+    fits: list[Array] = field(default_factory=list)
+    yaws: list[float] = field(default_factory=list)
+
+
+def ego_motion(camera: Camera, frames: Iterable[tuple[float, NDArray[np.uint8]]]) -> EgoMotion | None:
+    """Speeds and yaw rates at the times of the frames; None of fewer than three.
+
+    Args:
+        frames: times (s, increasing) and front images (H, W, 3) uint8 RGB, about :data:`GAP_S` apart.
+    """
+    pairs = _Pairs()
+    times: list[float] = []
+    for chunk in _chunks(frames):
+        small = resized(camera, chunk[0][1].shape[1], chunk[0][1].shape[0])
+        _look(small, chunk, pairs)
+        times += [t for t, _ in chunk][bool(times) :]
+    if len(times) < 3:
+        return None
+    speeds = _smoothest(np.array(pairs.fits), np.array(pairs.steps))
+    fit = np.array([np.interp(v, _SPEEDS, fits) for v, fits in zip(speeds, pairs.fits, strict=True)])
+    t, middle = np.array(times), (np.array(times)[1:] + np.array(times)[:-1]) / 2
+    width = max(1, round(_SMOOTH_S / float(np.median(pairs.steps))))
+    borne_out, smooth = _averaged(fit, width), _averaged(speeds, max(1, width // 4))
+    rates = np.where(smooth < 0.3, 0.0, np.array(pairs.yaws))
+    return EgoMotion(
+        t, *(np.interp(t, middle, values) for values in (smooth, rates, np.clip(borne_out, 0.0, 1.0)))
+    )
+
+
+def _averaged(values: Array, width: int) -> Array:
+    padded = np.pad(values, (width // 2, width - 1 - width // 2), mode="edge")
+    return np.convolve(padded, np.ones(width) / width, "valid")
+
+
+def _chunks(frames: Iterable[tuple[float, NDArray[np.uint8]]]) -> Iterator[list[tuple[float, Grey]]]:
+    """Grey frames; each chunk begins with the last frame of the one before."""
+    chunk: list[tuple[float, Grey]] = []
+    for t, image in frames:
+        chunk.append((t, _grey(image)))
+        if len(chunk) > _CHUNK:
+            yield chunk
+            chunk = chunk[-1:]
+    if len(chunk) > 1:
+        yield chunk
+
+
+def _grey(image: NDArray[np.uint8]) -> Grey:
+    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    height, width = grey.shape
+    if width > _WIDTH:
+        size = (_WIDTH, round(height * _WIDTH / width))
+        grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(grey, np.uint8)
+
+
+def _look(camera: Camera, chunk: list[tuple[float, Grey]], pairs: _Pairs) -> None:
+    points = [followed(camera, one, two) for (_, one), (_, two) in pairwise(chunk)]
+    middles = np.array([(s + t) / 2 for (s, _), (t, _) in pairwise(chunk)])
+    sought = [None if p is None else turn_of(p, seek=True).above for p in points]
+    known = np.array([value is not None for value in sought])
+    values = np.array([0.0 if value is None else value for value in sought])
+    for i, ((s, one), (t, two)) in enumerate(pairwise(chunk)):
+        near = known & (np.abs(middles - middles[i]) <= _AROUND_S + 1e-6)
+        above = float(np.median(values[near])) if near.any() else 0.0
+        found = points[i]
+        turned = np.zeros(3) if found is None else turn_of(found, above).angles
+        pairs.steps.append(t - s)
+        pairs.yaws.append(float(turned[2]) / (t - s))
+        pairs.fits.append(_fits(_heading(camera, above), one, two, turned, t - s))
+
+
+def _heading(camera: Camera, above: float) -> Camera:
+    """The camera in a frame whose x axis points where the car drives to."""
+    forward = np.array([1.0, 0.0, above]) / np.hypot(1.0, above)
+    left = np.array([0.0, 1.0, 0.0])
+    rot = rotation(camera) @ np.column_stack([forward, left, np.cross(forward, left)])
+    place = np.array([0.0, 0.0, centre(camera)[2]])
+    return camera.model_copy(update={"T_cam_ego": as_matrix(rot, -rot @ place)})
+
+
+def _fits(camera: Camera, one: Grey, two: Grey, turned: Array, step: float) -> Array:
+    """How well each of the speeds fits two frames ``step`` s apart, -1..1."""
+    nothing = np.zeros(len(_SPEEDS))
+    first = _nearest(camera)
+    if first is None:
+        return nothing
+    longest = min(float(_SPEEDS[-1]) * step, _AHEAD - _SHARED)
+    x = np.arange(first, first + _AHEAD, _CELL)
+    y = np.linspace(-_HALF, _HALF, round(2 * _HALF / _CELL) + 1)
+    before, seen_before = _from_above(camera, one, x, y, np.zeros(3))
+    after, seen_after = _from_above(camera, two, x, y, turned)
+    starts = np.linspace(0, len(y), _STRIPS + 1).astype(int)[:-1]
+    curve = []
+    for shift in range(round(longest / _CELL) + 1):
+        both = seen_before[shift:] * seen_after[: len(x) - shift]
+        p, q = before[shift:] * both, after[: len(x) - shift] * both
+        pq, pp, qq = (np.add.reduceat(v.sum(axis=0), starts) for v in (p * q, p * p, q * q))
+        curve.append(float(np.mean(pq / np.sqrt(pp * qq + 1e-3))))
+    return np.interp(_SPEEDS, np.arange(len(curve)) * _CELL / step, curve, right=-1.0)
+
+
+def _nearest(camera: Camera) -> float | None:
+    """m ahead from which on the road is in the frame; None where it is not."""
+    x = np.arange(_NEAREST, _FARTHEST_NEAR, 0.5)
+    px, valid = project(camera, np.column_stack([x, np.zeros_like(x), np.zeros_like(x)]))
+    with np.errstate(invalid="ignore"):
+        seen = valid & (px[:, 1] <= camera.height - 1) & (px[:, 0] >= 0) & (px[:, 0] <= camera.width - 1)
+    return float(x[seen.argmax()]) if seen.any() else None
+
+
+def _from_above(camera: Camera, image: Grey, x: Array, y: Array, turned: Array) -> tuple[Array, Array]:
+    """What stands out along the road, (X, Y), and whether each cell is in the frame; of a car turned since."""
+    ahead, left = np.meshgrid(x, y, indexing="ij")
+    ground = np.column_stack([ahead.ravel(), left.ravel(), np.zeros(ahead.size)]) - centre(camera)
+    px, valid = project(camera, ground @ cv2.Rodrigues(turned)[0] + centre(camera))
+    at = np.where(valid[:, None], px, -10).astype(np.float32).reshape(len(x), len(y), 2)
+    light = cv2.remap(image, at[..., 0], at[..., 1], cv2.INTER_LINEAR).astype(float)
+    u, v = at[..., 0], at[..., 1]
+    seen = ((u >= 0) & (u <= camera.width - 1) & (v >= 0) & (v <= camera.height - 1)).astype(float)
+    size = (1, round(2 / _CELL) + 1)
+    usual = cv2.blur(light * seen, size) / (cv2.blur(seen, size) + 1e-3)
+    out = (light - usual) * seen
+    return np.clip(out / (out.std() + 1e-3), -2.5, 2.5), seen
+
+
+def _smoothest(fits: Array, steps: Array) -> Array:
+    """The speeds (T,) that fit best in all, where changes cost the more the harder they are (Viterbi)."""
+    change = _SPEEDS[:, None] - _SPEEDS[None, :]
+    total, came_from = -_WORTH * fits[0], []
+    for i in range(1, len(fits)):
+        each = total[None, :] + (change / (_USUAL_CHANGE * steps[i])) ** 2
+        came_from.append(each.argmin(axis=1))
+        total = each[np.arange(len(_SPEEDS)), came_from[-1]] - _WORTH * fits[i]
+    chosen = [int(total.argmin())]
+    for best in reversed(came_from):
+        chosen.append(int(best[chosen[-1]]))
+    return _SPEEDS[chosen[::-1]]

@@ -1,0 +1,109 @@
+"""Strata of scenes, how many cases each gives, and which scenes are tried: by chance, with known probabilities."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cfgen.core.errors import InputError
+from cfgen.core.hashing import derive_seed
+from cfgen.records.sampling import Sampling, Stratum
+from cfgen.scenes.condition import Condition, condition
+from cfgen.scenes.index import Tagged, known_tags, tagged_scenes, values_of
+
+#: Of each stratum so many scenes are drawn for each case that is wanted, and so many at least: some are refused.
+_SPARE, _LEAST = 10, 50
+ALL, OTHERS = "all", "others"
+
+
+def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
+    """All scenes of a folder, and those that can be read and meet a condition ("": all of them).
+
+    Raises:
+        InputError: no scenes, a bad condition, or a tag that no scene has.
+    """
+    scenes = tagged_scenes(folder)
+    readable = [scene for scene in scenes if not scene.wrong]
+    if not where:
+        return scenes, readable
+    asked = condition(where)
+    asked.check(known_tags(scenes))
+    return scenes, [scene for scene in readable if asked.holds(scene.tags)]
+
+
+def draw(
+    folder: Path, where: str, quota: Mapping[str, int], weights: Mapping[str, float], n: int, seed: int
+) -> tuple[Sampling, list[list[Path]]]:
+    """The frame, and for each stratum the folders of the scenes that were drawn.
+
+    Args:
+        quota: condition -> accepted cases. weights: condition -> how much more often a scene is drawn than others; they
+            share what the quotas leave of ``n``. A scene belongs to the first condition that it meets.
+
+    Raises:
+        InputError: as :func:`matching`; quotas above ``n``, or a stratum without scenes.
+    """
+    scenes, matched = matching(folder, where)
+    if not matched:
+        raise InputError(f"{folder}: none of its {len(scenes)} scenes meets '{where}'; try cfgen scenes list")
+    conditions = [*quota, *weights]
+    groups = _groups(scenes, matched, conditions)
+    left = n - sum(quota.values())
+    if left < 0:
+        raise InputError(f"--quota: expected at most {n} cases in all, as --n says, found {n - left}")
+    shared = [*weights, OTHERS if conditions else ALL]
+    pull = [weights.get(name, 1.0) * len(groups[name]) for name in shared]
+    if left and not sum(pull):
+        raise InputError(
+            f"--quota: names {n - left} of {n} cases and leaves no scene for the others; lower --n"
+        )
+    cases = dict(quota) | dict(zip(shared, _shares(left, pull), strict=True))
+    strata, drawn = [], []
+    for name, members in groups.items():
+        if not members:
+            continue
+        order = sorted(members, key=lambda scene: derive_seed(seed, "drawn", str(scene.tags["id"])))
+        count = min(len(order), max(_LEAST, _SPARE * cases[name])) if cases[name] else 0
+        weight = None if name in quota else weights.get(name, 1.0)
+        strata.append(
+            Stratum(condition=name, scenes=len(members), cases=cases[name], weight=weight, drawn=count)
+        )
+        drawn.append([scene.folder for scene in order[:count]])
+    return Sampling(
+        where=where,
+        found=len(scenes),
+        unreadable=sum(bool(scene.wrong) for scene in scenes),
+        matched=len(matched),
+        strata=tuple(strata),
+    ), drawn
+
+
+def _groups(
+    scenes: list[Tagged], matched: list[Tagged], conditions: Sequence[str]
+) -> dict[str, list[Tagged]]:
+    known = known_tags(scenes)
+    asked: list[tuple[str, Condition]] = []
+    for text in conditions:
+        one = condition(text)
+        one.check(known)
+        asked.append((text, one))
+    groups: dict[str, list[Tagged]] = {text: [] for text in conditions}
+    groups[OTHERS if conditions else ALL] = []
+    for scene in matched:
+        first = next((text for text, one in asked if one.holds(scene.tags)), OTHERS if conditions else ALL)
+        groups[first].append(scene)
+    for text, one in asked:
+        if not groups[text]:
+            seen = "; ".join(f"{name}: {', '.join(values_of(matched, name))}" for name in sorted(one.names))
+            raise InputError(
+                f"'{text}': none of {len(matched)} scenes meets it that met none before; there are {seen}"
+            )
+    return groups
+
+
+def _shares(count: int, pull: Sequence[float]) -> list[int]:
+    """``count`` split in proportion, the largest remainders first."""
+    total = sum(pull)
+    exact = [count * one / total if total else 0.0 for one in pull]
+    shares = [int(one) for one in exact]
+    for i in sorted(range(len(pull)), key=lambda i: shares[i] - exact[i])[: count - sum(shares)]:
+        shares[i] += 1
+    return shares

@@ -1,0 +1,166 @@
+"""``cfgen export hf``: a benchmark as an image folder that ``datasets.load_dataset`` reads, with card and Croissant."""
+
+import json
+import shutil
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from cfgen.cases.builder import frame_path
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_record
+from cfgen.core.hashing import canonical_json, hash_bytes
+from cfgen.core.progress import Progress
+from cfgen.records import BuildReport, Case, Frame
+from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.sharing.about import About, Told
+from cfgen.sharing.card import card
+from cfgen.sharing.croissant import croissant
+from cfgen.sharing.licences import check_redistribution, sources
+from cfgen.sharing.xmp import source_type, tagged
+from cfgen.store import Store
+
+SPLIT = "test"
+
+
+def export_dataset(
+    store: Store, out: Path, told: Told, allowed: Collection[str] = (), quiet: bool = False
+) -> int:
+    """Write ``out`` whole or not at all; returns the number of cases.
+
+    Raises:
+        InputError: ``out`` is there, or a source's licence does not permit it and is not in ``allowed``.
+        StoreError: the benchmark holds no case, or a file of it is missing or changed.
+    """
+    if out.exists():
+        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    cases = store.cases()
+    if not cases:
+        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
+    found = sources(store)
+    check_redistribution(store, found, allowed)
+    benchmark = store.benchmark
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        (part / SPLIT / "images").mkdir(parents=True)
+        kind = source_type(benchmark.inpainter, benchmark.guide)
+        rows = []
+        progress = Progress("cases", len(cases), quiet)
+        for case in cases:
+            rows.append(_Pictures(store, case, part / SPLIT, kind).row())
+            progress.step()
+        lines = b"".join(canonical_json(row) + b"\n" for row in _even(rows))
+        (part / SPLIT / "metadata.jsonl").write_bytes(lines)
+        report = store.root / "build.json"
+        built = read_record(report, BuildReport) if report.is_file() else None
+        about = About(told, benchmark, built, found, kind, rows)
+        (part / "README.md").write_text(card(about), encoding="utf-8")
+        said = json.dumps(croissant(about, hash_bytes(lines)), indent=1, ensure_ascii=False)
+        (part / "croissant.json").write_text(said + "\n", encoding="utf-8")
+        part.rename(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return len(cases)
+
+
+def _even(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Every row with the columns of all, null where it has none."""
+    columns = sorted({name for row in rows for name in row})
+    for row in rows:
+        yield {name: row.get(name) for name in columns}
+
+
+class _Pictures:
+    """One case's pictures in the export, and its row."""
+
+    def __init__(self, store: Store, case: Case, folder: Path, kind: str) -> None:
+        self.store, self.case, self.folder, self.kind = store, case, folder, kind
+        self.scene: SceneFolder = load_scene(store.scene_dir(case.scene_id))
+
+    def row(self) -> dict[str, Any]:
+        case, scene = self.case, self.scene.scene
+        hazard = case.hazard
+        past = [
+            f
+            for f in self.scene.frames_at(scene.front.name, sorted(f.t for f in scene.frames))
+            if f and f.t < 0
+        ]
+        past = list({f.t: f for f in past}.values())
+        row: dict[str, Any] = {
+            "case_id": case.case_id,
+            "scene_id": case.scene_id,
+            "original_file_name": self._own("original.png", "original", tag=False),
+            "augmented_file_name": self._own("augmented.png", "hazard"),
+            "mask_file_name": self._own("mask.png", "mask", tag=False),
+            "hazard": hazard.id,
+            "hazard_name": hazard.name,
+            "cluster": hazard.cluster,
+            "why": hazard.why,
+            "zone": case.placement.zone,
+            "distance_m": case.placement.distance_m,
+            "required_decel": case.placement.required_decel,
+            "placement": case.placement.model_dump(mode="json"),
+            "camera": scene.front.model_dump(mode="json"),
+            "speed": scene.speed,
+            "motion_known": scene.motion_known,
+            "source": scene.source,
+            "license": scene.license,
+            "provenance": self._provenance(),
+            "case": canonical_json(case).decode(),
+        }
+        for arm in case.arms:
+            name = frame_path(arm, scene.front.name, 0.0)
+            if arm != "hazard" and name in case.files:
+                row[f"{arm.replace('.', '_')}_file_name"] = self._own(name, arm)
+        if past:
+            row["history_t"] = [f.t for f in past]
+            row["original_history_file_names"] = [self._source(f) for f in past]
+            row["augmented_history_file_names"] = [self._changed(f, "hazard") for f in past]
+        return row
+
+    def _provenance(self) -> dict[str, Any]:
+        p = self.case.provenance
+        return {
+            "inpainter": p.inpainter,
+            "inpainter_version": p.inpainter_version,
+            "cfgen_version": p.cfgen_version,
+            "scene_hash": p.scene_hash,
+            "hazard_hash": p.hazard_hash,
+            "seed": self.case.seed,
+            "attempts": len(self.case.attempts),
+            "perception": self.case.seen_by,
+            "digital_source_type": self.kind,
+        }
+
+    def _own(self, file: str, label: str, tag: bool = True) -> str:
+        """A file of the case, in the export; what cfgen changed says so."""
+        path = self.store.case_dir(self.case.case_id) / file
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise StoreError(f"{path}: is missing; run: cfgen verify {self.store.root}") from None
+        if hash_bytes(data) != self.case.files.get(file):
+            raise StoreError(f"{path}: was changed; run: cfgen verify {self.store.root}")
+        return self._put(f"{self.case.case_id}.{label}.png", tagged(data, self.kind) if tag else data)
+
+    def _changed(self, frame: Frame, arm: str) -> str:
+        name = frame_path(arm, frame.camera, frame.t)
+        if name not in self.case.files:
+            return self._source(frame)
+        return self._own(name, f"{arm}.{_moment(frame)}")
+
+    def _source(self, frame: Frame) -> str:
+        data = (self.scene.root / frame.image).read_bytes()
+        suffix = Path(frame.image).suffix.lower()
+        return self._put(f"{self.case.case_id}.original.{_moment(frame)}{suffix}", data)
+
+    def _put(self, name: str, data: bytes) -> str:
+        (self.folder / "images" / name).write_bytes(data)
+        return f"images/{name}"
+
+
+def _moment(frame: Frame) -> str:
+    return f"{round(-frame.t * 1000)}ms_before"

@@ -1,0 +1,53 @@
+"""What drove through a standing hazard's place, by boxes of a car whose way is known."""
+
+import numpy as np
+import pytest
+
+from cfgen.geometry.box import box_corners, boxes_px
+from cfgen.geometry.frames import camera_at
+from cfgen.hazards.driven import driven_through
+from cfgen.perception.vehicle_sizes import CAR_M
+from cfgen.perception.view import SceneView, Thing
+from cfgen.records import Placement, Size
+from tests.hazards import drawn
+
+TIMES = tuple(np.arange(-2.0, 0, 0.25).tolist())
+ROCKS = Size(length=1.7, width=2.5, height=0.4)
+
+
+def seen(way, kind="car", until=0.0) -> bool:
+    """Whether a car whose near end is at ``way(t)``, m ahead and to the left at t0, is said to go through x = 30."""
+    scene = drawn.scene(10.0)
+    size = Size(length=CAR_M[0], width=CAR_M[1], height=CAR_M[2])
+    cameras, views = {t: camera_at(scene, scene.front.name, t) for t in TIMES}, {}
+    for t, camera in cameras.items():
+        x, y = way(t)
+        [box], _ = boxes_px(camera, box_corners(x + size.length / 2, y, 0.0, size))
+        things = (Thing(kind, tuple(box.tolist()), 0.9),) if t <= until else ()
+        none = np.zeros((4, 4), bool)
+        views[t] = SceneView(none, none, (camera.width, camera.height), things, {})
+    spot = Placement(
+        zone="ego_lane", x=30.0, y=0.0, yaw=0.0, vx=0.0, vy=0.0, size=ROCKS, distance_m=30.0, lateral_m=0.0,
+        required_decel=3.0, foot_px=(0.0, 0.0), box_px=(0.0, 0.0, 1.0, 1.0),
+    )  # fmt: skip
+    return driven_through(scene, cameras, views, spot, ROCKS)
+
+
+@pytest.mark.parametrize(
+    ("way", "through"),
+    [
+        (lambda t: (40 + 9 * t, 0.3), True),  # from 22 m to 38
+        (lambda t: (30.0, 1.5), True),  # its wheels on them
+        (lambda t: (45 + 2 * t, 0.3), False),  # beyond all along
+        (lambda t: (15 + 2 * t, 0.0), False),  # before them: it hides them, and another test refuses
+        (lambda t: (30 - 9 * t, 3.5), False),  # the other way, on its own lane
+    ],
+)
+def test_a_car_that_stood_on_the_place_went_through(way, through):
+    assert seen(way) == through
+
+
+def test_one_frame_may_be_a_bump_and_a_bicycle_goes_round():
+    assert not seen(lambda t: (30.0 if t == -1.0 else 60.0, 0.0))
+    assert not seen(lambda t: (30.0, 0.0), kind="bicycle")
+    assert not seen(lambda t: (30.0, 0.0), until=-3.0)

@@ -1,0 +1,137 @@
+"""``cfgen export hf``: what others load is what was built, and says what it is."""
+
+import json
+from pathlib import Path
+
+import mlcroissant
+import numpy as np
+import pytest
+from datasets import load_dataset
+from PIL import Image
+
+import cfgen
+from cfgen.cli.main import main
+from cfgen.core.files import read_image
+from cfgen.sharing.licences import card_id
+from cfgen.sharing.xmp import source_type
+from cfgen.store import Store
+
+
+@pytest.fixture(scope="module")
+def exported(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("hf") / "my set"
+    assert cfgen.export_hf(bench, out, creator="A lab", quiet=True) == 2
+    return out
+
+
+def test_load_dataset_gives_what_was_built(exported: Path, bench: Path, tmp_path: Path):
+    rows = load_dataset(str(exported), split="test", cache_dir=str(tmp_path))
+    store = Store(bench)
+    assert [row["case_id"] for row in rows] == store.case_ids()
+    for row in rows:
+        case = store.case(row["case_id"])
+        root = store.case_dir(case.case_id)
+        for column, file in (("original", "original.png"), ("augmented", "augmented.png")):
+            assert np.array_equal(row[column], read_image(root / file))
+        assert np.array_equal(row["mask"], read_image(root / "mask.png", "L"))
+        assert row["null"].size == row["original"].size
+        assert (row["hazard"], row["distance_m"]) == (case.hazard.id, case.placement.distance_m)
+        assert cfgen.records.Case.model_validate_json(row["case"]) == case
+        assert row["provenance"]["scene_hash"] == case.provenance.scene_hash
+        assert len(row["original_history"]) == len(row["augmented_history"]) == len(row["history_t"]) > 0
+
+
+def test_croissant_is_valid_and_reads_every_case_and_picture(exported: Path, bench: Path):
+    read = mlcroissant.Dataset(jsonld=str(exported / "croissant.json"))
+    assert not read.metadata.ctx.issues.errors
+    assert not read.metadata.ctx.issues.warnings
+    assert [row["cases/case_id"].decode() for row in read.records("cases")] == Store(bench).case_ids()
+    named = {row["pictures_by_name/file"].decode() for row in read.records("pictures_by_name")}
+    assert named == {path.name for path in exported.glob("test/images/*.png")}
+    told = json.loads((exported / "croissant.json").read_text())
+    duties = (
+        "dataCollection",
+        "dataBiases",
+        "dataLimitations",
+        "dataUseCases",
+        "personalSensitiveInformation",
+    )
+    assert all(told[f"rai:{duty}"] for duty in duties)
+
+
+def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(exported: Path, bench: Path):
+    card = (exported / "README.md").read_text()
+    accepted, tried = cfgen.open_benchmark(bench).built.acceptance["cone_line"]
+    assert f"| cone_line | {accepted} | {tried} |" in card
+    assert "license: apache-2.0" in card
+    assert "| cfgen demo scenes, path-traced | Apache-2.0 | 2 |" in card
+    assert "AI-generated" in card
+    assert "`compositeSynthetic`" in card
+    assert "**Made by.** A lab" in card
+
+
+def test_changed_pictures_say_so_in_their_xmp_and_nothing_else_does(exported: Path, bench: Path):
+    hazards = {case.hazard.id for case in Store(bench).cases()}
+    said = {}
+    for path in exported.glob("test/images/*.png"):
+        with Image.open(path) as picture:
+            said[path.name] = picture.info.get("xmp", b"").decode()
+    packets = {text for name, text in said.items() if ".original" not in name and ".mask." not in name}
+    assert {bool(said[name]) for name in said if ".original" in name or ".mask." in name} == {False}
+    [packet] = packets  # one and the same in the hazard and in the null arm
+    assert source_type("composite") in packet
+    assert not any(hazard in packet for hazard in hazards)
+    # what planners see stays bare: nothing of a file tells the arms apart
+    assert not any(b"adobe.xmp" in path.read_bytes() for path in bench.rglob("cases/**/*.png"))
+
+
+def test_who_drew_decides_the_term():
+    assert source_type("pathtrace").endswith("/compositeSynthetic")
+    assert source_type("sdxl", "composite").endswith("/compositeWithTrainedAlgorithmicMedia")
+    assert source_type("somebody_elses").endswith("/compositeWithTrainedAlgorithmicMedia")
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        ("Apache-2.0", "apache-2.0"),
+        ("MIT", "mit"),
+        ("CC BY 4.0", "cc-by-4.0"),
+        ("CC BY-NC-SA 4.0", "other"),
+        ("CC-BY-ND-4.0", "other"),
+        ("NVIDIA Autonomous Vehicle Dataset License", "other"),
+        ("unknown", "other"),
+        ("see the data set", "other"),
+    ],
+)
+def test_only_licences_that_are_known_to_permit_it_are_open(licence: str, expected: str):
+    assert card_id(licence) == expected
+
+
+def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_path: Path, capsys):
+    out = tmp_path / "out"
+    assert main(["export", "hf", str(other_licence), "--out", str(out), "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "'CC BY-NC-SA 4.0'" in said
+    assert f"cfgen export recipe {other_licence}" in said
+    assert not out.exists()
+    allowed = [
+        "export",
+        "hf",
+        str(other_licence),
+        "--out",
+        str(out),
+        "--quiet",
+        "--allow-license",
+        "CC BY-NC-SA 4.0",
+    ]
+    assert main(allowed) == 0
+    assert "license: other" in (out / "README.md").read_text()
+
+
+def test_a_changed_picture_is_not_exported(other_licence: Path, tmp_path: Path):
+    case = Store(other_licence).case_ids()[0]
+    (Store(other_licence).case_dir(case) / "mask.png").write_bytes(b"x")
+    with pytest.raises(cfgen.StoreError, match=r"mask\.png: was changed; run: cfgen verify"):
+        cfgen.export_hf(other_licence, tmp_path / "out", allow_licenses=["CC BY-NC-SA 4.0"], quiet=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["bench"]

@@ -1,0 +1,94 @@
+"""Frozen benchmarks: what others build is held against it, pixel by pixel."""
+
+import shutil
+from pathlib import Path
+
+import cv2
+import pytest
+
+import cfgen
+from cfgen.cli.main import main
+from cfgen.core.files import read_image
+from cfgen.core.paths import scenarios_dir
+from cfgen.scenes.folder import scene_hash
+from cfgen.sharing.definitions import check, definition
+from cfgen.store import Store
+
+
+@pytest.fixture(scope="module")
+def frozen(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("frozen") / "mini-v1.json"
+    assert main(["export", "definition", str(bench), "--name", "mini-v1", "--out", str(out)]) == 0
+    return out
+
+
+def _build(frozen: Path, out: Path, scenes: Path, *more: str) -> int:
+    return main(
+        [
+            "build",
+            "--definition",
+            str(frozen),
+            "--out",
+            str(out),
+            "--scenes",
+            str(scenes),
+            "--jobs",
+            "1",
+            "--quiet",
+            *more,
+        ]
+    )
+
+
+def test_a_build_of_it_is_held_against_it_pixel_by_pixel(
+    frozen: Path, scenes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out = tmp_path / "new"
+    assert _build(frozen, out, scenes) == 0
+    assert f"2 cases in {out}, each as '{frozen}' tells" in capsys.readouterr().out
+    store = Store(out)
+    case_id = store.case_ids()[0]
+    picture = store.case_dir(case_id) / "augmented.png"
+    bgr = cv2.cvtColor(read_image(picture), cv2.COLOR_RGB2BGR)
+    cv2.imwrite(str(picture), bgr, [cv2.IMWRITE_PNG_COMPRESSION, 9])
+    check(definition(str(frozen)), store)  # how a file is encoded counts for nothing
+    bgr[0, 0, 0] ^= 1
+    cv2.imwrite(str(picture), bgr)
+    assert _build(frozen, out, scenes) == 1
+    said = capsys.readouterr().err
+    assert f"1 cases are not those of 'mini-v1', such as {case_id}" in said
+    assert "do not report figures" in said
+
+
+def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path, tmp_path: Path, capsys):
+    assert _build(frozen, tmp_path / "new", scenes, "--seed", "3") == 2
+    assert "--seed: " in capsys.readouterr().err
+    theirs = shutil.copytree(scenes, tmp_path / "theirs")
+    gone, changed, _ = sorted(path.name for path in theirs.iterdir())
+    shutil.rmtree(theirs / gone)
+    record = theirs / changed / "scene.json"
+    record.write_text(record.read_text().replace('"weather"', '"weather_told"'))
+    shutil.copytree(scenarios_dir() / "scenes" / "lane_day_01", theirs / "lane_day_01")
+    assert _build(frozen, tmp_path / "new", theirs) == 2
+    said = capsys.readouterr().err
+    assert f"'{gone}' is missing; scene '{changed}' was changed; scene 'lane_day_01' is none of it" in said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_definition_is_never_changed(frozen: Path, bench: Path, tmp_path: Path):
+    with pytest.raises(cfgen.InputError, match="never changed"):
+        cfgen.export_definition(bench, frozen, name="mini-v1")
+    text = frozen.read_text()
+    (tmp_path / "edited.json").write_text(text.replace('"name": "mini-v1"', '"name": "mini-v2"'))
+    with pytest.raises(cfgen.StoreError, match="changed after cfgen wrote it"):
+        definition(str(tmp_path / "edited.json"))
+    with pytest.raises(cfgen.InputError, match="did you mean 'cfgen66-demo-v1'"):
+        definition("cfgen66-demo-v")
+
+
+def test_the_one_that_ships_is_over_the_scenes_that_ship():
+    made = definition("cfgen66-demo-v1")
+    assert len(made.cases) == made.options["n"] == 66
+    assert made.scenes == {
+        path.parent.name: scene_hash(path.parent) for path in scenarios_dir().glob("scenes/*/scene.json")
+    }
