@@ -48,9 +48,9 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray) -> np.ndarray:
     columns = np.broadcast_to(np.arange(end - x, dtype=np.float32), below.shape)
     image = cv2.remap(taken, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
     image *= np.exp(-np.maximum(below, 0) / np.float32(_REACH * h)) * np.clip(below + 1, 0, 1)
-    room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - _RIM - 2 * _BLUR * h - feet
+    room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - _RIM - _BLUR * h - feet
     room = np.where(free[:, x:end].any(0), np.maximum(room, 0), 0)
     ends = 0.5 + 0.5 * np.cos(np.pi * np.clip(below / np.maximum(room, 1), 0, 1))
-    image *= ends * np.minimum(room / np.float32(_REACH * h), 1)
+    image *= ends * np.minimum(2 * room / np.float32(_REACH * h), 1)
     made[:, x:end] -= np.float32(_SHARE * sky) * image
     return cv2.GaussianBlur(made, (0, 0), max(_BLUR * h, 0.5))
