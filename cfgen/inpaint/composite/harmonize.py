@@ -106,7 +106,9 @@ def _harmonize(
     motion = _motion(request)
     dimmed = np.clip(drawing.shade, 0, 8)
     if request.placement.size.height > _STANDS and not drawing.burns:
-        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA))[..., None]
+        x0, y0, x1, y1 = drawing.box
+        free = request.mask[y0:y1, x0:x1] > 0
+        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free)[..., None]
     shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)

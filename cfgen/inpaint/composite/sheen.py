@@ -14,6 +14,8 @@ from cfgen.perception.colour import luminance
 _SHARE = 0.42
 #: How far down the mirror image goes before it is lost, and how far it is blurred, as shares of a thing's height.
 _REACH, _BLUR = 0.22, 0.035
+#: Rows over which an edit fades out at the edge of where it may change.
+_RIM = 4
 #: Columns, as a share of the width, over which what stands deepest is the foot.
 _FEET = 0.15
 
@@ -23,12 +25,13 @@ def sheen_rows(height: float) -> float:
     return 2.5 * _REACH * float(height)
 
 
-def sheen(rgba: np.ndarray, sky: float) -> np.ndarray:
+def sheen(rgba: np.ndarray, sky: float, free: np.ndarray) -> np.ndarray:
     """(H, W) float32, light that the road shows with a thing ÷ without it, for want of sheen.
 
     Args:
         rgba: (H, W, 4) premultiplied linear light of the thing, 1 a white card under the open sky.
         sky: the sky's share of the light on the road; the sun's makes no sheen towards most cameras.
+        free: (H, W) bool, where pixels may change: the image has faded out at that edge, and is fainter near it.
     """
     made = np.ones(rgba.shape[:2], np.float32)
     cover = rgba[..., 3]
@@ -45,5 +48,9 @@ def sheen(rgba: np.ndarray, sky: float) -> np.ndarray:
     columns = np.broadcast_to(np.arange(end - x, dtype=np.float32), below.shape)
     image = cv2.remap(taken, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
     image *= np.exp(-np.maximum(below, 0) / np.float32(_REACH * h)) * np.clip(below + 1, 0, 1)
+    room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - _RIM - _BLUR * h - feet
+    room = np.where(free[:, x:end].any(0), np.maximum(room, 0), 0)
+    ends = 0.5 + 0.5 * np.cos(np.pi * np.clip(below / np.maximum(room, 1), 0, 1))
+    image *= ends * np.minimum(2 * room / np.float32(_REACH * h), 1)
     made[:, x:end] -= np.float32(_SHARE * sky) * image
     return cv2.GaussianBlur(made, (0, 0), max(_BLUR * h, 0.5))

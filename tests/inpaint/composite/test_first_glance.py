@@ -69,15 +69,28 @@ def test_whites_that_are_burnt_out_are_brighter_than_they_show():
 def test_what_stands_on_an_overcast_road_takes_the_skys_sheen_away_before_its_foot():
     rgba = np.zeros((120, 80, 4), np.float32)
     rgba[20:80, 30:50] = (0.1, 0.1, 0.1, 1)
-    shade = sheen(rgba, 1.0)
+    free = np.ones(rgba.shape[:2], bool)
+    shade = sheen(rgba, 1.0, free)
     assert shade[83, 40] < 0.8
     assert shade[83, 40] < shade[90, 40] < shade[100, 40]
     assert shade[: 80 - 8].min() > 0.99
     assert shade[:, :20].min() > 0.99
-    assert sheen(rgba, 0.2)[83, 40] > 0.9, "little of a sunny road's light is the sky's"
-    assert sheen(rgba, 0.0).min() == 1
+    assert sheen(rgba, 0.2, free)[83, 40] > 0.9, "little of a sunny road's light is the sky's"
+    assert sheen(rgba, 0.0, free).min() == 1
     white = rgba + np.float32([0.8, 0.8, 0.8, 0]) * rgba[..., 3:]
-    assert sheen(white, 1.0)[83, 40] > 0.9, "what is as bright as the sky takes nothing away"
+    assert sheen(white, 1.0, free)[83, 40] > 0.9, "what is as bright as the sky takes nothing away"
+
+
+@pytest.mark.parametrize("room", [6, 14, 25, 60])
+def test_the_mirror_image_has_faded_out_where_pixels_may_no_longer_change(room):
+    rgba = np.zeros((320, 200, 4), np.float32)
+    rgba[20:170, 25:175] = (0.02, 0.02, 0.02, 1)
+    free = np.zeros(rgba.shape[:2], bool)
+    free[: 170 + room] = True
+    below = sheen(rgba, 1.0, free)[170:, 100]
+    assert below[room - 4 :].min() > 0.985
+    assert np.abs(np.diff(below)).max() < 0.035
+    assert np.diff(below)[12:].min() > -1e-4, "it only gets fainter"
 
 
 def test_a_drawing_has_room_for_its_mirror_image():
