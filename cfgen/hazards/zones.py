@@ -23,6 +23,8 @@ FARTHEST_BESIDE_M = 4.0
 LEAST_INWARDS_M, MOST_OFF_EDGE_M = 0.3, 0.5
 #: A single line that puts the lane's middle further off the path, m, is not the own lane's.
 MOST_OFF_M = 0.8
+#: A single line on the kerb's side this near to the path, m, runs under the car: the own lane may lie on either side.
+UNDER_M = 1.0
 #: Slower objects ahead are only in the way below this share of the ego speed.
 _SLOWER = 0.7
 #: Objects longer than this, m, cannot stand at any angle in a lane.
@@ -52,6 +54,7 @@ class Lanes:
         oncoming: whether a line is seen towards oncoming traffic; None where nothing tells.
         far_side: whether the far side of the road may be tried for what is harmless: somebody tells road from verge.
         edge: where the road ends on the kerb's side, m to the left of the path; None where that is not seen.
+        astride: whether it is not known on which side of the only line the own lane lies.
     """
 
     half: float
@@ -61,6 +64,7 @@ class Lanes:
     oncoming: bool | None = None
     far_side: bool = False
     edge: float | None = None
+    astride: bool = False
 
     @classmethod
     def of(cls, scene: Scene, seen: LanesSeen | None = None) -> "Lanes":
@@ -74,11 +78,18 @@ class Lanes:
         )
         oncoming, edge = seen.line(-kerb) is not None, seen.edge(kerb)
         if seen.middle is None or seen.width_m is None:
-            return cls(half, kerb, _middle_by_one(seen, half), sides, oncoming, edge=edge)
+            line = seen.line(kerb)
+            # where the motion is known, the path tells which lane is the own one
+            astride = not scene.motion_known and not oncoming and line is not None and abs(line) < UNDER_M
+            return cls(half, kerb, _middle_by_one(seen, half), sides, oncoming, edge=edge, astride=astride)
         return cls(seen.width_m / 2, kerb, seen.middle, sides, oncoming, edge=edge)
 
     def missing(self, hazard: Hazard) -> str:
         """What of them the hazard needs and nobody sees: nothing is put beside a guessed line; "" for nothing."""
+        if self.astride and hazard.kind == "hazard":
+            return (
+                "the only lane line in view runs under the car: on which side the own lane lies is not known"
+            )
         if changes_lanes(hazard) and self.open == ():
             return "no lane of the own direction beside the own one"
         if not any(self.told(zone) for zone in hazard.zones):

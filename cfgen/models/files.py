@@ -48,7 +48,7 @@ class ModelFile:
 
     @property
     def advice(self) -> str:
-        return f"get it with: cfgen models get {self.name}"
+        return f"get it with: cfgen models get {self.name} (--from FILE where you have it already)"
 
     @property
     def here(self) -> bool:

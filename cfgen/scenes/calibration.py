@@ -41,7 +41,7 @@ class CalibrationCheck:
     """Looks at scenes one by one, then tells of each drive."""
 
     def __init__(self, perceiver: Perceiver) -> None:
-        self._views = Views.of(perceiver)
+        self.views = Views.of(perceiver)
         self._drives: dict[str, _Drive] = {}
 
     def look(self, path: Path, folder: SceneFolder) -> None:
@@ -52,7 +52,7 @@ class CalibrationCheck:
             images = {(camera.name, t): folder.image(frame) for t, frame in own.items()}
         except InputError:
             return
-        views = self._views.scene(scene, images)
+        views = self.views.scene(scene, images)
         seen = scene_cameras(views)
         key = json.dumps([scene.source, camera.model_dump(mode="json")], sort_keys=True)
         drive = self._drives.setdefault(key, _Drive(path, camera))

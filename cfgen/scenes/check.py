@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -84,6 +84,14 @@ def broken(fault: records.Fault) -> Fault:
     return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
 
 
+def shared(found: Mapping[Path, list[Fault]]) -> list[Fault]:
+    """Warnings that every one of several scenes has in the same words: told once, they drown no other."""
+    if len(found) < 2:
+        return []
+    first, *rest = found.values()
+    return [fault for fault in first if fault.level == "warning" and all(fault in each for each in rest)]
+
+
 def unusable(faults: list[Fault]) -> bool:
     return any(fault.level != "warning" for fault in faults)
 
@@ -104,14 +112,16 @@ def check_scene(
     if calibration is not None:
         calibration.look(path, folder)
     if perceiver is not None and not unusable(faults):
-        faults += _road(folder, perceiver)
+        # a frame that the calibration was held against is not looked at again
+        views = Views.of(perceiver) if calibration is None else calibration.views
+        faults += _road(folder, views)
     return folder.scene.scene_id, faults
 
 
-def _road(folder: SceneFolder, perceiver: Perceiver) -> Iterator[Fault]:
+def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    view = Views.of(perceiver).scene(scene, {(scene.front.name, 0.0): image}).now
+    view = views.scene(scene, {(scene.front.name, 0.0): image}).now
     if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image):
         yield Fault("error", folder.front_frame().image, why)
     elif why := why_unsure(scene.extra):  # of what is no road, the camera does not matter

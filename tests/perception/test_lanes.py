@@ -177,3 +177,16 @@ def test_a_paved_shoulder_of_a_real_freeway_is_no_lane(real, models):
     view = TwinLiteNet(str(models / "twinlitenet.onnx"))._view(image)
     seen = LanesSeen.of(view, scene.front, EgoPath.from_scene(scene), image)
     assert Lanes.of(scene, seen).open == (1,)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize(("off", "known"), [(0.8, False), (1.7, True)])
+def test_where_the_only_line_runs_under_the_car_a_still_does_not_tell_the_own_lane(side, off, known):
+    """On the kerb's side it may be the road's middle, seen from the oncoming lane; a driven path tells the lane."""
+    kerb = 1 if side == "left" else -1
+    scene = drawn.scene().model_copy(update={"extra": {"drive_on": side}, "motion_known": False})
+    seen = lanes_of(between(-6, 6), (kerb * off,))
+    boxes = TAXONOMY.get("lumber")
+    assert ("runs under the car" not in Lanes.of(scene, seen).missing(boxes)) == known
+    driven = scene.model_copy(update={"motion_known": True})
+    assert Lanes.of(driven, seen).missing(boxes) == ""

@@ -89,7 +89,9 @@ def test_a_build_with_a_bad_file_writes_nothing(real, folder, tmp_path, monkeypa
     assert "perception 'twinlitenet'" in err
     assert "expected" in err
     assert "found" in err
-    assert err.strip().endswith("get it with: cfgen models get twinlitenet")
+    assert err.strip().endswith(
+        "get it with: cfgen models get twinlitenet (--from FILE where you have it already)"
+    )
     assert not out.exists()
     assert capfd.readouterr().err == ""
 
@@ -102,7 +104,7 @@ def test_the_kept_file_is_taken_where_none_is_named(models, folder, monkeypatch)
 
 def test_a_bad_file_of_things_is_one_line(models, folder, tmp_path):
     options = {"path": str(models / "twinlitenet.onnx")}
-    with pytest.raises(InputError, match=r"'things': expected fastestdet.onnx .*cfgen models get fastestdet"):
+    with pytest.raises(InputError, match=r"'things': expected fastestdet.onnx .*get fastestdet .--from FILE"):
         create_perceiver("twinlitenet", {**options, "things": "fastestdet"})
     cut = tmp_path / "cut.onnx"
     cut.write_bytes((models / "fastestdet.onnx").read_bytes()[:5000])

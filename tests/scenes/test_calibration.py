@@ -35,9 +35,8 @@ def turned_by(pitch: float, yaw: float = 0.0):
 def test_a_right_calibration_is_not_spoken_of(hand):
     perceiver = Painted(turned_by(0.2))
     assert told(hand(), perceiver) == []
-    assert (
-        perceiver.asked == 3
-    )  # t0 and 1 s before, there is none 2 s before; and t0 for whether there is a road
+    # t0 and 1 s before, there is none 2 s before; whether t0 shows a road is not looked at again
+    assert perceiver.asked == 2
 
 
 @pytest.mark.parametrize(
@@ -129,6 +128,13 @@ def test_a_still_takes_horizon_yaw_and_height_from_its_lane_lines(still, tmp_pat
     assert "sizes 12 m away good to" in words
     record = write_import_record(tmp_path / "out", "image", still, {}, summary)
     assert json.loads(record.read_text())["cameras"] == {"still": words}
+
+
+@pytest.mark.parametrize(("yaw", "by"), [(-10, "lane lines"), (-24, "guess")])
+def test_lines_far_off_the_view_are_not_the_own_roads(still, tmp_path, yaw, by):
+    scene, _ = imported(still, tmp_path, Painted(lambda _: turned(TRUE, math.radians(4), math.radians(yaw))))
+    assert scene.extra[TOLD]["from"]["yaw_deg"] == by
+    assert (angles(scene.front)[1] == pytest.approx(0)) == (by == "guess")
 
 
 def test_what_the_user_gives_wins(still, tmp_path):

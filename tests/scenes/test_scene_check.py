@@ -141,3 +141,12 @@ def test_size_on_disk_is_what_the_page_embeds(hand, tmp_path):
     page = tmp_path / "page.html"
     main(["scenes", "show", str(tmp_path), "--out", str(page), "--limit", "1", "--quiet"])
     assert page.read_text().count("data:image/jpeg") == 2
+
+
+def test_what_all_scenes_share_is_told_once_and_drowns_no_other(hand, tmp_path, capsys):
+    for name in "abc":
+        hand(name, motion_known=False, scene_id=name)
+    main(["scenes", "check", str(tmp_path)])
+    told = capsys.readouterr().out
+    assert told.count("speed and path are guesses") == 1
+    assert "warning: all 3 scenes: motion_known: false" in told

@@ -173,13 +173,17 @@ def _count(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from cfgen.perception.registry import seen_by
-    from cfgen.scenes.check import check_folder, unusable
+    from cfgen.scenes.check import check_folder, shared, unusable
 
     perceiver = _perceiver(arguments)
     found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver)
+    of_all = shared(found)
+    for fault in of_all:
+        print(f"{fault.level}: all {len(found)} scenes: {fault.where}: {fault.what}")
     for path, faults in found.items():
         for fault in faults:
-            print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
+            if fault not in of_all:
+                print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
     broken = sum(unusable(faults) for faults in found.values())
     faulted = sum(any(fault.level == "fault" for fault in faults) for faults in found.values())
     odd = sum(bool(faults) for faults in found.values()) - broken

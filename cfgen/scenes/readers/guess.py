@@ -25,7 +25,8 @@ from cfgen.scenes.format import CameraBlock
 FOV_DEG, HEIGHT_M = 60.0, 1.4
 #: Heights that a camera on a car has, m: what lane lines say beyond them is wrong.
 _HEIGHTS_M = (0.8, 3.0)
-_MOST_YAW_DEG = 30.0
+#: Lane lines that say more of the yaw are those of another road, or of a forecourt.
+_MOST_YAW_DEG = 15.0
 _NAMES = {
     "fov_deg": "field of view {:.0f} degrees",
     "camera_height_m": "height {:.2f} m",
