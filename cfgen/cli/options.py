@@ -41,10 +41,19 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _condition(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(
+            "expected a condition, found nothing; leave --where out for all scenes"
+        )
+    return text
+
+
 def add_where(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--where",
         default="",
+        type=_condition,
         metavar="CONDITION",
         help=f"{verb} only scenes whose tags meet it, such as \"speed > 5 and road == 'junction'\"",
     )

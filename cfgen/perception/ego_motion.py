@@ -91,7 +91,9 @@ def ego_motion(camera: Camera, frames: Iterable[tuple[float, NDArray[np.uint8]]]
 
 def _borne_out(fits: Array, speeds: Array, width: int) -> Array:
     """How well (T,) the speeds fit, on the mean over ``width`` pairs; less where another speed fits nearly as well."""
-    factors = np.clip(np.arange(len(_SPEEDS))[None, :] * _SPEEDS[1] / np.maximum(speeds, 1e-6)[:, None], 1e-6, 1e6)
+    factors = np.clip(
+        np.arange(len(_SPEEDS))[None, :] * _SPEEDS[1] / np.maximum(speeds, 1e-6)[:, None], 1e-6, 1e6
+    )
     other = (np.abs(np.log(factors)) > np.log(_APART)) & (np.abs(_SPEEDS - speeds[:, None]) > _APART_MPS)
     own = np.array([np.interp(v, _SPEEDS, each) for v, each in zip(speeds, fits, strict=True)])
     fit = _averaged(own, width)
