@@ -41,19 +41,22 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _condition(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError(
-            "expected a condition, found nothing; leave --where out for all scenes"
-        )
-    return text
+class _Condition(argparse.Action):
+    """Keeps a condition; one that is empty, as an unset variable of a shell is, is refused."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
+        if not values.strip():
+            parser.error("--where: expected a condition, found nothing; leave it out for all scenes")
+        namespace.where = values
 
 
 def add_where(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--where",
         default="",
-        type=_condition,
+        action=_Condition,
         metavar="CONDITION",
         help=f"{verb} only scenes whose tags meet it, such as \"speed > 5 and road == 'junction'\"",
     )
