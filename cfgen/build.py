@@ -292,9 +292,9 @@ def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
     """
     for name in FIXED:
         if getattr(found, name) != getattr(asked, name):
+            before, now = _apart(getattr(found, name), getattr(asked, name))
             raise StoreError(
-                f"{out}: was built with {name} = {_short(getattr(found, name))}, now asked for "
-                f"{_short(getattr(asked, name))}; use the same, or another folder"
+                f"{out}: was built with {name} = {before}, now asked for {now}; use the same, or another folder"
             )
     if found.n > asked.n:
         raise StoreError(
@@ -305,6 +305,17 @@ def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
 def _begun_with(out: Path) -> str:
     """The perceiver of a benchmark that is begun, else "": the default one."""
     return Store(out).benchmark.perception if (out / MARKER).is_file() else ""
+
+
+def _apart(before: object, now: object) -> tuple[str, str]:
+    """Both in short; long ones that begin alike from shortly before where they differ."""
+    short = _short(before), _short(now)
+    if short[0] != short[1]:
+        return short
+    texts = str(before), str(now)
+    at = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    start = max(0, at - 60)
+    return f"...{_short(texts[0][start:])}", f"...{_short(texts[1][start:])}"
 
 
 def _short(value: object) -> str:

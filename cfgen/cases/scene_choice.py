@@ -48,7 +48,9 @@ class Draw:
                 raise InputError(f"--quota '{condition}': expected a whole number above 0, found {count!r}")
         for condition, weight in options.weights.items():
             if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not 0 < weight < 1e6:
-                raise InputError(f"--weights '{condition}': expected a number above 0, found {weight!r}")
+                raise InputError(
+                    f"--weights '{condition}': expected a number above 0 and below 1,000,000, found {weight!r}"
+                )
         if both := set(options.quota) & set(options.weights):
             raise InputError(f"'{sorted(both)[0]}': has a quota and a weight; give one of them")
         return cls(options.where, options.quota, options.weights, options.n, options.seed)

@@ -41,10 +41,22 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
+class _Condition(argparse.Action):
+    """Keeps a condition; one that is empty, as an unset variable of a shell is, is refused."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, *_: Any
+    ) -> None:
+        if not values.strip():
+            parser.error("--where: expected a condition, found nothing; leave it out for all scenes")
+        namespace.where = values
+
+
 def add_where(parser: argparse.ArgumentParser, verb: str) -> None:
     parser.add_argument(
         "--where",
         default="",
+        action=_Condition,
         metavar="CONDITION",
         help=f"{verb} only scenes whose tags meet it, such as \"speed > 5 and road == 'junction'\"",
     )

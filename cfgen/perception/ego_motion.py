@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.geometry.camera import as_matrix, centre, project, resized, rotation
+from cfgen.geometry.camera import as_matrix, centre, project, resized, rotation, unproject
 from cfgen.perception.ego_turn import Array, followed, turn_of
 from cfgen.records import Camera
 
@@ -37,6 +37,12 @@ _SPEEDS: Array = np.arange(0, 45.01, 0.25)
 _USUAL_CHANGE, _WORTH = 4.0, 60.0
 #: Fits are mean over so many s.
 _SMOOTH_S = 2.0
+#: A car stands while half of the points move less than so many px of a picture that is 640 wide at most.
+_STILL_PX = 0.5
+#: Below so many m/s a peak is that of standing when nought fits so much as well.
+_CREEPS, _ALIKE = 2.0, 0.7
+#: A speed is told apart from one so many times as fast, or slow, and more m/s off; it has to fit so much better.
+_APART, _APART_MPS, _BETTER = 1.25, 2.0, 0.3
 
 
 @dataclass(frozen=True)
@@ -73,14 +79,28 @@ def ego_motion(camera: Camera, frames: Iterable[tuple[float, NDArray[np.uint8]]]
     if len(times) < 3:
         return None
     speeds = _smoothest(np.array(pairs.fits), np.array(pairs.steps))
-    fit = np.array([np.interp(v, _SPEEDS, fits) for v, fits in zip(speeds, pairs.fits, strict=True)])
     t, middle = np.array(times), (np.array(times)[1:] + np.array(times)[:-1]) / 2
     width = max(1, round(_SMOOTH_S / float(np.median(pairs.steps))))
-    borne_out, smooth = _averaged(fit, width), _averaged(speeds, max(1, width // 4))
+    borne_out = _borne_out(np.array(pairs.fits), speeds, width)
+    smooth = _averaged(speeds, max(1, width // 4))
     rates = np.where(smooth < 0.3, 0.0, np.array(pairs.yaws))
     return EgoMotion(
         t, *(np.interp(t, middle, values) for values in (smooth, rates, np.clip(borne_out, 0.0, 1.0)))
     )
+
+
+def _borne_out(fits: Array, speeds: Array, width: int) -> Array:
+    """How well (T,) the speeds fit, on the mean over ``width`` pairs; less where another speed fits nearly as well."""
+    factors = np.clip(
+        np.arange(len(_SPEEDS))[None, :] * _SPEEDS[1] / np.maximum(speeds, 1e-6)[:, None], 1e-6, 1e6
+    )
+    other = (np.abs(np.log(factors)) > np.log(_APART)) & (np.abs(_SPEEDS - speeds[:, None]) > _APART_MPS)
+    own = np.array([np.interp(v, _SPEEDS, each) for v, each in zip(speeds, fits, strict=True)])
+    fit = _averaged(own, width)
+    mean = np.column_stack([_averaged(column, width) for column in fits.T])
+    rival = np.where(other, mean, -1.0).max(axis=1)
+    lead = (fit - np.maximum(rival, 0.0)) / (_BETTER * np.maximum(fit, 1e-6))
+    return fit * np.clip(lead, 0.0, 1.0)
 
 
 def _averaged(values: Array, width: int) -> Array:
@@ -122,7 +142,29 @@ def _look(camera: Camera, chunk: list[tuple[float, Grey]], pairs: _Pairs) -> Non
         turned = np.zeros(3) if found is None else turn_of(found, above).angles
         pairs.steps.append(t - s)
         pairs.yaws.append(float(turned[2]) / (t - s))
-        pairs.fits.append(_fits(_heading(camera, above), one, two, turned, t - s))
+        fits = _fits(_heading(camera, above), one, two, turned, t - s)
+        pairs.fits.append(fits if _still(camera, found) else _without_standing(fits))
+
+
+def _still(camera: Camera, points: Array | None) -> bool:
+    """Whether most of what is seen stays where it is; a picture without points does not tell."""
+    if points is None:
+        return False
+    moved = points[:, 2:] - points[:, :2]
+    moved = np.hypot(*(moved - np.median(moved, axis=0)).T)
+    middle = camera.width / 2
+    rays = unproject(camera, [[middle, camera.height / 2], [middle + 1, camera.height / 2]])[0]
+    return float(np.median(moved)) < _STILL_PX * float(np.linalg.norm(rays[1] - rays[0]))
+
+
+def _without_standing(fits: Array) -> Array:
+    """The car moves: what fits best at nought, and less and less above, is the own hood, the sky or compression."""
+    top = int(fits[_SPEEDS < _CREEPS].argmax())
+    if fits[0] < _ALIKE * fits[top]:
+        top = 0  # it creeps
+    rises = np.flatnonzero(np.diff(fits[top:]) > 0)
+    end = top + int(rises[0]) if len(rises) else len(fits)
+    return np.where(np.arange(len(fits)) < end, -1.0, fits)
 
 
 def _heading(camera: Camera, above: float) -> Camera:

@@ -1,6 +1,7 @@
 """Conditions on tags, such as ``speed > 5 and road == 'junction'``: read, checked and held against tags; never run."""
 
 import ast
+import keyword
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -47,8 +48,12 @@ class Condition:
         for name in sorted(self.names - set(known)):
             raise InputError(
                 f"'{self.text}': no scene has a tag '{name}'{did_you_mean(name, known)}; "
-                f"there are: {', '.join(sorted(known))}"
+                f"there are: {', '.join(sorted(filter(_can_be_asked, known)))}"
             )
+
+
+def _can_be_asked(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def condition(text: str) -> Condition:

@@ -1,5 +1,6 @@
 """A recorded drive as every reader gives it, and the scenes that are cut out of it."""
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ HISTORY_S, FUTURE_S, STEP_S = 2.0, 6.0, 0.25
 FRAME_TIMES = tuple((-np.arange(0.0, HISTORY_S + 1e-6, STEP_S)).tolist())
 #: A frame counts for a time when it is at most this much older, s.
 _FRESH_S = 0.15
+#: A longer gap between satellite fixes in a scene's past or at its t0 does not tell its motion, s.
+_BLIND_S = 2.0
 
 #: Speeds of poses are fitted over so many points, so far apart, s.
 _FIT_POINTS, _FIT_STEP_S = 7, 0.05
@@ -123,6 +126,7 @@ class Drive:
         place: None when unknown. With ``epoch`` it tells where the sun stands.
         motion_known: False when poses or speeds are guesses.
         fit: (T,) 0..1, of motion that was measured in the frames: how well they bear it out; else None.
+        fixes: times of the satellite fixes that it follows from, where it does.
     """
 
     name: str
@@ -136,6 +140,7 @@ class Drive:
     place: Place | None = None
     motion_known: bool = True
     fit: Array | None = None
+    fixes: Array | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -211,6 +216,7 @@ class Moment:
     def cut(self, frame_times: Sequence[float] = FRAME_TIMES) -> tuple[Scene, dict[str, Picture]]:
         """The scene at this moment and its images: every camera's frames closest before each of ``frame_times``."""
         drive, t0 = self.drive, self.t0
+        _refuse_blind(drive, t0)
         history, future, guessed = _motion(drive, t0, max(HISTORY_S, -min(frame_times, default=0.0)))
         frames: list[Frame] = []  # front camera first, t0 first and then back in time
         images: dict[str, Picture] = {}
@@ -252,6 +258,20 @@ class Moment:
         fit = float(drive.fit[near].mean()) if near.any() else 0.0
         extra[MEASURED] = {"by": "pictures", "fit": round(fit, 3)}
         return "estimated" if fit >= SURE else False
+
+
+def _refuse_blind(drive: Drive, t0: float) -> None:
+    """
+    Raises:
+        InputError: its satellite fixes have a gap in the 2 s before ``t0``.
+    """
+    fixes = np.zeros(0) if drive.fixes is None else drive.fixes
+    for last, following in itertools.pairwise(fixes.tolist()):
+        if following - last > _BLIND_S + 0.05 and last < t0 - 1e-3 and following > t0 - HISTORY_S + 1e-3:
+            raise InputError(
+                f"drive '{drive.name}': expected GPS fixes {_BLIND_S:g} s apart or less before {t0:.1f} s, "
+                f"found none from {last:.1f} to {following:.1f} s; give a fuller track, or --option gps=none"
+            )
 
 
 def identifier(name: str) -> str:

@@ -26,7 +26,18 @@ def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
         return scenes, readable
     asked = condition(where)
     asked.check(known_tags(scenes))
-    return scenes, [scene for scene in readable if asked.holds(scene.tags)]
+    return scenes, [scene for scene in readable if _holds(asked, scene)]
+
+
+def _holds(asked: Condition, scene: Tagged) -> bool:
+    """
+    Raises:
+        InputError: names the scene whose tag is of another kind.
+    """
+    try:
+        return asked.holds(scene.tags)
+    except InputError as error:
+        raise InputError(f"{scene.folder}: {error}") from error
 
 
 def draw(
@@ -88,7 +99,7 @@ def _groups(
     groups: dict[str, list[Tagged]] = {text: [] for text in conditions}
     groups[OTHERS if conditions else ALL] = []
     for scene in matched:
-        first = next((text for text, one in asked if one.holds(scene.tags)), OTHERS if conditions else ALL)
+        first = next((text for text, one in asked if _holds(one, scene)), OTHERS if conditions else ALL)
         groups[first].append(scene)
     for text, one in asked:
         if not groups[text]:

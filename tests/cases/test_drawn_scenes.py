@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+from cfgen.build import _apart
 from tests.benches import build_arguments, run
 
 
@@ -44,9 +45,20 @@ def test_a_bad_choice_is_one_clear_line(real: Path, tmp_path: Path):
     for more, says in (
         (("--where", "sped > 3"), "no scene has a tag 'sped' (did you mean 'speed'?)"),
         (("--quota", "speed > 1:0"), "--quota 'speed > 1': expected a whole number above 0, found 0"),
-        (("--weights", "speed > 1:-2"), "--weights 'speed > 1': expected a number above 0, found -2.0"),
+        (
+            ("--weights", "speed > 1:-2"),
+            "--weights 'speed > 1': expected a number above 0 and below 1,000,000, found -2.0",
+        ),
+        (("--weights", "speed > 1:1e308"), "expected a number above 0 and below 1,000,000, found 1e+308"),
         (("--quota", "speed>1:1", "--weights", "speed>1:2"), "'speed>1': has a quota and a weight"),
     ):
         code, _, error = run(*build_arguments(real, tmp_path / "b", 2, *more))
         assert (code, says in error) == (2, True), error
         assert not (tmp_path / "b").exists()
+
+
+def test_a_refusal_shows_where_long_settings_differ():
+    begins = "strata=(Stratum(condition='light == night', scenes=13, drawn=13, weight=None, " * 2
+    before, now = _apart(begins + "cases=4)", begins + "cases=5)")
+    assert before.endswith("cases=4)")
+    assert now.endswith("cases=5)")

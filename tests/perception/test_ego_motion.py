@@ -102,6 +102,14 @@ def test_real_drives_are_measured(real):
     assert np.median(turned) < 0.01
 
 
+def test_what_stays_on_the_picture_is_no_standing_car(real):
+    """Upside down the sky is where the road was, and stays where it is while the points of the picture move."""
+    scene = load_scene(real / "udacity_lanelines" / "scenes" / "lanelines_050").scene
+    video = VideoFrames(real / "udacity_lanelines" / "solidWhiteRight.mp4")
+    turned = [(i / 25, video.read(i)[::-1, ::-1].copy()) for i in range(0, 24, 3)]
+    assert ego_motion(scene.front, turned).fit.mean() < SURE
+
+
 def test_a_bare_video_becomes_scenes_with_estimated_motion(tmp_path):
     _, frames = drawn_drive(8.0, 0.0, count=24)
     (tmp_path / "drive").mkdir()

@@ -151,3 +151,34 @@ def test_clocks_that_do_not_fit_are_told_with_what_to_try():
     with pytest.raises(InputError, match=r"covers -7203\.0 to -7174\.0 s of a video .* gps_offset_s=7200,"):
         on_the_videos_clock(track, local, 20.0, 0.0)
     assert on_the_videos_clock(track, local, 20.0, 7200.0).t[0] == -3
+
+
+def table(path, t, speed=None, zeros=()):
+    at = [(0.0, 0.0) if i in zeros else (48 + i * 15 * METRE, 11.0) for i in t]
+    told = "" if speed is None else f",{speed}"
+    rows = "".join(f"{i},{a:.7f},{b}{told}\n" for i, (a, b) in zip(t, at, strict=True))
+    path.write_text(("t,lat,lon" if speed is None else "t,lat,lon,speed") + "\n" + rows)
+    return from_file(path)
+
+
+def test_speeds_in_another_unit_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"speed: expected m/s.*3\.60 times that, perhaps km/h"):
+        driven(table(tmp_path / "t.csv", range(9), 54.0))
+    assert driven(table(tmp_path / "t.csv", range(9), 15.5)).v.max() == 15.5
+
+
+def test_rows_without_a_fix_are_none(tmp_path):
+    assert table(tmp_path / "t.csv", range(9), zeros=(3, 4)).t.tolist() == [0, 1, 2, 5, 6, 7, 8]
+    with pytest.raises(InputError, match="expected 4 GPS points or more, found 0"):
+        table(tmp_path / "t.csv", range(9), zeros=range(9))
+
+
+def test_a_scene_in_a_gap_of_fixes_is_left_out(tmp_path):
+    film(tmp_path / "v.mp4", 12)
+    table(tmp_path / "t.csv", [0, 1, 2, 6, 7, 8, 9, 10, 11])
+    reader = open_reader("video", tmp_path / "v.mp4", {"gps": str(tmp_path / "t.csv")})
+    drive = next(iter(reader.recordings()))()
+    moments = drive.moments(1.0)
+    assert moments[0].cut()[0].motion_known is True
+    with pytest.raises(InputError, match=r"found none from 2\.0 to 6\.0 s"):
+        moments[1].cut()

@@ -24,6 +24,8 @@ _FEWEST = 4
 #: Below this speed a course is noise, m/s.
 _CREEPS = 1.5
 _STEP_S = 0.1
+#: Above this speed, m/s, positions tell it well enough to contradict one that is told, by such a factor.
+_DRIVES, _CONTRADICTS = 5.0, 1.6
 _MP4_EPOCH = datetime(1904, 1, 1, tzinfo=UTC).timestamp()
 _UNITS = {"km/h": 1 / 3.6, "kmh": 1 / 3.6, "mph": 0.44704, "m/s": 1.0}
 _CUE = re.compile(r"(\d+):(\d\d):(\d\d)[,.](\d{1,3})\s*-->")
@@ -56,7 +58,7 @@ class Track:
         Raises:
             InputError: too few.
         """
-        found = {t: row for t, *row in rows}
+        found = {t: row for t, *row in rows if row[:2] != [0.0, 0.0]}  # a receiver without a fix says 0, 0
         if len(found) < _FEWEST:
             raise InputError(f"{by}: expected {_FEWEST} GPS points or more, found {len(found)}")
         t = sorted(found)
@@ -290,6 +292,7 @@ def driven(track: Track) -> Driven:
         course = np.zeros(len(t))
     told = np.isfinite(track.v)
     if told.sum() >= _FEWEST:
+        _agree(track, np.interp(track.t[told], t, v), track.v[told])
         v = np.interp(t, track.t[told], track.v[told])
     yaw_rate = -_slopes(t, t, course, 0.5) if len(t) > 10 else np.zeros(len(t))
     return Driven(
@@ -300,6 +303,24 @@ def driven(track: Track) -> Driven:
         float(track.latitude[0]),
         float(track.longitude[0]),
     )
+
+
+def _agree(track: Track, passed: Array, told: Array) -> None:
+    """
+    Raises:
+        InputError: speeds that the points of the same track contradict: they are in another unit.
+    """
+    moves = passed > _DRIVES
+    if moves.sum() < _FEWEST:
+        return
+    ratio = float(np.median(told[moves] / passed[moves]))
+    if not 1 / _CONTRADICTS < ratio < _CONTRADICTS:
+        unit = min(_UNITS, key=lambda name: abs(np.log(max(ratio, 1e-6) * _UNITS[name])))
+        raise InputError(
+            f"{track.by}: speed: expected m/s, as its positions say ({float(np.median(passed[moves])):.1f}), found "
+            f"{float(np.median(told[moves])):.1f}, {ratio:.2f} times that, perhaps {unit}; "
+            "convert it, or leave the column out"
+        )
 
 
 def _slopes(at: Array, t: Array, values: Array, reach: float) -> Array:

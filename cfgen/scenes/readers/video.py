@@ -81,6 +81,7 @@ class VideoReader:
             v=moved.v,
             motion_known=moved.known,
             fit=moved.fit,
+            fixes=moved.fixes,
             epoch=moved.epoch,
             place=moved.place,
             extra={TOLD: told} | ({MEASURED: {"by": moved.told}} if moved.told else {}),

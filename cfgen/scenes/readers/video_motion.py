@@ -35,6 +35,8 @@ class Motion:
     epoch: float | None = None
     #: what measured it, for the scene
     told: str = ""
+    #: times of the satellite fixes
+    fixes: Array | None = None
 
 
 def constant(times: Array, speed: float) -> Motion:
@@ -95,7 +97,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
         (float(np.sin(course)), float(-np.cos(course)), 0.0),
         (float(np.cos(course)), float(np.sin(course)), 0.0),
     )
-    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by)
+    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by, track.t)
 
 
 def _found(video: Path, gps: str) -> gps_tracks.Track | None:
