@@ -199,7 +199,7 @@ def _known(
     if len(found) < n:
         warn(
             f"--gold: {n} known answers asked for, {len(found)} mixed in: each is made of a rated planner's answer to "
-            "an original frame on which it drives on, one of each planner on each case; where it stops, none can be made. "
+            "an original frame on which it drives on, one of each planner on each case. "
             "More cases, or another road, make room for more"
         )
     return found

@@ -143,13 +143,13 @@ def check(made: Definition, store: Store) -> None:
         f"it was frozen with cfgen {made.cfgen_version} and OpenCV {made.opencv}, this was built with cfgen "
         f"{record['cfgen_version']} and OpenCV {cv2.__version__}; build it with those"
         if versions
-        else f"it was frozen with another state of cfgen {made.cfgen_version}; build it in a clone at the commit that froze "
+        else f"it was frozen with another state of cfgen {made.cfgen_version}; build it at the commit that froze "
         "it, give this benchmark a name of its own (cfgen export definition)"
     )
     raise Shortfall(
         f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {', '.join(differ[:_NAMED])}"
-        f"{'; other ' + ', '.join(others) if others else ''}: {remedy}, or rebuild it from its recipe (cfgen rebuild); do "
-        f"not report figures of this folder as those of '{made.name}'"
+        f"{'; other ' + ', '.join(others) if others else ''}: {remedy}, or rebuild it from its recipe (cfgen rebuild); "
+        f"do not report figures of this folder as those of '{made.name}'"
     )
 
 
