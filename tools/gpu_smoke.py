@@ -24,8 +24,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
+
+def _stopped(kind: Any, error: Any, trace: Any) -> None:
+    """Ctrl-C ends it with a line, also while packages are still loaded."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, error, trace)
+        return
+    print("stopped: run the same command again to go on", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.excepthook = _stopped
+
+import cv2  # noqa: E402
+import numpy as np  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -42,6 +54,7 @@ from cfgen.masks.registry import create_detector, create_segmenter  # noqa: E402
 from cfgen.quality.gates import GateInput  # noqa: E402
 from tools.gpu_smoke_pictures import CROPS, GUIDE, guided, keep, picture, window  # noqa: E402
 from tools.gpu_smoke_report import sheet, write_report  # noqa: E402
+from tools.gpu_smoke_state import Meter, no_weights, store, stored, whole  # noqa: E402
 
 MINUTES = 10.0
 #: Least overlap (IoU) of SAM 2's mask with what the guide drew.
@@ -137,39 +150,6 @@ def run_one(model: Model, out: Path, options: Mapping[str, Any]) -> dict[str, An
     return {**found, "peak_gb": round(meter.peak_gb(), 2), "first_s": meter.first, "seconds": meter.rest()}
 
 
-class Meter:
-    """Seconds of each piece of work, the first with loading, and memory."""
-
-    def __init__(self) -> None:
-        import torch
-
-        self.torch, self.taken = torch, list[float]()
-
-    def timed(self, work: Any) -> Any:
-        start = time.perf_counter()
-        done = work()
-        if self.torch.cuda.is_available():
-            self.torch.cuda.synchronize()
-        self.taken.append(round(time.perf_counter() - start, 2))
-        return done
-
-    @property
-    def first(self) -> float:
-        return self.taken[0]
-
-    def rest(self) -> float:
-        """The slowest after the first."""
-        return max(self.taken[1:])
-
-    def peak_gb(self) -> float:
-        """The GPU's peak, or the process's where there is none."""
-        if self.torch.cuda.is_available():
-            return float(self.torch.cuda.max_memory_allocated() / 2**30)
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
 def paint(model: Model, out: Path, options: Mapping[str, Any], made: list[EditJob], meter: Meter) -> Any:
     inpainter, guide = create_inpainter(model.plugin, options), create_inpainter(GUIDE)
     rows, told = [], {}
@@ -194,11 +174,13 @@ def paint(model: Model, out: Path, options: Mapping[str, Any], made: list[EditJo
     return {"rows": rows, "revision": told["revision"], "dtype": told["dtype"], "steps": told["steps_run"]}
 
 
+def pictures_of(out: Path, name: str) -> list[Path]:
+    return [picture(out, name, number) for number in range(len(CROPS))]
+
+
 def painted(out: Path) -> list[str]:
-    """The compositor and every painter whose pictures are there, in the order of MODELS."""
-    return [GUIDE] + [
-        m.name for m in MODELS if m.kind == "painter" and picture(out, m.name, len(CROPS) - 1).is_file()
-    ]
+    """The compositor and every painter whose pictures are there and whole, in the order of MODELS."""
+    return [GUIDE] + [m.name for m in MODELS if m.kind == "painter" and whole(*pictures_of(out, m.name))]
 
 
 def looked_at(out: Path, made: list[EditJob]) -> Any:
@@ -310,6 +292,12 @@ def attempt(model: Model, out: Path, tiny: Path | None, seconds: float) -> dict[
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
+def sees_gpu() -> bool:
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
 def download() -> None:
     """All weights, as pinned, into the Hub's own cache."""
     from huggingface_hub import hf_hub_download, snapshot_download
@@ -347,6 +335,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = args.only.split(",") if args.only else names
     if unknown := [name for name in wanted if name not in names]:
         parser.error(f"--only {unknown[0]}: expected some of {', '.join(names)}")
+    if args.minutes < 0:
+        parser.error(f"--minutes: expected a number from 0, found {args.minutes:g}")
     if args.download:
         download()
         return 0
@@ -355,6 +345,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         model = next(m for m in MODELS if m.name == args.one)
         print(json.dumps(run_one(model, out, model.options)))
         return 0
+    if not args.tiny and not sees_gpu():
+        parser.error(
+            "expected a GPU that torch can use, found none; --tiny runs on the CPU, with random weights"
+        )
     out.mkdir(parents=True, exist_ok=True)
     made, end, results = guided(out), time.monotonic() + 60 * args.minutes, {}
     for model in MODELS:
@@ -369,20 +363,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def one_of(model: Model, out: Path, args: argparse.Namespace, end: float) -> dict[str, Any]:
     """A result that is kept, or a new one."""
     file, key = out / f"{model.name}.json", told_apart(model, args.tiny, out)
-    if file.is_file() and (kept := json.loads(file.read_text())).get("key") == key:
-        print(f"{model.name}: done before", flush=True)
-        return dict(kept)
+    if kept := stored(file, key):
+        if model.kind != "painter" or whole(*pictures_of(out, model.name)):
+            print(f"{model.name}: done before", flush=True)
+            return kept
+        print(f"{model.name}: a picture of it is missing or damaged: it is run again", flush=True)
     left = end - time.monotonic()
     if left <= 0:
         return {
             "error": f"not run: the {args.minutes:g} minutes are over; run the same command again to go on"
         }
+    if not args.tiny and (missing := no_weights(model.kind, model.options)):
+        return {"error": missing}
     print(f"{model.name} ...", flush=True)
     found = attempt(model, out, (args.weights or out / "tiny") if args.tiny else None, left)
-    if "error" not in found:
-        found["key"] = key
-        file.write_text(json.dumps(found, indent=1))
-    return found
+    return found if "error" in found else store(file, found, key)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from cfgen.inpaint.region import seen_by
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Placement
 from cfgen.scenes.folder import load_scene
+from tools.gpu_smoke_state import whole
 
 #: Scene, hazard and place (m ahead, m to the left) of each picture; the seed is its number.
 CROPS = (("arterial_overcast_01", "work_barrier", 17.0, 0.0), ("highway_day_01", "car_stopped", 24.0, 0.0))
@@ -72,7 +73,7 @@ def guided(out: Path) -> list[EditJob]:
     """The jobs, once the compositor's inserts and their cover are stored."""
     guide = create_inpainter(GUIDE)
     made = sized(jobs(), guide)
-    if not picture(out, GUIDE, len(made) - 1).is_file():
+    if not whole(*(picture(out, name, n) for name in (GUIDE, "cover") for n in range(len(made)))):
         for number, edit in enumerate(make_edits(made, guide, strict=True)):
             assert isinstance(edit, Edit), edit
             keep(out, GUIDE, number, edit)

@@ -94,7 +94,7 @@ def write_report(
         cells += [str(found.get(k, "-")) for k in ("first_s", "seconds", "peak_gb", "revision")]
         lines.append(f"| {' | '.join(cells)} |")
     if listed := [f"- {name}: {fault}" for name, some in wrong.items() for fault in some]:
-        lines += ["", "Out of range:", "", *listed]
+        lines += ["", "Out of range, or not run:", "", *listed]
     lines += ["", "Every picture:", ""]
     for name, found in results.items():
         for number, row in enumerate(found.get("rows", [])):

@@ -19,6 +19,7 @@ from cfgen.campaigns.known import (
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_seed
+from cfgen.core.warn import warn
 from cfgen.judge.probe import KNOWN
 from cfgen.records import (
     DIMENSIONS,
@@ -191,14 +192,15 @@ def _known(
                 used.update([name, f"of {of.planner}" if of else ""])
                 found.append(_item(case, kind, name, of))
                 break
-    if len(found) < n:
-        made = (
-            "; each is made of a rated planner's answer to the original frame that drives on"
-            if kind == "gold"
-            else ""
-        )
+    if len(found) < n and kind == "training":
         raise InputError(
-            f"--{kind}: expected at most {len(found)} here{made}, found {n}; more cases make room for more"
+            f"--training: expected at most {len(found)} here, found {n}; more cases make room for more"
+        )
+    if len(found) < n:
+        warn(
+            f"--gold: {n} known answers asked for, {len(found)} mixed in: each is made of a rated planner's answer to "
+            "an original frame on which it drives on, one of each planner on each case. "
+            "More cases, or another road, make room for more"
         )
     return found
 

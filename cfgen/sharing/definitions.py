@@ -138,12 +138,18 @@ def check(made: Definition, store: Store) -> None:
         return
     record = store.benchmark.model_dump(mode="json")
     others = [key for key in _DECIDE if record[key] != made.decided_by[key]]
+    versions = (made.cfgen_version, made.opencv) != (record["cfgen_version"], cv2.__version__)
+    remedy = (
+        f"it was frozen with cfgen {made.cfgen_version} and OpenCV {made.opencv}, this was built with cfgen "
+        f"{record['cfgen_version']} and OpenCV {cv2.__version__}; build it with those"
+        if versions
+        else f"it was frozen with another state of cfgen {made.cfgen_version}; build it at the commit that froze "
+        "it, give this benchmark a name of its own (cfgen export definition)"
+    )
     raise Shortfall(
         f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {', '.join(differ[:_NAMED])}"
-        f"{'; other ' + ', '.join(others) if others else ''}: it was frozen with cfgen {made.cfgen_version} and OpenCV "
-        f"{made.opencv}, this was built with cfgen {record['cfgen_version']} and OpenCV {cv2.__version__}; build "
-        "it with those, or rebuild it from its recipe (cfgen rebuild); do not report figures of this folder as those "
-        f"of '{made.name}'"
+        f"{'; other ' + ', '.join(others) if others else ''}: {remedy}, or rebuild it from its recipe (cfgen rebuild); "
+        f"do not report figures of this folder as those of '{made.name}'"
     )
 
 

@@ -70,3 +70,26 @@ def test_what_is_out_of_range_is_named_and_missing_values_are_no_pass():
 def test_a_run_whose_minutes_are_over_says_what_is_left(tmp_path):
     assert gpu_smoke.main(["--tiny", "--out", str(tmp_path), "--only", "sdxl", "--minutes", "0"]) == 1
     assert "the 0 minutes are over; run the same command again" in (tmp_path / "report.md").read_text()
+
+
+def test_a_damaged_result_is_told_and_none(tmp_path, capsys):
+    file = tmp_path / "sam2.json"
+    kept = gpu_smoke.store(file, {"rows": [{"overlap": 0.7}]}, "key")
+    assert gpu_smoke.stored(file, "key") == kept
+    assert gpu_smoke.stored(file, "another") is None
+    assert capsys.readouterr().out == ""
+    for damaged in ('{"garbage', "[]", file.read_text().replace("0.7", "0.9")):
+        file.write_text(damaged)
+        assert gpu_smoke.stored(file, "key") is None
+        assert "is damaged or was changed: it is run again" in capsys.readouterr().out
+    (tmp_path / "cut.png").write_bytes(b"\x89PNG")
+    assert not gpu_smoke.whole(tmp_path / "cut.png")
+
+
+def test_without_a_gpu_or_weights_it_ends_with_a_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(gpu_smoke, "sees_gpu", lambda: False)
+    with pytest.raises(SystemExit):
+        gpu_smoke.main(["--out", str(tmp_path / "out"), "--only", "sam2"])
+    assert "expected a GPU that torch can use, found none" in capsys.readouterr().err
+    told = gpu_smoke.no_weights("segmenter", {"model": "nobody/nothing", "revision": "0" * 40})
+    assert "get them with --download" in told
