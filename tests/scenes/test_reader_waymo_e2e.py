@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
+from cfgen.scenes.check import check_scene
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
@@ -102,6 +103,9 @@ def test_a_segment_over_two_files_in_any_order(tmp_path):
         [pose[2] for pose in scene.future.poses], np.array(scene.future.t) * YAW_RATE, atol=0.02
     )
     assert (len(scene.history.t), scene.future.t[-1], scene.extra["intent"]) == (9, 5.0, "left")
+    assert not [fault for fault in check_scene(folders[1].root)[1] if fault.where == "future"], (
+        "5 s are its whole"
+    )
     assert (folders[1].root / scene.frames[0].image).read_bytes() == jpeg(40)
     assert [f.t for f in scene.frames if f.camera == "front"][:3] == pytest.approx([0, -0.3, -0.5])
 
