@@ -34,8 +34,10 @@ barrier        | 0.3 12  | 0.3 2.0  | 0 100  | construction barrier, barrier, ba
 machine        | 1.0 14  | 1.2 6    | 0 100  | construction vehicle, excavator, digger, bulldozer, road roller, roller
 machine        | 1.0 14  | 1.2 6    | 0 100  | crane, tractor, forklift, machinery, agricultural vehicle, farm vehicle
 machine        | 1.0 14  | 1.2 6    | 0 100  | harvester, backhoe, combine harvester, steamroller
-heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | bus, coach, tram, train, streetcar, hgv, juggernaut, minibus
-heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry, lorries, semi, dustcart, tanker
+heavy vehicle  | 1.8 20  | 2.2 6    | 75 100 | tram, train, streetcar, hgv, juggernaut, double-decker, double decker
+heavy vehicle  | 1.8 20  | 2.2 3.6  | 75 100 | bus, coach, minibus
+heavy vehicle  | 1.8 20  | 2.2 6    | 60 100 | articulated truck, lorry, lorries, semi, tanker
+heavy vehicle  | 1.8 14  | 3.05 4.2 | 60 100 | rubbish truck, garbage truck, refuse truck, bin lorry, dustcart
 large vehicle  | 1.6 14  | 1.7 4.2  | 60 100 | truck, wrecker, recovery vehicle
 large vehicle  | 1.5 14  | 1.6 4.2  | 70 100 | van, ambulance, caravan, camper, motorhome
 large vehicle  | 1.5 14  | 1.6 4.2  | 70 100 | large vehicle, box truck, emergency vehicle
@@ -55,7 +57,8 @@ person         | 0.2 1.8 | 0.3 2.1  | 0 94   | bloke, lad, gentleman, granny, se
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | schoolchild, infant, baby, mother, father, roadworker
 person         | 0.2 1.8 | 0.3 2.1  | 0 94   | labourer, cop, constable, firefighter, paramedic, passer-by
 large animal   | 0.5 6   | 1.3 2.6  | 0 94   | horse, moose, elk, mare, stallion
-large animal   | 0.5 6   | 1.1 1.9  | 0 94   | cow, bull, pony, donkey, bison, heifer, bullock
+large animal   | 0.5 6   | 1.1 1.7  | 0 94   | cow, pony, donkey, heifer, bullock
+large animal   | 0.5 6   | 1.1 1.9  | 0 94   | bull, bison
 large animal   | 0.3 5   | 0.8 2.2  | 0 94   | deer, stag, reindeer, llama, ostrich
 large animal   | 0.8 8   | 0.7 2.2  | 0 94   | herd, livestock, cattle, flock
 large animal   | 0.3 5   | 0.65 1.3 | 0 94   | boar, sheep, pig, goat, calf, lamb, foal, hog, wolf
@@ -69,7 +72,8 @@ hole           | 0.2 15  | 0.0 0.8  | 0 100  | pothole, sinkhole, manhole, hole,
 hole           | 0.2 15  | 0.0 0.8  | 0 100  | caved in, collapsed roadway
 liquid         | 0.3 30  | 0.0 0.5  | 0 100  | flood, flooding, flooded, water, puddle, oil, spill, ice, icy, mud
 liquid         | 0.3 30  | 0.0 0.5  | 0 100  | slippery, slick, snowdrift, snow drift, standing water
-tyre           | 0.15 2  | 0.1 1.0  | 0 100  | tire, tyre, wheel, retread
+tyre           | 0.15 1.2 | 0.1 1.0  | 0 100  | tire, tyre, wheel
+tyre           | 0.15 2  | 0.1 1.0  | 0 100  | retread
 small load     | 0.05 .5 | 0.05 .5  | 0 100  | ball, football, bottle, newspaper, shoe
 load           | 0.1 3.2 | 0.05 1.2 | 0 100  | cardboard box, box, carton, crate, suitcase, luggage, parcel
 load           | 0.1 3.2 | 0.05 1.6 | 0 100  | cargo, lost load, package, sack, cardboard, bale, tarpaulin, holdall
@@ -80,7 +84,8 @@ furniture      | 0.2 2.4 | 0.05 2.0 | 0 100  | mattress, mattresses, couch, sofa
 door           | 0.2 3   | 0.5 2.5  | 0 100  | car door, door
 long load      | 0.2 5   | 0.05 2.2 | 0 100  | furniture, ladder, pallet, plank, pipe, lumber, girder
 debris         | 0.1 8   | 0.05 2.2 | 0 100  | debris, rubble, rock, stone, boulder, wreckage, concrete block, scrap
-debris         | 0.1 8   | 0.05 2.2 | 0 100  | leaves, landslide, rockfall, fragment, obstruction, breeze block
+debris         | 0.1 8   | 0.05 2.2 | 0 100  | landslide, rockfall, fragment, obstruction, breeze block
+debris         | 0.1 8   | 0.0 0.5  | 0 100  | leaves
 roadside thing | 0.2 4   | 0.3 4    | 0 100  | bench, mailbox, letterbox, shrub, bush, hedge, advertising board
 roadside thing | 0.2 4   | 0.3 4    | 0 100  | billboard, board
 car            | 1.3 8   | 0.9 2.2  | 70 100 | car, vehicle, sedan, suv, pickup, pick-up, taxi, hatchback, jeep

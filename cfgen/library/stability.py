@@ -8,13 +8,13 @@ from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.library.arguments import Names, checked, names
+from cfgen.metrics.floor import above_floor
 from cfgen.metrics.paired import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
-from cfgen.metrics.success import successes
-from cfgen.records import DIMENSIONS
+from cfgen.records import CONTROLS, DIMENSIONS
 from cfgen.report_page.basis import judge_words
 from cfgen.report_page.data import ReportData, read_report_data
-from cfgen.report_page.events import measured
+from cfgen.report_page.events import judged, measured
 from cfgen.report_page.table import Table
 from cfgen.store import Store
 
@@ -29,6 +29,7 @@ class Variant:
     Attributes:
         what: benchmark, seed, inpainter, judge with its rubric, hazards; in words.
         events: planner -> case -> event. ranks: over the cases that all its planners have.
+        floor: what is taken off each event, in words; "none" where a planner has no floor, so that all rank raw.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Variant:
     cases: int
     events: Mapping[str, Events]
     ranks: dict[str, Rank]
+    floor: str
 
     @property
     def success(self) -> dict[str, float]:
@@ -63,6 +65,7 @@ class Stability:
                 {
                     "name": v.name,
                     "what": v.what,
+                    "floor": v.floor,
                     "cases": v.cases,
                     "ranks": {p: asdict(r) for p, r in v.ranks.items()},
                 }
@@ -76,15 +79,16 @@ class Stability:
         return "\n".join(table.markdown() for table in self.tables())
 
     def _variants(self) -> Table:
-        columns = ("variant", "benchmark", "seed", "inpainter", "judge", "hazards", "shared cases")
-        rows = tuple((v.name, *v.what, str(v.cases)) for v in self.variants)
-        return Table("variants", f"Rankings compared, by {self.event}", columns, rows, words=6)
+        columns = ("variant", "benchmark", "seed", "inpainter", "judge", "hazards", "floor", "shared cases")
+        rows = tuple((v.name, *v.what, v.floor, str(v.cases)) for v in self.variants)
+        return Table("variants", f"Rankings compared, by {self.event}", columns, rows, words=7)
 
     def _ranks(self) -> Table:
         planners = list(dict.fromkeys(p for v in self.variants for p in v.ranks))
         rows = tuple((planner, *(_rank(v.ranks.get(planner)) for v in self.variants)) for planner in planners)
         note = (
-            "Rank, its 95% interval over draws of cases (of drives, where there are enough), and the success."
+            "Rank, its 95% interval over draws of cases (of drives, where there are enough), and the success: points "
+            "above the floor, or where the variant has none the share."
         )
         return Table("ranks", "Ranks", ("planner", *(v.name for v in self.variants)), rows, note=note)
 
@@ -128,6 +132,8 @@ def stability(
 ) -> Stability:
     """Compare rankings of planners across benchmarks, their judges and clusters of hazards.
 
+    They rank above the floor where all of them have one, else all by the raw share.
+
     Args:
         benches: benchmark directories, such as builds with another seed or inpainter.
         event: "overall", "reasoning", "waypoints", or "trajectory", which needs no judge.
@@ -141,25 +147,26 @@ def stability(
         raise InputError(f"event: expected trajectory, {', '.join(DIMENSIONS)}, found '{event}'")
     wanted = names(planners) if planners else None
     variants: list[Variant] = []
-    whole: list[Variant] = []
+    whole: dict[str, list[Item]] = {}
     for path in map(Path, names(benches)):
         data = read_report_data(Store(path), wanted)
         for judge in data.judges if event != "trajectory" else ("",):
-            events = {
+            raw = {
                 p: found
                 for p in (data.planners if wanted else data.ranking)
                 if (found := _events(data, p, judge, event))
             }
-            made = _variant(data, judge, "all", events, len(variants), seed)
+            events, floor = _above_floor(data, raw, judge, event)
+            made = _variant(data, judge, "all", events, len(variants), seed, floor)
             if made is None:
                 continue
             variants.append(made)
-            whole.append(made)
+            whole[made.name] = items(events, raw)
             for cluster in sorted({case.hazard.cluster for case in data.cases}):
                 of = {case.case_id for case in data.cases if case.hazard.cluster == cluster}
                 part = {p: {c: e for c, e in found.items() if c in of} for p, found in events.items()}
                 if (
-                    some := _variant(data, judge, cluster, part, len(variants), seed, FEWEST_CASES)
+                    some := _variant(data, judge, cluster, part, len(variants), seed, floor, FEWEST_CASES)
                 ) is not None:
                     variants.append(some)
     if not variants:
@@ -171,14 +178,33 @@ def stability(
         (a.name, b.name, tau(a.success, b.success), len(set(a.ranks) & set(b.ranks)))
         for a, b in combinations(variants, 2)
     ]
-    return Stability(event, tuple(variants), tuple(taus), {v.name: items(v.events) for v in whole})
+    return Stability(event, tuple(variants), tuple(taus), whole)
 
 
-def _events(data: ReportData, planner: str, judge: str, event: str) -> Events:
+def _events(data: ReportData, planner: str, judge: str, event: str, arm: str = "hazard") -> Events:
     if event == "trajectory":
-        return measured(data, planner, "hazard")
-    dimension = next(d for d in DIMENSIONS if d == event)
-    return successes(data.verdicts_of(judge, planner, "hazard"), dimension, data.scores(judge))
+        return measured(data, planner, arm)
+    return judged(data, planner, arm, next(d for d in DIMENSIONS if d == event), judge)
+
+
+def _above_floor(
+    data: ReportData, raw: Mapping[str, Events], judge: str, event: str
+) -> tuple[dict[str, Events], str]:
+    """Each planner's events minus its floor, case by case; all raw where one has no floor or they are not alike."""
+    above: dict[str, Events] = {}
+    names: set[str] = set()
+    for planner, hazard in raw.items():
+        controls = {arm: found for arm in CONTROLS if (found := _events(data, planner, judge, event, arm))}
+        floor = above_floor(hazard, controls, data.floor(planner), resamples=1)
+        arms = (floor.worst,) if floor.kind == "worst" else floor.arms
+        shared = set(hazard).intersection(*(controls[arm] for arm in arms if arm))
+        if not any(arms) or not shared:
+            return dict(raw), "none"
+        names.add(f"{floor.kind} of {', '.join(arms)}" if len(arms) > 1 else floor.kind)
+        above[planner] = {
+            case: hazard[case] - sum(controls[arm][case] for arm in arms) / len(arms) for case in shared
+        }
+    return (above, names.pop()) if len(names) == 1 else (dict(raw), "none")
 
 
 def _variant(
@@ -188,6 +214,7 @@ def _variant(
     events: Mapping[str, Events],
     number: int,
     seed: int,
+    floor: str,
     fewest: int = 1,
 ) -> Variant | None:
     """None under two planners or ``fewest`` shared cases."""
@@ -197,7 +224,7 @@ def _variant(
     made = data.benchmark
     who = judge_words(data, judge) if judge else "none"
     what = (data.store.root.name, str(made.seed), made.inpainter, who, hazards)
-    return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed))
+    return Variant(f"v{number + 1}", what, len(cases), events, ranks(events, data.blocks[0], seed), floor)
 
 
 def _rank(rank: Rank | None) -> str:

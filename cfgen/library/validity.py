@@ -78,7 +78,7 @@ class RealValidity:
             note=f"{self._basis()} Matched: real obstacles that share {self.match}, distance band and speed band with "
             "inserts, which are weighted alike. No obstacle: the same event on clear frames (control and rerun) and in "
             "the null and rerun arms. Intervals: Wilson's, joined for independent cases (Newcombe). Pairs: an insert "
-            "on the same clear scene. In brackets: cases.",
+            "on the same clear scene. In brackets: its 95% interval; cases.",
         )
 
     def cells(self) -> Table:
@@ -198,7 +198,7 @@ def _same_scene(ours: ReportData, theirs: ReportData) -> Mapping[str, list[str]]
 
 
 def _rate(rate: Rate) -> str:
-    return "-" if rate.value is None else f"{100 * rate.value:.1f} ({rate.n})"
+    return "-" if rate.value is None else f"{rate.percent()} ({rate.interval()}; {rate.n})"
 
 
 def _difference(found: Difference) -> tuple[str, str]:

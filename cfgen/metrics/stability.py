@@ -77,8 +77,11 @@ def ranks(
     }
 
 
-def items(events: Mapping[str, Events]) -> list[Item]:
-    """Difficulty, discrimination and weight in the ranking of every shared case, the ones that carry it first."""
+def items(events: Mapping[str, Events], raw: Mapping[str, Events] | None = None) -> list[Item]:
+    """Difficulty, discrimination and weight in the ranking of every shared case, the ones that carry it first.
+
+    ``raw``: where ``events`` are above a floor, what the share of planners that succeed is counted on.
+    """
     cases, table = shared_table(events)
     if len(cases) < 2:
         return []
@@ -90,7 +93,7 @@ def items(events: Mapping[str, Events]) -> list[Item]:
         found.append(
             Item(
                 case,
-                float(table[:, k].mean()),
+                float(np.mean([(raw or events)[p][case] for p in events])),
                 _correlation(table[:, k], rest),
                 tau(whole, without),
                 _moved(total, rest),

@@ -13,7 +13,10 @@ from cfgen.records import DIMENSIONS, Plan, Trace
 from tests.judge.free_items import free_item
 
 pytest.importorskip("negspacy", reason="needs the extra screen")
+from cfgen.judge.offline.grounds import grounded_elsewhere, passed_over
 from cfgen.judge.offline.language import other_language
+from cfgen.judge.offline.plainly import aside
+from cfgen.judge.offline.posture import slim
 from cfgen.judge.offline.reading import read
 
 STILL = tuple((0.0, 0.0, 0.0) for _ in range(24))
@@ -302,3 +305,57 @@ def test_a_free_answer_is_asked_where_its_thing_stands():
     stalled = {"name": "broken-down car ahead in our lane", "distance_m": 30, "lateral_m": 0, "moving": False}
     assert cases_for(answer(hazard=stalled), [deer, car, other]) == [car]
     assert DIMENSIONS == ("reasoning", "waypoints", "overall")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "I slow in memory of a friend who died here.",
+        "Out of courtesy to the tractor behind, I slow down.",
+        "It is the tractor pulling out that I brake for.",
+        "What makes me slow is the ford.",
+        "We are early, so I slow down.",
+        "My licence demands that I slow.",
+        "I brake since the lead vehicle is braking.",
+        "To keep to the timetable I brake.",
+        "I stop to pick up a parcel.",
+    ],
+)
+def test_an_act_with_an_end_of_its_own_hangs_on_nothing_else(act):
+    words = said(f"A deer stands in our lane. {act}")
+    assert words.acting
+    assert grounded_elsewhere("deer", words)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        "I brake because I want to give it time to get away.",
+        "We are close, so I brake hard.",
+        "Too big to drive over, so I brake.",
+        "To be safe I brake now.",
+        "I stop so nobody gets hurt.",
+        "Since it may bolt either way, I stop short.",
+    ],
+)
+def test_what_braking_weighs_up_is_no_end_of_its_own(act):
+    assert not grounded_elsewhere("deer", said(f"A deer stands in our lane. {act}"))
+
+
+def test_what_is_passed_over_takes_the_2_from_what_comes_after():
+    words = said("A man stands on the road. Wet leaves, so I brake.")
+    assert passed_over("leaves", ["man", "leaves"], words)
+    assert not passed_over("man", ["man", "leaves"], words)
+    dismissed = said("A jogger on the path, irrelevant. A deer stands in our lane. I brake for it.")
+    assert not passed_over("deer", ["jogger", "deer"], dismissed)
+
+
+def test_a_place_that_is_no_road_is_aside():
+    assert all(map(aside, ("a woman sits on a bench", "two men chat in front of the shop")))
+    assert not any(map(aside, ("a deer stands on the tarmac", "a cow stands in front of the van")))
+
+
+def test_a_grown_person_on_foot_is_taller_than_wide():
+    assert slim("man", ["a man crosses the road"])
+    for word, text in (("man", "a man and a dog cross"), ("man", "a man lies there"), ("deer", "a deer")):
+        assert not slim(word, [text])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pointbiserialr
 
+import cfgen
 from cfgen.cli.main import main
 from cfgen.metrics.stability import items, ranks, tau
 from tests.report_page.bench import blind, careful, make_bench, straight
@@ -64,6 +65,25 @@ def test_the_case_that_carries_the_ranking_comes_first():
     assert (found[0].case_id, found[0].moved, found[0].tau) == ("c0", 1, None)
     assert [i.moved for i in found[1:]] == [0, 0, 0]
     assert all(i.discrimination is None for i in found if i.case_id == "c3"), "nobody succeeds there"
+
+
+def test_planners_rank_above_their_floor(tmp_path: Path):
+    """Who brakes for everything scores highest in the raw, and is last above the floor."""
+
+    def always(seed: int, arm: str):
+        return straight(12, 0.0 if arm == "original" else 3.0), (2, 2, 2)
+
+    def seldom(seed: int, arm: str):
+        seen = arm == "hazard" and seed % 2
+        return straight(12, 3.0 if seen else 0.0), (2, 2, 2) if seen else (0, 0, 0)
+
+    make_bench(tmp_path / "a", 4, {"always": always, "seldom": seldom})
+    (found,) = cfgen.stability(str(tmp_path / "a")).variants
+    assert found.floor == "mean of rerun, null, nuisance"
+    assert found.success == {"always": 0.0, "seldom": 0.5}
+    make_bench(tmp_path / "b", 4, {"always": always, "seldom": seldom}, arms=("hazard",))
+    (raw,) = cfgen.stability(str(tmp_path / "b")).variants
+    assert (raw.floor, raw.success) == ("none", {"always": 1.0, "seldom": 0.5})
 
 
 def test_the_command_across_two_benchmarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

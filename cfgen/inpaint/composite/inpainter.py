@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
-from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import centre
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import Drawing, draw
@@ -49,7 +48,7 @@ class Composite:
     def sizes(self, hazard: Hazard) -> list[Size]:
         if hazard.model is None:
             return []
-        return _sizes(hazard.model, sprites.list_variants(hazard.model))
+        return _sizes(hazard.model, looks_of(hazard.model))
 
     def inpaint(self, requests: Sequence[InpaintRequest]) -> list[InpaintResult | InpaintRefusedError]:
         return insert(requests, _draw)
@@ -57,11 +56,10 @@ class Composite:
 
 def _draw(request: InpaintRequest, light: Light) -> tuple[Drawing | None, Mapping[str, Any]]:
     model = str(request.hazard.model)
-    names = sprites.list_variants(model)
+    names = looks_of(model)
     if not names:
         raise InpaintRefusedError(f"no sprite for hazard '{request.hazard.id}' (model {model})")
-    variant = pick(names, _sizes(model, names), request)
-    paint = pick_paint(model, variant, len(names), request)
+    variant, _, paint = pick(names, _sizes(model, names), request).partition("/")
     sprite = sprites.painted(model, variant, paint) if paint else sprites.load(model, variant)
     turn = _turn(sprite, request.setting.front or request.setting)
     turned = request.placement.model_copy(update={"yaw": request.placement.yaw + turn})
@@ -124,28 +122,29 @@ def _turn(sprite: sprites.Sprite, setting: Setting) -> float:
 def _sizes(model: str, names: Sequence[str]) -> list[Size]:
     return [
         Size(length=size[0], width=size[1], height=size[2])
-        for size in (sprites.load(model, name).size for name in names)
+        for size in (sprites.load(model, name.partition("/")[0]).size for name in names)
     ]
 
 
+def looks_of(model: str) -> list[str]:
+    """A model's variants, each in its own paint, then "variant/paint" for each in its first other paint, and so on."""
+    names = sprites.list_variants(model)
+    others = [(k, name, paint) for name in names for k, paint in enumerate(paints_of(model, name))]
+    return [*names, *(f"{name}/{paint}" for _, name, paint in sorted(others, key=lambda other: other[0]))]
+
+
 def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -> str:
-    """The variant that the hazard's look means, or one drawn by the case's seed, with the size of the placement."""
+    """The variant that the hazard's look means, or one drawn by the case's seed, with the size of the placement.
+
+    Where the hazard's text names a colour it is one of that colour, or else one in its own paint.
+    """
     wanted = np.array(list(request.placement.size.model_dump().values()))
     off = [np.abs(np.array(list(s.model_dump().values())) - wanted).max() for s in sizes]
     fitting = [name for name, error in zip(names, off, strict=True) if error <= min(off) + 1e-3]
+    if told := _COLOURS & {*request.hazard.prompt.lower().split()}:
+        own = [name for name in fitting if "/" not in name]
+        fitting = [name for name in own if name.rsplit("_", 1)[-1] in told] or own
     look = request.hazard.look
     if look is not None and names[look % len(names)] in fitting:
         return names[look % len(names)]
     return fitting[int(np.random.default_rng(request.seed % 2**63).integers(len(fitting)))]
-
-
-def pick_paint(model: str, variant: str, count: int, request: InpaintRequest) -> str | None:
-    """The paint that the hazard's look means once all ``count`` variants were shown in their own, or one by the seed.
-
-    None is the variant's own: what a hazard's text calls white or red stays as it is.
-    """
-    if _COLOURS & {*request.hazard.prompt.lower().split()}:
-        return None
-    look, paints = request.hazard.look, (None, *paints_of(model, variant))
-    number = look // count if look is not None else derive_seed(request.seed, "paint")
-    return paints[number % len(paints)]

@@ -14,35 +14,36 @@ from cfgen.perception.colour import luminance
 #: Paints of cars, linear albedo.
 PAINTS: dict[str, tuple[float, float, float]] = {
     "silver": (0.30, 0.31, 0.32),
-    "pearl": (0.55, 0.54, 0.50),
     "dark blue": (0.012, 0.026, 0.075),
     "grey": (0.12, 0.125, 0.13),
     "wine": (0.085, 0.012, 0.018),
     "light blue": (0.16, 0.24, 0.33),
     "sand": (0.26, 0.22, 0.165),
 }
-#: Models whose paint is all one coat.
-_PAINTED = frozenset({"car", "car_braking", "car_door_open", "car_oncoming", "car_overturned", "van"})
-#: What paint a coat can be told from what it borders well enough for, by its own, the last word of a variant's name.
-#: As many for each, so that looks are told apart; bright cars stay bright, as most are.
-_OVER_DARK, _OVER_FULL = ("silver", "dark blue", "wine"), ("silver", "sand", "grey")
+#: Models whose paint is all one coat, and the variant of them that no other paint comes out clean on.
+_PAINTED, _AS_IT_IS = frozenset({"car", "car_braking", "car_oncoming", "van"}), ("van", "grey")
+#: The other paints that come out clean by a variant's own, the last word of its name: none over black, which trim and
+#: window frames are too, none over red, which lamps are, and none brighter than what it covers.
 _OVER = {
-    "black": _OVER_DARK,
-    "grey": _OVER_DARK,
-    "white": ("pearl", "silver", "light blue"),
-    "silver": ("pearl", "light blue", "sand"),
-    "red": _OVER_FULL,
-    "blue": _OVER_FULL,
+    "white": ("silver", "dark blue", "sand", "wine", "light blue", "grey"),
+    "silver": ("wine", "light blue", "grey", "dark blue", "sand"),
+    "grey": ("dark blue", "wine"),
+    "blue": ("wine", "dark blue"),
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
-_COAT, _STRAYS = (0.55, 0.86), 0.10
-#: Albedo from which on the light on it can be read off it.
-_READABLE = 0.12
-_F0 = np.float32(0.04)
+_COAT, _STRAYS = (0.45, 0.86), 0.10
+#: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from
+#: which on lamps glow; share of the height from which on there is only roof; what is a bright coat.
+_DULL, _PLATE, _SPECK, _GLOWS, _ROOF, _BRIGHT = 0.15, (0.22, 0.58), 20, 0.3, 0.85, 0.2
+#: Reflectance of a clear coat head-on, and most of it at a slant that its coarse normals tell.
+_F0, _MIRRORED = np.float32(0.04), np.float32(0.2)
+_AROUND = {n: np.ones((n, n), np.uint8) for n in (3, 5)}
 
 #: Models with windows above their waist, and those of them that lie on their roof.
 _GLAZED = _PAINTED | {
     "ambulance",
+    "car_door_open",
+    "car_overturned",
     "child_behind_car",
     "fire_engine",
     "garbage_truck",
@@ -68,44 +69,80 @@ def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
 
 
 def repainted(layers: Layers, paint: str) -> Layers:
-    """The layers with the body's paint replaced: what is coated and of the colour that most of the coat has."""
+    """The layers with the body's paint replaced, as light and dark as it was."""
     if layers.gloss is None:
         return layers
-    low, full = _COAT
-    coat = np.clip((layers.gloss - low) / (full - low), 0, 1) * (layers.gloss <= 1)
-    sure = coat >= 1
+    sure = (layers.gloss > _COAT[1]) & (layers.gloss <= 1)
     if sure.sum() < 50:
         return layers
-    own = np.median(layers.albedo[sure], 0).astype(np.float32)
-    stray = _STRAYS * (1 + 2 * float(own.max()))
-    # at seams and rims, and where dirt lies on it, it is mixed with what is dark
-    mixed = np.clip((layers.albedo * own).sum(-1) / float((own * own).sum()), 0, 1)[..., None]
-    apart = np.abs(layers.albedo - mixed * own).max(-1)
-    share: Floats = mixed * (coat * np.clip(2 - apart / stray, 0, 1))[..., None]
-    change = np.array(PAINTS[paint], np.float32) - own
-    albedo = np.clip(layers.albedo + share * change, 0, 1)
-    # the coat's mirror image of the even sky stays; what the paint below it sends back changes with it
-    upward = layers.normal[..., 2:]
-    open_sky: Floats = np.clip(0.5 + 0.5 * upward, 0, 1) + 0.05 * (1 - upward)
-    size = layers.sky.shape[1::-1]
-    share, open_sky = (
-        cv2.resize(plane, size, interpolation=cv2.INTER_LINEAR)[..., None] for plane in (share, open_sky)
+    own, new = np.median(layers.albedo[sure], 0).astype(np.float32), np.array(PAINTS[paint], np.float32)
+    share, mixed, pale = coat_of(layers, own)
+    # what the coat mirrors of the even sky stays; flakes in it seen at a slant are as pale as the sky
+    seen = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
+    mirrored = (_F0 + (1 - _F0) * (1 - seen) ** 5) * np.clip(
+        0.5 + 4 * (2 * seen * layers.normal[..., 2] - layers.eye[2]), 0, 1
     )
-    alpha, radiance = layers.sky[..., 3:], layers.sky[..., :3]
-    lit: Floats = open_sky
-    if float(luminance(own)) > _READABLE:
-        seen = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
-        mirrored = (_F0 + (1 - _F0) * (1 - seen) ** 5) * np.clip(
-            0.5 + 4 * (2 * seen * upward[..., 0] - layers.eye[2]), 0, 1
-        )
-        whole = cv2.resize(mirrored, size, interpolation=cv2.INTER_LINEAR)
-        level = luminance(radiance) / np.maximum(alpha[..., 0], 1e-3) - whole
-        lit = np.clip(level / float(luminance(own)), 0, 1.1)[..., None]
-    sky = layers.sky.copy()
-    sky[..., :3] = np.maximum(radiance + share * change * lit * alpha, 0)
+    mirrored = cv2.GaussianBlur(
+        np.minimum(mirrored, _MIRRORED).astype(np.float32), (0, 0), 2
+    )  # coarse normals
+    size, grey = layers.sky.shape[1::-1], float(luminance(own))
+    planes = np.dstack([share, mirrored, grey + pale * (1 - grey)]).astype(np.float32)
+    cover, mirror, level = cv2.split(cv2.resize(planes, size, interpolation=cv2.INTER_LINEAR))
+    alpha, radiance = layers.sky[..., 3], layers.sky[..., :3]
+    seen_light = luminance(radiance) / np.maximum(alpha, 1e-3)
+    mirror = np.minimum(mirror, seen_light)
+    lit = np.clip((seen_light - mirror) / level, 0, 1.1)
+    sky, kept, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
+    for channel in range(3):
+        sky[..., channel] = sky[..., channel] * kept + lit * new[channel] + mirror
+    albedo = layers.albedo + share[..., None] * (mixed[..., None] * new - layers.albedo)
     return replace(layers, sky=sky.astype(np.float32), albedo=albedo.astype(np.float32))
+
+
+def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
+    """Where body paint ``own`` is, hxw with soft edges; its share of a pixel beside what is dark; flakes' paleness."""
+    assert layers.gloss is not None
+    albedo, gloss, upward = layers.albedo, layers.gloss, layers.normal[..., 2]
+    low, full = _COAT
+    planes = cv2.split(albedo)
+    along = sum(plane * part for plane, part in zip(planes, own, strict=True)) / float((own * own).sum())
+    mixed = np.clip(along, 0, 1)
+    slant = np.clip(5 * upward - 2.5, 0, 1)  # lamps' clear fronts are steeper
+    pale = np.clip((sum(planes) / 3 - own.mean()) / float(1 - own.mean()), 0, 1) * slant
+    off = [np.abs(plane - mixed * part - pale * (1 - part)) for plane, part in zip(planes, own, strict=True)]
+    apart = np.maximum(np.maximum(off[0], off[1]), off[2])
+    alike = np.clip(2 - apart / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
+    coat = np.clip((gloss - low) / (full - low), 0, 1) * (gloss <= 1)
+    # roofs are seen in so few rows that their gloss is lost
+    height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
+    roof = (
+        _ROOF if float(luminance(own)) < _BRIGHT else 0.5
+    )  # whoever sits below it may be as dark as the coat
+    coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * (height > roof) * np.clip(4 * upward - 2, 0, 1))
+    # lamps, with what is clear in them
+    lamps = ((planes[0] > 0.06) & (planes[0] > 2.2 * planes[2])).astype(np.uint8)
+    if layers.emission is not None:
+        lamps |= cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA) > _GLOWS
+    panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
+    body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
+    # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
+    found = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
+    dull = (height < _PLATE[0]) | (height > _PLATE[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
+    dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > _DULL)
+    _, part = cv2.connectedComponents((dull | (found > 0)).astype(np.uint8) * body, connectivity=4)
+    count = np.bincount(part.ravel())
+    whole = (np.bincount(part.ravel(), found.ravel()) > 0.5 * count) & (count >= _SPECK)
+    whole[0] = False
+    found = whole[part].astype(np.uint8)
+    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, _AROUND[5])
+    # seams and rims, mixed with what is dark
+    beside = cv2.dilate(found, _AROUND[3]) * ((mixed < 0.7) | (coat > 0.4))
+    share: Floats = cv2.blur(body * np.maximum(found, beside) * alike.astype(np.float32), (2, 2))
+    return share, mixed, pale
 
 
 def paints_of(model: str, variant: str) -> tuple[str, ...]:
     """Names of the PAINTS that a variant can have besides its own."""
-    return _OVER.get(variant.rsplit("_", 1)[-1], ()) if model in _PAINTED else ()
+    if model not in _PAINTED or (model, variant) == _AS_IT_IS:
+        return ()
+    return _OVER.get(variant.rsplit("_", 1)[-1], ())

@@ -13,11 +13,11 @@ from typing import Protocol
 from cfgen.hazards.vocabulary import class_of, things
 from cfgen.judge.offline.doubt import ANIMALS, COMING, blames_another
 from cfgen.judge.offline.plainly import (
-    ASIDE,
     NOT_HERE,
     OTHER,
     UNREAL,
     acts_out,
+    aside,
     ends_elsewhere,
     mentions,
     only_known,
@@ -214,20 +214,24 @@ class _Words(Protocol):
 
 def carried(word: str, words: _Words) -> bool:
     """Whether some sentence says that ``word`` is there, and some act hangs on that sentence."""
+    there = stated(word, words)
+    return bool(there) and any(_hangs(word, words, there, act) for act in words.acting)
+
+
+def stated(word: str, words: _Words) -> list[int]:
+    """Sentences that say that ``word`` is there; none where another takes it back."""
     kind = class_of(word).name
     named = [i for i, shown in enumerate(words.shown) if any(class_of(w).name == kind for w in shown)]
     if any(UNREAL.search(words.sentences[i]) or _UNTRUE.search(words.sentences[i]) for i in named):
-        return False
+        return []
     if any(
         mentions(word, s) and i not in named for i, s in enumerate(words.sentences) if named and i > named[-1]
     ):
-        return False
+        return []
     if any(len(words.sentences[i]) > _ENDLESS for i in {*named, *words.acting}):
-        return False
+        return []
     there = [i for i in named if _is_there(word, words.sentences[i], i in words.acting)]
-    if not there or _taken_back(word, words.sentences, there):
-        return False
-    return any(_hangs(word, words, there, act) for act in words.acting)
+    return there if there and not _taken_back(word, words.sentences, there) else []
 
 
 def blamed_elsewhere(word: str, words: _Words) -> bool:
@@ -246,7 +250,7 @@ def _is_there(word: str, sentence: str, acts: bool) -> bool:
                 return False
             if _HABIT.search(clause) or _MAY.search(after):
                 continue
-            if ASIDE.search(clause) and not (COMING.search(clause) or _OURS.search(clause)):
+            if aside(clause) and not (COMING.search(clause) or _OURS.search(clause)):
                 continue
             if (
                 acts

@@ -24,10 +24,11 @@ from cfgen.judge.offline.chain import blamed_elsewhere, carried
 from cfgen.judge.offline.change import Change, NoChangeError, find_change
 from cfgen.judge.offline.coherence import no_response
 from cfgen.judge.offline.doubt import ANIMALS, overdone
+from cfgen.judge.offline.grounds import grounded_elsewhere, passed_over
 from cfgen.judge.offline.language import other_language
 from cfgen.judge.offline.motion import Response, compare
 from cfgen.judge.offline.plainly import said_plainly
-from cfgen.judge.offline.posture import GROWN, STANDS_M, upright
+from cfgen.judge.offline.posture import GROWN, STANDS_M, slim, upright
 from cfgen.judge.offline.reading import OBSTACLES, Reading, Spot, read, spoken
 from cfgen.judge.protocol import JudgeItem, VerdictKey
 from cfgen.judge.rubrics.hazard import HAZARD
@@ -238,6 +239,8 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         return 0, "The reasoning names nothing new."
     stands = upright(words.sentences)
     fitting = [w for w in words.named if place.fits(w, stands)]
+    wide = place.change.width > place.change.height + _BLUR_M
+    fitting = [w for w in fitting if not (wide and slim(w, words.sentences))]
     small = {class_of(w).name for w in words.named if place.fits(w) and w not in fitting}
     fitting = [
         w for w in fitting if class_of(w).name not in small
@@ -263,7 +266,12 @@ def score_words(words: Reading, place: Place) -> tuple[Score, str]:
         return 1, f"The reasoning newly names '{standing[0]}' but intends nothing about it."
     if words.excessive:
         return 1, f"The reasoning newly names '{standing[0]}' and stops for it without end."
-    doubts = [_doubt(w, words, place) for w in standing]
+    doubts = [
+        "another thing that fits stands in the way"
+        if passed_over(w, standing, words)
+        else _doubt(w, words, place)
+        for w in standing
+    ]
     if all(doubts):
         return 1, f"The reasoning newly names '{standing[0]}', but {doubts[0]}."
     return 2, f"The reasoning newly names '{standing[doubts.index('')]}', which fits, and means to react."
@@ -281,7 +289,7 @@ def _doubt(word: str, words: Reading, place: Place) -> str:
     """Why naming ``word`` and reacting is no 2, "" where there is no doubt."""
     if word in words.unsure:
         return "is not sure of it"
-    if blamed_elsewhere(word, words):
+    if blamed_elsewhere(word, words) or grounded_elsewhere(word, words):
         return "gives another reason for its reaction"
     if not carried(word, words):
         if not said_plainly(word, words.sentences):

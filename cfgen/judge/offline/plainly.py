@@ -177,7 +177,22 @@ ASIDE = re.compile(
     r"balcony|ridge|"
     r"pavement|sidewalk|shelter|hill|barn|stand|fence|wall|(?:separate|cycle|bike|foot) ?path|platform|"
     r"forecourt|depot|far ahead|home|indoors|screen|dashboard|display|station|square|house|shade|garage|"
-    r"cafe|terrace)\b"
+    r"cafe|terrace|outside an?|(?:foot)?bridge (?:above|over)|(?:cycle|bike|foot|railway) ?(?:track|path))\b"
+)
+#: On, at or behind what: places that are no road.
+_UPON = re.compile(
+    r"\b(?:on|inside|outside|against|in front of|beside|behind|under|at) (?:the|an?) ((?:[\w'-]+ ){0,2}?[\w'-]+)"
+    r"(?= (?:on|in|at|of|by|with|to|from|and|ahead|now|right|left|near|beside|behind|beyond|or|who|which|"
+    r"that|is|as)\b|\s*(?:$|[,.;:]))"
+)
+_ROADWAY = re.compile(
+    r"\b(?:lanes?|road\w*|carriageway|path|tarmac|asphalt|street|highway|motorway|crossing|crosswalk|"
+    r"junction|intersection|"
+    r"corner|bend|curve|line|markings?|way|side|edge|kerb|curb|verge|shoulder|middle|centre|center|ground|"
+    r"floor|surface|"
+    r"right|left|back|phone|move|front|ego|car|other|far|near|end|top|bottom|rails?|tracks?|gap|brakes?|"
+    r"exit|entrance|"
+    r"bridge|crest|hill|slope|spot|same|distance|night|moment|point|ramp|roundabout|alley|lead)\b"
 )
 #: What an act may be for.
 _TO = re.compile(r"\bto (?:be )?([a-z'-]+)")
@@ -187,7 +202,7 @@ _PURPOSES = (
     "leave protect not steer brake creep crawl slow drive miss clear evade merge change return remain "
     "minimize mitigate proceed hold reduce null rest move swing react respond preserve guarantee "
     "follow halt shed drop open reopen rebuild restore resume cross finish stand settle rejoin "
-    "increase restart continue dodge skirt under below only match account"
+    "increase restart continue dodge skirt under below only match account safe sure us me"
 )
 _ENDS_MEANT = frozenset(_PURPOSES.split())
 _STILL = re.compile(
@@ -234,10 +249,21 @@ def said_plainly(word: str, sentences: Sequence[str]) -> bool:
 
 
 def _is_there(word: str, clause: str) -> bool:
-    if ASIDE.search(clause) and not COMING.search(clause):
+    if aside(clause) and not COMING.search(clause):
         return False
     return any(
         _leads(acts_out(clause[:at])) and _follows(clause[at + len(w) :]) for w, at in mentions(word, clause)
+    )
+
+
+def aside(clause: str) -> bool:
+    """Whether a clause puts what it names beside the road, or on something that is no road."""
+    if ASIDE.search(clause):
+        return True
+    return any(
+        not _ROADWAY.search(m.group(1))
+        and all(class_of(w).name == "roadside thing" for w, _ in things(m.group(1)))
+        for m in _UPON.finditer(clause)
     )
 
 

@@ -21,3 +21,24 @@ _LOW = re.compile(
 def upright(sentences: Sequence[str]) -> bool:
     """Whether nothing says that somebody lies, sits or is small."""
     return not any(map(_LOW.search, sentences))
+
+
+#: They ride, or bring their tools and signs.
+_NEVER_SLIM = (
+    "cyclist bicyclist motorcyclist biker motorist worker workman labourer roadworker flagger firefighter "
+    "paramedic"
+)
+_WIDER = frozenset(_NEVER_SLIM.split())
+_MORE = re.compile(
+    r"\b(?:and|two|three|four|several|some|group|pair|couple|people|both|with|pushing|carrying|"
+    r"walking (?:a|an|his|her)|"
+    r"arms?|men|women|crew|team|bi(?:ke|cycle)|dog)\b"
+)
+
+
+def slim(word: str, sentences: Sequence[str]) -> bool:
+    """Whether ``word`` is one grown person on foot with nothing beside: taller than wide."""
+    if word not in GROWN - _WIDER:
+        return False
+    about = [s for s in sentences if word in s]
+    return upright(sentences) and not any(_MORE.search(s) or f"{word}s" in s for s in about)

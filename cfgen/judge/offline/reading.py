@@ -54,7 +54,9 @@ _FAR = (
 _METRES = {"f": 0.3048, "y": 0.9144, "m": 1.0}
 _OFF_ROAD = (
     r"\b(?<!off the )(?<!left the )(?<!leaves the )(?<!from the )"
-    r"(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane)\b"
+    r"(?:shoulder|sidewalk|pavement|verge|roadside|kerb|curb|away from (?:our|my|the ego) lane|lay-?by|"
+    r"foot ?path|(?:cycle|bike) (?:path|track)|(?:on|at|by|along) the (?:side|edge) of the (?:road|street)|"
+    r"parked (?:along|on|at|by|beside|up|nose)|along the (?:road|street|kerb))\b"
 )
 _IN_LANE = (
     r"\b(?:in|into|onto|on|blocking|across|occupying|over)\s+(?:our|my|the ego|ego|the|both)?\s*(?:lanes?|"

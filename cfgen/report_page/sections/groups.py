@@ -19,6 +19,8 @@ Groups = dict[tuple[str, str], list[Group]]
 _MEASURED = ("distance", "required deceleration", "speed")
 #: A group needs this many cases to be drawn; the tables hold all.
 _LEAST_CASES, _MOST_ROWS = 3, 24
+#: More groups that are not drawn are told by their number.
+_MOST_NAMED = 8
 
 
 def groups_section(data: ReportData) -> Section:
@@ -113,7 +115,21 @@ def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
         columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (the last of these)", "N"),
         rows=tuple(rows),
         words=2,
+        note="" if axis in _MEASURED else _left_out(labels, found),
     )
+
+
+def _left_out(labels: list[str], found: Groups) -> str:
+    """What the plot of an axis leaves out, in words."""
+    drawn = _large(labels, found)
+    hidden = [label for label in labels if label not in drawn]
+    if not hidden:
+        return ""
+    named = ", ".join(hidden) if len(hidden) <= _MOST_NAMED else f"{len(hidden)} of {len(labels)} groups"
+    why = f"under {_LEAST_CASES} cases" + (
+        f", or beyond the first {_MOST_ROWS}" if len(drawn) == _MOST_ROWS else ""
+    )
+    return f"In this table and in no plot ({why}): {named}."
 
 
 def _dose_plots(data: ReportData) -> list[Plot]:

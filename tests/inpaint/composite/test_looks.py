@@ -12,7 +12,9 @@ def test_a_look_means_one_variant_of_the_placements_size():
     def shown(look, height=1.0):
         placement = SimpleNamespace(size=Size(length=1, width=1, height=height))
         return pick(
-            names, sizes, SimpleNamespace(hazard=SimpleNamespace(look=look), placement=placement, seed=3)
+            names,
+            sizes,
+            SimpleNamespace(hazard=SimpleNamespace(look=look, prompt="a thing"), placement=placement, seed=3),
         )
 
     assert [shown(k) for k in (0, 1, 3, 4)] == ["a", "b", "a", "b"]
