@@ -325,7 +325,7 @@ def import_scenes(
     images that are files of their own are linked to, not copied.
     """
     from cfgen.scenes.importing import import_scenes as cut
-    from cfgen.scenes.importing import open_reader
+    from cfgen.scenes.importing import open_log, open_reader
 
     opened = open_reader(reader, Path(source), dict(options or {}))
     return cut(
@@ -338,6 +338,7 @@ def import_scenes(
         quiet,
         drive_on=drive_on,
         by_reference=by_reference,
+        log=open_log(Path(out), reader, Path(source), dict(options or {})),
     )
 
 

@@ -142,6 +142,8 @@ class Drive:
     fit: Array | None = None
     fixes: Array | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    #: what its reader left out of it, in words; an import ends with it
+    told: str = ""
 
     def __post_init__(self) -> None:
         """Refuses a log that no scene can be cut from.

@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from cfgen import __version__
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained, ends_the_run
-from cfgen.core.files import decode_image, file_bytes, reading, write_record
-from cfgen.core.hashing import derive_id
+from cfgen.core.files import decode_image, file_bytes, reading
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
-from cfgen.records import Camera, Fault, Stored
+from cfgen.records import Camera, Fault, Scene
+from cfgen.scenes.check import motion_doubt
 from cfgen.scenes.drive import (
     FRAME_TIMES,
     Cuttable,
@@ -29,11 +28,11 @@ from cfgen.scenes.drive import (
     Picture,
     Reader,
     Recording,
-    identifier,
     plain,
 )
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
+from cfgen.scenes.import_record import ImportLog
 from cfgen.scenes.readers.guess import in_words
 
 T = TypeVar("T")
@@ -85,21 +84,8 @@ class ImportSummary:
     #: images of the scenes written that link to the source, and that were copied out of it
     linked: int = 0
     copied: int = 0
-
-
-class ImportRecord(Stored):
-    """What an import left out, and cameras that it had to find; beside the scenes, where nothing takes it for one."""
-
-    reader: str
-    source: str
-    options: dict[str, Any]
-    cfgen_version: str = __version__
-    written: int
-    kept: int
-    left_out: dict[str, str]
-    faults: tuple[Fault, ...]
-    cameras: Mapping[str, str] = Field(default_factory=dict)
-    linked: int = 0
+    #: drive -> rows that were left out of it, or how its speeds and poses disagree
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 def open_reader(
@@ -121,6 +107,18 @@ def open_reader(
         checked[_PERCEIVER] = perceiver
     reader: Reader = factory(source, **checked)
     return reader
+
+
+def open_log(out: Path, name: str, source: Path, options: dict[str, Any]) -> ImportLog:
+    """The record of an import by the reader ``name``, for :func:`import_scenes`."""
+    factory = READERS.get(name)
+    usual = {
+        p.name: p.default
+        for p in list(inspect.signature(factory).parameters.values())[1:]
+        if p.kind is not p.VAR_KEYWORD and p.name != _PERCEIVER
+    }
+    given = {**usual, **_checked(name, factory, options)}
+    return ImportLog(out, name, source, options, {key: str(value) for key, value in given.items()})
 
 
 def _checked(name: str, factory: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -151,6 +149,7 @@ def import_scenes(
     strict: bool = False,
     drive_on: Literal["", "left", "right"] = "",
     by_reference: bool = False,
+    log: ImportLog | None = None,
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
 
@@ -164,14 +163,27 @@ def import_scenes(
         drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
         by_reference: link to images that are files of their own instead of copying them.
         strict: raise the first exception that is no fault of the data, with its traceback.
+        log: keeps how the scenes were made, and what became of it.
+
+    Raises:
+        InputError: scenes are there that the log knows to be made otherwise.
     """
     summary = ImportSummary()
     usual: Sequence[float] = getattr(reader, "frame_times", FRAME_TIMES)
     kept = frame_times or usual
     reach_s = -min(kept, default=0.0)
-    chosen = _moments(reader, partial(_open, every_s=every_s, reach_s=reach_s), summary, quiet, strict)
+    cut = partial(_open, every_s=every_s, reach_s=reach_s, summary=summary)
+    chosen = _moments(reader, cut, summary, quiet, strict)
     if limit is not None and len(chosen) > limit:
         chosen = [chosen[i] for i in np.linspace(0, len(chosen) - 1, limit).round().astype(int)]
+    if log is not None:
+        settings = {
+            "--frames": ",".join(f"{-time:g}" for time in sorted(kept, reverse=True)),
+            "--lossless": str(lossless),
+            "--drive-on": drive_on,
+            "--by-reference": str(by_reference),
+        }
+        log.begin([moment.scene_id for moment in chosen], settings)
     progress = Progress("import", len(chosen), quiet)
     chosen.reverse()
     while chosen:  # a recording is let go, with what it holds open, after its last scene
@@ -184,28 +196,9 @@ def import_scenes(
         summary.kept += written is False
         summary.folders += [folder] if written is not None else []
         progress.step(moment.scene_id)
+    if log is not None:
+        log.end(summary)
     return summary
-
-
-def write_import_record(
-    out: Path, reader: str, source: Path, options: dict[str, Any], made: ImportSummary
-) -> Path:
-    """Keep what was left out in ``out/imports/``, one file per reader, source and options; the path."""
-    record = ImportRecord(
-        reader=reader,
-        source=plain(str(source)),
-        options={key: plain(str(value)) for key, value in options.items()},
-        written=made.written,
-        kept=made.kept,
-        left_out={plain(name): plain(reason) for name, reason in made.failed.items()},
-        faults=tuple(made.faults),
-        cameras=made.cameras,
-        linked=made.linked,
-    )
-    name = f"{reader}_{identifier(source.name)}_{derive_id(reader, plain(str(source.absolute())), record.options)[:8]}"
-    path = out / "imports" / f"{name}.json"
-    write_record(path, record)
-    return path
 
 
 def size_of(folders: Sequence[Path]) -> int:
@@ -266,9 +259,13 @@ def _moments(
     return found
 
 
-def _open(open_one: Callable[[], Recording], every_s: float, reach_s: float) -> list[Cuttable]:
+def _open(
+    open_one: Callable[[], Recording], every_s: float, reach_s: float, summary: ImportSummary
+) -> list[Cuttable]:
     recording = open_one()
     if isinstance(recording, Drive):
+        if recording.told:
+            summary.notes[plain(recording.name)] = recording.told
         return list(recording.moments(every_s, reach_s))
     return list(recording.moments(every_s))
 
@@ -305,7 +302,7 @@ def _import_one(
     for left in folder.rglob(".*.tmp"):  # of an import that was killed
         left.unlink(missing_ok=True)
     try:
-        write_scene(folder, scene, whole, link=by_reference)
+        made = write_scene(folder, scene, whole, link=by_reference)
     except BaseException:
         if not existed:
             shutil.rmtree(folder, ignore_errors=True)
@@ -313,8 +310,15 @@ def _import_one(
     linked = sum(isinstance(image, Path) for image in whole.values())
     summary.linked, summary.copied = summary.linked + linked, summary.copied + len(whole) - linked
     if isinstance(guessed := scene.extra.get(TOLD), dict):
-        summary.cameras.setdefault(str(scene.extra.get("drive", scene.scene_id)), in_words(guessed))
+        summary.cameras.setdefault(_drive_of(scene), in_words(guessed))
+    if doubt := motion_doubt(made):
+        summary.notes.setdefault(_drive_of(scene), f"{scene.scene_id}: {doubt}")
     return True
+
+
+def _drive_of(scene: Scene) -> str:
+    """Of the drive that it was cut from."""
+    return str(scene.extra.get("drive", scene.scene_id))
 
 
 def _whole(image: Picture, camera: Camera, name: str) -> Image | bytes:

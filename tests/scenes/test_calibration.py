@@ -16,7 +16,7 @@ from cfgen.perception.frame_camera import turned
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder, check_scene
 from cfgen.scenes.folder import find_scenes, load_scene
-from cfgen.scenes.importing import import_scenes, open_reader, write_import_record
+from cfgen.scenes.importing import import_scenes, open_log, open_reader
 from cfgen.scenes.readers.guess import guessed_camera
 from tests.perception.seeing import Painted
 
@@ -126,7 +126,7 @@ def test_a_still_takes_horizon_yaw_and_height_from_its_lane_lines(still, tmp_pat
     assert "from lane lines (confidence 0." in words
     assert "guessed: field of view 60 degrees" in words
     assert "sizes 12 m away good to" in words
-    record = write_import_record(tmp_path / "out", "image", still, {}, summary)
+    record = open_log(tmp_path / "out", "image", still, {}).end(summary)
     assert json.loads(record.read_text())["cameras"] == {"still": words}
 
 

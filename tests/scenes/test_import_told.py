@@ -1,6 +1,8 @@
 """What an import tells: speeds from poses, a contact sheet of what it made, and images that it only links to."""
 
+import shutil
 from argparse import ArgumentTypeError
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -71,6 +73,45 @@ def test_every_frame_is_kept_by_reference(tmp_path, capsys):
     assert "frames/front@-700.jpg: expected the image at t = -0.7 s" in line
     assert "found a link to" in line
     assert line.endswith("00013.jpg, which is not here; put it back, or import the scene again")
+
+
+def test_scenes_of_other_options_do_not_pass_for_these(tmp_path, capsys):
+    source, out = tmp_path / "clips", tmp_path / "out"
+    write_bench2drive(source)
+    command = ["scenes", "import", "bench2drive", str(source), "--out", str(out), "--quiet", "--limit", "1"]
+    assert main([*command, "--frames", "0,0.5"]) == 0
+    (record,) = (out / "imports").glob("*.json")
+    kept = record.read_bytes()
+    for more, said in (
+        (["--frames", "all"], "--frames 0,0.5 (now 0,0.01,"),
+        (["--frames", "0,0.5", "--by-reference"], "--by-reference False (now True)"),
+        (["--frames", "0,0.5", "--option", "source_name=B"], "--option source_name Bench2Drive (now B)"),
+    ):
+        assert main([*command, *more]) == 2
+        assert f"found them made with {said}" in (told := capsys.readouterr().err)
+        assert "give another --out, or delete these scenes first" in told
+        assert [record.read_bytes() for record in (out / "imports").glob("*.json")] == [kept]
+    same = ["--frames", "0.5,0", "--option", "source_name=Bench2Drive"]  # in other words
+    assert main([*command, *same]) == 0
+    assert "0 scenes written to" in capsys.readouterr().out
+    (scene,) = find_scenes(out)
+    shutil.rmtree(scene)
+    assert main([*command, "--frames", "0"]) == 0, "what was deleted may be made otherwise"
+    assert main([*command, *same]) == 2, "and is what it then is"
+    record.unlink()
+    for left in (out / "imports").glob("*.json"):
+        left.unlink()
+    assert main([*command, *same]) == 0
+    assert "1 were there already, 1 of them without a record of their options" in capsys.readouterr().out
+
+
+def test_an_import_says_which_drives_have_speeds_in_other_units(tmp_path):
+    made = drive()
+    found = import_scenes(_Source(replace(made, v=made.v * 3.6)), tmp_path, 1.0, quiet=True)
+    ((name, words),) = found.notes.items()
+    assert name == made.name
+    assert "speed does not match poses" in words
+    assert "v is in m/s" in words
 
 
 def test_what_lies_inside_other_files_is_copied(tmp_path, capsys):

@@ -4,13 +4,16 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from datasets import Dataset, DatasetDict, DatasetInfo, Features, Image, Value
+from pyarrow import parquet as pq
 
 from cfgen.core.errors import InputError
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers.tables import Shard
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, V, imported, picture, poses, wxyz
 
 START_NS = 1_700_000_000_000_000_000
@@ -120,11 +123,60 @@ def test_images_by_path_and_seconds(tmp_path, camera):
     kinds = {"image": Value("string"), "t": Value("float64"), "v": Value("float64")}
     made = Dataset.from_dict(table)
     made.cast(Features({**made.features, **kinds})).to_parquet(str(tmp_path / "set.parquet"))
-    options = {"camera": camera, "image": "image"}
-    import_scenes(
-        open_reader("hugging-face", tmp_path / "set.parquet", options), tmp_path / "out", quiet=True
-    )
+    reader = open_reader("hugging-face", tmp_path / "set.parquet", {"camera": camera})
+    import_scenes(reader, tmp_path / "out", quiet=True)
     scene = load_scene(find_scenes(tmp_path / "out")[0]).scene
     assert (scene.front.width, scene.front.height, scene.timestamp) == (WIDTH, HEIGHT, "")
     assert set(scene.history.v) == {V}
     assert scene.frames[0].image.endswith(".jpg")
+
+
+def test_a_table_does_not_pull_in_pictures_from_elsewhere(tmp_path, camera):
+    picture(1).save(tmp_path / "private.png")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "link.png").symlink_to(tmp_path / "private.png")
+    for name in ("../private.png", str(tmp_path / "private.png"), "link.png"):
+        held = [{"bytes": None, "path": name}] * len(TIMES)
+        table = {"front": held, "t": TIMES.tolist(), "pose": [each.tolist() for each in poses(TIMES)]}
+        pq.write_table(pa.table(table), tmp_path / "set" / "a.parquet")
+        reader = open_reader("hugging-face", tmp_path / "set", {"camera": camera, "image": "front"})
+        summary = import_scenes(reader, tmp_path / "out", quiet=True)
+        assert (summary.written, summary.faults) == (0, [])
+        assert f"expected images inside the data set {tmp_path / 'set'}, found the path '{name}'" in str(
+            summary
+        )
+
+
+def test_images_in_the_cache_of_the_hub(tmp_path):
+    """Its links lead out of the snapshot."""
+    snapshot = tmp_path / "datasets--a--b" / "snapshots" / "0f"
+    (snapshot / "data").mkdir(parents=True)
+    (tmp_path / "datasets--a--b" / "blobs").mkdir()
+    (tmp_path / "datasets--a--b" / "blobs" / "1").write_bytes(b"")
+    (snapshot / "data" / "1.jpg").symlink_to(tmp_path / "datasets--a--b" / "blobs" / "1")
+    shard = Shard(snapshot / "data" / "a.parquet", snapshot.resolve())
+    assert shard.beside("1.jpg").name == "1.jpg"
+    with pytest.raises(InputError, match="found the path"):
+        shard.beside("../../../../x")
+
+
+def test_rows_with_holes_are_left_out_and_counted(tmp_path, camera):
+    """The other rows of the drive, and their speeds, still count."""
+    for i in range(len(TIMES)):
+        picture(i).save(tmp_path / f"{i}.png")
+    pose = [each.tolist() for each in poses(TIMES)]
+    pose[0] = np.full((4, 4), np.nan).tolist()
+    speed = [V] * len(TIMES)
+    speed[7] = None
+    stamps = [START_NS + round(t * 1e9) for t in TIMES]
+    stamps[1] = None
+    names = [f"{i}.png" for i in range(len(TIMES))]
+    pq.write_table(pa.table({"front": names, "pose": pose, "v": speed, "t": stamps}), tmp_path / "a.parquet")
+    reader = open_reader("hugging-face", tmp_path / "a.parquet", {"camera": camera})
+    (opener,) = reader.recordings()
+    drive = opener()
+    assert drive.told == f"3 of {len(TIMES)} rows left out: no number as time or pose or speed"
+    assert (len(drive.t), set(drive.v)) == (len(TIMES) - 3, {V})
+    np.testing.assert_allclose(drive.t[:3], [0, 0.1, 0.2], atol=1e-6)
+    summary = import_scenes(reader, tmp_path / "out", limit=1, quiet=True)
+    assert summary.notes == {"a": drive.told}

@@ -1,17 +1,21 @@
 """ROS 2 bags that MCAP's own package writes."""
 
+import contextlib
 import io
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from mcap.writer import CompressionType
 from mcap_ros2.writer import Writer
 from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers import mcap
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, V, heading, imported, picture, poses
 from tests.scenes.ros2_messages import definition
 
@@ -50,10 +54,10 @@ def jpeg(value: int) -> bytes:
 class Recorder:
     """Writes one bag; every message is logged 40 ms after what its header says."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, compression: CompressionType = CompressionType.ZSTD) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("wb")
-        self._writer = Writer(self._file, chunk_size=4096)
+        self._writer = Writer(self._file, chunk_size=4096, compression=compression)
         self._schemas: dict = {}
 
     def __call__(self, topic: str, kind: str, s: float, message: dict) -> None:
@@ -248,6 +252,75 @@ def test_a_bag_that_was_cut_off_leaves_its_drive_out(tmp_path):
     assert sorted(Path(name).name for name in summary.failed) == ["cut.mcap", "empty.mcap"]
     assert all("mcap recover" in why for why in summary.failed.values())
     assert not summary.faults
+
+
+def test_a_bag_whose_bytes_changed_is_left_out(tmp_path):
+    """One bit of a speed, in a chunk that decodes as well as before."""
+    with Recorder(tmp_path / "a.mcap", CompressionType.NONE) as write:
+        camera_info("/front/camera_info", write)
+        mounting(write)
+        images(write, step=1.0)
+        odometry(write)
+    data = bytearray((tmp_path / "a.mcap").read_bytes())
+    data[data.index(np.float64(V).tobytes()) + 6] ^= 8
+    (tmp_path / "a.mcap").write_bytes(data)
+    with pytest.raises(InputError, match=r"a\.mcap: .* crc validation failed .*mcap recover"):
+        next(iter(open_reader("mcap", tmp_path, {}).recordings()))()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"pitch_deg": 2.0}, "option pitch_deg: expected camera_height_m beside it, found none: without, /tf_static"),
+        ({"pitch_deg": 200, "camera_height_m": 1.5}, "option pitch_deg: expected -45 to 45 degrees, found 200"),
+        ({"camera_height_m": -1}, "option camera_height_m: expected 0 to 10 m, found -1"),
+    ],
+)  # fmt: skip
+def test_options_that_would_not_count(tmp_path, options, said):
+    (tmp_path / "a.mcap").write_bytes(b"")
+    with pytest.raises(InputError, match=said):
+        open_reader("mcap", tmp_path, options)
+
+
+def test_a_link_beside_its_bag_is_no_second_drive(tmp_path):
+    (tmp_path / "a.mcap").write_bytes(b"")
+    (tmp_path / "latest.mcap").symlink_to("a.mcap")
+    assert [Path(each.name).name for each in open_reader("mcap", tmp_path, {}).recordings()] == ["a.mcap"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "raw"),
+    [
+        ("bayer_rggb8", np.tile(np.array([[200, 100], [100, 20]], np.uint8), (4, 4))),
+        ("bayer_gbrg8", np.tile(np.array([[100, 20], [200, 100]], np.uint8), (4, 4))),
+        ("yuv422_yuy2", np.tile(np.array([110, 90, 110, 190], np.uint8), (8, 4))),
+        ("yuv422", np.tile(np.array([90, 110, 190, 110], np.uint8), (8, 4))),
+    ],
+)
+def test_raw_images_of_cameras(encoding, raw):
+    """Red comes out as red: a pattern of filters, or luminance and colour differences."""
+    message = SimpleNamespace(encoding=encoding, height=8, width=8, step=raw.shape[1], data=raw.tobytes())
+    red, green, blue = mcap._picture(_Held(message), "/cam", 0)[4, 4].tolist()
+    assert red == pytest.approx(200, abs=8)
+    assert max(green, blue) < 130
+    message.encoding = "bayer_rggb16"
+    with pytest.raises(InputError, match="found encoding 'bayer_rggb16'; play the bag through image_proc"):
+        mcap._picture(_Held(message), "/cam", 0)
+
+
+class _Held:
+    """A bag of one message."""
+
+    name = "a.mcap"
+
+    def __init__(self, message: SimpleNamespace) -> None:
+        self._message = message
+
+    def message(self, *_: object) -> SimpleNamespace:
+        return self._message
+
+    def reading(self, *_: object) -> contextlib.nullcontext:
+        return contextlib.nullcontext()
 
 
 def test_without_bags(tmp_path, monkeypatch):

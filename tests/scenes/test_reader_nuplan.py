@@ -13,6 +13,8 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers.listing import keeps_left
+from cfgen.scenes.readers.navsim import CITIES
 from tests.scene_truth import (
     HEIGHT,
     SECONDS,
@@ -103,6 +105,8 @@ def test_nuplan(tmp_path):
     assert scene.front.distortion == tuple(DISTORTION)
     assert scene.timestamp == "2021-06-29T17:50:02.071Z"
     assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([42.34, -71.05, heading(2.02)], abs=0.1)
+    assert "drive_on" not in scene.extra
+    assert [city for city in CITIES if keeps_left(city)] == ["sg-one-north"]
 
 
 def test_what_is_wrong_with_a_log_leaves_its_drive_out(tmp_path):

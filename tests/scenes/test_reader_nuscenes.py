@@ -65,6 +65,7 @@ def test_nuscenes(tmp_path):
     place = [scene.extra[key] for key in PLACE_KEYS]
     assert place == pytest.approx([1.2882, 103.7848, heading(2.0)], abs=0.5)
     assert scene.timestamp == "2018-08-02T09:17:52.412Z"
+    assert scene.extra["drive_on"] == "left", "it is in Singapore"
     assert scene.front.fx == 80
     assert abs(float(folders[0].image().mean()) - 24) < 2
     assert [f.t for f in scene.frames if f.camera == "CAM_BACK"] == [0, -0.5, -1, -1.5, -2]

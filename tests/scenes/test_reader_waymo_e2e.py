@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
+from cfgen.scenes.check import check_scene
 from cfgen.scenes.drive import flatten
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.tfrecord import Message, masked_crc32c
+from cfgen.scenes.readers.crc32c import crc32c, masked_crc32c
+from cfgen.scenes.readers.tfrecord import Message
 from tests.scene_truth import (
     HEIGHT,
     MOUNTING,
@@ -69,7 +71,9 @@ def write(path: Path, records: list[bytes]) -> Path:
     with path.open("wb") as file:
         for data in records:
             head = struct.pack("<Q", len(data))
-            file.write(head + struct.pack("<I", masked_crc32c(head)) + data + bytes(4))
+            file.write(
+                head + struct.pack("<I", masked_crc32c(head)) + data + struct.pack("<I", masked_crc32c(data))
+            )
     return path
 
 
@@ -99,6 +103,9 @@ def test_a_segment_over_two_files_in_any_order(tmp_path):
         [pose[2] for pose in scene.future.poses], np.array(scene.future.t) * YAW_RATE, atol=0.02
     )
     assert (len(scene.history.t), scene.future.t[-1], scene.extra["intent"]) == (9, 5.0, "left")
+    assert not [fault for fault in check_scene(folders[1].root)[1] if fault.where == "future"], (
+        "5 s are its whole"
+    )
     assert (folders[1].root / scene.frames[0].image).read_bytes() == jpeg(40)
     assert [f.t for f in scene.frames if f.camera == "front"][:3] == pytest.approx([0, -0.3, -0.5])
 
@@ -122,6 +129,7 @@ def test_damaged_files_are_left_out(tmp_path):
         "other.tfrecord",
         "scratched.tfrecord",
     ]
+    assert "found an empty file" in why["empty.tfrecord"]
     assert "cut off at byte" in why["cut.tfrecord"]
     assert "a damaged one, from byte 0" in why["scratched.tfrecord"]
     assert summary.written == 2
@@ -131,15 +139,44 @@ def test_damaged_files_are_left_out(tmp_path):
 def test_a_camera_that_is_not_there(tmp_path):
     write(tmp_path / "a.tfrecord", [record(30, cameras=(1,))])
     summary = import_scenes(open_reader("waymo-e2e", tmp_path, {}), tmp_path / "out", quiet=True)
-    assert "no calibration of camera 'front_left'; leave it out with --option cameras=" in str(summary.failed)
+    assert "expected a calibration of camera 'front_left', found none; name the cameras there are" in str(
+        summary.failed
+    )
     with pytest.raises(InputError, match="no camera 'roof'; known are front, front_left"):
         open_reader("waymo-e2e", tmp_path, {"cameras": "roof"})
+
+
+def bit_by_bit(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def test_a_record_whose_bytes_changed_leaves_its_scenes_out(tmp_path):
+    """One bit of a speed, which decodes as well as before."""
+    path = write(tmp_path / "a.tfrecord", [record(n, cameras=(1,)) for n in numbers()[::5]])
+    data = bytearray(path.read_bytes())
+    speed = struct.pack("<f", E2EDFrame.FromString(record(30)).past_states.vel_x[-1])
+    data[data.index(speed, data.index(b"-030")) + 2] ^= 0x60
+    path.write_bytes(data)
+    reader = open_reader("waymo-e2e", tmp_path, {"cameras": "front"})
+    summary = import_scenes(reader, tmp_path / "out", every_s=0.5, frame_times=[0.0], quiet=True)
+    assert [name[-6:] for name in summary.failed] == ["003000"]
+    assert "damaged bytes: the checksum of record 6 does not match" in str(summary.failed)
+    assert summary.written > 3
 
 
 def test_checksums_and_numbers_as_others_write_them():
     """The check value of CRC-32C (RFC 3720: 123456789 gives e3069283), masked; values of every kind."""
     plain = 0xE3069283
     assert masked_crc32c(b"123456789") == ((plain >> 15 | plain << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    assert crc32c(bytes(32)) == 0x8A9136AA, "RFC 3720, B.4"
+    data = bytes(range(256)) * 12 + b"the end"
+    for length in (1023, 1024, 1536, 2561, len(data)):  # over stretches, an odd and an even number of them
+        assert crc32c(data[:length]) == bit_by_bit(data[:length])
     message = Message(memoryview(e2ed_frame()(intent=300).SerializeToString()))
     assert (message.integer(7), message.integer(99), message.data(1)) == (300, 0, b"")
     with pytest.raises(ValueError, match="no Protocol Buffers message"):

@@ -211,7 +211,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 def _import(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.contact_sheet import write_contact_sheet
-    from cfgen.scenes.importing import import_scenes, open_reader, size_of, write_import_record
+    from cfgen.scenes.importing import import_scenes, open_log, open_reader, size_of
 
     options = parse_options(arguments.option, "--option")
     try:
@@ -220,6 +220,7 @@ def _import(arguments: argparse.Namespace) -> int:
         if arguments.strict or isinstance(error, InputError) or ends_the_run(error):
             raise
         raise Shortfall(str(fault_of(error, f"reader '{arguments.reader}' on {arguments.source}"))) from error
+    log = open_log(arguments.out, arguments.reader, arguments.source, options)
     summary = import_scenes(
         reader,
         arguments.out,
@@ -231,9 +232,13 @@ def _import(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         drive_on=arguments.drive_on,
         by_reference=arguments.by_reference,
+        log=log,
     )
-    record = write_import_record(arguments.out, arguments.reader, arguments.source, options, summary)
-    print(f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already")
+    print(
+        f"{summary.written} scenes written to {arguments.out}, {summary.kept} were there already"
+        + (f", {log.unknown} of them without a record of their options" if log.unknown else "")
+    )
+    record = log.path
     sheet = record.with_suffix(".jpg")
     if shown := write_contact_sheet(summary.folders, sheet):
         print(
@@ -246,6 +251,7 @@ def _import(arguments: argparse.Namespace) -> int:
             "other files there and were copied"
         )
     _tell("camera", [(name, words, _cause(name, words)) for name, words in summary.cameras.items()])
+    _tell("note", [(name, words, _cause(name, words)) for name, words in summary.notes.items()])
     _tell("left out", [(name, reason, _cause(name, reason)) for name, reason in summary.failed.items()])
     _tell("fault", [(fault.where, str(fault), fault.kind) for fault in summary.faults])
     if summary.failed or summary.faults:

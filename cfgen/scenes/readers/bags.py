@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -49,7 +50,7 @@ class Bag:
         self._files, self._by_log = files, by_log
         self._decoders = {path: DecoderFactory() for path in files}  # each file numbers its types anew
         self._readers: dict[Path, tuple[IO[bytes], Any]] = {}
-        self._opened: Callable[[IO[bytes]], Any] = SeekingReader
+        self._opened: Callable[[IO[bytes]], Any] = partial(SeekingReader, validate_crcs=True)
         self._types: dict[str, str] = {}
         self._index: dict[str, list[_Entry]] = {}
         for path in files:
@@ -69,6 +70,10 @@ class Bag:
         """Let the files go; they are opened again for the next message."""
         while self._readers:
             self._readers.popitem()[1][0].close()
+
+    @property
+    def name(self) -> str:
+        return str(self._files[0])
 
     def topics(self, *types: str) -> list[str]:
         """Topics of some types, sorted."""

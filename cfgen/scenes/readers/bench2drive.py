@@ -90,7 +90,9 @@ def _row(path: Path) -> Row:
     with reading(path, "annotations of a moment", _AGAIN):
         data = file_bytes(path)
         content = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
-        ego = next(box for box in content["bounding_boxes"] if box["class"] == "ego_vehicle")
+        ego = next((box for box in content["bounding_boxes"] if box["class"] == "ego_vehicle"), None)
+        if ego is None:
+            raise ValueError("bounding_boxes without the ego_vehicle")
         pose = np.linalg.inv(np.array(ego["world2ego"], float).reshape(4, 4))
         speed = float(ego["speed"])  # the speedometer's own is missing at times
         return _MIRRORED @ pose @ _MIRRORED, speed, content

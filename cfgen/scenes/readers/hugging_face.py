@@ -106,7 +106,7 @@ class HuggingFace:
             t = _seconds(times[0])
             for row in range(len(t)):
                 pose = np.ravel([np.ravel(np.array(each[row], float)) for each in poses]).tolist()
-                speed = float(speeds[0][row]) if speeds else None
+                speed = float("nan" if speeds[0][row] is None else speeds[0][row]) if speeds else None
                 name = f"{self._source.stem}_{drives[0][row]}" if drives else self._source.stem
                 yield name, _Row(shard, row, float(t[row]), pose, speed)
 
@@ -139,6 +139,7 @@ class HuggingFace:
         raise InputError(f"{shard.path}: expected one column of images, found {found}; {_HINT} image=")
 
     def _drive(self, name: str, rows: list[_Row]) -> Drive:
+        rows, told_rows = _whole(rows)
         rows = [rows[i] for i in np.unique([row.t for row in rows], return_index=True)[1]]
         column, start = self._image(rows[0].shard), rows[0].t
         t = np.array([row.t for row in rows]) - start
@@ -159,6 +160,7 @@ class HuggingFace:
             v=np.array(speeds) if len(speeds) == len(rows) else speeds_of(t, poses),
             epoch=start if start > _UNITS[-1][0] else None,
             extra={TOLD: told},
+            told=told_rows,
         )
 
 
@@ -166,16 +168,41 @@ def _refuse(error: InputError) -> Drive:
     raise error
 
 
+def _whole(rows: list[_Row]) -> tuple[list[_Row], str]:
+    """The rows without a hole in time, pose or speed, and how many others there are, in words.
+
+    A column of speeds that has none at all counts as left out.
+    """
+    if not any(row.speed is not None and np.isfinite(row.speed) for row in rows):
+        rows = [row._replace(speed=None) for row in rows]
+    length = max((len(row.pose) for row in rows), default=0)
+    wrong = {
+        "time": [not np.isfinite(row.t) for row in rows],
+        "pose": [len(row.pose) < length or not np.isfinite(row.pose).all() for row in rows],
+        "speed": [row.speed is not None and not np.isfinite(row.speed) for row in rows],
+    }
+    whole = [row for row, *odd in zip(rows, *wrong.values(), strict=True) if not any(odd)]
+    where = " or ".join(name for name, odd in wrong.items() if any(odd))
+    if not whole:
+        raise InputError(
+            f"{rows[0].shard.path}: expected rows with numbers, found none with {where} in {len(rows)}; {_HINT}"
+        )
+    lost = len(rows) - len(whole)
+    return whole, f"{lost} of {len(rows)} rows left out: no number as {where}" if lost else ""
+
+
 def _seconds(values: list[Any]) -> Array:
-    """Times of any unit in s; those since 1970 stay so."""
+    """Times of any unit in s; those since 1970 stay so. What is missing is NaN."""
     stamps = [value.timestamp() if isinstance(value, datetime) else value for value in values]
     t = np.array(stamps, float)
-    unit = next((unit for least, unit in _UNITS if len(t) and np.nanmin(t) > least), 1.0)
+    known = np.isfinite(t)
+    unit = next((unit for least, unit in _UNITS if known.any() and t[known].min() > least), 1.0)
     if unit == 1.0:
         return t
-    whole = np.array([int(stamp) for stamp in stamps], np.int64)  # a double does not hold ns since 1970
-    per_s = round(1 / unit)
-    return whole // per_s + (whole % per_s) * unit
+    per_s = round(1 / unit)  # a double does not hold ns since 1970
+    whole = np.array([int(stamp) for stamp, here in zip(stamps, known, strict=True) if here], np.int64)
+    t[known] = whole // per_s + (whole % per_s) * unit
+    return t
 
 
 def _poses(values: Array, scalar_first: bool) -> Array:
@@ -207,7 +234,7 @@ def _picture(row: _Row, column: str) -> Picture:
         raise InputError(
             f"{row.shard.path}: expected an image in row {row.row} of column '{column}', found none; {_HINT} image="
         )
-    return row.shard.path.parent / where
+    return row.shard.beside(where)
 
 
 def _pixels(row: _Row, column: str) -> Image:

@@ -46,6 +46,11 @@ def is_visible(name: str) -> bool:
     return not name.startswith(".") and name != "__MACOSX"
 
 
+def keeps_left(place: str) -> dict[str, str]:
+    """A scene's key of the side that traffic keeps to, where a data set's name of a place tells it is the left."""
+    return {"drive_on": "left"} if place.lower().startswith(("singapore", "sg-")) else {}
+
+
 def unlisted(troubles: Iterable[OSError]) -> list[Opener]:
     return [Opener(str(error.filename), partial(_refuse, error)) for error in troubles]
 

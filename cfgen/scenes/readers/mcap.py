@@ -35,6 +35,21 @@ _TO_RGB = {
     "rgba8": cv2.COLOR_RGBA2RGB,
     "bgra8": cv2.COLOR_BGRA2RGB,
     "mono8": cv2.COLOR_GRAY2RGB,
+    "bayer_rggb8": cv2.COLOR_BayerRGGB2RGB,
+    "bayer_bggr8": cv2.COLOR_BayerBGGR2RGB,
+    "bayer_gbrg8": cv2.COLOR_BayerGBRG2RGB,
+    "bayer_grbg8": cv2.COLOR_BayerGRBG2RGB,
+    "yuv422": cv2.COLOR_YUV2RGB_UYVY,
+    "uyvy": cv2.COLOR_YUV2RGB_UYVY,
+    "yuv422_yuy2": cv2.COLOR_YUV2RGB_YUY2,
+    "yuyv": cv2.COLOR_YUV2RGB_YUY2,
+}
+#: bytes of a pixel where they are not four
+_WIDE = {"mono8": 1, "rgb8": 3, "bgr8": 3}
+_WIDE |= {
+    name: 1 if name.startswith("bayer") else 2
+    for name in _TO_RGB
+    if name.startswith(("bayer", "yuv", "uyvy"))
 }
 #: a log whose clock starts before this is a simulator's: no time of day
 _ERA_S = 1e9
@@ -59,8 +74,8 @@ class Mcap:
         odometry: str = "",
         fixes: str = "",
         camera_height_m: float | None = None,
-        pitch_deg: float = 0.0,
-        yaw_deg: float = 0.0,
+        pitch_deg: float | None = None,
+        yaw_deg: float | None = None,
         base_height_m: float = 0.0,
         clock: Literal["header", "log"] = "header",
         license: str = "the recorder's own",  # noqa: A002 - the name of the option
@@ -80,9 +95,7 @@ class Mcap:
         self._images = [topic.strip() for topic in images.split(",") if topic.strip()]
         self._odometry, self._fixes, self._clock, self._license = odometry, fixes, clock, license
         self._base = float(base_height_m)
-        self._mounting = None
-        if camera_height_m is not None:
-            self._mounting = mounted(float(camera_height_m), np.radians(pitch_deg), np.radians(yaw_deg))
+        self._mounting = _stated(camera_height_m, pitch_deg, yaw_deg)
 
     def recordings(self) -> Iterable[Opener]:
         return self._bags
@@ -157,7 +170,7 @@ class Mcap:
         if index == 0 and self._mounting is not None:
             mounting = self._mounting
         else:
-            mounting = self._mounted(bag, base, frame, topic)
+            mounting = np.array(self._mounted(bag, base, frame, topic))
         with bag.reading(topic, "a calibration (camera_info)"):
             camera = _camera(info, topic, index, mounting)
         times = (np.array(bag.stamps(topic)) - start) / 1e9
@@ -195,6 +208,28 @@ class Mcap:
         return camera_matrix(np.linalg.inv(pose) @ lowered(self._base))
 
 
+def _stated(height_m: float | None, pitch_deg: float | None, yaw_deg: float | None) -> Array | None:
+    """T_cam_ego by the options; None where they leave it to /tf_static."""
+    angles = {"pitch_deg": (pitch_deg, 45.0), "yaw_deg": (yaw_deg, 180.0)}
+    for name, (value, most) in angles.items():
+        if value is None:
+            continue
+        if not abs(value) <= most:
+            raise InputError(
+                f"option {name}: expected {-most:g} to {most:g} degrees, found {value:g}; correct it"
+            )
+        if height_m is None:
+            raise InputError(
+                f"option {name}: expected camera_height_m beside it, found none: without, /tf_static says where the "
+                "camera looks; give all three of camera_height_m, pitch_deg and yaw_deg, or none"
+            )
+    if height_m is None:
+        return None
+    if not 0 < height_m < 10:
+        raise InputError(f"option camera_height_m: expected 0 to 10 m, found {height_m:g}; correct it")
+    return np.array(mounted(float(height_m), np.radians(pitch_deg or 0.0), np.radians(yaw_deg or 0.0)))
+
+
 def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
     """The files of each drive: those of a rosbag2 folder belong together."""
     found: list[list[Path]] = []
@@ -203,8 +238,18 @@ def _bags(source: Path, troubles: list[OSError]) -> list[list[Path]]:
             (folder / n for n in names if n.endswith(".mcap") and is_visible(n)),
             key=lambda path: (len(path.stem), path.stem),  # _2 comes before _10
         )
+        files = [file for file in files if not _twin(file, source)]
         found += [files] if files and "metadata.yaml" in names else [[file] for file in files]
     return sorted(found)
+
+
+def _twin(file: Path, source: Path) -> bool:
+    """Whether it is a link to another bag below ``source``, which is found by itself."""
+    return (
+        file.is_symlink()
+        and file.suffix == file.resolve().suffix
+        and file.resolve().is_relative_to(source.resolve())
+    )
 
 
 def _known(messages: list[Message], start: int) -> tuple[Array, Array]:
@@ -245,9 +290,7 @@ def _between(transforms: list[Any], base: str, frame: str) -> Array | None:
     return reached.get(frame)
 
 
-def _camera(
-    info: Any, topic: str, index: int, mounting: tuple[tuple[float, float, float, float], ...]
-) -> Camera:
+def _camera(info: Any, topic: str, index: int, mounting: Array) -> Camera:
     """A rectified topic's by P, another's by K and D (sensor_msgs/CameraInfo)."""
     parts = topic.strip("/").split("/")
     rectified = any(part.startswith(("image_rect", "rect")) for part in parts)
@@ -273,7 +316,7 @@ def _camera(
         cx=k[0, 2],
         cy=k[1, 2],
         distortion=bends,
-        T_cam_ego=camera_matrix(turned @ np.array(mounting)),
+        T_cam_ego=camera_matrix(turned @ mounting),
     )
 
 
@@ -286,9 +329,12 @@ def _picture(bag: Bag, topic: str, index: int) -> Picture:
                 raise ValueError(f"format '{message.format}' instead of JPEG or PNG")
             return data
         if message.encoding not in _TO_RGB:
-            raise ValueError(f"encoding '{message.encoding}'; known are {', '.join(_TO_RGB)}")
+            raise InputError(
+                f"{bag.name}: expected an image on topic '{topic}' in one of {', '.join(_TO_RGB)}, found encoding "
+                f"'{message.encoding}'; play the bag through image_proc and record its image_color"
+            )
         rows = np.frombuffer(bytes(message.data), np.uint8).reshape(message.height, message.step)
-        channels = {"mono8": 1, "rgb8": 3, "bgr8": 3}.get(message.encoding, 4)
+        channels = _WIDE.get(message.encoding, 4)
         pixels = np.ascontiguousarray(rows[:, : message.width * channels]).reshape(
             message.height, message.width, -1
         )

@@ -14,7 +14,7 @@ from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Moment, Opener, Place, Recording, Stream
 from cfgen.scenes.readers.frames import size_of
-from cfgen.scenes.readers.listing import openers, unlisted, walk
+from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
 
 _FRONT = "CAM_F0"
@@ -83,7 +83,7 @@ class Navsim:
             v=np.array([float(frame["ego_dynamic_state"][0]) for frame in frames]),
             epoch=start / 1e6,
             place=CITIES.get(city),
-            extra={"map": city},
+            extra={"map": city} | keeps_left(city),
         )
 
     def _image_root(self, log: Path, frame: FrameInfo) -> Path:
@@ -110,7 +110,7 @@ class Navsim:
         ]
         if not there:
             raise InputError(
-                f"{root}: no image of camera {name}; download it, or leave it out with --option cameras="
+                f"{root}: no image of camera {name}; download it, or name others, as in --option cameras={_FRONT}"
             )
         info = frames[there[0]]["cams"][name]
         intrinsic = np.asarray(info["cam_intrinsic"], float)

@@ -14,7 +14,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import check_no_pipe, reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
-from cfgen.scenes.readers.listing import openers, unlisted, walk
+from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
 from cfgen.scenes.readers.navsim import CITIES
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
 
@@ -72,7 +72,7 @@ class NuPlan:
         for name in asked:
             if not there.get(name):
                 raise InputError(
-                    f"{root}: no image of camera {name}; download it, or leave it out with --option cameras="
+                    f"{root}: no image of camera {name}; download it, or name others, as in --option cameras={_FRONT}"
                 )
         names = {_FRONT, *(asked or [name for name, found in there.items() if found])}
         return Drive(
@@ -88,7 +88,7 @@ class NuPlan:
             v=rows[:, 8],
             epoch=start / 1e6,
             place=CITIES.get(city),
-            extra={"map": city},
+            extra={"map": city} | keeps_left(city),
         )
 
     def _image_root(self, log: Path, images: list[Any]) -> Path:

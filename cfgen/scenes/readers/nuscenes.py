@@ -13,6 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import reading
 from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
+from cfgen.scenes.readers.listing import keeps_left
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion
 
 _FRONT = "CAM_FRONT"
@@ -116,13 +117,12 @@ class NuScenes:
             poses=matrices,
             v=speeds_of(t, matrices),
             epoch=start / 1e6,
-            place=self._place(scene),
-            extra={"description": scene.get("description", "")},
+            place=_ORIGINS.get(self._location(scene)),
+            extra={"description": scene.get("description", "")} | keeps_left(self._location(scene)),
         )
 
-    def _place(self, scene: Row) -> Place | None:
-        log = self._logs.get(scene.get("log_token"), {})
-        return _ORIGINS.get(log.get("location", ""))
+    def _location(self, scene: Row) -> str:
+        return str(self._logs.get(scene.get("log_token"), {}).get("location", ""))
 
     def _stream(self, channel: str, rows: list[Row], start: int) -> Stream:
         rows = sorted(rows, key=lambda row: row["timestamp"])

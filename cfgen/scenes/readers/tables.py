@@ -17,10 +17,11 @@ _AGAIN = "download or save the data set again"
 
 
 class Shard:
-    """One file of rows; only what is asked for is read. A Parquet file is open for as long as that takes."""
+    """One file of rows in the data set ``root``; only what is asked for is read. A Parquet file is open for as long as
+    that takes."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, root: Path) -> None:
+        self.path, self._root = path, root
         self._group: tuple[int, str, Any] = (-1, "", None)
 
     def _parquet(self) -> Any:
@@ -66,6 +67,25 @@ class Shard:
                     self._group = (group, name, file.read_row_group(group, columns=[name])[name])
             return self._group[2][row - (self._ends[group - 1] if group else 0)].as_py()
 
+    def beside(self, name: str) -> Path:
+        """A file that a row names; a table of others does not choose what else of this computer is read.
+
+        Raises:
+            InputError: it is not in the data set.
+        """
+        found = self.path.parent / name
+        kept = next(
+            (p.parent for p in (self._root, *self._root.parents) if p.name == "snapshots"), self._root
+        )
+        with self._reading():
+            inside = found.resolve().is_relative_to(kept)
+        if not inside:  # in the hub's cache, links lead from snapshots/ to blobs/
+            raise InputError(
+                f"{self.path}: expected images inside the data set {self._root}, found the path '{name[:200]}'; "
+                "put the images there, or import the folder that holds both"
+            )
+        return found
+
     @cached_property
     def _ends(self) -> list[int]:
         """After how many rows each row group ends."""
@@ -79,7 +99,15 @@ class Shard:
         features = (told.get("info") or {}).get("features") or {}
         found = [n for n, kind in features.items() if isinstance(kind, dict) and kind.get("_type") == "Image"]
         looks = [field.name for field in self.schema if str(field.type).startswith("struct<bytes: binary")]
-        return [name for name in found if name in self.schema.names] or looks
+        found = [name for name in found if name in self.schema.names] or looks
+        return found or [field.name for field in self.schema if self._names_pictures(field)]
+
+    def _names_pictures(self, field: Any) -> bool:
+        """Whether a column of words begins with the path of a picture."""
+        if str(field.type) not in ("string", "large_string"):
+            return False
+        first = next((word for word in self.column(field.name) if word), "")
+        return Path(first).suffix.lower() in (".jpg", ".jpeg", ".png")
 
     @property
     def _is_parquet(self) -> bool:
@@ -99,8 +127,9 @@ def shards_of(source: Path, troubles: list[OSError]) -> list[Shard]:
         import pyarrow  # noqa: F401 - says at once when it is missing
     except ImportError as error:
         raise MissingExtraError("reader 'hugging-face'", "hugging-face", error) from error
+    root = (source if source.is_dir() else source.parent).resolve()
     if source.is_file():
-        return [Shard(source)]
+        return [Shard(source, root)]
     found = [
         folder / name
         for folder, names in walk(source, troubles)
@@ -112,7 +141,7 @@ def shards_of(source: Path, troubles: list[OSError]) -> list[Shard]:
             f"{source}: expected Parquet files, or a folder that save_to_disk wrote, found none; download the "
             "data set first, nothing is downloaded here"
         )
-    return [Shard(path) for path in sorted(found)]
+    return [Shard(path, root) for path in sorted(found)]
 
 
 def license_of(source: Path) -> str:

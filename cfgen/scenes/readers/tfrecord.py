@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.core.files import check_no_pipe
+from cfgen.scenes.readers.crc32c import masked_crc32c
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_CASTAGNOLI = 0x82F63B78  # CRC-32C, reflected
 
 
 class Message:
@@ -75,11 +75,27 @@ class RecordFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._checked: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._places)
 
     def __getitem__(self, index: int) -> Message:
+        """A record whose bytes are as they were written.
+
+        Raises:
+            ValueError: they are not.
+        """
+        if index not in self._checked:
+            start, length = self._places[index]
+            (told,) = struct.unpack("<I", self._data[start + length : start + length + 4])
+            if masked_crc32c(self._data[start : start + length]) != told:
+                raise ValueError(f"damaged bytes: the checksum of record {index} does not match")
+            self._checked.add(index)
+        return self.unchecked(index)
+
+    def unchecked(self, index: int) -> Message:
+        """The record as it lies there: reading a few of its fields does not read all of it."""
         start, length = self._places[index]
         return Message(self._data[start : start + length])
 
@@ -87,6 +103,8 @@ class RecordFile:
     def _data(self) -> memoryview:
         check_no_pipe(self.path)
         with self.path.open("rb") as file:
+            if not self.path.stat().st_size:
+                raise ValueError("an empty file")
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
     @cached_property
@@ -103,17 +121,6 @@ class RecordFile:
             found.append((at + 12, length))
             at += 16 + length
         return found
-
-
-def masked_crc32c(data: bytes) -> int:
-    """As TFRecord files store it (tensorflow/core/lib/hash/crc32c.h)."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (_CASTAGNOLI if crc & 1 else 0)
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def _varint(data: memoryview, at: int) -> tuple[int, int]:

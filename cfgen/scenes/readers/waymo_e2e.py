@@ -57,6 +57,7 @@ class WaymoE2E:
     """A .tfrecord file or a folder of them; frames of a segment (20 s) may lie in several files.
 
     Headings are the direction of travel. The past goes back 3.75 s and the future 5 s on; test records have none.
+    Records whose checksum does not match are left out.
 
     Options: cameras (front,front_left,front_right of eight), axle_height_m (0: the origin is on the ground).
     """
@@ -100,7 +101,7 @@ def _refuse(error: InputError) -> Drive:
 
 def _named(file: RecordFile, index: int) -> tuple[str, _Place]:
     """Names are like 9b46ce5f8e1a4c6e8f4a6e0e2e5a7c11-042."""
-    name = file[index].message(_FRAME).message(_CONTEXT).data(_NAME).decode()
+    name = file.unchecked(index).message(_FRAME).message(_CONTEXT).data(_NAME).decode()
     segment, _, number = name.rpartition("-")
     if not segment or not number.isdecimal():
         raise ValueError(f"a record named '{name[:60]}' instead of <segment>-<number>")
@@ -169,7 +170,9 @@ class _Instant:
         calibrations = record.message(_FRAME).message(_CONTEXT).messages(_CALIBRATIONS)
         found = [each for each in calibrations if each.integer(_NAME) == _CAMERAS.index(name)]
         if not found:
-            raise ValueError(f"no calibration of camera '{name}'; leave it out with --option cameras=")
+            path = self.segment.places[self.index].file.path
+            advice = _AGAIN if name == "front" else "name the cameras there are, as in --option cameras=front"
+            raise InputError(f"{path}: expected a calibration of camera '{name}', found none; {advice}")
         fx, fy, cx, cy, *bends = found[0].numbers(_INTRINSIC, "<f8").tolist()
         ego_from_camera = found[0].message(_EXTRINSIC).numbers(1, "<f8").reshape(4, 4)
         return Camera(
