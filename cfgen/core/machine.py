@@ -24,6 +24,7 @@ PURPOSES = {
     "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",
     "argoverse2": "scenes import argoverse2",
+    "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",
     "mcap": "scenes import mcap",
     "physical-ai-av": "scenes import physical-ai-av",

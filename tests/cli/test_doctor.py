@@ -69,3 +69,13 @@ def test_every_extra_of_the_package_has_a_purpose_here():
     ours = {"dev", "docs", "pathtrace"}  # for building cfgen, and an environment of its own
     extras = set(importlib.metadata.metadata(machine.DISTRIBUTION).get_all("Provides-Extra") or [])
     assert extras - ours == set(machine.PURPOSES)
+
+
+def test_a_model_file_that_was_cut_short_is_told_as_broken(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path))
+    (tmp_path / "twinlitenet.onnx").write_bytes(b"garbage")
+    assert main(["doctor"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("twinlitenet")]
+    assert len(lines) == 1
+    assert "broken: another size" in lines[0]
+    assert "cfgen models get twinlitenet" in lines[0]

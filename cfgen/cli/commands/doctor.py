@@ -53,15 +53,15 @@ def _extra(extra: str, needed: "Sequence[Package]") -> tuple[str, str]:
 
 
 def _files() -> list[tuple[str, str]]:
-    from cfgen.models.files import FILES
+    from cfgen.models.files import FILES, ModelFile
 
-    return [
-        (
-            file.name,
-            f"here, for {file.use}" if file.here else f"no, for {file.use} | cfgen models get {file.name}",
-        )
-        for file in FILES.values()
-    ]
+    def told(file: ModelFile) -> str:
+        if file.here:
+            return f"here, for {file.use}"
+        state = "broken: another size" if file.place.is_file() else "no"
+        return f"{state}, for {file.use} | cfgen models get {file.name}"
+
+    return [(file.name, told(file)) for file in FILES.values()]
 
 
 def _section(title: str, rows: Sequence[tuple[str, str]]) -> None:
