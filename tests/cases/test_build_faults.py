@@ -231,7 +231,7 @@ def test_strict_ends_at_the_first(scenes, tmp_path, monkeypatch):
 def test_a_scene_that_breaks_when_it_is_read_is_left_out_and_counted(scenes, tmp_path, monkeypatch):
     bad = sorted(p.name for p in scenes.iterdir())[0]
     broken = breaks_on(load_scene, lambda path: path.name == bad)
-    monkeypatch.setattr(sys.modules["cfgen.build"], "load_scene", broken)
+    monkeypatch.setattr(sys.modules["cfgen.cases.scene_choice"], "load_scene", broken)
     out = tmp_path / "b"
     code, _, err = run(*arguments(scenes, out, n=1))
     assert code == 0, err
