@@ -283,13 +283,14 @@ def _themselves(named: tuple[str, ...], sentences: list[str]) -> tuple[str, ...]
 def _known_thing_in_a_new_role(before: list[str], said: list[Said], sentences: list[str]) -> tuple[str, ...]:
     """A thing that was named before counts when its sentence now says that it does something to us."""
     was = {r for s in before for r in _ROLE.findall(s)}
+    roles = [set(_ROLE.findall(sentence)) - was for sentence in sentences]  # once each: mentions are many
     words = [
         s.mark.word
         for s in said
         if s.mark.kind == "thing"
         and s.affirmed
         and class_of(s.mark.word).name not in _SCENERY
-        and set(_ROLE.findall(sentences[s.sentence])) - was
+        and roles[s.sentence]
     ]
     return tuple(dict.fromkeys(words))
 
