@@ -24,6 +24,7 @@ from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.perception.camera_doubt import why_unsure
 from cfgen.perception.cast_shadows import scene_shadows
+from cfgen.perception.foot_shade import foot_shade
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road
 from cfgen.perception.seen_camera import as_seen
@@ -165,10 +166,12 @@ class BuildContext:
     def _sun_of(self, scene: Scene, images: Images) -> Sun:
         """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
         if scene.scene_id not in self._suns:
-            shadows = scene_shadows(self.views.scene(scene, images))
-            frame = probe_light(images[scene.front.name, 0.0], scene.front)
+            views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
+            frame, feet = probe_light(image, scene.front), foot_shade(image, scene.front, views.now)
             others = self._drive_suns.others(scene)
-            self._suns[scene.scene_id] = find_sun(frame, shadows, scene.extra, scene.timestamp, others)
+            self._suns[scene.scene_id] = find_sun(
+                frame, scene_shadows(views), scene.extra, scene.timestamp, others, feet
+            )
             while len(self._suns) > SCENES_KEPT:
                 self._suns.popitem(last=False)
         return self._suns[scene.scene_id]

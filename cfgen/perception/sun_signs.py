@@ -1,7 +1,7 @@
 """What one frame shows of where the sun stands: how likely each azimuth is by its shadows, shading and sky."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -11,6 +11,7 @@ import numpy as np
 from cfgen.geometry.camera import rotation, unproject
 from cfgen.perception.cast_shadows import ShadowAxis
 from cfgen.perception.colour import level
+from cfgen.perception.foot_shade import Shade
 from cfgen.perception.light_probe import LightProbe
 
 AZIMUTHS = np.radians(np.arange(-180.0, 180.0, 2.0))
@@ -18,10 +19,12 @@ AZIMUTHS = np.radians(np.arange(-180.0, 180.0, 2.0))
 _WITHIN, _BEHIND = math.radians(45), 0.15
 #: Signs that together weigh less than this are worth that much less.
 _LEAST_SIGN = 0.3
-#: Share of edges that must agree: below it they may be seams and bends. Set on 53 sunny scenes of one drive.
-_AGREE = 0.7
+#: Share of edges that agree: below the first they may be seams and bends, from the second on they count in full.
+_AGREE = (0.5, 0.7)
+#: What one side of a vehicle weighs where shade lies there, and where it is lit; and how often either is misseen.
+_SHADED, _LIT_SIDE, _MISSEEN = 0.8, 0.2, 0.08
 #: Edges that agree on an axis so near the road's own may be seams and ruts, rad.
-_SEAMS = math.radians(6)
+_SEAMS = math.radians(9)
 #: Sine of the elevation below which a burnt-out patch may be a white truck or gravel.
 _LOW = math.sin(math.radians(2))
 #: Elevation taken for a sun that is out of view, rad.
@@ -86,33 +89,54 @@ class SunSigns:
         return towards, sure * min((self.shadows + self.sky) / _LEAST_SIGN, 1.0)
 
 
-def sun_signs(frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6) -> SunSigns:
+def sun_signs(
+    frame: LightProbe, shadows: ShadowAxis | None, behind: float = 0.6, feet: Sequence[Shade] = ()
+) -> SunSigns:
     """What a frame and the shadows on its road say. Weights were set on real drives.
 
     Args:
         behind: bias that the sun is behind rather than ahead, where it would glare; 0 for frames that are added to
             another, which has it already.
+        feet: where the shade of vehicles lies.
     """
     sky = frame.sky()
     field = _field_deg(frame)
     wide = min(max(field / 60, 0.2), 1.0)
     # across a narrow view the light hardly differs
-    shading = 1.4 * float(np.clip(_dark_side(frame), -1.2, 1.2)) * wide**2
+    shading = 2.0 * float(np.clip(_dark_side(frame) / 0.7, -1, 1)) * wide**2
+    against = 1.5 * _backlit(frame, sky) * wide**2
     slope = 2.5 * float(np.clip(_sky_slope(frame, field) / 0.012, -1, 1))
     blue = 2.0 * _clear(frame, sky) * (sky_blue(frame, sky) - 0.36)
     # a clear sky is bluest at right angles to the sun: it tells that the sun is not ahead, not that it is behind
     ahead = np.maximum(np.cos(AZIMUTHS), -_BEHIND) if behind + blue > 0 else np.cos(AZIMUTHS)
     log = (shading + slope) * np.sin(AZIMUTHS) - (behind + blue) * ahead
+    log += against * np.cos(AZIMUTHS)
     cast = 0.0
-    if shadows is not None and shadows.unison >= _AGREE:
+    if shadows is not None and shadows.unison > _AGREE[0]:
         few = 40 * wide  # a wide view shows more seams that pass for shadows
         length = shadows.length**2 / (shadows.length**2 + few**2)
         aside = 1 - math.exp(-((math.sin(shadows.angle) / math.sin(_SEAMS)) ** 2))
-        cast = 4.0 * max(shadows.unison - 0.3, 0) / 0.7 * length * aside
+        agree = min((shadows.unison - _AGREE[0]) / (_AGREE[1] - _AGREE[0]), 1.0)
+        cast = 4.0 * agree * (shadows.unison - 0.3) / 0.7 * length * aside
         log += cast * np.cos(2 * (AZIMUTHS - shadows.angle))
+    told, weight = _by_feet(feet)
+    log += told
     return SunSigns(
-        log, cast + abs(shading), abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
+        log, cast + weight + abs(shading) + against, abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
     )
+
+
+def _by_feet(feet: Sequence[Shade]) -> tuple[np.ndarray, float]:
+    """(180,) log likelihood of each azimuth by where vehicles cast their shade, and what it weighs."""
+    log, weight = np.zeros(len(AZIMUTHS)), 0.0
+    for one in feet:
+        falls = np.clip((-np.cos(AZIMUTHS - one.towards) - 0.25) / 0.4, 0, 1)
+        there = _MISSEEN + (1 - 2 * _MISSEEN) * falls
+        log += _SHADED * one.dark * np.log(there) + _LIT_SIDE * (1 - one.dark) * np.log(1 - there)
+        weight += _SHADED * one.dark
+    # vehicles of a row stand in each other's shade and in that of the same trees
+    share = 1 / math.sqrt(max(weight / _SHADED, 1.0))
+    return share * log, share * weight
 
 
 def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
@@ -134,7 +158,19 @@ def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> f
         clear = (1 - float(np.clip((above - 0.75) / 0.2, 0, 1))) * min(float(sky.mean()) / 0.08, 1.0)
         blue = (sky_blue(frame, sky) - 0.4) * clear
     warm = 3.5 * float(np.clip(_warmth(frame) - 0.4, -0.05, 0.3))
-    return 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length + warm - 1.05
+    told = 0.6 * against + 3.8 * blue + 1.9 * night + 3.4 * length + warm - 1.05
+    # at night lamps do what the sun does by day
+    day = float(np.clip((night + 0.3) / 0.8, 0, 1))
+    return told + day * (0.8 * float(np.clip(_spread(frame) - 2.4, 0, 1.2)) + 1.6 * _backlit(frame, sky))
+
+
+def _spread(frame: LightProbe) -> float:
+    """How far (log) the light parts of what lies below the horizon are above the dark ones."""
+    ground = frame.lum[frame.rows > 0.03 * frame.height]
+    if not ground.size:
+        return 0.0
+    dark, light = np.percentile(ground, (15, 85))
+    return math.log(max(float(light), 1e-3) / max(float(dark), 1e-3))
 
 
 def _warmth(frame: LightProbe) -> float:
@@ -214,6 +250,20 @@ def _dark_side(frame: LightProbe) -> float:
             return 0.0
         halves.append(float(logs[:, part][seen].mean()))
     return halves[1] - halves[0]
+
+
+def _backlit(frame: LightProbe, sky: np.ndarray) -> float:
+    """In [0, 1]: whether even the brighter of what stands up is far darker than the ground, as against the sun."""
+    height, width = frame.lum.shape
+    upright = (frame.rows > -0.22 * height) & (frame.rows < 0.02 * height) & (frame.lum < 0.8) & ~sky
+    ground = (frame.rows > 0.03 * height) & (frame.rows < 0.35 * height)
+    ground[:, : width // 4] = ground[:, 3 * width // 4 :] = False
+    if upright.mean() < 0.02 or not ground.any():
+        return 0.0
+    lit, seen = float(np.percentile(frame.lum[ground], 75)), float(np.percentile(frame.lum[upright], 80))
+    # against the sun the sky is white
+    white = 1 - min(_clear(frame, sky) * sky_blue(frame, sky) / 0.3, 1.0)
+    return white * float(np.clip((math.log(max(lit, 1e-3) / max(seen, 1e-3)) - 1.9) / 0.5, 0, 1))
 
 
 def _sky_slope(frame: LightProbe, field: float) -> float:

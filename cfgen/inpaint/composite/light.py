@@ -121,6 +121,7 @@ def estimate(setting: Setting) -> Light:
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
         "sun_dir_by": found.source,
+        "sun_height_by": found.height_by,
         "sun_share": round(share, 2),
         "sun_dir_apart_deg": None if found.apart is None else round(found.apart),
         "light": _name(sunny, shaded, use_sun, known),
