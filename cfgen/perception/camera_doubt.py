@@ -9,6 +9,8 @@ from cfgen.perception.camera_fit import CameraFit
 #: The key of a scene's extra values under which it tells where its camera comes from, those of the doubts in it, of the
 #: perceiver that looked when the scene was imported, and of whether that one looked for vehicles and people.
 TOLD, DOUBTS, SEEN_BY, THINGS_SOUGHT = "camera_from", "doubts", "seen_by", "things_sought"
+#: That of what its frames say of the camera and no road vehicle's has, in words.
+UNBELIEVED = "unbelieved"
 #: Most relative standard error of the size of what is drawn; the distance, m, at which every scene must keep to it.
 MOST, NEAR_M = 0.2, 12.0
 #: Begins every refusal for it.
@@ -56,6 +58,8 @@ def sure_to_m(extra: Mapping[str, Any]) -> float:
 def why_unsure(extra: Mapping[str, Any]) -> str:
     """What speaks against drawing anything by a scene's camera, and what to do; "" where nothing does."""
     told = extra.get(TOLD)
+    if isinstance(told, Mapping) and isinstance(wrong := told.get(UNBELIEVED), str):
+        return f"{GUESSED}: {wrong}; {_ADVICE} --option yaw_deg=..."
     if not isinstance(told, Mapping) or (error := scale_error(told, NEAR_M)) <= MOST:
         return ""
     tried = told.get(SEEN_BY) == "twinlitenet" and told.get(THINGS_SOUGHT) is True

@@ -1,4 +1,4 @@
-"""Shade of vehicles on the road about them: on which side of them it lies tells the sun's, and its length its height."""
+"""Shade of vehicles on the road: on which side of them it lies tells the sun's, and its length the sun's height."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def foot_shade(image: np.ndarray, camera: Camera, view: SceneView) -> tuple[Shad
 
 
 def height_by(feet: Sequence[Shade], towards: np.ndarray) -> float | None:
-    """Elevation, rad, of a sun whose azimuth is that of ``towards`` (3,), by how long shades are; None: none is seen."""
+    """Elevation, rad, of a sun in the azimuth of ``towards`` (3,), by how long shades are; None: none is seen."""
     azimuth, found = math.atan2(towards[1], towards[0]), []
     for one in feet:
         falls = -math.cos(azimuth - one.towards)

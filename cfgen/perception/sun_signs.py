@@ -122,7 +122,11 @@ def sun_signs(
     told, weight = _by_feet(feet)
     log += told
     return SunSigns(
-        log, cast + weight + abs(shading) + against, abs(slope) + abs(blue), _sun_disc(frame), _shines(frame, sky, shadows)
+        log,
+        cast + weight + abs(shading) + against,
+        abs(slope) + abs(blue),
+        _sun_disc(frame),
+        _shines(frame, sky, shadows),
     )
 
 

@@ -8,13 +8,15 @@ from PIL import ExifTags, Image
 
 from cfgen.geometry.camera import mounted
 from cfgen.perception.camera_doubt import TOLD, why_unsure
+from cfgen.perception.frame_camera import FrameCamera
 from cfgen.perception.view import SceneView
-from cfgen.records import Camera
+from cfgen.records import Camera, Size
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers import guess
 from cfgen.scenes.readers.guess import Wanted, camera_for, in_words
 from cfgen.scenes.readers.image import exif_fov_deg
-from tests.perception.test_vehicle_sizes import LENS, PLACES, seen
+from tests.perception.test_vehicle_sizes import CAR, LENS, PLACES, seen
 
 
 def picture(path, focal):
@@ -174,3 +176,29 @@ def test_a_folder_of_frames_is_stored_as_their_orientation_says(tmp_path):
     assert (folder.scene.front.width, folder.scene.front.height) == (160, 240)
     assert shown[40, 80, 0] > 200, "what is left in the file is at the top"
     assert shown[200, 80, 1] > 90
+
+
+def test_a_height_that_no_road_vehicle_has_is_not_believed_and_the_scene_is_refused():
+    """Cars that are 1.8 times as large as any say that the camera is 1.8 times as low as it is: at 0.83 m."""
+    large = seen(*PLACES, size=Size(**{name: 1.8 * value for name, value in CAR}))
+    _, told = found(large)
+    assert "0.8" in told["unbelieved"]
+    assert told["from"]["camera_height_m"] == "guess"
+    why = why_unsure({TOLD: told})
+    assert "expected 1 to 3 m" in why
+    assert "--option camera_height_m=..." in why
+    assert "not believed: all clues" in in_words(told)
+    _, told = found(large, camera_height_m=0.83)
+    assert why_unsure({TOLD: told}) == "", "a user may have one"
+
+
+@pytest.mark.parametrize(("yaw", "refused"), [(8.0, False), (27.0, True)])
+def test_lines_far_off_the_cars_direction_are_not_its_roads(monkeypatch, yaw, refused):
+    lines = FrameCamera(1.0, yaw, 340.0, 3.5, 1.4, 0.1, lines=3, confidence=0.8)
+    monkeypatch.setattr(guess, "typical", lambda each: lines)
+    _, told = found(())
+    assert (("27 degrees off" in why_unsure({TOLD: told})), told["from"]["yaw_deg"]) == (
+        refused,
+        "guess" if refused else "lane lines",
+    )
+    assert why_unsure({TOLD: found((), yaw_deg=yaw).told}) == ""

@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import SEEN_BY, THINGS_SOUGHT, doubts, in_doubt
+from cfgen.perception.camera_doubt import SEEN_BY, THINGS_SOUGHT, UNBELIEVED, doubts, in_doubt
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, frame_camera, typical
 from cfgen.perception.no_road import road_end
@@ -25,7 +25,9 @@ from cfgen.scenes.format import CameraBlock
 FOV_DEG, HEIGHT_M = 60.0, 1.4
 #: Heights that a camera on a car has, m: what lane lines say beyond them is wrong.
 _HEIGHTS_M = (0.8, 3.0)
-#: Lane lines that say more of the yaw are those of another road, or of a forecourt.
+#: Heights in which the camera of a road vehicle stands, m: what all clues together say beyond them is wrong.
+_BELIEVED_M = (1.0, 3.0)
+#: Lane lines that say more of the yaw are those of another road, of a forecourt or of a car park's bays.
 _MOST_YAW_DEG = 15.0
 _NAMES = {
     "fov_deg": "field of view {:.0f} degrees",
@@ -158,10 +160,17 @@ def camera_for(
         return CameraFrom(start, {"values": _rounded(values), "from": by})
     views = _views(start, images, perceiver)
     seen = _by_lines(start, views, perceiver)
+    unbelieved = _not_of_this_road(seen, given)
+    if unbelieved:
+        seen = FrameCamera(reason=unbelieved)
     if seen.yaw_deg is not None and seen.confidence >= SURE and abs(seen.yaw_deg) < _MOST_YAW_DEG:
         _take(values, by, dict.fromkeys({"yaw_deg"} - set(given), seen.yaw_deg), "lane lines")
     things = [view.things or () for view in views]
     fit = fit_camera(start, things, _clues(start, by, seen, views), _TILT)
+    low, high = _BELIEVED_M
+    if "camera_height_m" not in given and not low <= fit.height <= high:
+        unbelieved = f"all clues say a height of {fit.height:.2f} m (expected {low:g} to {high:g} m)"
+        fit = fit_camera(start, [], _clues(start, by, FrameCamera(), []), _TILT)
     row = float(np.clip(start.cy - start.fy * math.tan(fit.pitch), 1, height - 2))
     found = {"horizon_row": (row, fit.by[0], height), "camera_height_m": (fit.height, fit.by[1], HEIGHT_M)}
     for key, (value, source, scale) in found.items():
@@ -172,7 +181,24 @@ def camera_for(
     told |= {"confidence": round(seen.confidence, 2), "reason": seen.reason, "sizes": fit.count}
     if perceiver is not None:
         told |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
+    if unbelieved:
+        told[UNBELIEVED] = unbelieved
     return CameraFrom(guessed_camera(width, height, **values), told | doubts(fit))
+
+
+def _not_of_this_road(seen: FrameCamera, given: Mapping[str, Any]) -> str:
+    """Why clear lane lines are not those of the road that the car is on; "" where they may be."""
+    if (
+        "yaw_deg" in given
+        or seen.yaw_deg is None
+        or seen.confidence < SURE
+        or abs(seen.yaw_deg) < _MOST_YAW_DEG
+    ):
+        return ""
+    return (
+        f"the clear lines run {abs(seen.yaw_deg):.0f} degrees off the car's direction (expected under "
+        f"{_MOST_YAW_DEG:g}): a turn, a forecourt or a car park?"
+    )
 
 
 def _rounded(values: Mapping[str, float]) -> dict[str, float]:
@@ -244,6 +270,8 @@ def in_words(told: Mapping[str, Any]) -> str:
     parts = [words[by] + ", ".join(named[by]) for by in words if by in named]
     if told.get("reason"):
         parts.append(f"no use of lane lines: {told['reason']}")
+    if told.get(UNBELIEVED) and told[UNBELIEVED] != told.get("reason"):
+        parts.append(f"not believed: {told[UNBELIEVED]}")
     return "; ".join(parts + in_doubt(told))
 
 
