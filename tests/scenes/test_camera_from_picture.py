@@ -179,7 +179,7 @@ def test_a_folder_of_frames_is_stored_as_their_orientation_says(tmp_path):
 
 
 def test_a_height_that_no_road_vehicle_has_is_not_believed_and_the_scene_is_refused():
-    """Cars that are 1.8 times as large as any say that the camera is 1.8 times as low as it is: at 0.83 m, and what is usual draws that up."""
+    """Cars 1.8 times as large as any say that the camera is 1.8 times as low as it is."""
     large = seen(*PLACES, size=Size(**{name: 1.8 * value for name, value in CAR}))
     _, told = found(large)
     assert told["unbelieved"].startswith("all clues say a height of 0.")
