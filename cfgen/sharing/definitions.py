@@ -105,6 +105,12 @@ def definition(name: str) -> Definition:
     return read_record(path, Definition, check=True)
 
 
+def shipped() -> list[Definition]:
+    """Every definition that ships."""
+    paths = sorted((scenarios_dir() / "definitions").glob("*.json"))
+    return [read_record(path, Definition, check=True) for path in paths]
+
+
 def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
     """Build it in ``options.out``, or go on, and hold every case against it.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = subparsers.add_parser("export", help="share a benchmark: as a data set, or as a recipe")
+    parser = subparsers.add_parser("export", help="share a benchmark or a result: data set, recipe, bundle")
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
 
     hf = kinds.add_parser(
@@ -37,6 +37,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     frozen.add_argument("--name", required=True, help="with its version, such as cfgen66-demo-v1")
     frozen.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="new file")
     frozen.set_defaults(func=_definition)
+
+    bundle = kinds.add_parser(
+        "bundle", help="a planner's answers and verdicts, to check, judge again and rank"
+    )
+    bundle.add_argument("bench", type=Path)
+    bundle.add_argument("--planner", required=True, metavar="NAME", help="one that was scored there")
+    bundle.add_argument("--judge", default="offline", metavar="NAME", help="who judged it (default offline)")
+    bundle.add_argument("--rubric", metavar="FILE", help="its wording, where that is a file of your own")
+    bundle.add_argument("--out", type=Path, required=True, metavar="FILE", help="new file")
+    bundle.set_defaults(func=_bundle)
 
     parser = subparsers.add_parser(
         "rebuild", help="a recipe and your copy of its scenes into the identical benchmark"
@@ -87,6 +97,19 @@ def _definition(arguments: argparse.Namespace) -> int:
     print(
         f"{arguments.out}: '{arguments.name}', {n} cases; whoever builds it: cfgen build --definition {arguments.out}"
     )
+    return 0
+
+
+def _bundle(arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    given = arguments
+    found = cfgen.export_bundle(
+        given.bench, given.out, planner=given.planner, judge=given.judge, rubric=given.rubric
+    )
+    size = given.out.stat().st_size / 1e6
+    print(f"{given.out}: {size:.2f} MB, no pixel; benchmark {found}")
+    print(f"  cfgen leaderboard add BOARD {given.out}")
     return 0
 
 
