@@ -11,6 +11,7 @@ from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.files import write_record
 from cfgen.judge.run import NOBODY, JudgeOptions, judge_stored
 from cfgen.leaderboard.board import Added, Board, Row
+from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Sha256
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
@@ -19,7 +20,7 @@ from cfgen.sharing.definitions import case_hash
 from cfgen.store import MARKER, VIEWS, Store
 
 #: what of a benchmark a view of it shares
-_SHARED = (MARKER, "build.json", "scenes", "cases", VIEWS)
+_SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Add
             if path.is_file():
                 shutil.copyfile(path, view.root / path.relative_to(bench.root))
         out = view.root / "bundle"
-        export_bundle(view, planner, found.judge, out, options.rubric)
+        hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
+        export_bundle(view, planner, found.judge, out, options.rubric, hashes)
         return board.add(out, "rejudged", row.entry.entry)
 
 

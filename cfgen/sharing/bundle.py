@@ -140,11 +140,19 @@ def expected(
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-def export_bundle(store: Store, planner: str, judge: str, out: Path, rubric: str | None = None) -> Bundle:
+def export_bundle(
+    store: Store,
+    planner: str,
+    judge: str,
+    out: Path,
+    rubric: str | None = None,
+    hashes: Mapping[str, Sha256] | None = None,
+) -> Bundle:
     """Write ``out``, whole or not at all.
 
     Args:
         judge: its folder under ``verdicts/``. rubric: the file of its wording, where that is no installed one.
+        hashes: of the cases, where they were derived from these files already.
 
     Raises:
         InputError: no such planner or judge here, or ``out`` is there.
@@ -170,7 +178,9 @@ def export_bundle(store: Store, planner: str, judge: str, out: Path, rubric: str
     scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
     blocks, in_words = blocks_of(scenes)
     told = {
-        case_id: BundledCase(hash=case_hash(store, case), block=blocks[case_id], arms=case.arms)
+        case_id: BundledCase(
+            hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
+        )
         for case_id, case in cases.items()
     }
     files: dict[str, bytes] = {

@@ -17,12 +17,7 @@ from cfgen.sharing.definitions import definition
 from cfgen.sharing.proof import _figures, prove, rubric_of
 from cfgen.store import Store
 from tests.benches import run
-from tests.sharing.results import forged, lines, record, scored
-
-
-@pytest.fixture(scope="module")
-def done(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return scored(bench, tmp_path_factory.mktemp("run") / "bench")
+from tests.sharing.results import forged, lines, record
 
 
 @pytest.fixture(scope="module")
