@@ -129,7 +129,8 @@ def _licences(about: About) -> str:
         [
             "## Licences",
             "",
-            "Pictures keep the licence of the scene that they are made of; what cfgen added is under Apache-2.0.",
+            "Pictures keep the licence of the scene that they are made of; what cfgen added is under Apache-2.0. "
+            "`NOTICE.md` holds what the licences ask to be handed on.",
             "",
             "| source | licence | scenes |",
             "|---|---|---:|",
@@ -144,7 +145,7 @@ def _datasheet(about: About) -> str:
         "Composition": about.summary,
         "Collection": about.collection,
         "Preprocessing": about.manipulation,
-        "People": words.PERSONAL,
+        "People": about.personal,
         "Biases": words.BIASES,
         "Limits": words.LIMITS,
         "Distribution": f"Licences: {', '.join(about.licences)}. AI-generated content is tagged: see above.",
