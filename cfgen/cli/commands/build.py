@@ -22,7 +22,6 @@ from cfgen.cli.options import (
     positive,
 )
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:
     from cfgen.records import BuildReport
@@ -278,6 +277,8 @@ def _print(summary: "BuildReport", out: Path) -> None:
             "traceback, --retry-faults tries lost pairs again"
         )
     if summary.spent:
+        from cfgen.models.ledger import in_words
+
         print(f"\nspent on inpainting so far: {in_words(summary.spent)}")
     for scene, fault in summary.unusable_scenes.items():
         print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from cfgen.cli.commands.lists import needs
 from cfgen.cli.options import add_options, add_perception, add_where, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.core.faults import ends_the_run, fault_of
 
 if TYPE_CHECKING:
     from cfgen.perception.protocol import Perceiver
@@ -228,6 +227,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
+    from cfgen.core.faults import ends_the_run, fault_of
     from cfgen.scenes.contact_sheet import write_contact_sheet
     from cfgen.scenes.importing import import_scenes, open_log, open_reader, size_of
 

@@ -14,7 +14,6 @@ from cfgen.cli.options import (
     parse_options,
     positive,
 )
-from cfgen.records.known import ENOUGH_KNOWN
 
 if TYPE_CHECKING:
     from cfgen.records import EdgeProbe, KnownPool
@@ -221,6 +220,8 @@ def _probe(arguments: argparse.Namespace) -> int:
         print(f"{len(found.faults)} faults, the first: {found.faults[0]}")
         return 1
     if found.untested:
+        from cfgen.records.known import ENOUGH_KNOWN
+
         print(
             f"Too few to call it tested on {', '.join(found.untested)}: {ENOUGH_KNOWN} known answers of either verdict "
             "are needed; raise --per-edge, or add sources"

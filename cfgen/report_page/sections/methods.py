@@ -15,8 +15,8 @@ from cfgen.report_page.section import Section
 _SHORT = 12
 _STATISTICS = (
     "Rates have Wilson's 95% intervals; differences have Wilson's of both sides joined by their correlation (Newcombe "
-    "1998, method 10; Zou and Donner 2008), with variances between blocks of cases ({blocks}) and Student's t for few of "
-    "them; other means have bootstrap percentiles (4,000 draws, seed 0). Planners are compared on shared cases by "
+    "1998, method 10; Zou and Donner 2008), with variances between blocks of cases ({blocks}) and Student's t for few "
+    "of them; other means have bootstrap percentiles (4,000 draws, seed 0). Planners are compared on shared cases by "
     "McNemar's exact test with Holm's correction. A failed answer counts against its planner; unknown and failed "
     "verdicts are excluded and counted."
 )
@@ -61,8 +61,8 @@ def _benchmark(data: ReportData) -> str:
     blurred = sum("anonymized" in case.provenance.report for case in data.cases)
     return (
         f"The benchmark holds {len(data.case_ids)} counterfactual cases of {made.n} asked for, in {len(data.scenes)} "
-        f"scenes ({_counted(sources)}); {len(data.rejections)} pairs of scene and hazard were refused. It was built with "
-        f"cfgen {made.cfgen_version}, seed {made.seed}, taxonomy {_short(made.taxonomy_hash)}; road seen by "
+        f"scenes ({_counted(sources)}); {len(data.rejections)} pairs of scene and hazard were refused. It was built "
+        f"with cfgen {made.cfgen_version}, seed {made.seed}, taxonomy {_short(made.taxonomy_hash)}; road seen by "
         f"'{made.perception}' ({_told(made.perception_identity)}); drawn by {_counted(by)}; required deceleration "
         f"{made.decel_band[0]:g} to {made.decel_band[1]:g} m/s^2; control arms: {', '.join(made.controls) or 'none'}; "
         f"other distances: {', '.join(f'{d:g}' for d in made.distances) or 'none'}; "
