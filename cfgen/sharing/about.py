@@ -31,6 +31,10 @@ PERSONAL = (
     "Demo scenes are rendered and show nobody. Nobody shown was asked by cfgen; who publishes this answers requests to "
     "remove a scene."
 )
+LABELS = (
+    "Masks, placements and hazard names are those that the pictures were made from: nobody annotated them. Distances "
+    "in metres are as right as the camera that the source tells, or that was measured from the frames."
+)
 MAINTENANCE = (
     "Whoever publishes this export maintains it. cfgen never changes an exported file; a corrected benchmark is a new "
     "export with hashes of its own."
@@ -90,6 +94,15 @@ class About:
             if blurred
             else "cfgen did not blur them (cfgen scenes anonymize)."
         )
+
+    @property
+    def sampling(self) -> str:
+        drawn = self.benchmark.sampling
+        seed = self.benchmark.seed
+        if drawn is None:
+            return f"Pairs of scene and hazard were tried in an order drawn by seed {seed}, until there were enough."
+        met = f"those that meet '{drawn.where}'" if drawn.where else "all"
+        return f"Scenes were drawn by seed {seed} from {met}, in {len(drawn.strata)} strata."
 
     @property
     def licence(self) -> str:

@@ -112,9 +112,7 @@ def _responsible(about: About) -> dict[str, Any]:
         "rai:dataCollectionType": ["Software Collection", "Secondary Data Analysis"],
         "rai:dataManipulationProtocol": about.manipulation,
         "rai:dataPreprocessingProtocol": [about.manipulation],
-        "rai:dataAnnotationProtocol": (
-            "Masks, placements and hazard names are those that the pictures were made from: nobody annotated them."
-        ),
+        "rai:dataAnnotationProtocol": words.LABELS,
         "rai:machineAnnotationTools": [f"cfgen {about.benchmark.cfgen_version}"],
         "rai:dataUseCases": [words.USES],
         "rai:dataBiases": [words.BIASES],

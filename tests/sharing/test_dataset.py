@@ -76,6 +76,18 @@ def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(expo
     assert "AI-generated" in card
     assert "`compositeSynthetic`" in card
     assert "**Made by.** A lab" in card
+    usual = (
+        "Motivation",
+        "Composition",
+        "Splits",
+        "Sampling",
+        "Collection",
+        "People",
+        "Consent",
+        "Maintenance",
+    )
+    assert all(f"- **{question}" in card for question in usual)
+    assert "cfgen did not blur them" in card
 
 
 def test_changed_pictures_say_so_in_their_xmp_and_nothing_else_does(exported: Path, bench: Path):
