@@ -222,8 +222,8 @@ def table(rows: list[Row], wrong: dict[str, str], load: tuple[float, float]) -> 
         f"Measured by `python -m benchmarks.run` on {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, OpenCV {cv2.__version__}; load of the machine {load[0]:.1f} at the start, "
         f"{load[1]:.1f} at the end. Each row was measured beside its alternative in the same run. The last column says "
-        "how many times as good cfgen is: below 1, the alternative is cheaper, and does less. For the judge it goes by "
-        "the clock, else by processor time, which other work on the machine changes less.",
+        "how many times as good cfgen is: below 1, the alternative is cheaper, and does less. Judge and plots go by "
+        "the clock, the others by processor time, which other work on the machine changes less.",
         "",
         "| what | cfgen | alternative | alternative's | ratio |",
         "|---|---|---|---|---:|",
