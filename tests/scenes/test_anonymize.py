@@ -2,7 +2,6 @@
 
 import io
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -23,9 +22,6 @@ from cfgen.store import Store
 from tests.masks.tiny_yolox import tiny_yolox
 from tests.perception.tiny_onnx import tiny_onnx
 from tests.scenes.tiny_yunet import tiny_yunet
-
-REAL = Path(os.environ.get("CFGEN_REAL", "/nowhere"))
-FASTESTDET = REAL.parent / "models" / "fastestdet.onnx"
 
 
 @pytest.fixture(scope="module")
@@ -170,11 +166,10 @@ def test_a_network_of_ones_own_tells_faces_from_plates(tmp_path: Path):
     assert plate.box[0] < 27 < plate.box[2]
 
 
-@pytest.mark.skipif(not FASTESTDET.is_file(), reason="needs CFGEN_REAL and FastestDet")
-def test_plates_on_a_real_street_are_gone():
-    [frame] = (REAL / "comma2k19" / "scenes").rglob("frame.jpg")
+def test_plates_on_a_real_street_are_gone(real: Path, models: Path):
+    [frame] = (real / "comma2k19" / "scenes").rglob("frame.jpg")
     image = read_image(frame)
-    found = create_anonymizer("coarse", {"things": str(FASTESTDET)}).find(image)
+    found = create_anonymizer("coarse", {"things": str(models / "fastestdet.onnx")}).find(image)
     made = blurred(image, found)
     # the plates of the two white cars, told by a person
     for x0, y0, x1, y1 in ((770, 391, 788, 404), (977, 404, 1001, 417)):
