@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from cfgen.core.errors import CfgenError, InputError, Shortfall, ShortfallWarning, StoreError
     from cfgen.library import (
+        anonymize_scenes,
         build,
         calibrate,
         check_scenes,
@@ -60,6 +61,7 @@ __all__ = [
     "StoreError",
     "__version__",
     "add_bundles",
+    "anonymize_scenes",
     "build",
     "build_definition",
     "calibrate",

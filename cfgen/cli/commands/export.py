@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from cfgen.cli.options import add_allowed_licences
+
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser("export", help="share a benchmark or a result: data set, recipe, bundle")
@@ -16,12 +18,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     hf.add_argument("--name", help="of the data set (default: the folder's)")
     hf.add_argument("--creator", default="", help="who publishes it")
     hf.add_argument("--url", default="", help="where it is published")
+    add_allowed_licences(hf)
     hf.add_argument(
-        "--allow-license",
+        "--notice",
+        type=Path,
         action="append",
         default=[],
-        metavar="NAME",
-        help="a source's licence, word for word, whose owner gave leave to hand on its pictures; repeatable",
+        metavar="FILE",
+        help="a source's licence or notice file, handed on word for word; repeatable",
     )
     _quiet(hf).set_defaults(func=_hf)
 
@@ -73,6 +77,7 @@ def _hf(arguments: argparse.Namespace) -> int:
         creator=given.creator,
         url=given.url,
         allow_licenses=given.allow_license,
+        notices=given.notice,
         quiet=given.quiet,
     )
     print(f"{n} cases in {given.out}; look at its README.md, then load it:")
