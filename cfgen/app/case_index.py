@@ -78,7 +78,7 @@ class CaseIndex:
         with self._lock:
             refused = {r.case_id: r for r in short_rejections(self.store, self._refused)}
             accepted = short_cases(self.store, self._accepted)
-            both = {**refused, **accepted}
+            both: dict[str, Short | Refused] = {**refused, **accepted}
             for case_id in self._entries.keys() - both.keys():
                 del self._entries[case_id]
             for case_id, told in both.items():
