@@ -12,9 +12,13 @@ from pathlib import Path
 import pytest
 
 import cfgen
+from cfgen.cases.frames import frame_file
+from cfgen.core.files import read_image, write_record
+from cfgen.core.hashing import hash_image
+from cfgen.migrate import migrate
 from cfgen.store import Store
 from cfgen.verify import Verification
-from tests.benches import tree
+from tests.benches import run, tree
 
 HERE = Path(__file__).parent
 FORMATS = ("format-1",)
@@ -81,3 +85,100 @@ def test_it_is_scored_again(bench: Path):
         cfgen.score(bench, planner="cruise", arms=arms, quiet=True, workers=1)
     assert tree(bench, "verdicts/offline/cruise/*/*.json").keys() == verdicts.keys()
     assert Verification(bench).run() == []
+
+
+def _pixels(bench: Path) -> dict[str, str]:
+    store = Store(bench)
+    return {
+        f"{case.case_id}/{name}": hash_image(frame_file(store, case, name).read())
+        for case in store.cases()
+        for name in case.pictures
+    }
+
+
+def test_migrating_changes_how_frames_are_stored_and_no_pixel_figure_or_answer(
+    bench: Path, told: dict, tmp_path: Path
+):
+    pixels, others = _pixels(bench), tree(bench, "runs/**/*", "verdicts/**/*", "ratings/**/*", "reviews/**/*")
+    before = sum(path.stat().st_size for path in bench.glob("cases/**/*.png"))
+    code, out, err = run("migrate", bench, "--quiet")
+    assert code == 0, err
+    assert "2 of 2 cases" in out
+    assert _pixels(bench) == pixels
+    assert tree(bench, "runs/**/*", "verdicts/**/*", "ratings/**/*", "reviews/**/*") == others
+    assert sum(path.stat().st_size for path in bench.glob("cases/**/*.png")) < 0.6 * before
+    assert all(case.schema_version == 2 and case.patches for case in Store(bench).cases())
+    assert Verification(bench).run() == []
+    cfgen.report(bench, tmp_path / "report", panels=0)
+    told = {key: value for key, value in told.items() if key != "cfgen_version"}
+    assert _holds(_figures(tmp_path / "report"), told)
+    assert run("migrate", bench, "--quiet")[1].strip().endswith("all in today's format")
+
+
+@pytest.mark.parametrize("after", [1, 4, 6, 9, 11])
+def test_a_killed_migration_leaves_a_whole_benchmark_and_goes_on(
+    bench: Path, after: int, monkeypatch: pytest.MonkeyPatch
+):
+    """It ends at its ``after``-th write, rename or removal; what can be read is the same before and after."""
+    pixels, steps = _pixels(bench), iter(range(100))
+
+    def counted(real):
+        def step(*args, **kwargs):
+            if next(steps) == after:
+                raise KeyboardInterrupt
+            return real(*args, **kwargs)
+
+        return step
+
+    for name in ("replace", "unlink"):
+        monkeypatch.setattr(Path, name, counted(getattr(Path, name)))
+    with pytest.raises(KeyboardInterrupt):
+        migrate(bench, quiet=True)
+    monkeypatch.undo()
+    assert _pixels(bench) == pixels
+    migrate(bench, quiet=True)
+    assert _pixels(bench) == pixels
+    assert Verification(bench).run() == []
+
+
+def test_a_changed_frame_is_not_migrated(bench: Path):
+    path = next(bench.glob("cases/*/*/frames/hazard/*.png"))
+    path.write_bytes(path.read_bytes() + b"\0")
+    code, _, err = run("migrate", bench, "--quiet")
+    assert code == 2
+    assert f"{path}: is missing or was changed" in err
+    assert path.is_file()
+
+
+def test_show_writes_whole_frames(bench: Path, tmp_path: Path):
+    migrate(bench, quiet=True)
+    store = Store(bench)
+    case = store.cases()[0]
+    code, out, err = run("show", bench, case.case_id, "--out", tmp_path / "shown")
+    assert code == 0, err
+    assert f"{len(case.pictures)} pictures" in out
+    for name in case.pictures:
+        assert read_image(tmp_path / "shown" / name).shape == (90, 160, 3)
+    assert run("show", bench, case.case_id, "--out", tmp_path / "shown")[0] == 2, "holds files"
+    assert "expected the id of a case" in run("show", bench, "nobody", "--out", tmp_path / "b")[2]
+
+
+def test_verify_sees_a_patch_that_gives_another_frame(bench: Path):
+    """Its file is whole by its hash, and yet the frame is not: another place, another source, one pixel outside."""
+    migrate(bench, quiet=True)
+    store = Store(bench)
+    case = store.cases()[0]
+    name, patch = next(iter(case.patches.items()))
+    record = store.case_dir(case.case_id) / "case.json"
+    for change, words in (
+        ({"x": patch.x + 1}, "does not give the frame"),
+        ({"x": 159}, "expected a difference within 160x90"),
+        ({"source": "frame.gif"}, "cannot be read as a frame"),
+    ):
+        other = {**case.patches, name: patch.model_copy(update=change)}
+        write_record(record, case.model_copy(update={"patches": other}))
+        faults = Verification(bench).run()
+        assert any(words in fault for fault in faults), faults
+    write_record(record, case)
+    (store.case_dir(case.case_id) / patch.file).unlink()
+    assert sum("is missing" in fault for fault in Verification(bench).run()) == 1
