@@ -243,8 +243,8 @@ class CaseBuilder:
         return {
             ORIGINAL: stored_png(self.images[self.front]),
             AUGMENTED: stored_png(image),
-            MASK: stored_png(mask),
-            LAYER: stored_png(self.edit.layer),
+            MASK: stored_png(mask, sparse=True),
+            LAYER: stored_png(self.edit.layer, sparse=True),
         }
 
     def _frames(self) -> Iterator[tuple[str, tuple[str, float], np.ndarray]]:

@@ -38,7 +38,9 @@ def picture_of(case: Case, arm: str, frame: Frame, front: bool) -> str:
 def patched(name: str, pixels: np.ndarray, source: str, base: np.ndarray) -> tuple[Patch, bytes]:
     """What is stored of the frame ``name``, (H, W, 3) RGB, beside the picture ``source`` with its pixels ``base``."""
     x, y, apart = difference(base, pixels)
-    return Patch(file=patch_path(name), source=source, x=x, y=y, whole=hash_image(pixels)), stored_png(apart)
+    return Patch(file=patch_path(name), source=source, x=x, y=y, whole=hash_image(pixels)), stored_png(
+        apart, sparse=True
+    )
 
 
 def frame_file(store: Store, case: Case, name: str, folder: Path | None = None) -> FrameFile:

@@ -213,8 +213,10 @@ def png_bytes(pixels: np.ndarray) -> bytes:
     return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
 
 
-def stored_png(pixels: np.ndarray) -> bytes:
-    """The same, smaller, for what is kept: ``benchmarks/png.py`` compares the ways."""
+def stored_png(pixels: np.ndarray, sparse: bool = False) -> bytes:
+    """The same, smaller, for what is kept; ``sparse``: most of it is zero. ``benchmarks/png.py`` compares the ways."""
+    if sparse:
+        return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 6])
     # OpenCV before 4.12 chooses the filter itself
     paeth = getattr(cv2, "IMWRITE_PNG_FILTER_PAETH", 0)
     return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 3, *([cv2.IMWRITE_PNG_FILTER, paeth] if paeth else [])])

@@ -141,6 +141,13 @@ def test_a_killed_migration_leaves_a_whole_benchmark_and_goes_on(
     assert Verification(bench).run() == []
 
 
+def test_its_recipe_rebuilds_it(kept: Path, tmp_path: Path):
+    """Its pictures were written by other settings of the encoder."""
+    cfgen.export_recipe(kept, tmp_path / "recipe", quiet=True)
+    cfgen.rebuild(tmp_path / "recipe", scenes=kept / "scenes", out=tmp_path / "again", quiet=True)
+    assert tree(tmp_path / "again", "cases/**/*") == tree(kept, "cases/**/*")
+
+
 def test_a_changed_frame_is_not_migrated(bench: Path):
     path = next(bench.glob("cases/*/*/frames/hazard/*.png"))
     path.write_bytes(path.read_bytes() + b"\0")
