@@ -97,19 +97,20 @@ def _pixels(bench: Path) -> dict[str, str]:
 
 
 def test_migrating_changes_how_frames_are_stored_and_no_pixel_figure_or_answer(
-    bench: Path, told: dict, tmp_path: Path
+    bench: Path, told: dict, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     pixels, others = _pixels(bench), tree(bench, "runs/**/*", "verdicts/**/*", "ratings/**/*", "reviews/**/*")
     before = sum(path.stat().st_size for path in bench.glob("cases/**/*.png"))
-    code, out, err = run("migrate", bench, "--quiet")
+    monkeypatch.chdir(bench.parent)
+    code, out, err = run("migrate", bench.name, "--quiet")
     assert code == 0, err
     assert "2 of 2 cases" in out
     assert _pixels(bench) == pixels
     assert tree(bench, "runs/**/*", "verdicts/**/*", "ratings/**/*", "reviews/**/*") == others
     assert sum(path.stat().st_size for path in bench.glob("cases/**/*.png")) < 0.6 * before
     assert all(case.schema_version == 2 and case.patches for case in Store(bench).cases())
-    assert Verification(bench).run() == []
-    cfgen.report(bench, tmp_path / "report", panels=0)
+    assert Verification(Path(bench.name)).run() == []
+    cfgen.report(Path(bench.name), tmp_path / "report", panels=0)
     told = {key: value for key, value in told.items() if key != "cfgen_version"}
     assert _holds(_figures(tmp_path / "report"), told)
     assert run("migrate", bench, "--quiet")[1].strip().endswith("all in today's format")
