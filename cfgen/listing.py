@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.core.kept import Memory, learn_changed, stamp_of
-from cfgen.records import SCHEMA_VERSION, Case, Rejection, Stored
+from cfgen.records import Case, Rejection, Stored
 
 if TYPE_CHECKING:
     from cfgen.store import Store
@@ -95,7 +95,7 @@ def _short(path: Path, kind: type[Stored], of: Callable[[Short], Short]) -> Shor
     """None where the file went away meanwhile."""
     try:
         content = read_json(path)
-        if content.get("schema_version") != SCHEMA_VERSION:
+        if content.get("schema_version") not in kind.versions():
             read_record(path, kind)  # says what is wrong
         return of(content)
     except (KeyError, TypeError, AttributeError) as error:

@@ -6,9 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from cfgen.cases.frames import frame_file
 from cfgen.core.errors import CfgenError
-from cfgen.core.files import read_record
-from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
+from cfgen.core.files import read_image, read_record
+from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.registry import about
 from cfgen.perception.view import SceneView
@@ -145,6 +148,7 @@ class Verification:
             elif hash_bytes(path.read_bytes()) != expected:
                 self._fault(path, "was changed")
             self.files_checked += 1
+        self._patches(folder, case)
         if hash_json(case.hazard) != case.provenance.hazard_hash:
             self._fault(folder / "case.json", "hazard does not match provenance.hazard_hash")
         if benchmark.scenes.get(case.scene_id) != case.provenance.scene_hash:
@@ -157,6 +161,26 @@ class Verification:
                 self._fault(view, "is missing: it decided where hazards may stand; restore it from a copy")
         if not (self.store.scene_dir(case.scene_id) / "scene.json").is_file():
             self._fault(self.store.scene_dir(case.scene_id), "is missing")
+
+    def _patches(self, folder: Path, case: Case) -> None:
+        """Whether each frame that is stored as a difference is the one that was made, pixel by pixel."""
+        sources: dict[Path, np.ndarray] = {}
+        for name, patch in case.patches.items():
+            frame = frame_file(self.store, case, name, folder)
+            assert frame.source is not None
+            try:
+                if frame.source not in sources:
+                    sources[frame.source] = read_image(frame.source)
+                if hash_image(frame.over(sources[frame.source])) == patch.whole:
+                    continue
+                self._fault(
+                    frame.path,
+                    f"does not give the frame {name} that was made: it or {frame.source} was changed, or pictures are "
+                    "decoded otherwise here",
+                )
+            except CfgenError as error:
+                if frame.path.is_file():  # else told already
+                    self._fault(frame.path, f"cannot be read as a frame ({error})")
 
     def _views(self, benchmark: Benchmark) -> None:
         """What frames show: readable, and seen by this benchmark's perceiver."""

@@ -15,7 +15,7 @@ from cfgen.app.capabilities import Capabilities
 from cfgen.app.case_index import CaseIndex
 from cfgen.app.fields import scores_of, seconds_of
 from cfgen.app.jobs import Job, Jobs
-from cfgen.app.pictures import case_picture, media_type, scene_picture, small
+from cfgen.app.pictures import case_picture, scene_picture, small, whole
 from cfgen.app.policy import SAID, may_overrule
 from cfgen.app.rate import RatingRoom
 from cfgen.app.rate_edges import EdgeRoom
@@ -148,10 +148,10 @@ class Api:
         if set(rooms) <= {"rate"} or kind not in ("case", "scene"):
             raise InputError(f"picture: expected a frame that this page shows, found {kind[:20]!r}")
         find = case_picture if kind == "case" else scene_picture
-        path = find(self.store, owner, name)
+        frame = find(self.store, owner, name)
         if as_small:
-            return small(path, path.stat().st_mtime_ns), "image/jpeg"
-        return path.read_bytes(), media_type(path)
+            return small(frame, frame.path.stat().st_mtime_ns), "image/jpeg"
+        return whole(frame)
 
     # --- the rooms ----------------------------------------------------------------------------------------
 

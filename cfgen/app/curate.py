@@ -14,7 +14,7 @@ from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, decided, held, m
 from cfgen.app.reviews import Decision, Role, append_review, append_tag, identifier, person, words
 from cfgen.app.tags import latest as latest_tags
 from cfgen.app.tags import tags_of
-from cfgen.cases.builder import frame_path
+from cfgen.cases.frames import AUGMENTED, frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
 from cfgen.records import Case, Rejection, Review, ReviewFile, Scene, Tagging
@@ -247,9 +247,10 @@ def _strip(store: Store, case: Case, folder: Path, scene: Scene) -> list[dict[st
     frames = sorted((f for f in scene.frames if f.camera == scene.front.name and f.t <= 0), key=lambda f: f.t)
     strip = []
     for frame in frames:
-        changed = "augmented.png" if frame.t > -1e-3 else frame_path("hazard", frame.camera, frame.t)
+        changed = AUGMENTED if frame.t > -1e-3 else frame_path("hazard", frame.camera, frame.t)
         original = scene_url(store.scene_dir(case.scene_id), frame.image)
-        path = case_url(folder, changed) if (folder / changed).is_file() else original
+        stored = patch.file if (patch := case.patches.get(changed)) else changed
+        path = case_url(folder, changed, stored) if (folder / stored).is_file() else original
         strip.append({"t": frame.t, "path": path, "original": original})
     return strip
 

@@ -13,8 +13,11 @@ import numpy as np
 
 from cfgen.app.case_index import place_of
 from cfgen.app.reviews import identifier
+from cfgen.cases.frames import frame_file
 from cfgen.core.errors import InputError
-from cfgen.core.files import png_bytes, read_image
+from cfgen.core.files import png_bytes, read_record
+from cfgen.core.stored_frame import FrameFile
+from cfgen.records import Case
 from cfgen.store import Store
 
 #: What the page may show of a case folder, besides ``frames/``; mask and layer it gets as outlines.
@@ -28,9 +31,9 @@ def data_url(pixels: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(png_bytes(pixels)).decode()
 
 
-def case_url(folder: Path, name: str) -> str:
-    """Address, relative to the page's, of the frame ``name`` in a case's folder."""
-    return _url("case", folder.name, name, folder / name)
+def case_url(folder: Path, name: str, stored: str = "") -> str:
+    """Address, relative to the page's, of the frame ``name`` in a case's folder; ``stored``: the file behind it."""
+    return _url("case", folder.name, name, folder / (stored or name))
 
 
 def scene_url(folder: Path, name: str) -> str:
@@ -43,30 +46,35 @@ def _url(kind: str, owner: str, name: str, path: Path) -> str:
     return f"picture/{kind}/{quote(owner)}/{quote(name)}?v={path.stat().st_mtime_ns:x}"
 
 
-def case_picture(store: Store, case_id: str, name: str) -> Path:
-    """The file behind a :func:`case_url`.
+def case_picture(store: Store, case_id: str, name: str) -> FrameFile:
+    """The frame behind a :func:`case_url`.
 
     Raises:
         InputError, StoreError: no such case, or nothing of it that is shown under this name.
     """
     if name not in _FRONT and not name.startswith("frames/"):
         raise InputError(f"picture '{name[:80]}': expected a frame of the case, found something else")
-    return _inside(store, place_of(store, case_id), name)
+    folder = place_of(store, case_id)
+    record = folder / "case.json"
+    case = read_record(record, Case) if record.is_file() else None
+    if case is None or name not in case.patches:
+        return FrameFile(_inside(store, folder, name), "")
+    return frame_file(store, case, name, folder)
 
 
-def scene_picture(store: Store, scene_id: str, name: str) -> Path:
-    """The file behind a :func:`scene_url`.
+def scene_picture(store: Store, scene_id: str, name: str) -> FrameFile:
+    """The frame behind a :func:`scene_url`.
 
     Raises:
         InputError: no such scene or frame.
     """
-    return _inside(store, store.scene_dir(identifier(scene_id, "scene")), name)
+    return FrameFile(_inside(store, store.scene_dir(identifier(scene_id, "scene")), name), "")
 
 
 @lru_cache(maxsize=1000)
-def small(path: Path, mtime: int) -> bytes:
+def small(frame: FrameFile, mtime: int) -> bytes:
     """JPEG of a picture at a width for a strip of frames; ``mtime`` is new when the file is."""
-    return _jpeg(cv2.cvtColor(read_image(path), cv2.COLOR_RGB2BGR))
+    return _jpeg(cv2.cvtColor(frame.read(), cv2.COLOR_RGB2BGR))
 
 
 @lru_cache(maxsize=100)
@@ -83,8 +91,11 @@ def _jpeg(pixels: np.ndarray) -> bytes:
     return cv2.imencode(".jpg", shown)[1].tobytes()
 
 
-def media_type(path: Path) -> str:
-    return _TYPES[path.suffix.lower()]
+def whole(frame: FrameFile) -> tuple[bytes, str]:
+    """A picture's file, made where only a difference is stored, and its media type."""
+    if frame.source is not None:
+        return png_bytes(frame.read()), "image/png"
+    return frame.path.read_bytes(), _TYPES[frame.path.suffix.lower()]
 
 
 def _inside(store: Store, folder: Path, name: str) -> Path:

@@ -12,10 +12,11 @@ import numpy as np
 from cfgen import __version__
 from cfgen.cases.context import BuildContext, WorkerSettings, build_context
 from cfgen.cases.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.cases.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
 from cfgen.cases.lockstep import Work, apart, in_step, together
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
-from cfgen.core.files import png_bytes
+from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_seed, hash_json
 from cfgen.geometry.camera import angles, centre
 from cfgen.hazards.placement import UNSUITED
@@ -28,6 +29,7 @@ from cfgen.records import (
     Fault,
     GateResult,
     Hazard,
+    Patch,
     Placement,
     Planned,
     Provenance,
@@ -216,12 +218,13 @@ class CaseBuilder:
     def finish(self) -> Outcome:
         store = self.context.store
         if not self.accepted:
-            files = self._files() if self.edit is not None else {}
+            files = self._wholes() if self.edit is not None else {}
             rejection = self._rejection()
             store.write_rejection(rejection, files)
             return Outcome(self.planned, "broken" if rejection.fault else "refused", rejection.reason)
         copy_scene(self.folder, store.scene_dir(self.planned.scene_id))
-        store.write_case(self._case(), self._files())
+        files, patches = self._stored()
+        store.write_case(self._case(patches), files)
         return Outcome(self.planned, "accepted")
 
     def _refuse(
@@ -235,25 +238,38 @@ class CaseBuilder:
     def _broke(self, fault: Fault) -> None:
         self.fault, self.accepted = fault, False
 
-    def _files(self) -> dict[str, bytes]:
+    def _front_files(self) -> dict[str, bytes]:
         assert self.edit is not None
-        front = self.front
-        image, mask = self.edit.frames[front]
-        files = {
-            "original.png": png_bytes(self.images[front]),
-            "augmented.png": png_bytes(image),
-            "mask.png": png_bytes(mask),
-            "layer.png": png_bytes(self.edit.layer),
+        image, mask = self.edit.frames[self.front]
+        return {
+            ORIGINAL: stored_png(self.images[self.front]),
+            AUGMENTED: stored_png(image),
+            MASK: stored_png(mask, sparse=True),
+            LAYER: stored_png(self.edit.layer, sparse=True),
         }
-        for key, (pixels, _) in self.edit.frames.items():
-            if key != front:
-                files[frame_path("hazard", *key)] = png_bytes(pixels)
-        for arm, edit in self.arms.edits.items():
-            for key, (pixels, _) in edit.frames.items():
-                files[frame_path(arm, *key)] = png_bytes(pixels)
-        return files
 
-    def _case(self) -> Case:
+    def _frames(self) -> Iterator[tuple[str, tuple[str, float], np.ndarray]]:
+        """Name, key and pixels of every other frame that an arm changes."""
+        assert self.edit is not None
+        for arm, edit in {"hazard": self.edit, **self.arms.edits}.items():
+            for key, (pixels, _) in edit.frames.items():
+                if (arm, key) != ("hazard", self.front):
+                    yield frame_path(arm, *key), key, pixels
+
+    def _stored(self) -> tuple[dict[str, bytes], dict[str, Patch]]:
+        """Files of an accepted case, and how its frames follow from them."""
+        files, patches = self._front_files(), {}
+        sources = {(f.camera, f.t): f.image for f in self.folder.scene.frames} | {self.front: ORIGINAL}
+        for name, key, pixels in self._frames():
+            patch, data = patched(name, pixels, sources[key], self.images[key])
+            files[patch.file], patches[name] = data, patch
+        return files, patches
+
+    def _wholes(self) -> dict[str, bytes]:
+        """Files of a refused case, whose scene may not be kept: every frame whole."""
+        return self._front_files() | {name: stored_png(pixels) for name, _, pixels in self._frames()}
+
+    def _case(self, patches: dict[str, Patch]) -> Case:
         assert self.edit is not None
         assert self.placement is not None
         return Case(
@@ -272,6 +288,7 @@ class CaseBuilder:
             gates=self.gates,
             provenance=self._provenance({**self.edit.report, **self._told_of_arms()}),
             files={},
+            patches=patches,
         )
 
     def _told_of_arms(self) -> dict[str, Any]:
@@ -370,8 +387,3 @@ def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator
     builders = [CaseBuilder(context, p) for p in planned]
     for index, put_off in in_step([builder.tries() for builder in builders], context.edits):
         yield builders[index], put_off
-
-
-def frame_path(arm: str, camera: str, t: float) -> str:
-    """Where a changed frame lies in its case folder."""
-    return f"frames/{arm}/{camera}@{round(t * 1000)}.png"

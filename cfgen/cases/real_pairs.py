@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from cfgen import __version__
-from cfgen.cases.builder import frame_path
+from cfgen.cases.frames import frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import png_bytes
+from cfgen.core.files import stored_png
 from cfgen.core.hashing import derive_case_id, hash_json
 from cfgen.geometry.camera import ground_points
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy
@@ -137,7 +137,7 @@ def _files(folder: Path, pair: Pair) -> dict[str, bytes]:
     for arm in set(scenes) - {"original"}:
         times = [t for t in shown[arm] if arm != "hazard" or t != 0.0]
         files |= {frame_path(arm, camera, t): shown[arm][t] for t in times}
-    return {name: png_bytes(pixels) for name, pixels in files.items()}
+    return {name: stored_png(pixels) for name, pixels in files.items()}
 
 
 def _sides(folder: Path, pair: Pair) -> dict[str, SceneFolder]:

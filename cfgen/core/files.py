@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_json
-from cfgen.records import SCHEMA_VERSION, Stored
+from cfgen.records import Stored
 
 R = TypeVar("R", bound=Stored)
 _HASH_KEY = "sha256"
@@ -64,9 +64,9 @@ def read_record(path: Path, kind: type[R], check: bool = False) -> R:
     content = read_json(path)
     stored = content.pop(_HASH_KEY, None)
     version = content.get("schema_version")
-    if version != SCHEMA_VERSION:
+    if version not in (known := kind.versions()):
         raise StoreError(
-            f"{path}: field 'schema_version': expected {SCHEMA_VERSION}, found {version!r}; "
+            f"{path}: field 'schema_version': expected {' or '.join(map(str, known))}, found {version!r}; "
             "read it with the cfgen version that wrote it"
         )
     if check and stored != hash_json(content):
@@ -209,11 +209,24 @@ def _said(error: Exception) -> str:
 
 
 def png_bytes(pixels: np.ndarray) -> bytes:
-    """Lossless PNG without metadata from (H, W), (H, W, 3) RGB or (H, W, 4) RGBA uint8."""
+    """Lossless PNG without metadata from (H, W), (H, W, 3) RGB or (H, W, 4) RGBA uint8, quickly made."""
+    return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
+
+
+def stored_png(pixels: np.ndarray, sparse: bool = False) -> bytes:
+    """The same, smaller, for what is kept; ``sparse``: most of it is zero. ``benchmarks/png.py`` compares the ways."""
+    if sparse:
+        return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 6])
+    # OpenCV before 4.12 chooses the filter itself
+    paeth = getattr(cv2, "IMWRITE_PNG_FILTER_PAETH", 0)
+    return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 3, *([cv2.IMWRITE_PNG_FILTER, paeth] if paeth else [])])
+
+
+def _png(pixels: np.ndarray, settings: list[int]) -> bytes:
     if pixels.ndim == 3:
         code = cv2.COLOR_RGB2BGR if pixels.shape[2] == 3 else cv2.COLOR_RGBA2BGRA
         pixels = cv2.cvtColor(pixels, code)
-    done, data = cv2.imencode(".png", pixels, [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    done, data = cv2.imencode(".png", pixels, settings)
     if not done:
         raise InputError(f"cannot encode an image of shape {pixels.shape} as PNG")
     return data.tobytes()

@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -46,13 +47,7 @@ class EgoPath:
         Without a future, or with one that stands still, the history's last curvature counts from the origin on.
         A continued curve goes straight after a quarter turn.
         """
-        poses = _moving(np.array([(0.0, 0.0, 0.0), *(scene.future.poses if scene.future else ())]))
-        curvature = _end_curvature(poses if len(poses) > 1 else _moving(_reversed_history(scene.history)))
-        dense = _dense(poses)
-        known = float(_arc_length(dense)[-1])
-        if known < length_m:
-            dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - known)])
-        return cls(_arc_length(dense), dense[:, :2], dense[:, 2], known)
+        return cls(*_ahead(scene.history, scene.future, length_m))
 
     @classmethod
     def since(cls, scene: Scene, t: float, length_m: float = MIN_LENGTH_M) -> Self:
@@ -105,6 +100,21 @@ class EgoPath:
         s = self.s[best] + along[row, best]
         lateral = np.copysign(away, cross)
         return s.reshape(xy.shape[:-1]), lateral.reshape(xy.shape[:-1])
+
+
+@lru_cache(maxsize=64)
+def _ahead(history: Motion, future: Motion | None, length_m: float) -> tuple[Array, Array, Array, float]:
+    """What :meth:`EgoPath.from_scene` holds: every frame of a scene is looked at along the same path."""
+    poses = _moving(np.array([(0.0, 0.0, 0.0), *(future.poses if future else ())]))
+    curvature = _end_curvature(poses if len(poses) > 1 else _moving(_reversed_history(history)))
+    dense = _dense(poses)
+    known = float(_arc_length(dense)[-1])
+    if known < length_m:
+        dense = np.vstack([dense, _continued(dense[-1], curvature, length_m - known)])
+    s = _arc_length(dense)
+    for shared in (s, dense):
+        shared.setflags(write=False)
+    return s, dense[:, :2], dense[:, 2], known
 
 
 def _moving(poses: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -111,7 +111,7 @@ def merge_taxonomy(own: tuple[Hazard, ...], only: bool = False) -> Taxonomy:
     nulls = any(entry.kind == "null" for entry in own)
     shipped = [
         entry
-        for entry in _read(_files(scenarios_dir() / "taxonomy"), own=False)
+        for entry in _shipped()
         if entry.id not in replaced and not (nulls if entry.kind == "null" else only)
     ]
     groups: dict[Kind, list[Hazard]] = {kind: [] for kind in SECTIONS.values()}
@@ -132,6 +132,18 @@ def _files(source: Path) -> list[Path]:
     if not files:
         raise InputError(f"taxonomy '{source}': expected a YAML file or a folder of *.yaml files, found none")
     return files
+
+
+def _shipped() -> tuple[Hazard, ...]:
+    """What ships with cfgen, parsed once: a build asks for it every round."""
+    files = _files(scenarios_dir() / "taxonomy")
+    return _parsed(tuple((path, (told := path.stat()).st_mtime_ns, told.st_size) for path in files))
+
+
+@lru_cache(maxsize=4)
+def _parsed(files: tuple[tuple[Path, int, int], ...]) -> tuple[Hazard, ...]:
+    """The entries of files, by when they were written and how large they are."""
+    return tuple(_read([path for path, _, _ in files], own=False))
 
 
 def _read(files: Sequence[Path], own: bool) -> list[Hazard]:

@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import read_image, write_bytes
+from cfgen.core.files import write_bytes
+from cfgen.core.stored_frame import FrameFile
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Picture, Turn
@@ -34,15 +35,15 @@ class Pictures:
 
     def picture(self, shown: Shown) -> Picture:
         """An image or a stored frame as JPEG."""
-        return picture(shown) if isinstance(shown, np.ndarray) else self._frame(shown.hash, shown.path)
+        return picture(shown) if isinstance(shown, np.ndarray) else self._frame(shown)
 
-    def _load(self, content: str, path: Path) -> Picture:
+    def _load(self, frame: FrameFile) -> Picture:
         if self.folder is None:
-            return _read(path)
-        kept = self.folder / f"{content.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
+            return _read(frame)
+        kept = self.folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
         if kept.is_file():
             return Picture(kept.read_bytes())
-        made = _read(path)
+        made = _read(frame)
         write_bytes(kept, made.data)
         return made
 
@@ -52,10 +53,10 @@ def picture(pixels: np.ndarray) -> Picture:
     return _jpeg(cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR))
 
 
-def _read(path: Path) -> Picture:
+def _read(frame: FrameFile) -> Picture:
     """A stored frame as JPEG; OpenCV lets other threads run while it decodes, and knows no words for a broken file."""
-    found = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    return picture(read_image(path)) if found is None else _jpeg(found)
+    found = cv2.imread(str(frame.path), cv2.IMREAD_COLOR) if frame.source is None else None
+    return picture(frame.read()) if found is None else _jpeg(found)
 
 
 def _jpeg(bgr: np.ndarray) -> Picture:

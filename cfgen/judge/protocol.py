@@ -2,31 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Protocol, Self
 
 import numpy as np
 
-from cfgen.core.files import read_image
 from cfgen.core.network import current
+from cfgen.core.stored_frame import FrameFile
 from cfgen.geometry.driving import Start
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
-
-
-@dataclass(frozen=True)
-class FrameFile:
-    """A stored frame, read when its pixels are wanted. ``hash`` names its content, not its place."""
-
-    path: Path
-    hash: str
-
-    @cached_property
-    def pixels(self) -> np.ndarray:
-        """(H, W, 3) uint8 RGB."""
-        return read_image(self.path)
-
 
 Shown = np.ndarray | FrameFile
 

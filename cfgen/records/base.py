@@ -1,7 +1,7 @@
 """Base classes, vocabularies and field types of every record."""
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -64,9 +64,14 @@ class Record(BaseModel):
 
 
 class Stored(Record):
-    """A record that is a file of its own."""
+    """A record that is a file of its own. A kind whose form has changed reads its earlier versions too."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
+
+    @classmethod
+    def versions(cls) -> tuple[int, ...]:
+        """What can be read, oldest first."""
+        return get_args(cls.model_fields["schema_version"].annotation)
 
 
 def judged_as(arm: str) -> str:

@@ -49,9 +49,27 @@ class Provenance(Record):
     hazard_hash: Sha256
 
 
-class Case(Stored):
-    """One accepted counterfactual. ``files`` maps paths relative to the case folder to content hashes."""
+class Patch(Record):
+    """A frame that is stored as its difference, modulo 256, from another picture.
 
+    ``file``: the difference, relative to the case folder; its upper left pixel belongs at ``x``, ``y``. ``source``: the
+    other picture, an image of the scene or ``original.png``. ``whole``: hash of the frame's pixels.
+    """
+
+    file: str
+    source: str
+    x: int = Field(ge=0)
+    y: int = Field(ge=0)
+    whole: Sha256
+
+
+class Case(Stored):
+    """One accepted counterfactual. ``files`` maps paths relative to the case folder to content hashes.
+
+    Version 1 stored every frame whole.
+    """
+
+    schema_version: Literal[1, 2] = 2  # type: ignore[assignment]
     case_id: Identifier
     scene_id: Identifier
     seed: int
@@ -72,6 +90,15 @@ class Case(Stored):
     gates: tuple[GateResult, ...]
     provenance: Provenance
     files: dict[str, Sha256]
+    #: path of a frame relative to the case folder -> what is stored in its place
+    patches: dict[str, Patch] = Field(default_factory=dict)
+
+    @property
+    def pictures(self) -> dict[str, Sha256]:
+        """Every picture, whole: its path -> hash of its file, or of its pixels where no file holds it whole."""
+        parts = {patch.file for patch in self.patches.values()}
+        stored = {name: told for name, told in self.files.items() if name not in parts}
+        return stored | {name: patch.whole for name, patch in self.patches.items()}
 
     @property
     def seen_by(self) -> str:

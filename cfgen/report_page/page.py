@@ -9,8 +9,10 @@ from typing import Any
 
 import cv2
 
+from cfgen.cases.frames import AUGMENTED, ORIGINAL, frame_file, frame_path
 from cfgen.core.faults import contained
-from cfgen.core.files import read_image, write_bytes
+from cfgen.core.files import write_bytes
+from cfgen.core.stored_frame import FrameFile
 from cfgen.perception.registry import seen_by
 from cfgen.records import DIMENSIONS, Case, Fault
 from cfgen.report_page.casefile import CaseFiles
@@ -148,24 +150,24 @@ def _write_js(path: Path, function: str, content: dict[str, Any]) -> None:
 
 def _write_views(data: ReportData, case: Case, out: Path) -> dict[str, str]:
     """Frames of every arm, and a thumbnail of the hazard's; arm -> path relative to ``out``."""
-    folder = data.store.case_dir(case.case_id)
     front = data.scenes[case.scene_id].front.name
-    sources = {"original": folder / "original.png", "hazard": folder / "augmented.png"}
-    sources |= {arm: folder / "frames" / arm / f"{front}@0.png" for arm in case.arms if arm != "hazard"}
+    names = {"original": ORIGINAL, "hazard": AUGMENTED}
+    names |= {arm: frame_path(arm, front, 0.0) for arm in case.arms if arm != "hazard"}
+    sources = {arm: frame_file(data.store, case, name) for arm, name in names.items()}
     shown = {}
     for arm, source in sources.items():
-        if source.is_file():
+        if source.path.is_file():
             shown[arm] = f"frames/{case.case_id}-{arm}.webp"
             _shrink(source, out / shown[arm], _VIEW_WIDTH, 85)
     _shrink(sources["hazard"], out / "frames" / f"{case.case_id}-thumb.webp", _THUMB_WIDTH, 75)
     return shown
 
 
-def _shrink(source: Path, target: Path, width: int, quality: int) -> None:
+def _shrink(source: FrameFile, target: Path, width: int, quality: int) -> None:
     """A WebP no wider than ``width``; one that is newer than its source is kept."""
-    if target.is_file() and target.stat().st_mtime >= source.stat().st_mtime:
+    if target.is_file() and target.stat().st_mtime >= source.path.stat().st_mtime:
         return
-    image = read_image(source)
+    image = source.read()
     scale = min(1.0, width / image.shape[1])
     if scale < 1:
         size = (width, round(image.shape[0] * scale))

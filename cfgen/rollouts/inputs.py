@@ -9,17 +9,17 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from cfgen.cases.builder import frame_path
+from cfgen.cases.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import read_image, read_json, read_record
+from cfgen.core.files import read_json, read_record
 from cfgen.core.hashing import derive_seed
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import Start
-from cfgen.judge.protocol import FrameFile, Shown
+from cfgen.judge.protocol import Shown
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
-from cfgen.records import SCHEMA_VERSION, Camera, Case, Frame, Motion
+from cfgen.records import Camera, Case, Frame, Motion
 from cfgen.rollouts.questions import QuestionKey, Questions, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -71,7 +71,7 @@ def arms_of_cases(store: Store) -> Iterator[tuple[str, str, tuple[str, ...], dic
         path = store.case_dir(case_id) / "case.json"
         content = read_json(path)
         arms, missing = content.get("arms", ["hazard"]), content.get("arms_missing", {})
-        if content.get("schema_version") != SCHEMA_VERSION or not isinstance(arms, list):
+        if content.get("schema_version") not in Case.versions() or not isinstance(arms, list):
             read_record(path, Case)  # says what is wrong
         yield case_id, str(content.get("scene_id", "")), tuple(map(str, arms)), dict(missing)
 
@@ -179,12 +179,8 @@ class RolloutInputs:
 
     def front_file(self, case: Case, arm: str) -> Shown:
         """The same frame, unread where the case stores it."""
-        named = {"original": "original.png", "rerun": "original.png", "hazard": "augmented.png"}
-        frame = self._folder(case.scene_id).front_frame()
-        name = named.get(arm, frame_path(arm, frame.camera, frame.t))
-        if name in case.files:
-            return FrameFile(self._store.case_dir(case.case_id) / name, case.files[name])
-        return self.front(case, arm)
+        name = picture_of(case, arm, self._folder(case.scene_id).front_frame(), front=True)
+        return frame_file(self._store, case, name) if name else self.front(case, arm)
 
     def front_camera(self, case: Case) -> Camera:
         return self._folder(case.scene_id).scene.front
@@ -224,27 +220,28 @@ class RolloutInputs:
 
     def _pixels(self, case: Case, arm: str, folder: SceneFolder, frame: Frame) -> np.ndarray:
         """The arm's own frame if it changes this one, else the scene's."""
-        root = self._store.case_dir(case.case_id)
         front = frame == folder.front_frame()
-        name = frame_path(arm, frame.camera, frame.t)
-        if arm in ("original", "rerun"):
-            name = "original.png" if front else ""
-        elif arm == "hazard" and front:
-            name = "augmented.png"
-        changed = name in case.files
-        if self.salt is not None and not front:
-            self._same_pace(case, folder, frame, changed)
-        return read_image(root / name) if changed else folder.image(frame)
+        name = picture_of(case, arm, frame, front)
+        pixels = frame_file(self._store, case, name).read() if name else folder.image(frame)
+        if self.salt is not None:
+            self._same_pace(case, folder, frame, name, pixels, front)
+        return pixels
 
-    def _same_pace(self, case: Case, folder: SceneFolder, frame: Frame, changed: bool) -> None:
-        """Also read what another arm would: PNG and JPEG take different times, which a planner could measure."""
+    def _same_pace(
+        self, case: Case, folder: SceneFolder, frame: Frame, name: str, pixels: np.ndarray, front: bool
+    ) -> None:
+        """Also do what another arm would need, whose time a planner could measure: each reads a picture and a patch."""
         names = [frame_path(arm, frame.camera, frame.t) for arm in case.arms]
-        other = next((name for name in names if name in case.files), None)
+        other = next((name for name in names if name in case.pictures), None)
         with contextlib.suppress(InputError, StoreError):
-            if changed:
+            if other is None or name in case.patches:
+                return
+            if other in case.patches:
+                frame_file(self._store, case, other).over(pixels)
+            elif name and not front:  # stored whole, as every frame once was
                 folder.image(frame)
-            elif other is not None:
-                read_image(self._store.case_dir(case.case_id) / other)
+            elif not front:
+                frame_file(self._store, case, other).read()
 
 
 def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera, list[Frame]]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.builder import frame_path
+from cfgen.cases.frames import frame_path, picture_bytes
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import png_bytes, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes
@@ -142,7 +142,7 @@ class _Pictures:
         }
         for arm in case.arms:
             name = frame_path(arm, scene.front.name, 0.0)
-            if arm != "hazard" and name in case.files:
+            if arm != "hazard" and name in case.pictures:
                 row[f"{arm.replace('.', '_')}_file_name"] = self._own(name, arm)
         if past:
             row["history_t"] = [f.t for f in past]
@@ -166,18 +166,21 @@ class _Pictures:
 
     def _own(self, file: str, label: str, tag: bool = True) -> str:
         """A file of the case, in the export; what cfgen changed says so."""
-        path = self.store.case_dir(self.case.case_id) / file
+        patch = self.case.patches.get(file)
+        stored = patch.file if patch else file
+        path = self.store.case_dir(self.case.case_id) / stored
         try:
             data = path.read_bytes()
         except FileNotFoundError:
             raise StoreError(f"{path}: is missing; run: cfgen verify {self.store.root}") from None
-        if hash_bytes(data) != self.case.files.get(file):
+        if hash_bytes(data) != self.case.files.get(stored):
             raise StoreError(f"{path}: was changed; run: cfgen verify {self.store.root}")
+        data = picture_bytes(self.store, self.case, file) if patch else data
         return self._put(f"{self.case.case_id}.{label}.png", tagged(data, self.kind) if tag else data)
 
     def _changed(self, frame: Frame, arm: str) -> str:
         name = frame_path(arm, frame.camera, frame.t)
-        if name not in self.case.files:
+        if name not in self.case.pictures:
             return self._source(frame)
         return self._own(name, f"{arm}.{_moment(frame)}")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.build import KEPT, BuildOptions, build
+from cfgen.cases.frames import LAYER, MASK, frame_file
 from cfgen.cases.gates import extra_gates
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record
@@ -183,15 +184,16 @@ def _remedy(made: Definition) -> str:
 
 def case_hash(store: Store, case: Case) -> Sha256:
     """Over what a planner and a judge are shown of a case and what is true of it; files may be encoded anyhow."""
-    root = store.case_dir(case.case_id)
-    modes = {"mask.png": "L"}
-    pictures = [name for name in case.files if name.endswith(".png") and name != "layer.png"]
+    shown = [name for name in case.pictures if name.endswith(".png") and name not in (MASK, LAYER)]
+    pixels = {name: frame_file(store, case, name).read() for name in shown}
+    if MASK in case.files:
+        pixels[MASK] = read_image(store.case_dir(case.case_id) / MASK, "L")
     told: Mapping[str, Any] = {
         "scene": case.provenance.scene_hash,
         "hazard": case.hazard.model_dump(mode="json", include=_TOLD),
         "placement": case.placement.model_dump(mode="json"),
         "arms": list(case.arms),
-        "pixels": {name: hash_image(read_image(root / name, modes.get(name, "RGB"))) for name in pictures},
+        "pixels": {name: hash_image(one) for name, one in pixels.items()},
     }
     return hash_json(told)
 

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
+import numpy as np
 
+from cfgen.cases.frames import ORIGINAL
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import ends_the_run
-from cfgen.core.files import png_bytes, read_record, stand_in, write_bytes
+from cfgen.core.files import read_record, stand_in, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_image
 from cfgen.core.progress import Progress
 from cfgen.records import Case, Sha256
 from cfgen.scenes.folder import SceneFolder, copy_scene, find_scenes, load_scene
 from cfgen.sharing.made_with import MadeWith
 from cfgen.sharing.recipe import (
-    ORIGINAL,
+    ENCODERS,
     RECORDS,
     SEALED,
     NeededScene,
@@ -147,13 +149,20 @@ def _write(
 
 def _pictures(content: bytes, case: Case, folder: SceneFolder) -> Iterator[tuple[str, bytes]]:
     frames = frames_of(case, folder)
-    yield ORIGINAL, png_bytes(folder.image())
+    yield ORIGINAL, _encoded(folder.image(), case.files[ORIGINAL])
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in case.files:
             if name in frames and name != ORIGINAL:
-                yield name, png_bytes(applied(folder.image(frames[name]), archive.read(name)))
+                picture = applied(folder.image(frames[name]), archive.read(name))
+                yield name, _encoded(picture, case.files[name])
             elif name != ORIGINAL:
                 yield name, archive.read(name)
+
+
+def _encoded(picture: np.ndarray, expected: Sha256) -> bytes:
+    """As the case's file was; where nothing that is known here gives that, as it is written today."""
+    ways = [encode(picture) for encode in ENCODERS]
+    return next((data for data in ways if hash_bytes(data) == expected), ways[0])
 
 
 def _prove(recipe: Recipe, part: Path, out: Path) -> None:

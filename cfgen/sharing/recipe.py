@@ -14,15 +14,15 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import cv2
 import numpy as np
 from pydantic import ValidationError
 
-from cfgen.cases.builder import frame_path
+from cfgen.cases.frames import AUGMENTED, MASK, ORIGINAL, frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import decode_image, explain, png_bytes
+from cfgen.core.files import decode_image, explain, png_bytes, stored_png
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
+from cfgen.core.stored_frame import added, difference
 from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Case, Frame, Record, Sha256
 from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
@@ -31,7 +31,8 @@ from cfgen.store import MARKER, VIEWS, Store
 
 FORMAT = "cfgen recipe 1"
 INDEX, RECORDS, SEALED = "recipe.json", "records/", "sealed/"
-ORIGINAL, AUGMENTED, MASK = "original.png", "augmented.png", "mask.png"
+#: how pictures are written, and how they once were
+ENCODERS = (stored_png, png_bytes)
 #: x, y, width and height of a difference, before its bytes
 _BOX = struct.Struct("<4I")
 _NONCE = 16
@@ -197,20 +198,16 @@ def _under_key(content: bytes, nonce: bytes, case: Case, folder: SceneFolder) ->
     return (np.frombuffer(content, np.uint8) ^ stream).tobytes()
 
 
-def difference(source: np.ndarray, changed: np.ndarray) -> bytes:
-    """Of two pictures (H, W, 3) uint8, where they differ and by how much modulo 256."""
-    apart = changed - source  # wraps round
-    x, y, w, h = cv2.boundingRect(apart.any(2).astype(np.uint8))
-    return _BOX.pack(x, y, w, h) + apart[y : y + h, x : x + w].tobytes()
+def packed(source: np.ndarray, changed: np.ndarray) -> bytes:
+    """The :func:`difference` of two pictures (H, W, 3) uint8."""
+    x, y, apart = difference(source, changed)
+    return _BOX.pack(x, y, *apart.shape[1::-1]) + apart.tobytes()
 
 
 def applied(source: np.ndarray, told: bytes) -> np.ndarray:
-    """The picture that :func:`difference` told of."""
+    """The picture that :func:`packed` told of."""
     x, y, w, h = _BOX.unpack_from(told)
-    apart = np.frombuffer(told, np.uint8, offset=_BOX.size).reshape(h, w, 3)
-    made = source.copy()
-    made[y : y + h, x : x + w] += apart
-    return made
+    return added(source, np.frombuffer(told, np.uint8, offset=_BOX.size).reshape(h, w, 3), x, y, Path(SEALED))
 
 
 def _records(store: Store) -> Iterator[Path]:
@@ -238,7 +235,7 @@ class _Packed:
         self.pixels: dict[str, Sha256] = {}
 
     def content(self) -> bytes:
-        """An archive: differences by their pictures' names, layer and mask as they are; of the original nothing."""
+        """An archive: differences by their files' names, layer and mask as they are; of the original nothing."""
         frames = frames_of(self.case, self.folder)
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -248,7 +245,7 @@ class _Packed:
                     archive.writestr(_entry(name), whole)
                     continue
                 picture = decode_image(whole, self.root / name)
-                if png_bytes(picture) != whole:
+                if whole not in (encode(picture) for encode in ENCODERS):
                     raise StoreError(
                         f"{self.root / name}: was encoded otherwise than {MadeWith.here().words} "
                         "do, so nobody could make it again; export with the version that wrote it"
@@ -266,7 +263,7 @@ class _Packed:
                 raise StoreError(
                     f"{self.root / name}: differs from its source outside of its mask; run: cfgen verify {self.root}"
                 )
-        return difference(source, picture)
+        return packed(source, picture)
 
     def _read(self, name: str) -> bytes:
         path = self.root / name

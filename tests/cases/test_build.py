@@ -4,9 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
+import cv2
 import pytest
 from PIL import Image
 
+from cfgen.cases.frames import frame_file
+from cfgen.core.files import png_bytes
+from cfgen.core.hashing import hash_image
+from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import build_arguments, copy, kill_when, run, tree
 
@@ -45,6 +50,25 @@ def test_pixels_outside_the_mask_are_the_originals(bench: Path):
         )
         assert (original != augmented).any()
         assert (original == augmented)[mask == 0].all()
+
+
+def test_frames_are_stored_as_what_changed_and_nothing_outside_of_it_does(bench: Path):
+    store = Store(bench)
+    for case in store.cases():
+        folder, scene = store.case_dir(case.case_id), load_scene(store.scene_dir(case.scene_id))
+        size, whole = 0, 0
+        for name, patch in case.patches.items():
+            frame = frame_file(store, case, name).read()
+            source = scene.image(next(f for f in scene.scene.frames if f.image == patch.source))
+            h, w = cv2.imread(str(folder / patch.file)).shape[:2]
+            changed = (frame != source).any(2)
+            assert changed.any()
+            assert changed.sum() == changed[patch.y : patch.y + h, patch.x : patch.x + w].sum()
+            assert hash_image(frame) == patch.whole
+            size, whole = size + (folder / patch.file).stat().st_size, whole + len(png_bytes(frame))
+        assert case.patches
+        assert size < whole / 4
+        assert not any(path.name in case.patches for path in folder.rglob("*"))
 
 
 def test_a_killed_build_goes_on_to_the_same_end(real: Path, bench: Path, tmp_path: Path):

@@ -102,8 +102,8 @@ def test_differences_wrap_round_and_fit(pixel: tuple[int, int]):
     source = rng.integers(0, 256, (4, 8, 3), dtype=np.uint8)
     changed = source.copy()
     changed[pixel] = 255 - changed[pixel]
-    assert np.array_equal(recipes.applied(source, recipes.difference(source, changed)), changed)
-    assert np.array_equal(recipes.applied(source, recipes.difference(source, source)), source)
+    assert np.array_equal(recipes.applied(source, recipes.packed(source, changed)), changed)
+    assert np.array_equal(recipes.applied(source, recipes.packed(source, source)), source)
 
 
 def test_each_missing_or_changed_scene_is_named(recipe: Path, scenes: Path, tmp_path: Path):
@@ -148,6 +148,6 @@ def test_another_encoder_is_told_from_another_picture(
         Image.fromarray(pixels).save(data := io.BytesIO(), "PNG", compress_level=1)
         return data.getvalue()
 
-    monkeypatch.setattr("cfgen.sharing.rebuild.png_bytes", otherwise)
+    monkeypatch.setattr("cfgen.sharing.rebuild.ENCODERS", (otherwise,))
     with pytest.raises(cfgen.StoreError, match=r"pixels are the same, but cfgen .* encode PNG otherwise"):
         cfgen.rebuild(recipe, scenes=scenes, out=tmp_path / "again", quiet=True)

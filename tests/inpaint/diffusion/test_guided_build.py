@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
+from cfgen.cases.frames import frame_file
 from cfgen.core.files import read_image
 from cfgen.core.interrupts import Interrupted
 from cfgen.core.paths import scenarios_dir
@@ -107,7 +108,7 @@ def test_provenance_tells_of_both_and_the_null_arm_went_through_the_same_steps(b
         assert "null" in case.arms
         folder = Store(bench).case_dir(case.case_id)
         original = read_image(folder / "original.png").astype(int)
-        null = read_image(next((folder / "frames" / "null").glob("*@0.png")))
+        null = frame_file(Store(bench), case, "frames/null/front@0.png").read()
         moved = np.abs(null - original).max(-1)
         assert moved.any()
         assert moved[read_mask(folder)].mean() < 6

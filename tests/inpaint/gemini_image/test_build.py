@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cfgen.cases.frames import frame_file, frame_path
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import load_scene
@@ -90,7 +91,7 @@ def test_cases_pass_the_gates_and_the_bill_is_shown(scenes, tmp_path):
         assert case.provenance.report["arms"]["null"]["calls"]
         # the null edit is redrawn, in all frames, and looks as before
         for frame in load_scene(scenes / case.scene_id).scene.frames:
-            redrawn = read_image(folder / "frames" / "null" / f"front@{round(frame.t * 1000)}.png")
+            redrawn = frame_file(Store(out), case, frame_path("null", "front", frame.t)).read()
             before = read_image(scenes / case.scene_id / frame.image)
             changed = np.abs(redrawn.astype(int) - before).max(2)
             assert (0.001 if frame.t == 0 else 0.0002) < (changed > 0).mean() < 0.3
