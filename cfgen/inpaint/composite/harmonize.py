@@ -23,6 +23,8 @@ from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
+#: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
+_BRIGHTS = 0.4
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
 _SHADOWS = 1.2
 #: What is lower than this, m, lies in the road.
@@ -205,7 +207,10 @@ def _shown(drawn: np.ndarray, light: Light, distance: float) -> np.ndarray:
     alpha = drawn[..., 3:]
     colour = drawn[..., :3] / np.maximum(alpha, 1e-3)
     lum = np.maximum(luminance(colour), 1e-5)
-    level = float(light.ground @ LUMA) / light.albedo**light.contrast * lum ** np.float32(light.contrast - 1)
+    beside = lum / np.float32(light.albedo)
+    steep = light.contrast - 1
+    level = float(light.ground @ LUMA) / light.albedo * beside ** np.float32(steep)
+    level *= np.maximum(beside, 1) ** np.float32(_BRIGHTS * steep)
     through = np.float32(np.exp(-light.haze_per_m * distance))
     shown = colour * level[..., None] * (light.tint * through)
     shown += light.haze * (1 - through) + light.floor

@@ -11,24 +11,26 @@ import numpy as np
 from cfgen.inpaint.composite.relight import Floats, Layers
 from cfgen.perception.colour import luminance
 
-#: Paints of cars, linear albedo.
+#: Paints of cars, linear albedo: as on roads four in five are white, silver, grey or nearly black.
 PAINTS: dict[str, tuple[float, float, float]] = {
+    "pearl": (0.59, 0.575, 0.53),
+    "platinum": (0.45, 0.455, 0.46),
     "silver": (0.30, 0.31, 0.32),
-    "dark blue": (0.012, 0.026, 0.075),
     "grey": (0.12, 0.125, 0.13),
-    "wine": (0.085, 0.012, 0.018),
+    "graphite": (0.045, 0.047, 0.05),
+    "dark blue": (0.012, 0.026, 0.075),
     "light blue": (0.16, 0.24, 0.33),
-    "sand": (0.26, 0.22, 0.165),
+    "wine": (0.085, 0.012, 0.018),
 }
 #: Models whose paint is all one coat, and the variant of them that no other paint comes out clean on.
 _PAINTED, _AS_IT_IS = frozenset({"car", "car_braking", "car_oncoming", "van"}), ("van", "grey")
 #: The other paints that come out clean by a variant's own, the last word of its name: none over black, which trim and
 #: window frames are too, none over red, which lamps are, and none brighter than what it covers.
 _OVER = {
-    "white": ("silver", "dark blue", "sand", "wine", "light blue", "grey"),
-    "silver": ("wine", "light blue", "grey", "dark blue", "sand"),
-    "grey": ("dark blue", "wine"),
-    "blue": ("wine", "dark blue"),
+    "white": ("pearl", "silver", "platinum", "grey", "dark blue", "graphite"),
+    "silver": ("graphite", "grey", "light blue"),
+    "grey": ("wine", "graphite"),
+    "blue": ("graphite", "wine"),
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
 _COAT, _STRAYS = (0.45, 0.86), 0.10

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-#: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
-_OWN_BLUR = 0.64
+#: Blur that rendering and resampling leave in a sprite, pixels, against vehicles in the same places.
+_OWN_BLUR = 0.53
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
