@@ -58,6 +58,10 @@ _UPSIDE_DOWN = frozenset({"car_overturned"})
 #: gloss below which they are; gloss of a pane, whose two faces mirror.
 _WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
 
+#: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
+FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
+_HAIR = np.float32(0.03)
+
 
 def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
     """Gloss (h, w) with that of panes, which are black and matt to the path tracer's pass; ``height`` in [0, 1]."""
@@ -68,6 +72,15 @@ def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
     dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
     matt = np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)
     return np.maximum(gloss, _PANE * above * dark * matt).astype(np.float32)
+
+
+def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:
+    """Premultiplied sky light HxWx4 and albedo hxwx3 of a coat whose every hair also scatters at its surface."""
+    level = np.maximum(luminance(albedo), np.float32(1e-3))
+    gain = np.minimum(np.hypot(level, _HAIR) / level, 3)
+    sky = sky.copy()
+    sky[..., :3] *= cv2.resize(gain, sky.shape[1::-1], interpolation=cv2.INTER_LINEAR)[..., None]
+    return sky, albedo * gain[..., None]
 
 
 def repainted(layers: Layers, paint: str) -> Layers:
