@@ -41,7 +41,11 @@ from cfgen.store import Store
 #: Times of frames whose vehicles get twins, s.
 _TIMES = (0.0, -2.0)
 #: Hazards drawn for a class that goes the camera's way, and for one that comes towards it.
-_AHEAD = {"car": ("car_spun", "car_spun", "van_parked"), "truck": ("truck_contraflow",), "bus": ("school_bus",)}
+_AHEAD = {
+    "car": ("car_spun", "car_spun", "van_parked"),
+    "truck": ("truck_contraflow",),
+    "bus": ("school_bus",),
+}
 _ONCOMING = {**_AHEAD, "car": ("car_spun", "turning_car")}
 #: Least overlap, as a share of both, of the boxes of a real vehicle and its twin.
 _SAME = 0.5
@@ -63,7 +67,9 @@ def main() -> int:
     parser.add_argument("--scenes", default="", help="regular expression of scene ids")
     parser.add_argument("--half", choices=("A", "B"), help="half of the scenes")
     parser.add_argument("--leave-out", default="", help="ids of the sheet, separated by commas")
-    parser.add_argument("--same-paint", action="store_true", help="of several looks the one that is as bright")
+    parser.add_argument(
+        "--same-paint", action="store_true", help="of several looks the one that is as bright"
+    )
     parser.add_argument("--sheet", type=Path)
     asked = parser.parse_args()
     store, network = Store(asked.bench), ThingNetwork(asked.things)
