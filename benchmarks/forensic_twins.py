@@ -75,7 +75,7 @@ def main() -> int:
     store, network = Store(asked.bench), ThingNetwork(asked.things)
     ids = half(scene_ids(store, asked.scenes), asked.half)
     folders = [load_scene(store.scene_dir(i)) for i in ids]
-    context = BuildContext(WorkerSettings(store.root, tuple((i, "") for i in ids), terms="{}"))
+    context = BuildContext(WorkerSettings(store.root))
     left_out = set(filter(None, asked.leave_out.split(",")))
     pairs = list(twins(context, folders, network, left_out, asked.same_paint))
     if asked.sheet:
