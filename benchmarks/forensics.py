@@ -105,12 +105,13 @@ def main() -> int:
 
 @dataclass(frozen=True, eq=False)
 class Crop:
-    """A vehicle: its id, scene, frame and box (x0, y0, x1, y1)."""
+    """A vehicle: its id, scene, frame, box (x0, y0, x1, y1) and, where a detector found it, its kind."""
 
     id: str
     scene: str
     frame: np.ndarray
     box: tuple[float, float, float, float]
+    kind: str = ""
 
     def part(self) -> Part:
         """The ellipse that most of its box is."""
@@ -183,7 +184,7 @@ def real_vehicles(
             name = f"{folder.scene.scene_id}.{round(-t)}.{number}"
             free = all(_shared(thing.box, other) < _HIDDEN for other in others)
             if thing.kind in VEHICLES and thing.score >= SURE and free and name not in left_out:
-                found.append(Crop(name, folder.scene.scene_id, image, thing.box))
+                found.append(Crop(name, folder.scene.scene_id, image, thing.box, thing.kind))
     return [c for c in found if _measurable(c)]
 
 

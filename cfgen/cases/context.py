@@ -112,7 +112,7 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        seen = [replace(job, sun=self._sun_of(job.scene, job.images)) for job in jobs]
+        seen = [replace(job, sun=self.sun_of(job.scene, job.images)) for job in jobs]
         return make_edits(seen, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
@@ -164,7 +164,7 @@ class BuildContext:
                 self._seen.popitem(last=False)
         return self._seen[scene.scene_id]
 
-    def _sun_of(self, scene: Scene, images: Images) -> Sun:
+    def sun_of(self, scene: Scene, images: Images) -> Sun:
         """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
         if scene.scene_id not in self._suns:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]

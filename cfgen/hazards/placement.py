@@ -265,6 +265,8 @@ class _Search:
         side = min(clipped[2] - clipped[0], clipped[3] - clipped[1]) * math.sqrt(_shrink(self.camera))
         if side < MIN_SIDE_PX or areas(clipped[None])[0] * _shrink(self.camera) < MIN_AREA_PX:
             return "too small at the planner's size"
+        if box[3] - box[1] < self.hazard.distance.least_px:
+            return f"lower than the {self.hazard.distance.least_px:g} pixels at which it is recognized"
         return "" if inside(self.camera, foot)[0] else "its foot out of the frame"
 
     def _clear_share(self, corners: Array) -> float:

@@ -19,12 +19,14 @@ class DistancePolicy(Record):
     """Where along the path a hazard may stand.
 
     ``decel`` is the band of constant deceleration (m/s^2) that stopping short of it would require; None takes
-    the build's default band. ``min_m`` and ``max_m`` bound the distance in any case.
+    the build's default band. ``min_m`` and ``max_m`` bound the distance in any case. ``least_px`` is how high its box
+    in the frame has to be: lower ones nobody recognizes.
     """
 
     decel: tuple[float, float] | None = None
     min_m: float = Field(default=6.0, gt=0)
     max_m: float = Field(default=100.0, gt=0)
+    least_px: float = Field(default=0.0, ge=0)
 
 
 class HazardMotion(Record):

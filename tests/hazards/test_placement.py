@@ -229,3 +229,14 @@ def test_only_what_stands_on_the_ground_needs_clear_road():
     assert isinstance(found, list), found
     whole = fire.model_copy(update={"footprint": None})
     assert isinstance(find_placements(**search, hazard=whole, rng=np.random.default_rng(0)), str)
+
+
+def test_what_is_too_low_in_the_picture_to_be_recognized_is_refused():
+    chair = TAXONOMY.get("furniture")
+    assert chair.distance.least_px > 0
+    placed = place("furniture", 9.0)
+    assert all(p.box_px[3] - p.box_px[1] >= chair.distance.least_px for p in placed)
+    policy = chair.distance.model_copy(update={"least_px": 2000.0})
+    tall = chair.model_copy(update={"distance": policy})
+    why = find_placements(drawn.scene(9.0), drawn.road(), tall, np.random.default_rng(0))
+    assert "lower than the 2000 pixels at which it is recognized" in why

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from benchmarks import forensics
+from benchmarks import forensic_twins, forensics
 from benchmarks.forensics import Crop, Sample, areas, matched, roc_area, samples
 from benchmarks.picture_statistics import MEASURES, Part
 from cfgen.core.errors import StoreError
+from cfgen.hazards.taxonomy import load_taxonomy
+from tests.hazards import drawn
 
 
 def textured(seed, scale=1.0, noise=3.0):
@@ -107,3 +109,25 @@ def test_a_folder_that_is_no_benchmark_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["forensics", str(tmp_path), "--things", "none.onnx"])
     with pytest.raises(StoreError, match=str(tmp_path)):
         forensics.main()
+
+
+@pytest.mark.parametrize("yaw", [0.0, 3.1416])
+def test_a_twin_is_as_high_as_the_vehicle_and_ends_on_its_last_row(yaw):
+    hazard = load_taxonomy().get("car_spun")
+    box = (250.0, 190.0, 330.0, 240.0)
+    place = forensic_twins.placed(drawn.scene(), hazard, box, yaw)
+    assert place.placement.box_px[3] == pytest.approx(box[3], abs=0.5)
+    assert place.placement.box_px[1] == pytest.approx(box[1], abs=1.0)
+    assert sum(place.placement.box_px[::2]) / 2 == pytest.approx(290, abs=1)
+
+
+def test_twins_are_split_by_blocks_of_scenes_and_stand_on_road_without_the_shadow():
+    ids = [f"{i:02}" for i in range(30)]
+    one, other = (forensic_twins.half(ids, which) for which in "AB")
+    assert sorted(one + other) == ids == forensic_twins.half(ids, None)
+    assert one[:7] == [*ids[:6], "12"]
+    frame = np.full((240, 320, 3), 120, np.uint8)
+    frame[150:160, 100:180] = 10
+    bare = forensic_twins.without_shadow(Crop("a", "s", frame, (100, 70, 180, 150)))
+    assert bare[150:190, 100:180].min() == 120
+    assert np.array_equal(bare[:140], frame[:140])

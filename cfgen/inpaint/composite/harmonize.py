@@ -23,6 +23,10 @@ from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
 #: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
+#: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
+_BRIGHTS = 0.7
+#: Most of it, less 1, that dark coats of fur get: it stands for gloss as well, and hair scatters.
+_COATS = 0.2
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
 _SHADOWS = 1.2
 #: What is lower than this, m, lies in the road.
@@ -111,7 +115,7 @@ def _harmonize(
         dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free)[..., None]
     shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
-    shown = optics.smear(_shown(drawing.rgba, light, _distance(request)), motion)
+    shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.furry), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
         mirrored, share = reflection(cropped(request.camera, x0, y0, x1 - x0, y1 - y0), request.setting)
@@ -200,12 +204,16 @@ def _distance(request: InpaintRequest) -> float:
     return float(np.hypot(eye[0] - request.placement.x, eye[1] - request.placement.y))
 
 
-def _shown(drawn: np.ndarray, light: Light, distance: float) -> np.ndarray:
+def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False) -> np.ndarray:
     """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
     alpha = drawn[..., 3:]
     colour = drawn[..., :3] / np.maximum(alpha, 1e-3)
     lum = np.maximum(luminance(colour), 1e-5)
-    level = float(light.ground @ LUMA) / light.albedo**light.contrast * lum ** np.float32(light.contrast - 1)
+    beside, steep = lum / np.float32(light.albedo), light.contrast - 1
+    dark = min(steep, _COATS) if furry else steep
+    level = np.minimum(beside, 1) ** np.float32(dark)
+    level *= np.maximum(beside, 1) ** np.float32((1 + _BRIGHTS) * steep)
+    level *= np.float32(float(light.ground @ LUMA) / light.albedo)
     through = np.float32(np.exp(-light.haze_per_m * distance))
     shown = colour * level[..., None] * (light.tint * through)
     shown += light.haze * (1 - through) + light.floor

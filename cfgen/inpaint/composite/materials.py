@@ -11,24 +11,26 @@ import numpy as np
 from cfgen.inpaint.composite.relight import Floats, Layers
 from cfgen.perception.colour import luminance
 
-#: Paints of cars, linear albedo.
+#: Paints of cars, linear albedo: as on roads four in five are white, silver, grey or nearly black.
 PAINTS: dict[str, tuple[float, float, float]] = {
+    "pearl": (0.59, 0.575, 0.53),
+    "platinum": (0.45, 0.455, 0.46),
     "silver": (0.30, 0.31, 0.32),
-    "dark blue": (0.012, 0.026, 0.075),
     "grey": (0.12, 0.125, 0.13),
-    "wine": (0.085, 0.012, 0.018),
+    "graphite": (0.045, 0.047, 0.05),
+    "dark blue": (0.012, 0.026, 0.075),
     "light blue": (0.16, 0.24, 0.33),
-    "sand": (0.26, 0.22, 0.165),
+    "wine": (0.085, 0.012, 0.018),
 }
 #: Models whose paint is all one coat, and the variant of them that no other paint comes out clean on.
 _PAINTED, _AS_IT_IS = frozenset({"car", "car_braking", "car_oncoming", "van"}), ("van", "grey")
 #: The other paints that come out clean by a variant's own, the last word of its name: none over black, which trim and
 #: window frames are too, none over red, which lamps are, and none brighter than what it covers.
 _OVER = {
-    "white": ("silver", "dark blue", "sand", "wine", "light blue", "grey"),
-    "silver": ("wine", "light blue", "grey", "dark blue", "sand"),
-    "grey": ("dark blue", "wine"),
-    "blue": ("wine", "dark blue"),
+    "white": ("pearl", "silver", "platinum", "grey", "dark blue", "graphite"),
+    "silver": ("graphite", "grey", "light blue"),
+    "grey": ("wine", "graphite"),
+    "blue": ("graphite", "wine"),
 }
 #: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
 _COAT, _STRAYS = (0.45, 0.86), 0.10
@@ -56,6 +58,10 @@ _UPSIDE_DOWN = frozenset({"car_overturned"})
 #: gloss below which they are; gloss of a pane, whose two faces mirror.
 _WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
 
+#: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
+FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
+_HAIR = np.float32(0.03)
+
 
 def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
     """Gloss (h, w) with that of panes, which are black and matt to the path tracer's pass; ``height`` in [0, 1]."""
@@ -66,6 +72,15 @@ def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
     dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
     matt = np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)
     return np.maximum(gloss, _PANE * above * dark * matt).astype(np.float32)
+
+
+def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:
+    """Premultiplied sky light HxWx4 and albedo hxwx3 of a coat whose every hair also scatters at its surface."""
+    level = np.maximum(luminance(albedo), np.float32(1e-3))
+    gain = np.minimum(np.hypot(level, _HAIR) / level, 3)
+    sky = sky.copy()
+    sky[..., :3] *= cv2.resize(gain, sky.shape[1::-1], interpolation=cv2.INTER_LINEAR)[..., None]
+    return sky, albedo * gain[..., None]
 
 
 def repainted(layers: Layers, paint: str) -> Layers:

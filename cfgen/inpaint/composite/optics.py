@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-#: Blur that rendering and resampling leave in a sprite, pixels, as :func:`measure` finds it.
-_OWN_BLUR = 0.64
+#: Blur that rendering and resampling leave in a sprite, pixels, against vehicles in the same places.
+_OWN_BLUR = 0.53
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
@@ -19,6 +19,8 @@ _SMALLEST = 32
 _STRONG, _STRONG_OF_ALIKE, _ENOUGH = 98.5, 97.0, 50
 #: How much blurrier edges of one direction are than the others in a shaken picture.
 _SHAKEN = 1.6
+#: Levels between which blocks tell of grain, codes.
+_TELLING = (20, 235)
 #: Variance that the gradient filter itself adds to an edge.
 _FILTER = 0.5
 
@@ -34,15 +36,15 @@ class Optics:
 
 
 def measure(image: np.ndarray) -> Optics:
-    """Optics of a frame (H, W, 3) uint8, from its middle part."""
+    """Optics of a frame (H, W, 3) uint8: sharpness from its middle part, grain from top to bottom."""
     height, width = image.shape[:2]
     if min(height, width) < _SMALLEST:
         return Optics(_OWN_BLUR, 0.0)
     part = image[int(0.35 * height) : int(0.8 * height), int(0.15 * width) : int(0.85 * width)]
     grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY)
-    values = grey.astype(np.float32)
-    blur, shake = _blurs_of(values)
-    return Optics(blur, _noise_of(values), shake)
+    blur, shake = _blurs_of(grey.astype(np.float32))
+    upright = np.ascontiguousarray(image[:, width // 4 : max(3 * width // 4, width // 4 + 16)])
+    return Optics(blur, _noise_of(cv2.cvtColor(upright, cv2.COLOR_RGB2GRAY).astype(np.float32)), shake)
 
 
 def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
@@ -84,11 +86,14 @@ def _slope(grey: np.ndarray) -> np.ndarray:
 
 
 def _noise_of(grey: np.ndarray) -> float:
-    """Grain in the smoothest tenth of 8 x 8 blocks, codes."""
+    """Grain in the smoothest tenth of 8 x 8 blocks that are neither black nor full, codes: most others show texture."""
     rough = grey - cv2.GaussianBlur(grey, (0, 0), 1.5)
     rows, cols = (n // 8 * 8 for n in rough.shape)
-    blocks = rough[:rows, :cols].reshape(rows // 8, 8, cols // 8, 8).std((1, 3))
-    return float(np.clip(np.percentile(blocks, 25), 0.0, 6.0))
+    shape = rows // 8, 8, cols // 8, 8
+    grain = rough[:rows, :cols].reshape(shape).std((1, 3))
+    level = cv2.resize(grey[:rows, :cols], (cols // 8, rows // 8), interpolation=cv2.INTER_AREA)
+    telling = grain[(level > _TELLING[0]) & (level < _TELLING[1])]
+    return float(np.clip(np.percentile(telling if telling.size else grain, 10), 0.0, 6.0))
 
 
 def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.ndarray:

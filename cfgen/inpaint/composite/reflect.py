@@ -17,6 +17,8 @@ _TURNED = 0.03
 _LEAN = 0.018
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
 _FINE = 0.007
+#: Share of its colour that what is mirrored loses: mud and scum on the water are grey.
+_MURKY = np.float32(0.5)
 #: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
 _TRAINS = (
     (0.83, 0.0018, 0.9),
@@ -50,6 +52,7 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
     frame = cv2.GaussianBlur(setting.image, (0, 0), 0.12 * up_down + 0.5, sigmaY=up_down)
     x, y = cv2.split(at)
     mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+    mirrored += _MURKY * (luminance(mirrored)[..., None] - mirrored)
     share = _STRAIGHT + (1 - _STRAIGHT) * (1 - np.minimum(steep + _TURNED, 1)) ** 5
     return _held_back(mirrored, setting.image), share.astype(np.float32).reshape(shape)
 

@@ -21,7 +21,7 @@ _SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
 #: Blur of bilinear demosaicing, pixels.
 _MOSAIC_BLUR = 0.2
 #: Gain of colour differences from a sensor's to the picture's.
-_MATRIX = np.float32(1.3)
+_MATRIX = np.float32(1.4)
 #: What demosaicing leaves of the grain of brightness.
 _LEFT = 0.55
 #: Codes a unit of linear light, times the level to this power, as a tone curve of gamma 2.2 has it.

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
-from cfgen.inpaint.composite.materials import glazed, repainted
+from cfgen.inpaint.composite.materials import glazed, haired, repainted
 from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
 from cfgen.inpaint.composite.surroundings import Surroundings
 
@@ -274,6 +274,7 @@ class Sprite:
             gloss = glazed(self.meta["model"], gloss, albedo, position[..., 2] / np.float32(self.size[2]))
         if fur := self.meta.get("fur_m"):
             normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
+            sky, albedo = haired(sky, albedo)
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
         layers = Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))

@@ -1,6 +1,7 @@
 """What gives a drawn thing away at first glance: sun or none, nothing on the ground, neon, panes, one paint for all."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import cv2
@@ -10,7 +11,7 @@ import pytest
 from cfgen.geometry.camera import project
 from cfgen.inpaint.composite import optics, sprites
 from cfgen.inpaint.composite.draw import draw
-from cfgen.inpaint.composite.harmonize import held_back
+from cfgen.inpaint.composite.harmonize import _shown, held_back
 from cfgen.inpaint.composite.inpainter import Composite, looks_of, pick
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.materials import PAINTS, glazed, paints_of, repainted
@@ -212,3 +213,41 @@ def test_a_benchmark_shows_every_variant_and_paint_of_a_model_before_one_again()
     for model in ("van", "truck_box"):
         others, room = looks_of(model), Composite().sizes(make_hazard(model, variant="white"))
         assert {shown(k, others, room, "a white one") for k in range(len(others))} == {"white"}
+
+
+def test_texture_is_not_taken_for_grain():
+    rng = np.random.default_rng(0)
+    frame = np.full((240, 320, 3), 120.0)
+    frame[40:] += rng.normal(0, 12, (200, 320, 1))
+    grain = rng.normal(0, 1.0, (240, 320, 1))
+    found = optics.measure(np.clip(frame + grain, 0, 255).astype(np.uint8)).noise
+    assert 0.5 < found < 1.5
+
+
+def test_what_is_brighter_than_the_road_gets_more_of_a_cameras_contrast_and_dark_fur_less():
+    light = replace(make_light(), albedo=0.1, contrast=1.5, floor=np.zeros(3), haze_per_m=0.0)
+    albedos = np.array([0.01, 0.1, 0.6], np.float32)
+    drawn = np.ones((1, 3, 4), np.float32)
+    drawn[..., :3] = albedos[None, :, None]
+    own, fur = (_shown(drawn, light, 10.0, furry)[0, :, 1] for furry in (False, True))
+    assert own[0] / own[1] == pytest.approx(0.1**1.5, rel=1e-3)
+    assert own[2] / own[1] > 1.5 * 6**1.5
+    assert fur[0] > 1.5 * own[0]
+    assert fur[1:] == pytest.approx(own[1:])
+
+
+def test_no_coat_of_hair_is_black():
+    for model, variant in (("horse", "loose"), ("cat", "black")):
+        sprite = sprites.load(model, variant)
+        layers = sprite._layers(sprite.meta["views"][len(sprite.meta["views"]) // 2])
+        covered = (
+            cv2.resize(layers.sky[..., 3], layers.albedo.shape[1::-1], interpolation=cv2.INTER_AREA) > 0.95
+        )
+        assert np.percentile(luminance(layers.albedo)[covered], 2) > 0.029
+
+
+def test_most_cars_are_white_silver_grey_or_nearly_black():
+    names = looks_of("car") + looks_of("car_braking") + looks_of("car_oncoming")
+    words = [name.rpartition("/")[2].rpartition("_")[2] for name in names]
+    assert np.mean([word in {"red", "blue", "wine", "light blue", "dark blue"} for word in words]) < 0.3
+    assert np.mean([word in {"white", "pearl", "platinum", "silver"} for word in words]) > 0.3
