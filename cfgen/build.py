@@ -14,17 +14,18 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of
+from cfgen.cases.context import WorkerSettings, asked_of, made_alike
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
 from cfgen.cases.scene_choice import Chosen, Draw, choose
 from cfgen.cases.tally import ProgressNote, spent_so_far, tally
+from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
+from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import fault_of
 from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
-from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
@@ -92,7 +93,10 @@ class BuildOptions:
     attempts: int = 4
     #: dollars that this benchmark may cost, over all its builds; 0: no limit
     budget: float = 0.0
+    #: workers; 0: as many as the engine has room for. engine: a name of :mod:`cfgen.core.engines.registry`
     jobs: int = 0
+    engine: str = ""
+    engine_options: dict[str, Any] = field(default_factory=dict)
     #: try again what broke in an earlier build
     retry_faults: bool = False
     #: the first thing that breaks ends the build with its traceback
@@ -111,11 +115,12 @@ def build(options: BuildOptions) -> BuildReport:
         InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
+    engine = create_engine(options.engine, options.engine_options)
     asked = _asked(options)
     store = _open_store(options, asked.benchmark)
     painters, folders = asked.painters, asked.folders
     settings = WorkerSettings(
-        store.root,
+        store.root.absolute(),
         tuple(sorted(folders.items())),
         options.attempts,
         canonical_json(painters.terms).decode(),
@@ -126,7 +131,7 @@ def build(options: BuildOptions) -> BuildReport:
     progress = Progress("cases", options.n, options.quiet, plan.accepted())
     note = ProgressNote()
     stopped = ""
-    with Workers(_jobs(options, painters.inpainter.needs)) as workers:
+    with engine.pool(_workers(engine, options, painters.inpainter.needs, settings)) as workers:
         while not stopped and (todo := plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
@@ -145,6 +150,7 @@ def check_build(options: BuildOptions) -> None:
     Raises:
         As :func:`build`.
     """
+    create_engine(options.engine, options.engine_options)
     asked = _asked(options)
     if (options.out / MARKER).is_file():
         _check_same(options.out, Store(options.out).benchmark, asked.benchmark)
@@ -323,11 +329,19 @@ def _short(value: object) -> str:
     return text if len(text) < 80 else text[:77] + "..."
 
 
-def _jobs(options: BuildOptions, needs: InpainterRequirements) -> int:
-    jobs = options.jobs or default_jobs()
-    if (options.masks or options.detector) and not options.jobs:
-        jobs = 1  # its models take the whole machine
-    return min(jobs, needs.processes or jobs, options.n)
+def _workers(
+    engine: Engine, options: BuildOptions, needs: InpainterRequirements, settings: WorkerSettings
+) -> Wanted:
+    model = needs.model or bool(options.masks or options.detector)
+    # a model may take a whole machine, of which elsewhere there are several
+    limit = 0 if engine.elsewhere and needs.model else needs.processes
+    return Wanted(
+        jobs=options.jobs,
+        most=min(limit or options.n, options.n),
+        model=model,
+        folders=(settings.store, (options.scenes or scenarios_dir() / "scenes").absolute()),
+        same=partial(made_alike, settings.store),
+    )
 
 
 def _work_off(
@@ -335,7 +349,7 @@ def _work_off(
     plan: Plan,
     todo: list[Planned],
     size: int,
-    workers: Workers,
+    workers: Pool,
     progress: Progress,
     note: ProgressNote,
 ) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.cli.options import (
+    add_engine,
     add_network,
     add_options,
     add_perception,
@@ -92,6 +93,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="stop cleanly before the inpainter has cost more, over all builds of this benchmark",
     )
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
+    add_engine(parser)
     parser.add_argument(
         "--retry-faults",
         action="store_true",
@@ -192,6 +194,8 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
         attempts=arguments.attempts,
         budget=arguments.budget,
         jobs=arguments.jobs,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
         retry_faults=arguments.retry_faults,
         strict=arguments.strict,
         offline=arguments.offline,

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.cli.options import Command, add_network, add_options, names, parse_options, positive
+from cfgen.cli.options import Command, add_engine, add_network, add_options, names, parse_options, positive
 from cfgen.records.known import ENOUGH_KNOWN
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ def _register_check(parser: argparse.ArgumentParser) -> None:
         help="what is asked: faithfulness (default), or another one about traces; see: cfgen rubric list",
     )
     parser.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
+    add_engine(parser)
     parser.add_argument(
         "--retry-failed", action="store_true", help="ask again where there was no usable reply"
     )
@@ -284,6 +285,8 @@ def _traces(arguments: argparse.Namespace) -> int:
         judge_options=parse_options(arguments.judge_option, "--judge-option"),
         rubric=arguments.rubric,
         arms=arguments.arms,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
         retry_failed=arguments.retry_failed,
         strict=arguments.strict,
         offline=arguments.offline,
