@@ -33,6 +33,9 @@ class ScoreOptions:
     #: copies of the planner that work side by side; None: one, or one for each of ``devices``, the cards that they see
     workers: int | None = None
     devices: tuple[str, ...] = ()
+    #: who asks: a name of :mod:`cfgen.core.engines.registry`
+    engine: str = ""
+    engine_options: dict[str, Any] = field(default_factory=dict)
     #: "2/8": only the second of eight parts of the cases; "": all
     shard: str = ""
     #: what the response is held against; "" keeps what was declared, or declares the mean

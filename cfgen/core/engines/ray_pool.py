@@ -180,7 +180,7 @@ class RayPool:
     def _hire(self) -> None:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         while len(self._hired) < self._size():
-            actor = self._kind.remote(__version__, environment, str(Path.cwd()))
+            actor: Any = self._kind.remote(__version__, environment, str(Path.cwd()))
             self._hired.append(_Hired(actor, actor.ready.remote(self._asked)))
 
     def _welcome(self, one: _Hired) -> None:
