@@ -14,6 +14,7 @@ from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.core.network import within_its_network
+from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, give_verdicts, trusted
@@ -22,7 +23,7 @@ from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
 from cfgen.rollouts.askers import here
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions, shard_of
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
 from cfgen.store import Store

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.cases.shards import FILE as SHARD
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
@@ -28,6 +29,7 @@ from cfgen.records import (
     Rejection,
     ReviewFile,
     Rollout,
+    Shard,
     Stored,
     TraceVerdict,
     Verdict,
@@ -104,6 +106,8 @@ class Verification:
 
     def _cases(self, benchmark: Benchmark) -> dict[str, Case]:
         cases: dict[str, Case] = {}
+        shard = self.root / SHARD
+        part = shard.is_file() and self._record(shard, Shard)
         for planned in benchmark.planned:
             path = self.store.case_dir(planned.case_id) / "case.json"
             expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
@@ -112,7 +116,7 @@ class Verification:
                     self.root / MARKER, f"case_id {planned.case_id} is not derived from its scene and hazard"
                 )
             if not path.is_file():
-                if not self.store.has_rejection(planned.case_id):
+                if not part and not self.store.has_rejection(planned.case_id):
                     self._fault(path, "is planned but missing; run the build again")
                 continue
             case = self._record(path, Case)

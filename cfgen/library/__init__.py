@@ -50,6 +50,7 @@ def build(
     jobs: int = 0,
     engine: str = "",
     engine_options: Options = None,
+    shard: str = "",
     retry_faults: bool = False,
     strict: bool = False,
     offline: bool = False,
@@ -72,6 +73,7 @@ def build(
         attempts: tries at a case before it is refused. budget: dollars over all builds of it; 0 is no limit.
         jobs: workers; 0 is one a core, or one a card where each loads a model.
         engine: who does the work: "serial", "processes" of this machine (also ""), or "ray", a cluster.
+        shard: "2/8" makes only the second of eight parts of a round, in a folder of its own; see :func:`cfgen.merge`.
         retry_faults: try again what broke in an earlier build. strict: the first thing that breaks is raised.
         offline: send nothing off this machine. allow_hosts: reach only these; both hold while the call lasts.
 
@@ -90,9 +92,26 @@ def build(
     options = BuildOptions(**given)
     build_cases(options)
     made = Benchmark(options.out)
-    if made.shortfall:
+    if made.shortfall and not made.part_done:
         warn(f"{made.path}: {made.shortfall}", ShortfallWarning)
     return made
+
+
+@checked
+def merge(out: Place, shards: Sequence[Place]) -> "Benchmark":
+    """One benchmark in the new folder ``out`` of ``shards``: folders built with ``shard``, or copies so scored.
+
+    The merged folder of a build is that of one build after the same round, byte for byte but for times; :func:`build`
+    without ``shard`` makes what is missing and ends it.
+
+    Raises:
+        InputError: a part is missing or given twice, or they are of different builds.
+        StoreError: a part did not end, or ``out`` holds something.
+    """
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.merging import merge as merge_parts
+
+    return Benchmark(merge_parts(Path(out), [Path(one) for one in shards]).root)
 
 
 @checked

@@ -15,6 +15,7 @@ from cfgen.core.faults import fault_of
 from cfgen.core.files import read_record
 from cfgen.core.processes import importable
 from cfgen.core.progress import Progress
+from cfgen.core.shard import shard_of
 from cfgen.metrics.rates import Rate
 from cfgen.planners.crew import Member
 from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
@@ -22,7 +23,7 @@ from cfgen.planners.retries import Retrying
 from cfgen.records import PlannerRun, Rollout
 from cfgen.rollouts.askers import intervene_in_turn, opener
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions, shard_of
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue

@@ -2,7 +2,9 @@
 
 import os
 import signal
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -28,16 +30,19 @@ def fail(x: int) -> int:
     raise ValueError(f"bad {x}")
 
 
-def note(asked: tuple[str, int, float]) -> tuple[int, int, str]:
-    """Leaves a file for each time it is begun, one line a time."""
-    import ray
-
-    folder, x, seconds = asked
-    with (Path(folder) / str(x)).open("a") as file:
-        file.write(f"{os.getpid()}\n")
-    time.sleep(seconds)
-    return x, os.getpid(), ray.get_runtime_context().get_node_id()
-
-
 def another_taxonomy() -> dict[str, str]:
     return {"taxonomy": f"of {os.getpid()}"}
+
+
+def wait_for(sign: Callable[[], object], then: Callable[[], object]) -> threading.Thread:
+    """``then()`` in a thread, once there is a ``sign``."""
+
+    def look() -> None:
+        end = time.monotonic() + 120
+        while sign() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        then()
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    return thread

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.core.errors import MissingExtraError
 from cfgen.core.engines.processes import Workers
+from cfgen.core.errors import MissingExtraError
 
 
 def square(x: int) -> int:

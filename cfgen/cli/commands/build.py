@@ -95,6 +95,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
     add_engine(parser)
     parser.add_argument(
+        "--shard",
+        default="",
+        metavar="I/N",
+        help="only the I-th of N parts of a round, in a folder of its own, for machines that share no disk; then: "
+        "cfgen merge",
+    )
+    parser.add_argument(
         "--retry-faults",
         action="store_true",
         help="try again what broke in an earlier build of this directory",
@@ -196,6 +203,7 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
         jobs=arguments.jobs,
         engine=arguments.engine,
         engine_options=parse_options(arguments.engine_option, "--engine-option"),
+        shard=arguments.shard,
         retry_faults=arguments.retry_faults,
         strict=arguments.strict,
         offline=arguments.offline,
@@ -207,6 +215,10 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
     missing = Counter(arm for case in made for arm in case.record.arms_missing)
     for arm, count in sorted(missing.items()):
         print(f"\narm '{arm}' is missing in {count} of {len(made)} cases; each case.json says why")
+    if made.part_done:
+        print(f"\nshard {arguments.shard} is done: {len(made)} cases in {arguments.out}. When all are:")
+        print("  cfgen merge OUT SHARD SHARD ...")
+        return 0
     if made.shortfall:
         raise Shortfall(made.shortfall)
     print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")

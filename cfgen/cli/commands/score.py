@@ -109,7 +109,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--shard",
         default="",
         metavar="I/N",
-        help="only the I-th of N parts of the cases, for machines that share no disk",
+        help="only the I-th of N parts of the cases, for machines that share no disk; then: cfgen merge",
     )
     parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     add_startup(parser)

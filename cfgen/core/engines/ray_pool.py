@@ -262,7 +262,7 @@ class RayPool:
         if not by_sign:
             time.sleep(0.05)
             return []
-        ready, _ = self._ray.wait(list(by_sign), num_returns=1, timeout=_LOOK_S)
+        ready, _ = self._ray.wait(list(by_sign), num_returns=1, timeout=min(_LOOK_S, self._engine.wait_s))
         return [by_sign[sign] for sign in ready]
 
     def _ended(self, one: _Hired, entry: _Item | None, queue: "_Queue", error: Exception) -> None:
