@@ -36,26 +36,17 @@ class Noting:
 
 
 def workers(command: psutil.Process, engine: str) -> list[psutil.Process]:
-    """That do pieces of work now."""
-    if engine == "ray":
-        found = [
-            p
-            for p in psutil.process_iter(["name", "cmdline"])
-            if "ray::Worker" in " ".join(p.info["cmdline"] or ())
-        ]
-        return [p for p in found if p.status() != psutil.STATUS_ZOMBIE]
-    return [p for p in command.children() if "spawn_main" in " ".join(p.cmdline())]
+    """Of the command, that do pieces of work now."""
+    word = "ray::Worker" if engine == "ray" else "spawn_main"
+    return [p for p in command.children(recursive=engine == "ray") if word in " ".join(p.cmdline())]
 
 
 def run(
     arguments: list[str], engine: str, kills: int, pause: float, chance: random.Random, folder: Path
 ) -> tuple[int, str]:
     """How many were killed, and what the command said where it failed."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}",
-        "NOTES": str(folder / "notes"),
-    }
+    path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
+    environment = {**os.environ, "PYTHONPATH": path, "NOTES": str(folder / "notes")}
     process = subprocess.Popen(
         [sys.executable, "-m", "cfgen", *arguments, "--quiet", "--engine", engine],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, cwd=folder,
@@ -115,8 +106,10 @@ def main() -> None:
         killed, found = killed + count, files(out)
         unlike = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
         lost = [r.case_id for r in Store(out).rejections() if r.fault]
-        print(f"build {builds}: {count} workers killed, {len(found)} files of {len(expected)}, {len(unlike)} unlike those "
-              f"of a serial build, {len(lost)} pairs lost to faults {said}")  # fmt: skip
+        print(
+            f"build {builds}: {count} workers killed, {len(found)} files of {len(expected)}, {len(unlike)} unlike "
+            f"those of a serial build, {len(lost)} pairs lost to faults {said}"
+        )
     if given.engine == "processes":
         return  # its planners are processes of their own, which are killed and asked again as ever
     score = [
@@ -134,8 +127,10 @@ def main() -> None:
     count, said = run(score, given.engine, given.kills, given.pause, chance, folder)
     found = Store(folder / "serial").rollouts("noting.Noting")
     asked = sum(map(int, (folder / "notes").read_text().split()))
-    print(f"score: {count} workers killed, {len(found)} answers of {given.n * 8}, {dict(Counter(r.status for r in found))}, "
-          f"{asked} times asked {said}")  # fmt: skip
+    print(
+        f"score: {count} workers killed, {len(found)} answers of {given.n * 8}, "
+        f"{dict(Counter(r.status for r in found))}, {asked} times asked {said}"
+    )
 
 
 if __name__ == "__main__":
