@@ -24,6 +24,8 @@ R = TypeVar("R")
 IN_HAND = 2
 #: machines that an item may lose before that counts as its own doing
 NODES = 5
+#: workers that may fail to start, one after the other
+_STARTS = 3
 #: s between two looks at what the cluster has
 _LOOK_S = 5.0
 #: s that workers get to end
@@ -139,7 +141,7 @@ class RayPool:
         self._asked = question(look, met.asked)
         self._hired: list[_Hired] = []
         self._looked, self._places = 0.0, 0
-        self._served = False
+        self._stillborn = 0
 
     def _share(self) -> dict[str, Any]:
         """What a worker takes of the cluster, in Ray's words."""
@@ -192,8 +194,9 @@ class RayPool:
             said = self._ray.get(one.start)
         except self._ray.exceptions.RayError as error:
             self._dismiss(one)
-            if not self._served:  # later a machine may have gone while one started there
-                raise CfgenError(f"engine 'ray': a worker cannot start ({_short(error)})") from error
+            self._stillborn += 1  # it, or its machine, may have been killed: that is no fault of the others
+            if self._stillborn >= _STARTS:
+                raise CfgenError(f"engine 'ray': no worker can start ({_short(error)})") from error
             return
         problem = said.get("problem", "")
         if not problem:
@@ -201,7 +204,7 @@ class RayPool:
         if problem:
             why = f", this process has {__version__}" if problem.startswith("has cfgen") else ""
             raise CfgenError(f"engine 'ray': node {said['host']} {problem}{why}")
-        one.node = said["node"]
+        one.node, self._stillborn = said["node"], 0
 
     def _dismiss(self, one: _Hired) -> None:
         self._hired.remove(one)
@@ -235,7 +238,6 @@ class RayPool:
                     self._ended(one, entry, queue, error)
                     continue
                 if entry is not None:
-                    self._served = True
                     yield _result(told)
             while queue.lost:
                 entry, died = queue.lost.popleft()
