@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of, made_alike
+from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
@@ -105,7 +105,7 @@ def build(options: BuildOptions) -> BuildReport:
     painters, folders = asked.painters, asked.folders
     settings = WorkerSettings(
         store.root.absolute(),
-        tuple(sorted(folders.items())),
+        keep_folders(store, folders).absolute(),
         options.attempts,
         canonical_json(painters.terms).decode(),
         canonical_json(options.perception_options).decode(),

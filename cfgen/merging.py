@@ -79,7 +79,7 @@ def _check_alike(parts: Sequence[Store]) -> None:
             raise InputError(
                 f"merge: {first.root} and {part.root} are not of one benchmark: {error}"
             ) from error
-        if hash_of(part.benchmark.planned) != hash_of(first.benchmark.planned):
+        if hash_of(part.planned) != hash_of(first.planned):
             raise InputError(
                 f"merge: {first.root} and {part.root} plan other pairs; merge shards of one round: begin them in new "
                 "folders, or in copies of one merged folder"

@@ -42,7 +42,7 @@ def next_part(plan: Plan, part: tuple[int, int]) -> list[Planned]:
     store = plan.store
     if shard_in(store) is None:
         plan.next_round()
-    planned = store.benchmark.planned
+    planned = store.planned
     mine = [p for p in planned[part[0] - 1 :: part[1]] if not store.is_finished(p.case_id)]
     _note(store, part, planned, not mine)
     return mine

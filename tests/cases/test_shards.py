@@ -87,7 +87,8 @@ def test_shards_of_other_settings_or_pairs_are_named(real, shards, tmp_path):
     write_record(changed / "benchmark.json", record.model_copy(update={"seed": 8}))
     with pytest.raises(InputError, match=r"not of one benchmark: .*was built with seed = 7, now asked for 8"):
         cfgen.merge(tmp_path / "out", [one, changed])
-    write_record(changed / "benchmark.json", record.model_copy(update={"planned": record.planned[1:]}))
+    write_record(changed / "benchmark.json", record)
+    (changed / "plan.jsonl").unlink()
     with pytest.raises(InputError, match="plan other pairs"):
         cfgen.merge(tmp_path / "out", [one, changed])
 
