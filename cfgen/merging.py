@@ -172,11 +172,12 @@ def _place(path: Path, target: Path, name: Path) -> None:
 
 def _settle(path: Path, target: Path, name: Path) -> None:
     """Runs of one planner or judge are one where they differ only in what each part has for itself."""
-    kind = {"planner.json": PlannerRun, "judge.json": JudgeRun}.get(name.name)
-    if (
-        kind is not None
-        and (both := _together(read_record(target, kind), read_record(path, kind))) is not None
-    ):
+    both: Stored | None = None
+    if name.name == "planner.json":
+        both = _together(read_record(target, PlannerRun), read_record(path, PlannerRun))
+    elif name.name == "judge.json":
+        both = _together(read_record(target, JudgeRun), read_record(path, JudgeRun))
+    if both is not None:
         write_record(target, both)
         return
     raise InputError(
