@@ -8,7 +8,7 @@ import pytest
 import cfgen
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.records import Shard
+from cfgen.records import PlannerRun, Shard
 from cfgen.store import Store
 from tests.benches import build_arguments, copy, run, tree
 
@@ -114,7 +114,11 @@ def test_scored_copies_become_one(bench, tmp_path):
         assert run("score", part, "--planner", "cruise", "--quiet", "--shard", f"{index}/2")[0] == 0
     with pytest.raises(InputError, match=r"answers of planner 'cruise' are in none of the folders; give all"):
         cfgen.merge(tmp_path / "out", [parts[0], bench])
+    own = Store(parts[1]).planner_run_path("cruise")
+    write_record(own, read_record(own, PlannerRun).model_copy(update={"salt": "b", "network": ("b",)}))
     made = cfgen.merge(tmp_path / "out", parts)
+    assert made.run("cruise").record.network == ("", "b")
+    assert made.run("cruise").record.salt == ""
     assert len(made.run("cruise").rollouts) == 10
     assert len(made.run("cruise").verdicts) == 5
     assert run("verify", made.path)[0] == 0
