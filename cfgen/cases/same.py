@@ -5,12 +5,9 @@ from pathlib import Path
 from cfgen.core.errors import StoreError
 from cfgen.records import Benchmark
 
-#: what may not change once a benchmark is begun
-FIXED = (
+#: options that a benchmark keeps: with n and its scenes they tell how to build it again
+KEPT = (
     "seed",
-    "taxonomy_hash",
-    "sampling",
-    "scenes",
     "hazards",
     "inpainter",
     "inpainter_options",
@@ -20,12 +17,12 @@ FIXED = (
     "detector",
     "detector_options",
     "perception",
-    "perception_identity",
-    "gates",
     "decel_band",
     "controls",
     "distances",
 )
+#: what may not change once a benchmark is begun
+FIXED = (*KEPT, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
 
 
 def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
