@@ -14,19 +14,23 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of, keep_folders
+from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
+from cfgen.cases.same import check_same
 from cfgen.cases.scene_choice import Chosen, Draw, choose
+from cfgen.cases.shards import check_part, next_part
 from cfgen.cases.tally import ProgressNote, spent_so_far, tally
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
+from cfgen.core.engines.registry import create_engine
+from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.hashing import canonical_json
 from cfgen.core.network import within_its_network
-from cfgen.core.parallel import WorkerDiedError, Workers, default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
+from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
@@ -36,24 +40,6 @@ from cfgen.store import MARKER, Store
 
 #: s between looks at what another build has in hand
 _POLL_S = 0.5
-#: options that a benchmark keeps: with n and its scenes they tell how to build it again
-KEPT = (
-    "seed",
-    "hazards",
-    "inpainter",
-    "inpainter_options",
-    "guide",
-    "masks",
-    "masks_options",
-    "detector",
-    "detector_options",
-    "perception",
-    "decel_band",
-    "controls",
-    "distances",
-)
-#: what may not change once a benchmark is begun
-FIXED = (*KEPT, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
 
 
 @dataclass(frozen=True)
@@ -89,7 +75,12 @@ class BuildOptions:
     attempts: int = 4
     #: dollars that this benchmark may cost, over all its builds; 0: no limit
     budget: float = 0.0
+    #: workers; 0: as many as the engine has room for. engine: a name of :mod:`cfgen.core.engines.registry`
     jobs: int = 0
+    engine: str = ""
+    engine_options: dict[str, Any] = field(default_factory=dict)
+    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.cases.shards`
+    shard: str = ""
     #: try again what broke in an earlier build
     retry_faults: bool = False
     #: the first thing that breaks ends the build with its traceback
@@ -108,12 +99,13 @@ def build(options: BuildOptions) -> BuildReport:
         InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
+    engine, part = create_engine(options.engine, options.engine_options), _part(options)
     asked = _asked(options)
     store = _open_store(options, asked.benchmark)
     painters, folders = asked.painters, asked.folders
     settings = WorkerSettings(
-        store.root,
-        keep_folders(store, folders),
+        store.root.absolute(),
+        keep_folders(store, folders).absolute(),
         options.attempts,
         canonical_json(painters.terms).decode(),
         canonical_json(options.perception_options).decode(),
@@ -123,13 +115,15 @@ def build(options: BuildOptions) -> BuildReport:
     progress = Progress("cases", options.n, options.quiet, plan.accepted())
     note = ProgressNote()
     stopped = ""
-    with Workers(_jobs(options, painters.inpainter.needs)) as workers:
-        while not stopped and (todo := plan.next_round()):
+    with engine.pool(_workers(engine, options, painters.inpainter.needs, settings)) as workers:
+        while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
             stopped = _work_off(
                 settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress, note
             )
+    if part and not stopped:
+        stopped = f"shard {options.shard} is done; merge all of them: cfgen merge OUT SHARD..."
     report = tally(store, options.n, asked.unusable, asked.unasked, asked.undrawable, stopped)
     store.write_build_report(report)
     return report
@@ -142,9 +136,11 @@ def check_build(options: BuildOptions) -> None:
     Raises:
         As :func:`build`.
     """
+    create_engine(options.engine, options.engine_options)
+    _part(options)
     asked = _asked(options)
     if (options.out / MARKER).is_file():
-        _check_same(options.out, Store(options.out).benchmark, asked.benchmark)
+        check_same(options.out, Store(options.out).benchmark, asked.benchmark)
     else:
         Store.check_new(options.out)
 
@@ -206,6 +202,19 @@ def _painters(options: BuildOptions) -> _Painters:
         {name: value for name, value in given.items() if name not in known},
         {**ours, **{name: value for name, value in given.items() if name in known}},
     )
+
+
+def _part(options: BuildOptions) -> tuple[int, int] | None:
+    """
+    Raises:
+        InputError: no part, or one together with what goes over the rounds of all parts.
+    """
+    part = shard_of(options.shard)
+    if part and options.retry_faults:
+        raise InputError("--shard: leave --retry-faults out; give it to the merged benchmark")
+    if part and options.budget:
+        raise InputError("--shard: leave --budget out: it holds for one folder, and the parts are several")
+    return part
 
 
 def _taxonomy(options: BuildOptions) -> Taxonomy:
@@ -276,27 +285,11 @@ def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxon
 def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
     exists = (options.out / MARKER).is_file()
     store = Store(options.out) if exists else Store.create(options.out, asked)
-    _check_same(options.out, store.benchmark, asked)
+    check_same(options.out, store.benchmark, asked)
+    check_part(store, shard_of(options.shard))
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
     store.remember_scenes(options.scenes)
     return store
-
-
-def _check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
-    """
-    Raises:
-        StoreError: a benchmark that is begun keeps its settings.
-    """
-    for name in FIXED:
-        if getattr(found, name) != getattr(asked, name):
-            before, now = _apart(getattr(found, name), getattr(asked, name))
-            raise StoreError(
-                f"{out}: was built with {name} = {before}, now asked for {now}; use the same, or another folder"
-            )
-    if found.n > asked.n:
-        raise StoreError(
-            f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another folder"
-        )
 
 
 def _begun_with(out: Path) -> str:
@@ -304,27 +297,19 @@ def _begun_with(out: Path) -> str:
     return Store(out).benchmark.perception if (out / MARKER).is_file() else ""
 
 
-def _apart(before: object, now: object) -> tuple[str, str]:
-    """Both in short; long ones that begin alike from shortly before where they differ."""
-    short = _short(before), _short(now)
-    if short[0] != short[1]:
-        return short
-    texts = str(before), str(now)
-    at = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
-    start = max(0, at - 60)
-    return f"...{_short(texts[0][start:])}", f"...{_short(texts[1][start:])}"
-
-
-def _short(value: object) -> str:
-    text = f"{len(value)} scenes" if isinstance(value, dict) and len(value) > 3 else str(value)
-    return text if len(text) < 80 else text[:77] + "..."
-
-
-def _jobs(options: BuildOptions, needs: InpainterRequirements) -> int:
-    jobs = options.jobs or default_jobs()
-    if (options.masks or options.detector) and not options.jobs:
-        jobs = 1  # its models take the whole machine
-    return min(jobs, needs.processes or jobs, options.n)
+def _workers(
+    engine: Engine, options: BuildOptions, needs: InpainterRequirements, settings: WorkerSettings
+) -> Wanted:
+    model = needs.model or bool(options.masks or options.detector)
+    # a model may take a whole machine, of which elsewhere there are several
+    limit = 0 if engine.elsewhere and needs.model else needs.processes
+    return Wanted(
+        jobs=options.jobs,
+        most=min(limit or options.n, options.n),
+        model=model,
+        folders=(settings.store, (options.scenes or scenarios_dir() / "scenes").absolute()),
+        same=partial(made_alike, settings.store),
+    )
 
 
 def _work_off(
@@ -332,7 +317,7 @@ def _work_off(
     plan: Plan,
     todo: list[Planned],
     size: int,
-    workers: Workers,
+    workers: Pool,
     progress: Progress,
     note: ProgressNote,
 ) -> str:

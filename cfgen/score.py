@@ -4,36 +4,28 @@ Every arm of every case is asked in a shuffled order under a token that tells no
 asked again unless that is wanted; what goes wrong with an answer is recorded with it.
 """
 
-import contextlib
 import math
 import secrets
-import sys
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import asdict
 from itertools import islice
 from typing import Literal
 
+from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
+from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, give_verdicts, trusted
-from cfgen.metrics.rates import Rate
-from cfgen.planners.crew import Member, crew
-from cfgen.planners.outputs import EXPORTS
-from cfgen.planners.registry import OpenPlanner, open_planner
-from cfgen.planners.retries import Retrying
-from cfgen.planners.waiting import waiting
+from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
+from cfgen.rollouts.afar import afar
+from cfgen.rollouts.askers import here
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.interventions import intervene
-from cfgen.rollouts.options import ScoreOptions, shard_of
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
-from cfgen.rollouts.runner import roll_out
 from cfgen.rollouts.summary import ScoreSummary, summary
-from cfgen.rollouts.versions import settled
 from cfgen.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
@@ -54,6 +46,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         StoreError: not a benchmark, or the planner's name is taken by another one.
         Shortfall: the planner cannot be reached any more.
     """
+    engine = create_engine(options.engine, options.engine_options)
     store = Store(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     if part := shard_of(options.shard):
@@ -63,65 +56,17 @@ def score(options: ScoreOptions) -> ScoreSummary:
     if options.judge != NOBODY:
         judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
         store.check_judge(judge.run_record())
-    members = _start(store, options)
-    planner = members[0].planner
-    try:
+    with afar(store, options, engine) if engine.elsewhere else here(store, options) as askers:
+        planner = askers.planner
         inputs.salt = _register(store, planner, options)
         _warn_of_small_hazards(inputs, planner, questions)
-        roll_out(store, inputs, members, questions, options)
-        followed = _intervene(store, inputs, planner, questions, options) if options.intervene else {}
-    finally:
-        _close(members)
+        askers.roll_out(inputs, questions)
+        followed = dict(askers.intervene(inputs, questions)) if options.intervene else {}
     if judge is None:
         return summary(store, planner.name, NOBODY, questions, followed, 0)
     calibrated = trusted(store, judge, options.rubric)
     give_verdicts(store, inputs, judge, planner.name, questions, options)
     return summary(store, planner.name, judge.name, questions, followed, calibrated)
-
-
-def _start(store: Store, options: ScoreOptions) -> list[Member]:
-    """The planner, as often as it is to work side by side."""
-    open_one = partial(
-        open_planner,
-        options.planner,
-        options.planner_options,
-        options.name,
-        options.timeout_s,
-        options.max_answer_chars,
-        options.startup_timeout_s,
-        store.reply_cache,
-        options.runtime,
-        store.root / EXPORTS,
-    )
-    with waiting("the planner to start", options.quiet):
-        members = crew(open_one, options.workers or len(options.devices) or 1, options.devices)
-    try:
-        named = settled(store, members[0].planner)
-    except BaseException:
-        _close(members)
-        raise
-    return [replace(m, planner=replace(m.planner, name=named.name, hash=named.hash)) for m in members]
-
-
-def _close(members: list[Member]) -> None:
-    """Every one of them, also where one cannot be closed."""
-    with contextlib.ExitStack() as stack:
-        for member in members:
-            stack.callback(member.planner.close)
-
-
-def _intervene(
-    store: Store, inputs: RolloutInputs, planner: OpenPlanner, questions: Questions, options: ScoreOptions
-) -> dict[str, Rate]:
-    """By one command at a time, and one copy of the planner."""
-
-    def wait() -> None:
-        if not options.quiet:
-            print(f"cfgen: another command intervenes with '{planner.name}'; waiting for it", file=sys.stderr)
-
-    retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet)
-    with turn(store.root, f"intervening.{planner.name}", wait):
-        return intervene(store, inputs, planner, retrying, questions, options)
 
 
 def _warn_of_small_hazards(inputs: RolloutInputs, planner: OpenPlanner, questions: Questions) -> None:

@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from cfgen.cases.frames import frame_file
+from cfgen.cases.shards import FILE as SHARD
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image, read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json
@@ -35,6 +36,7 @@ from cfgen.records import (
     Rejection,
     ReviewFile,
     Rollout,
+    Shard,
     Stored,
     TraceVerdict,
     Verdict,
@@ -122,7 +124,8 @@ class Verification:
     def _cases(self, benchmark: Benchmark, plan: Sequence[Planned]) -> dict[str, tuple[str, ...]]:
         """Case -> its arms."""
         arms: dict[str, tuple[str, ...]] = {}
-        inside = len(benchmark.planned)
+        inside, shard = len(benchmark.planned), self.root / SHARD
+        part = shard.is_file() and self._record(shard, Shard)
         for index, planned in enumerate(plan):
             path = self.store.case_dir(planned.case_id) / "case.json"
             expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
@@ -130,7 +133,7 @@ class Verification:
                 file = self.root / (MARKER if index < inside else PLAN_FILE)
                 self._fault(file, f"case_id {planned.case_id} is not derived from its scene and hazard")
             if not path.is_file():
-                if not self.store.has_rejection(planned.case_id):
+                if not part and not self.store.has_rejection(planned.case_id):
                     self._fault(path, "is planned but missing; run the build again")
                 continue
             case = self._record(path, Case)

@@ -15,6 +15,7 @@ import pytest
 import cfgen
 from cfgen.core.errors import InputError, Shortfall
 from cfgen.core.locks import Claims
+from cfgen.core.shard import shard_of
 from cfgen.planners import crew as crews
 from cfgen.planners import devices, retries
 from cfgen.planners.answer import PlanFaultError
@@ -22,7 +23,7 @@ from cfgen.planners.crew import Member
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.registry import OpenPlanner, open_planner
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.rollouts.options import ScoreOptions, shard_of
+from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
 from cfgen.rollouts.runner import roll_out
@@ -200,17 +201,6 @@ def test_copies_share_the_questions_and_one_that_is_gone_loses_none(out: Path, m
     assert set(Slow.asked) == {o.token for o in (inputs.observation(q, Requirements()) for q in every)}
     assert by.total() - len(every) <= 2  # looks for wavering
     assert min(by[name] for name in "bcd") > 0
-
-
-def test_a_shard_asks_its_own_cases_and_the_files_of_two_are_the_whole(
-    out: Path, bench: Path, tmp_path: Path
-):
-    other = copy(bench, tmp_path / "other")
-    for folder, part in ((out, "1/2"), (other, "2/2")):
-        cfgen.score(folder, "cruise", shard=part, quiet=True)
-    one, two = ({p.relative_to(f) for p in f.glob("runs/cruise/*/*.json")} for f in (out, other))
-    assert len(one | two) == 10
-    assert not one & two
 
 
 # --- cards ----------------------------------------------------------------------------------------------

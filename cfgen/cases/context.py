@@ -208,6 +208,12 @@ def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, stri
     return contained(ask, where, {"hazard_id": hazard.id}, strict)
 
 
+def made_alike(root: Path) -> dict[str, str]:
+    """What must be the same wherever cases of a benchmark are made."""
+    benchmark = Store(root).benchmark
+    return {"taxonomy": merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only).hash}
+
+
 @lru_cache(maxsize=1)
 def build_context(settings: WorkerSettings) -> BuildContext:
     return BuildContext(settings)

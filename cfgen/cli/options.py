@@ -143,6 +143,17 @@ def add_network(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """``--engine`` and ``--engine-option``."""
+    parser.add_argument(
+        "--engine",
+        default="",
+        metavar="NAME",
+        help="who does the work side by side: serial, processes (default: on this machine), ray (a cluster)",
+    )
+    add_options(parser, "--engine-option", "engine, such as address=HOST:PORT")
+
+
 def add_startup(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--startup-timeout",

@@ -104,7 +104,8 @@ class InpainterRequirements:
         square: crops are square where the frame allows it.
         batch_size: cases per batch that serve it best.
         shadow: reach of the shadow that the mask leaves room for, as a multiple of the hazard's height.
-        processes: most worker processes that may run it at once; 0: one a core.
+        processes: most worker processes of a machine that may run it at once; 0: one a core.
+        model: it loads a model, one of which each machine or card may have; else ``processes`` holds for all machines.
         terms: names of options that change cost, speed or patience but no pixel: a build does not store them, and
             may be continued with others. Of these a build sets ``cache`` (a folder for what need not be made or
             paid for twice) and ``quiet`` where they are named and not given.
@@ -119,6 +120,7 @@ class InpainterRequirements:
     turn: float = 0.0
     batch_size: int = 1
     processes: int = 0
+    model: bool = False
     terms: tuple[str, ...] = ()
 
 

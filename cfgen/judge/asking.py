@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from cfgen.core import loop
+from cfgen.core.engines.protocol import default_jobs
 from cfgen.core.errors import Shortfall
 from cfgen.core.faults import ends_the_run
-from cfgen.core.parallel import default_jobs
 from cfgen.judge.payload import Pictures
 from cfgen.models.base import Ask, Model, Reply
 from cfgen.models.client import Client

@@ -1,12 +1,16 @@
 """rollouts -> trace verdicts: does each answer of a planner hang together? Readable top to bottom."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from cfgen.cases.context import made_alike
+from cfgen.core.engines.protocol import Engine, Wanted, WorkerDiedError
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.faults import contained
+from cfgen.core.faults import contained, fault_of
 from cfgen.core.files import read_each, read_record
 from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
@@ -27,11 +31,13 @@ def check_traces(
     quiet: bool = False,
     retry_failed: bool = False,
     strict: bool = False,
+    by: "Workers | None" = None,
 ) -> tuple[list[TraceVerdict], list[str]]:
     """Check what has not been checked; a rollout without a plan has no edges and is left out.
 
     Args:
         retry_failed: ask again where there was no usable reply. strict: let what breaks through, with its traceback.
+        by: workers elsewhere, each with a checker of its own.
 
     Returns:
         The verdicts that there are now, and what is wrong with rollouts that cannot be read.
@@ -49,24 +55,91 @@ def check_traces(
             f"planner '{planner}' has no plan in {store.root} for the arms {', '.join(arms)}; "
             f"{unscored(store, planner)}"
         )
-    cases = {case.case_id: case for case in store.cases()}
-    inputs = RolloutInputs(store, store.benchmark.seed)
-    todo = {_key(r): r for r in rollouts if r.case_id in cases and not _kept(store, checker, r, retry_failed)}
+    known = {*store.case_ids()}
+    todo = [r for r in rollouts if r.case_id in known and not _kept(store, checker, r, retry_failed)]
     progress = Progress(f"{checker.name}: traces", len(todo), quiet)
+    if by is None:
+        _check(store, checker, todo, progress.step, strict)
+    else:
+        _check_afar(store, checker, todo, progress.step, strict, by)
+    kept = (_kept(store, checker, r) for r in rollouts)
+    return [verdict for verdict in kept if verdict is not None], damaged
+
+
+def _check(
+    store: Store, checker: Checker, todo: Sequence[Rollout], step: Callable[[], None], strict: bool
+) -> None:
+    inputs, by_key = RolloutInputs(store, store.benchmark.seed), {_key(r): r for r in todo}
 
     def write(key: str, reply: TraceReply) -> None:
-        store.write_trace_verdict(_verdict(checker, todo[key], reply))
+        store.write_trace_verdict(_verdict(checker, by_key[key], reply))
 
     def done(key: str, reply: TraceReply) -> None:
         fault = contained(lambda: write(key, reply), f"trace {key}", strict=strict)
         if fault is not None:
             write(key, broken(checker.name, fault))
-        progress.step()
+        step()
 
-    items = [(key, _builder(inputs, cases[r.case_id], r)) for key, r in todo.items()]
-    checker.check(items, done, strict)
-    kept = (_kept(store, checker, r) for r in rollouts)
-    return [verdict for verdict in kept if verdict is not None], damaged
+    checker.check([(key, _builder(store, inputs, r)) for key, r in by_key.items()], done, strict)
+
+
+# --- elsewhere ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Workers:
+    """``make``: a checker, at a worker; the same as here."""
+
+    engine: Engine
+    make: Callable[[], Checker]
+
+
+#: traces that a worker checks at once
+_PIECE = 8
+_made: list[Checker] = []
+
+
+def _check_afar(
+    store: Store,
+    checker: Checker,
+    todo: Sequence[Rollout],
+    step: Callable[[], None],
+    strict: bool,
+    by: Workers,
+) -> None:
+    def lost(piece: Sequence[Rollout], error: WorkerDiedError) -> int:
+        if strict:
+            raise error
+        fault = fault_of(error, "worker of the engine")
+        for rollout in piece:
+            if _kept(store, checker, rollout) is None:
+                store.write_trace_verdict(_verdict(checker, rollout, broken(checker.model, fault)))
+        return len(piece)
+
+    root = store.root.absolute()
+    pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
+    wanted = Wanted(most=len(pieces), model=True, folders=(root,), same=partial(made_alike, root))
+    with by.engine.pool(wanted) as pool:
+        for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
+            for _ in range(count):
+                step()
+
+
+def _check_there(
+    root: Path, make: Callable[[], Checker], name: str, strict: bool, piece: Sequence[Rollout]
+) -> int:
+    """At a worker, which keeps its checker.
+
+    Raises:
+        InputError: it is another checker than where the command was given.
+    """
+    if not _made:
+        _made.append(make())
+    checker = _made[0]
+    if checker.name != name:
+        raise InputError(f"checker '{name}': a worker has '{checker.name}'; put the same files on every node")
+    _check(Store(root), checker, piece, lambda: None, strict)
+    return len(piece)
 
 
 def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem:
@@ -84,8 +157,8 @@ def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem
     )
 
 
-def _builder(inputs: RolloutInputs, case: Case, rollout: Rollout) -> Callable[[], TraceItem]:
-    return lambda: trace_item(inputs, case, rollout)
+def _builder(store: Store, inputs: RolloutInputs, rollout: Rollout) -> Callable[[], TraceItem]:
+    return lambda: trace_item(inputs, store.case(rollout.case_id), rollout)
 
 
 def _key(rollout: Rollout) -> str:

@@ -48,6 +48,9 @@ def build(
     attempts: int = 4,
     budget: float = 0.0,
     jobs: int = 0,
+    engine: str = "",
+    engine_options: Options = None,
+    shard: str = "",
     retry_faults: bool = False,
     strict: bool = False,
     offline: bool = False,
@@ -68,7 +71,9 @@ def build(
         decel_band: m/s^2 that a hazard may require. controls: also these arms, "null" and "nuisance".
         distances: also at these multiples of the distance, 0.2 to 5.
         attempts: tries at a case before it is refused. budget: dollars over all builds of it; 0 is no limit.
-        jobs: worker processes; 0 is one a core.
+        jobs: workers; 0 is one a core, or one a card where each loads a model.
+        engine: who does the work: "serial", "processes" of this machine (also ""), or "ray", a cluster.
+        shard: "2/8" makes only the second of eight parts of a round, in a folder of its own; see :func:`cfgen.merge`.
         retry_faults: try again what broke in an earlier build. strict: the first thing that breaks is raised.
         offline: send nothing off this machine. allow_hosts: reach only these; both hold while the call lasts.
 
@@ -87,9 +92,26 @@ def build(
     options = BuildOptions(**given)
     build_cases(options)
     made = Benchmark(options.out)
-    if made.shortfall:
+    if made.shortfall and not made.part_done:
         warn(f"{made.path}: {made.shortfall}", ShortfallWarning)
     return made
+
+
+@checked
+def merge(out: Place, shards: Sequence[Place]) -> "Benchmark":
+    """One benchmark in the new folder ``out`` of ``shards``: folders built with ``shard``, or copies so scored.
+
+    The merged folder of a build is that of one build after the same round, byte for byte but for times; :func:`build`
+    without ``shard`` makes what is missing and ends it.
+
+    Raises:
+        InputError: a part is missing or given twice, or they are of different builds.
+        StoreError: a part did not end, or ``out`` holds something.
+    """
+    from cfgen.library.benchmark import Benchmark
+    from cfgen.merging import merge as merge_parts
+
+    return Benchmark(merge_parts(Path(out), [Path(one) for one in shards]).root)
 
 
 @checked
@@ -115,6 +137,8 @@ def score(
     repeats: int = 1,
     workers: int | None = None,
     devices: Names = (),
+    engine: str = "",
+    engine_options: Options = None,
     shard: str = "",
     floor: str = "",
     timeout_s: float = 120.0,
@@ -145,7 +169,9 @@ def score(
         votes: replies of each judge model to each item. rubric: what they are asked, an installed one or a YAML file.
         arms: also "rerun", "null", "nuisance" and "hazard_d<factor>", where the benchmark has them.
         workers: copies of the planner that work side by side. devices: cards that they see, one each, in turn.
-        shard: "2/8" takes only the second of eight parts of the cases; the parts' files merge by copying them together.
+        engine: who asks: "serial", "processes" of this machine (also ""), or "ray": a copy of the planner on each card
+            or core of a cluster, ``workers`` at most.
+        shard: "2/8" takes only the second of eight parts of the cases; see :func:`cfgen.merge`.
         floor: what the response is held against: "mean" of the sham pairs' arms, one of "rerun", "null", "nuisance",
             or "worst". Declared with the first verdicts; "" keeps it, or takes the mean.
         timeout_s: for one answer; an object in this process is not stopped.

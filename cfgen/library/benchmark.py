@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen import records
+from cfgen.cases.shards import shard_in
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
 from cfgen.judge.stored import stored_verdicts
@@ -82,6 +83,12 @@ class Benchmark:
                 "--decel band, and run it again"
             )
         return ""
+
+    @property
+    def part_done(self) -> bool:
+        """Whether it is a shard of a build, with all its pairs tried."""
+        found = shard_in(self.store)
+        return found is not None and found.done
 
     @property
     def cases(self) -> list[BenchmarkCase]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cfgen.build import FIXED
+from cfgen.cases.same import FIXED
 from cfgen.core.errors import InputError
 from cfgen.core.warn import warn
 from cfgen.library.benchmark import Benchmark, Run

@@ -43,6 +43,8 @@ def check_traces(
     judge_options: Options = None,
     rubric: str = "faithfulness",
     arms: Names = ("original", "hazard"),
+    engine: str = "",
+    engine_options: Options = None,
     retry_failed: bool = False,
     strict: bool = False,
     offline: bool = False,
@@ -54,16 +56,20 @@ def check_traces(
     Args:
         planner: one that was scored. judge: a model judge. critic: in its place, the folder of a local model.
         rubric: one about traces. retry_failed: ask again where there was no usable reply.
+        engine: "ray": a critic, or a client of a judge, on each card or machine of a cluster.
 
     Raises:
-        InputError: no such planner, judge or rubric, both a judge and a critic, or neither.
+        InputError: no such planner, judge, rubric or engine, both a judge and a critic, or neither.
     """
+    from cfgen.core.engines.registry import create_engine
+    from cfgen.judge.traces import Workers
     from cfgen.judge.traces import check_traces as check
 
-    root = Path(bench)
+    root, who = Path(bench), create_engine(engine, engine_options)
     with limited(Network(offline, names(allow_hosts))):
-        checker = checker_of(root, judge, critic, judge_options, rubric)
-        found, damaged = check(root, planner, checker, names(arms), quiet, retry_failed, strict)
+        make = partial(checker_of, root.absolute(), judge, critic, judge_options, rubric)
+        checker, by = make(), Workers(who, make) if who.elsewhere else None
+        found, damaged = check(root, planner, checker, names(arms), quiet, retry_failed, strict, by)
     return TraceCheck(checker.name, tuple(found), tuple(damaged))
 
 

@@ -15,8 +15,8 @@ from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import (
     PLANNERS,
     SELECTION,
-    WEIGHTLESS,
     identifier,
+    is_weightless,
     open_planner,
 )
 from cfgen.planners.serving import class_of
@@ -42,7 +42,7 @@ def check_planner(
     if spec.startswith("verified:"):
         return name or _verified(spec, dict(options), startup_s)
     registered = spec in PLANNERS.names()
-    quick = registered and getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS
+    quick = is_weightless(spec)
     if spec.startswith("cmd:"):
         _command(spec)
     elif spec.startswith(("http://", "https://")):

@@ -47,8 +47,6 @@ PLANNERS = Registry(
     extras={"alpamayo": Extra("", "alpamayo1_5|alpamayo_r1"), "navsim": Extra("", "navsim")},
 )
 
-#: modules of planners that are quick and cannot hang: they run in this process
-WEIGHTLESS = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
 MAX_TIMEOUT_S = 604_800.0  # a week
 
 Answers = Sequence[str | Response | PlanFaultError]
@@ -148,12 +146,18 @@ def open_planner(
         # what asks a model through cfgen's client may ask one on this machine, and keeps replies in the benchmark
         runtime = replace(runtime, trusted=True)
     legacy = {"spec": spec, "options": decisive}
-    if getattr(PLANNERS.get(spec), "__module__", "") in WEIGHTLESS:
+    if is_weightless(spec):
         return _in_process(spec, PLANNERS.get(spec), (), name, hash_json(legacy), options)
     if runtime.python and not runtime.trusted:
         return _isolated(spec, (PLANNERS.place(spec), options), decisive, name, legacy, limits, runtime)
     made = ("cfgen.planners.registry:make_registered", {"name": spec, "options": options})
     return _isolated(spec, made, decisive, name, legacy, limits, runtime)
+
+
+def is_weightless(spec: str) -> bool:
+    """Whether it is quick and cannot hang: it runs in this process."""
+    modules = ("cfgen.planners.builtin", "cfgen.planners.responders", "cfgen.planners.reactive")
+    return spec in PLANNERS.builtin and PLANNERS.get(spec).__module__ in modules
 
 
 def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,8 +374,7 @@ def _make_outputs(path: str, max_chars: int, exports: Path | None) -> Planner:
 
 
 def make_registered(name: str, options: Mapping[str, Any]) -> Planner:
-    made: Planner = PLANNERS.get(name)(**options)
-    return made
+    return PLANNERS.get(name)(**options)
 
 
 def _source_hash(spec: str) -> str:

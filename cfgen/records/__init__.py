@@ -70,6 +70,7 @@ from cfgen.records.runs import (
 )
 from cfgen.records.sampling import Sampling, Stratum, StratumOutcome
 from cfgen.records.scenes import Camera, Frame, Motion, Scene
+from cfgen.records.shards import Shard
 from cfgen.records.traces import Claims, Edge, EdgeRating, EdgeRatingFile, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
 
@@ -147,6 +148,7 @@ __all__ = [
     "Scene",
     "Score",
     "Sha256",
+    "Shard",
     "Size",
     "Spent",
     "Stored",

@@ -33,6 +33,9 @@ class ScoreOptions:
     #: copies of the planner that work side by side; None: one, or one for each of ``devices``, the cards that they see
     workers: int | None = None
     devices: tuple[str, ...] = ()
+    #: who asks: a name of :mod:`cfgen.core.engines.registry`
+    engine: str = ""
+    engine_options: dict[str, Any] = field(default_factory=dict)
     #: "2/8": only the second of eight parts of the cases; "": all
     shard: str = ""
     #: what the response is held against; "" keeps what was declared, or declares the mean
@@ -89,17 +92,3 @@ class ScoreOptions:
             network=(self.planner_network and not self.offline) or bool(self.allow_hosts),
             memory=int((self.planner_memory or 0) * 1e9),
         )
-
-
-def shard_of(text: str) -> tuple[int, int] | None:
-    """ "2/8" is (2, 8): the second of eight parts; "" is None.
-
-    Raises:
-        InputError: something else.
-    """
-    if not text:
-        return None
-    index, _, count = text.partition("/")
-    if not (index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
-        raise InputError(f"--shard: expected I/N with 1 <= I <= N, such as 2/8, found '{text}'")
-    return int(index), int(count)

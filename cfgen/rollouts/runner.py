@@ -50,27 +50,27 @@ def roll_out(
     """
     planner = members[0].planner
     inputs.check(questions, planner.needs)
-    wanted = partial(_wanted, store, planner.name, options, time.time())
+    wanted = partial(is_wanted, store, planner.name, options, time.time())
     todo = questions.only(wanted).apart()
-    progress = _Progress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
+    progress = SharedProgress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
 
     def wait(others: int) -> None:
         if not options.quiet:
             print(f"cfgen: waiting for {others} answers that another command has in hand", file=sys.stderr)
 
     with Queue(store, planner.name, todo.each_key(), wanted, progress.step, wait, todo.scene) as queue:
-        askers = [_Asker(store, inputs, member, todo, queue, progress, options) for member in members]
+        askers = [Asker(store, inputs, member, todo, queue, progress, options) for member in members]
         if len(askers) == 1:
             askers[0].run(tests_determinism=True)
         else:
             _together(askers, queue)
 
 
-def _together(askers: Sequence["_Asker"], queue: Queue) -> None:
+def _together(askers: Sequence["Asker"], queue: Queue) -> None:
     """Each in a thread of its own; what one raises stops the others once they have the answers they wait for."""
     raised: list[BaseException] = []
 
-    def work(asker: "_Asker", first: bool) -> None:
+    def work(asker: "Asker", first: bool) -> None:
         try:
             asker.run(tests_determinism=first)
         except BaseException as error:
@@ -90,7 +90,7 @@ def _together(askers: Sequence["_Asker"], queue: Queue) -> None:
         raise raised[0]
 
 
-class _Progress:
+class SharedProgress:
     """Progress that several askers share."""
 
     def __init__(self, progress: Progress) -> None:
@@ -104,7 +104,7 @@ class _Progress:
             self.counts.step(f"({self._failed} failed: {self._reason[:60]})" if self._failed else "")
 
 
-class _Asker:
+class Asker:
     """Asks one copy of a planner, question after question; the next frames are read while it thinks."""
 
     def __init__(
@@ -114,15 +114,16 @@ class _Asker:
         member: Member,
         questions: Questions,
         queue: Queue,
-        progress: _Progress,
+        progress: SharedProgress,
         options: ScoreOptions,
+        memory: Memory | None = None,
     ) -> None:
         planner = member.planner
         retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet, queue.stopped)
         self._store, self._inputs, self._member = store, inputs, member
         self._questions, self._queue, self._progress = questions, queue, progress
-        self._memory = Memory(planner)
-        self._desk = _Desk(inputs, planner, retrying, options.strict)
+        self._memory = memory or Memory(planner)
+        self._desk = Desk(inputs, planner, retrying, options.strict)
 
     def run(self, tests_determinism: bool) -> None:
         """Until no question is left.
@@ -186,7 +187,7 @@ def gone_short(planner: OpenPlanner, gone: PlannerGoneError, progress: Progress)
     )
 
 
-def _wanted(store: Store, planner: str, options: ScoreOptions, since: float, key: QuestionKey) -> bool:
+def is_wanted(store: Store, planner: str, options: ScoreOptions, since: float, key: QuestionKey) -> bool:
     """Whether a question is to be asked.
 
     Args:
@@ -209,7 +210,7 @@ def _keep(store: Store, rollout: Rollout) -> None:
 
 
 def _warn_if_it_wavers(
-    desk: "_Desk", planner: OpenPlanner, asked: tuple[QuestionKey, Made], first: Rollout
+    desk: "Desk", planner: OpenPlanner, asked: tuple[QuestionKey, Made], first: Rollout
 ) -> None:
     """A planner that calls itself deterministic answers the same question under the same seed the same way."""
     if first.status == "failed":
@@ -222,7 +223,7 @@ def _warn_if_it_wavers(
         )
 
 
-class _Desk:
+class Desk:
     """Puts questions to a planner and writes down what comes back."""
 
     def __init__(self, inputs: RolloutInputs, planner: OpenPlanner, retrying: Retrying, strict: bool) -> None:
@@ -236,11 +237,11 @@ class _Desk:
 
     def _rollout(self, key: QuestionKey, answer: Answer) -> Rollout:
         if isinstance(answer, Fault):
-            return self._failed(key, answer)
+            return self.failed(key, answer)
         made = contained(
             lambda: self._read(key, answer), "reading the answer", self._inputs(key), self._strict
         )
-        return self._failed(key, made) if isinstance(made, Fault) else made
+        return self.failed(key, made) if isinstance(made, Fault) else made
 
     def _read(self, key: QuestionKey, answer: str | Any) -> Rollout:
         kept: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
@@ -252,7 +253,7 @@ class _Desk:
             return self._record(key, status="failed", reason=str(fault), failure=fault.kind, **kept)
         return self._record(key, status="ok", plan=plan, **kept)
 
-    def _failed(self, key: QuestionKey, fault: Fault) -> Rollout:
+    def failed(self, key: QuestionKey, fault: Fault) -> Rollout:
         fault = fault.model_copy(update={"inputs": {**self._inputs(key), **fault.inputs}})
         reason = f"cfgen broke: {fault}"
         return self._record(key, status="failed", reason=reason, failure="fault", fault=fault)

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cfgen.build import KEPT, BuildOptions, build
+from cfgen.build import BuildOptions, build
 from cfgen.cases.frames import LAYER, MASK, frame_file
 from cfgen.cases.gates import extra_gates
+from cfgen.cases.same import KEPT
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record
 from cfgen.core.hashing import hash_image, hash_json

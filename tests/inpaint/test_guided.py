@@ -1,15 +1,15 @@
 """Guided mode, with inpainters made up here: what the guide draws, what the other is asked, what is pasted."""
 
 import shutil
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cfgen.build import BuildOptions, build
+from cfgen.core.engines import processes
+from cfgen.core.engines.processes import Workers
 from cfgen.core.errors import InputError
-from cfgen.core.parallel import Workers
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
@@ -158,7 +158,7 @@ def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
             used.append(jobs)
             super().__init__(1)
 
-    monkeypatch.setattr(sys.modules["cfgen.build"], "Workers", Here)
+    monkeypatch.setattr(processes, "Workers", Here)
     for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
         shutil.copytree(scene, tmp_path / "scenes" / scene.name)
     options = BuildOptions(

@@ -261,7 +261,7 @@ def test_a_server_elsewhere_is_refused_before_it_is_asked():
 
 CHILD = """
 from cfgen.core.network import Network, limited
-from cfgen.core.parallel import Workers
+from cfgen.core.engines.processes import Workers
 from tests.models.nosy_planners import work
 
 with limited(Network(offline=True)), Workers(2) as workers:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cfgen.cli.options import (
     Command,
+    add_engine,
     add_network,
     add_options,
     add_perception,
@@ -93,6 +94,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="stop cleanly before the inpainter has cost more, over all builds of this benchmark",
     )
     parser.add_argument("--jobs", type=int, default=0, help="worker processes (default: one a core)")
+    add_engine(parser)
+    parser.add_argument(
+        "--shard",
+        default="",
+        metavar="I/N",
+        help="only the I-th of N parts of a round, in a folder of its own, for machines that share no disk; then: "
+        "cfgen merge",
+    )
     parser.add_argument(
         "--retry-faults",
         action="store_true",
@@ -193,6 +202,9 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
         attempts=arguments.attempts,
         budget=arguments.budget,
         jobs=arguments.jobs,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
+        shard=arguments.shard,
         retry_faults=arguments.retry_faults,
         strict=arguments.strict,
         offline=arguments.offline,
@@ -204,6 +216,10 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
     missing = Counter(arm for case in made for arm in case.record.arms_missing)
     for arm, count in sorted(missing.items()):
         print(f"\narm '{arm}' is missing in {count} of {len(made)} cases; each case.json says why")
+    if made.part_done:
+        print(f"\nshard {arguments.shard} is done: {len(made)} cases in {arguments.out}. When all are:")
+        print("  cfgen merge OUT SHARD SHARD ...")
+        return 0
     if made.shortfall:
         raise Shortfall(made.shortfall)
     print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")

@@ -17,6 +17,10 @@ _LISTS = {
         "see the road in frames: cfgen build --perception NAME",
         "cfgen.perception.registry:PERCEIVERS",
     ),
+    "engine": (
+        "do the work side by side: cfgen build, score, traces --engine NAME",
+        "cfgen.core.engines.registry:ENGINES",
+    ),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
     "anonymizer": (
         "find faces and plates to blur: cfgen scenes import --anonymize NAME",

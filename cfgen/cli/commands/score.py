@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cfgen.cli.options import (
+    add_engine,
     add_network,
     add_options,
     add_rubric,
@@ -103,11 +104,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         metavar="0,1,2",
         help="cards, as nvidia-smi numbers them: a worker on each in turn, which sees that one alone",
     )
+    add_engine(parser)
     parser.add_argument(
         "--shard",
         default="",
         metavar="I/N",
-        help="only the I-th of N parts of the cases, for machines that share no disk",
+        help="only the I-th of N parts of the cases, for machines that share no disk; then: cfgen merge",
     )
     parser.add_argument("--timeout", type=seconds, default=120.0, metavar="S", help="seconds for one answer")
     add_startup(parser)
@@ -156,6 +158,8 @@ def _score(arguments: argparse.Namespace) -> int:
         repeats=arguments.repeats,
         workers=arguments.workers,
         devices=arguments.devices,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
         shard=arguments.shard,
         floor=arguments.floor,
         timeout_s=arguments.timeout,
@@ -203,6 +207,8 @@ def _again(arguments: argparse.Namespace) -> str:
     words += ["--repeats", str(arguments.repeats)] if arguments.repeats != 1 else []
     words += ["--workers", str(arguments.workers)] if arguments.workers else []
     words += ["--devices", ",".join(arguments.devices)] if arguments.devices else []
+    words += ["--engine", arguments.engine] if arguments.engine else []
+    words += [w for option in arguments.engine_option for w in ("--engine-option", option)]
     words += ["--shard", arguments.shard] if arguments.shard else []
     words += ["--floor", arguments.floor] if arguments.floor else []
     words += ["--offline"] if arguments.offline else []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cfgen.cli.options import (
     Command,
     add_allowed_licences,
+    add_engine,
     add_network,
     add_options,
     names,
@@ -139,6 +140,7 @@ def _register_check(parser: argparse.ArgumentParser) -> None:
         help="what is asked: faithfulness (default), or another one about traces; see: cfgen rubric list",
     )
     parser.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
+    add_engine(parser)
     parser.add_argument(
         "--retry-failed", action="store_true", help="ask again where there was no usable reply"
     )
@@ -295,6 +297,8 @@ def _traces(arguments: argparse.Namespace) -> int:
         judge_options=parse_options(arguments.judge_option, "--judge-option"),
         rubric=arguments.rubric,
         arms=arguments.arms,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
         retry_failed=arguments.retry_failed,
         strict=arguments.strict,
         offline=arguments.offline,

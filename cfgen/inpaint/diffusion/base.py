@@ -85,7 +85,7 @@ class Diffusion:
         self.options: Mapping[str, Any] = self.settings.model_dump(mode="json")
         size = self.settings.batch_size
         self.needs = InpainterRequirements(
-            context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1, terms=_TERMS
+            context=0.6, min_side=192, batch_size=_IN_HAND * size, processes=1, model=True, terms=_TERMS
         )
         self._batches = Batches(size)
 

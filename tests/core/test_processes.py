@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from cfgen.core.engines.processes import Workers
 from cfgen.core.errors import MissingExtraError
-from cfgen.core.parallel import Workers
 
 
 def square(x: int) -> int:
@@ -51,7 +51,7 @@ def test_a_death_that_was_not_the_items_fault_costs_nothing(tmp_path):
 
 def test_a_script_needs_no_guard_but_its_work_comes_from_a_module(tmp_path):
     script = (
-        "import math\nfrom cfgen.core.parallel import Workers\nfrom cfgen.core.errors import CfgenError\n"
+        "import math\nfrom cfgen.core.engines.processes import Workers\nfrom cfgen.core.errors import CfgenError\n"
         "def here(x):\n    return x\n"
         "for work in (math.sqrt, here):\n"
         "    try:\n        with Workers(2) as workers:\n            print(list(workers.run(work, [4.0], print)))\n"
@@ -120,7 +120,7 @@ def test_an_interrupt_ends_the_run(tmp_path):
         "def work(x):\n    time.sleep(0.05)\n    (out / str(x)).touch()\n    return x\n"
     )
     (tmp_path / "main.py").write_text(
-        "from cfgen.core.parallel import Workers\nfrom slow_work import work\n"
+        "from cfgen.core.engines.processes import Workers\nfrom slow_work import work\n"
         "with Workers(2) as workers:\n    list(workers.run(work, range(10_000), print))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["."])}
@@ -167,7 +167,7 @@ def work(out):
 MAIN = """
 import sys
 from cfgen.core.interrupts import heard
-from cfgen.core.parallel import Workers
+from cfgen.core.engines.processes import Workers
 from slow import work
 def go():
     with Workers(2) as workers:

@@ -1,19 +1,17 @@
 """The same work, serial or in processes: results come as they are ready; an interrupt loses only work in hand."""
 
 import contextlib
-import os
-import pickle
 import signal
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from cfgen.core import processes
+from cfgen.core.engines.protocol import Wanted, WorkerDiedError, default_jobs
+from cfgen.core.engines.told import Told, answer, question
 from cfgen.core.errors import CfgenError
-from cfgen.core.faults import words
 from cfgen.core.network import obey
 
 T = TypeVar("T")
@@ -22,13 +20,23 @@ R = TypeVar("R")
 _SPAWN = processes.context()
 
 
-class WorkerDiedError(Exception):
-    """The process that did a piece of work ended in the middle of it: killed for want of memory, or crashed."""
+class Serial:
+    """one piece of work after another, in this process"""
+
+    elsewhere = False
+
+    def pool(self, wanted: Wanted) -> "Workers":
+        return Workers(1)
 
 
-def default_jobs() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+class Processes:
+    """processes of this machine, one a core"""
+
+    elsewhere = False
+
+    def pool(self, wanted: Wanted) -> "Workers":
+        jobs = wanted.jobs or (1 if wanted.model else default_jobs())  # a model takes the whole machine
+        return Workers(min(jobs, wanted.most or jobs))
 
 
 class Workers:
@@ -56,14 +64,7 @@ class Workers:
     def run(
         self, work: Callable[[T], R], items: Iterable[T], lost: Callable[[T, WorkerDiedError], R]
     ) -> Iterator[R]:
-        """``work(item)`` for every item, in any order. ``work`` and items must pickle when ``jobs`` > 1.
-
-        A worker's exception is raised here. An item whose worker died is tried again when all others are done, with
-        nothing beside it; what kills that one too is given to ``lost``, here, for its result.
-
-        Raises:
-            CfgenError: workers cannot start at all.
-        """
+        """See :meth:`cfgen.core.engines.protocol.Pool.run`. An item is tried again with nothing beside it."""
         if self.jobs <= 1:
             yield from map(work, items)
             return
@@ -114,25 +115,6 @@ class Workers:
             raise
 
 
-class _There(Exception):  # noqa: N818 - not raised: the cause of what is
-    """Where it was raised in the worker."""
-
-    def __str__(self) -> str:
-        return f"\n{self.args[0]}"
-
-
-class _Told:
-    """What came of one item, across the border between processes: a result, or an error with its traceback."""
-
-    def __init__(self, result: Any = None, error: Exception | None = None, trace: str = "") -> None:
-        self._result, self._error, self._trace = result, error, trace
-
-    def result(self) -> Any:
-        if self._error is not None:
-            raise self._error from _There(self._trace)
-        return self._result
-
-
 class _Worker:
     """One process, which does one item at a time."""
 
@@ -150,11 +132,11 @@ class _Worker:
 
     def give(self, work: Callable[[T], Any], item: T) -> None:
         self.busy = True
-        data = pickle.dumps((work, item))
+        data = question(work, item)
         with contextlib.suppress(OSError):  # it has died: heard of next
             self._pipe.send_bytes(data)
 
-    def hear(self) -> _Told | WorkerDiedError | None:
+    def hear(self) -> Told | WorkerDiedError | None:
         """None: it has started.
 
         Raises:
@@ -163,7 +145,7 @@ class _Worker:
         try:
             if not self._pipe.poll():  # what it forked may hold the pipe open
                 raise EOFError
-            told: _Told | None = self._pipe.recv()
+            told: Told | None = self._pipe.recv()
         except (EOFError, OSError):
             self.process.join()
             self.dead = True
@@ -192,30 +174,7 @@ def _serve(pipe: Connection) -> None:
     with contextlib.suppress(EOFError, OSError):  # nobody listens any more
         pipe.send(None)
         while True:
-            pipe.send_bytes(_answer(pipe.recv_bytes()))
-
-
-def _answer(asked: bytes) -> bytes:
-    try:
-        work, item = pickle.loads(asked)
-    except Exception as error:
-        refusal = CfgenError(
-            f"worker processes cannot start ({error}): what they do must come from a module that can be imported; or "
-            "use one process (--jobs 1)"
-        )
-        return pickle.dumps(_Told(error=refusal))
-    try:
-        return pickle.dumps(_Told(work(item)))
-    except BaseException as error:
-        return pickle.dumps(_Told(error=_portable(error), trace=traceback.format_exc()))
-
-
-def _portable(error: BaseException) -> Exception:
-    """The error; what cannot cross to another process, or would end that one, is told in words."""
-    with contextlib.suppress(Exception):
-        if isinstance(error, Exception) and isinstance(pickle.loads(pickle.dumps(error)), type(error)):
-            return error
-    return RuntimeError(f"{type(error).__qualname__}: {words(error)}")
+            pipe.send_bytes(answer(pipe.recv_bytes()))
 
 
 def _how(code: int | None) -> str:

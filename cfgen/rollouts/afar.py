@@ -1,0 +1,249 @@
+"""Questions to a planner on other machines: each worker of an engine opens a copy of it and asks piece after piece."""
+
+import atexit
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from cfgen.cases.context import made_alike
+from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
+from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.faults import fault_of
+from cfgen.core.files import read_record
+from cfgen.core.processes import importable
+from cfgen.core.progress import Progress
+from cfgen.core.shard import shard_of
+from cfgen.metrics.rates import Rate
+from cfgen.planners.crew import Member
+from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
+from cfgen.planners.retries import Retrying
+from cfgen.records import PlannerRun, Rollout
+from cfgen.rollouts.askers import intervene_in_turn, opener
+from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
+from cfgen.rollouts.options import ScoreOptions
+from cfgen.rollouts.passes import Memory
+from cfgen.rollouts.questions import QuestionKey, Questions
+from cfgen.rollouts.queue import Queue
+from cfgen.rollouts.runner import Asker, Desk, SharedProgress, is_wanted
+from cfgen.rollouts.versions import settled
+from cfgen.store import Store
+
+#: questions of a piece, or a planner's batch where that is more
+PIECE = 4
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker needs to know to ask. ``name``, ``hash``: under which answers are kept; ``since``: as in
+    :func:`cfgen.rollouts.runner.is_wanted`."""
+
+    options: ScoreOptions
+    name: str = ""
+    hash: str = ""
+    since: float = 0.0
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Questions in their order, and the scenes of their cases. ``first``: of all."""
+
+    keys: tuple[QuestionKey, ...]
+    scenes: dict[str, str]
+    first: bool = False
+
+
+class Afar:
+    """See :class:`cfgen.rollouts.askers.Askers`; the planner is opened by the workers of ``pool`` alone."""
+
+    def __init__(self, store: Store, options: ScoreOptions, pool: Pool) -> None:
+        self._store, self._options, self._pool = store, options, pool
+        self._task = Task(options)
+        found = self._by_one(describe)
+        assert isinstance(found, OpenPlanner)
+        self.planner = settled(store, found)
+        self._task = Task(options, self.planner.name, self.planner.hash, time.time())
+
+    def roll_out(self, inputs: RolloutInputs, questions: Questions) -> None:
+        """Raises: as :func:`cfgen.rollouts.runner.roll_out`."""
+        planner, options = self.planner, self._options
+        inputs.check(questions, planner.needs)
+        wanted = partial(is_wanted, self._store, planner.name, options, self._task.since)
+        todo = questions.only(wanted).apart()
+        progress = SharedProgress(Progress(f"{planner.name}: plans", len(todo), options.quiet))
+        left: list[QuestionKey] = []
+
+        def lost(piece: Piece, error: WorkerDiedError) -> list[Rollout | None]:
+            """The first that has no answer was being asked; the others are put again."""
+            if options.strict:
+                raise error
+            waiting = [key for key in piece.keys if wanted(key)]
+            guilty = waiting[: planner.needs.batch_size]
+            left.extend(waiting[len(guilty) :])
+            desk = Desk(inputs, planner, Retrying(planner, 0, quiet=True), options.strict)
+            broken = [desk.failed(key, fault_of(error, "worker of the engine")) for key in guilty]
+            for rollout in broken:
+                self._store.write_rollout(rollout)
+            return [*broken, *[None] * (len(piece.keys) - len(waiting))]
+
+        keys: Iterable[QuestionKey] = todo.each_key()
+        while True:
+            for told in self._pool.run(partial(ask, self._task), self._pieces(keys, questions), lost):
+                for rollout in told:
+                    progress.step(rollout)
+            if not left:
+                return
+            keys, left[:] = tuple(left), []
+
+    def intervene(self, inputs: RolloutInputs, questions: Questions) -> Mapping[str, Rate]:
+        found = self._by_one(intervene_there)
+        assert isinstance(found, Mapping)
+        return found
+
+    def _pieces(self, keys: Iterable[QuestionKey], questions: Questions) -> Iterator[Piece]:
+        rest, first = iter(keys), True
+        while taken := tuple(islice(rest, max(PIECE, self.planner.needs.batch_size))):
+            yield Piece(taken, {key.case_id: questions.scene(key.case_id) for key in taken}, first)
+            first = False
+
+    def _by_one(self, work: "object") -> object:
+        """What one worker does of it.
+
+        Raises:
+            CfgenError: it killed two workers.
+        """
+
+        def lost(_: Task, error: WorkerDiedError) -> object:
+            raise CfgenError(
+                f"planner '{self._options.planner}': a worker of engine '{self._options.engine}' died twice while it "
+                f"was opened or asked ({error}); look at that machine's memory and Ray's logs"
+            )
+
+        return next(iter(self._pool.run(work, [self._task], lost)))  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
+    """
+    Raises:
+        InputError: the planner is an object of this process, or cards are named, which the engine deals out.
+    """
+    if isinstance(options.planner, type):
+        options = replace(options, planner=importable(options.planner))
+    if not isinstance(options.planner, str):
+        raise InputError(
+            f"--engine {options.engine}: expected a planner that other machines can open by its name, found an object "
+            "of this process; move its class to a module and pass package.module:Class"
+        )
+    if options.devices:
+        raise InputError(
+            f"--engine {options.engine}: cards are dealt out by the cluster; leave --devices out and say how many by "
+            "--workers"
+        )
+    options = replace(options, bench=store.root.absolute(), quiet=True)
+    wanted = Wanted(
+        jobs=options.workers or 0,
+        model=not is_weightless(str(options.planner)),
+        folders=(options.bench,),
+        same=partial(made_alike, options.bench),
+    )
+    with engine.pool(wanted) as pool:
+        yield Afar(store, options, pool)
+
+
+# --- at a worker ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """One copy of the planner, for as long as its worker lives."""
+
+    options: ScoreOptions
+    planner: OpenPlanner
+    memory: Memory
+
+
+_opened: list[_Opened] = []
+
+
+def _open(task: Task) -> _Opened:
+    """
+    Raises:
+        InputError: it is not the planner that the others ask.
+    """
+    if not (_opened and _opened[0].options == task.options):
+        while _opened:
+            _opened.pop().planner.close()
+        planner = opener(Store(task.options.bench), task.options)()
+        atexit.register(planner.close)
+        _opened.append(_Opened(task.options, planner, Memory(planner)))
+    found = _opened[0]
+    if task.hash and task.hash not in (found.planner.hash, found.planner.legacy_hash):
+        raise InputError(
+            f"planner '{task.name}': a worker of engine '{task.options.engine}' has another version of it (its files, "
+            "packages or weights differ from those of the first); install the same on every node"
+        )
+    return found
+
+
+def describe(task: Task) -> OpenPlanner:
+    """The planner without what only its own process can do."""
+    return replace(_open(task).planner, ask=_nobody, close=_nothing, renew=_nothing)
+
+
+def _nobody(_: object) -> Answers:
+    raise RuntimeError("a planner of another machine is asked there")
+
+
+def _nothing() -> None:
+    pass
+
+
+def ask(task: Task, piece: Piece) -> list[Rollout | None]:
+    """What was answered; None for a question that another command has put."""
+    opened, store, options = _open(task), Store(task.options.bench), task.options
+    planner = replace(opened.planner, name=task.name, hash=task.hash)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    inputs.salt = _salt(store, planner)
+    questions = Questions(store.case, {}, 1, piece.scenes)
+    told = _Told(len(piece.keys))
+    wanted = partial(is_wanted, store, task.name, options, task.since)
+    with Queue(store, task.name, iter(piece.keys), wanted, told.step, _wait, questions.scene) as queue:
+        member = Member(planner)
+        asker = Asker(store, inputs, member, questions, queue, told, options, opened.memory)
+        asker.run(tests_determinism=piece.first)
+    return told.found
+
+
+def intervene_there(task: Task) -> dict[str, Rate]:
+    opened, store, options = _open(task), Store(task.options.bench), task.options
+    planner = replace(opened.planner, name=task.name, hash=task.hash)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    inputs.salt = _salt(store, planner)
+    questions = arm_inputs(store, options.arms, options.repeats)
+    if part := shard_of(options.shard):
+        questions = questions.shard(*part)
+    return intervene_in_turn(store, inputs, planner, questions, options)
+
+
+def _salt(store: Store, planner: OpenPlanner) -> str | None:
+    return None if planner.trusted else read_record(store.planner_run_path(planner.name), PlannerRun).salt
+
+
+def _wait(_: int) -> None:
+    pass
+
+
+class _Told(SharedProgress):
+    """Keeps what is to be told to who gave the piece."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__(Progress("", total, quiet=True))
+        self.found: list[Rollout | None] = []
+
+    def step(self, rollout: Rollout | None = None) -> None:
+        super().step(rollout)
+        short = rollout and rollout.model_copy(update={"text": "", "plan": None, "report": {}})
+        self.found.append(short)
