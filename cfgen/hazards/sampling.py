@@ -4,7 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from cfgen.core.hashing import derive_seed
+from cfgen.core.hashing import derive_seed, seeds_after
 
 Pair = tuple[str, str]
 #: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the build.
@@ -51,7 +51,7 @@ def plan_round(
             continue
         fewest = min((hazard_cases[h], hazard_refusals[h]) for h in left)
         tied = [h for h in left if (hazard_cases[h], hazard_refusals[h]) == fewest]
-        hazard = min(tied, key=lambda h: derive_seed(seed, scene, h))
+        hazard = min(tied, key=seeds_after(seed, scene))
         pairs.append((scene, hazard))
         done.add(hazard)
         hazard_cases[hazard] += 1
