@@ -4,7 +4,8 @@ The cases are tiny: pictures of 32x18 pixels, and records that are copies of one
 scenes are looked at, the plan is made, records are written, tallied, verified and reported as always. One pair in 20 is
 refused, so that there are further rounds. Each phase runs in a process of its own.
 
-Usage: python benchmarks/scale.py FOLDER N [N ...]     (FOLDER is emptied; the table is printed and kept as scale.json)
+Usage: python benchmarks/scale.py FOLDER N [N ...]     (the table is printed and kept as FOLDER/scale.json)
+SCALE_WITHOUT=answers,report leaves phases out.
 """
 
 import importlib
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-PHASES = ("scenes", "build", "resume", "again", "verify", "answers", "report", "list", "relist")
+PHASES = ("scenes", "build", "resume", "again", "list", "relist", "verify", "answers", "report")
 _SIZE = (18, 32)
 _PLANNER, _JUDGE = "cruise", "offline"
 #: one pair in so many is refused
@@ -70,52 +71,65 @@ class TinyCases:
 
     def __init__(self, root: Path) -> None:
         from cfgen.core.files import png_bytes
+        from cfgen.core.hashing import hash_bytes
         from cfgen.store import Store
 
         [case] = Store(root).cases()
         told = {**case.provenance.report, "perception": {"name": "colour"}}
-        self.case = case.model_copy(
-            update={"provenance": case.provenance.model_copy(update={"report": told})}
-        )
         frame = np.random.default_rng(0).integers(0, 256, (*_SIZE, 3), np.uint8)
         mask = np.zeros(_SIZE, np.uint8)
         mask[5:8, 5:8] = 255
         pixels = {"original": frame, "augmented": frame ^ mask[..., None], "mask": mask}
         self.files = {f"{name}.png": png_bytes(image) for name, image in pixels.items()}
-        self.first = 0.0
+        hashes = {name: hash_bytes(data) for name, data in self.files.items()}
+        self.case = {**case.model_dump(mode="json"), "files": hashes}
+        self.case["provenance"]["report"] = told
+        self.hazards: dict[str, tuple[dict[str, Any], str]] = {}
+        self.first = self.to_first = 0.0
 
     def __call__(self, settings: Any, batch: Sequence[Any]) -> list[Any]:
         from cfgen.cases.builder import Outcome
         from cfgen.cases.context import build_context
         from cfgen.core.hashing import derive_seed
         from cfgen.records import Rejection
-        from cfgen.scenes.folder import copy_scene
 
         context, outcomes = build_context(settings), []
         for planned in batch:
-            folder, names = context.scene(planned.scene_id), planned.model_dump()
-            told = {key: names[key] for key in ("case_id", "scene_id")}
+            told = {"case_id": planned.case_id, "scene_id": planned.scene_id}
             if derive_seed("refused", planned.case_id) % _REFUSED == 0:
                 refusal = Rejection(**told, hazard_id=planned.hazard_id, reason="no placement: too narrow")
                 context.store.write_rejection(refusal)
                 outcomes.append(Outcome(planned, "refused", refusal.reason))
                 continue
-            copy_scene(folder, context.store.scene_dir(planned.scene_id))
-            context.store.write_case(self._case(context, planned, told), self.files)
+            self._write(context, planned, told)
             outcomes.append(Outcome(planned, "accepted"))
-            self.first = self.first or time.time()
+            if not self.first:
+                self.first, self.to_first = time.time(), time.process_time()
         return outcomes
 
-    def _case(self, context: Any, planned: Any, told: dict[str, str]) -> Any:
+    def _write(self, context: Any, planned: Any, told: dict[str, str]) -> None:
+        """Scene, pictures and record as a build writes them, but with the least work."""
+        from cfgen.core.files import write_bytes
         from cfgen.core.hashing import hash_json
 
-        hazard = context.taxonomy.get(planned.hazard_id)
-        of = {
-            "scene_hash": context.benchmark.scenes[planned.scene_id],
-            "hazard_hash": hash_json(hazard),
-        }
-        provenance = self.case.provenance.model_copy(update=of)
-        return self.case.model_copy(update={**told, "hazard": hazard, "provenance": provenance})
+        store, scene = context.store, context.store.scene_dir(planned.scene_id)
+        if not scene.is_dir():
+            scene.mkdir(parents=True)
+            for path in Path(context._folders[planned.scene_id]).iterdir():
+                os.link(path, scene / path.name)
+        if planned.hazard_id not in self.hazards:
+            hazard = context.taxonomy.get(planned.hazard_id)
+            self.hazards[planned.hazard_id] = hazard.model_dump(mode="json"), hash_json(hazard)
+        hazard, hazard_hash = self.hazards[planned.hazard_id]
+        of = {"scene_hash": context.benchmark.scenes[planned.scene_id], "hazard_hash": hazard_hash}
+        content = {**self.case, **told, "hazard": hazard}
+        content["provenance"] = {**content["provenance"], **of}
+        content["sha256"] = hash_json(content)
+        folder = store.case_dir(planned.case_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in self.files.items():
+            (folder / name).write_bytes(data)
+        write_bytes(folder / "case.json", json.dumps(content, indent=1).encode(), store.work)
 
 
 def make_cases(root: Path, n: int, tiny: TinyCases | None = None) -> dict[str, float]:
@@ -130,7 +144,9 @@ def make_cases(root: Path, n: int, tiny: TinyCases | None = None) -> dict[str, f
     if made.accepted != n:
         raise SystemExit(f"expected {n} cases, found {made.accepted}: {made}")
     began = float(os.environ["SCALE_BEGAN"])
-    return {"first_case_s": tiny.first - began} if tiny and tiny.first else {}
+    if tiny is None or not tiny.first:
+        return {}
+    return {"first_case_s": tiny.first - began, "first_case_processor_s": tiny.to_first}
 
 
 def make_answers(root: Path, source: Path) -> dict[str, float]:
@@ -211,16 +227,18 @@ def in_a_process(name: str, folder: Path, n: int) -> dict[str, float]:
 def main() -> None:
     if sys.argv[1] == "--phase":
         told = phase(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
-        told["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        told |= {"processor_s": used.ru_utime + used.ru_stime, "memory_mb": used.ru_maxrss / 1024}
         print(json.dumps(told))
         return
     folder, sizes = Path(sys.argv[1]), [int(n) for n in sys.argv[2:]]
     folder.mkdir(parents=True, exist_ok=True)
     in_a_process("template", folder, 1)
     found: dict[str, dict[str, dict[str, float]]] = {}
+    names = [name for name in PHASES if name not in os.environ.get("SCALE_WITHOUT", "").split(",")]
     for n in sizes:
         shutil.rmtree(folder / str(n), ignore_errors=True)
-        for name in PHASES:
+        for name in names:
             found.setdefault(str(n), {})[name] = told = in_a_process(name, folder, n)
             print(f"{n:>7} {name:<8}", "  ".join(f"{k} {v:.1f}" for k, v in told.items()), flush=True)
         (folder / "scale.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -24,7 +24,7 @@ from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.job import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.records import Benchmark, Planned
+from cfgen.records import Planned
 from cfgen.store import Store
 
 Asked = Mapping[str, Any]
@@ -81,7 +81,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     frame = there.folder.front_frame()
     key = camera.name, frame.t
     lattices = {key: there.folder.lattices(frame, there.image)}
-    seed = _seed(context.store.benchmark, there.scene.scene_id, hazard.id, _number(asked))
+    seed = _seed(context.store, there.scene.scene_id, hazard.id, _number(asked))
     mask = read_mask(asked, there.image)
     job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, mask, lattices=lattices)
     result = context.edit(job)
@@ -168,10 +168,10 @@ def _variant(planned: Sequence[Planned], scene_id: str, hazard_id: str) -> int:
     return 1 + max((p.variant for p in planned if (p.scene_id, p.hazard_id) == pair), default=0)
 
 
-def _seed(benchmark: Benchmark, scene_id: str, hazard_id: str, number: int) -> int:
+def _seed(store: Store, scene_id: str, hazard_id: str, number: int) -> int:
     """What :func:`save` would draw with, so that the picture looked at is the picture saved."""
-    variant = _variant(benchmark, scene_id, hazard_id)
-    return derive_seed(derive_seed(benchmark.seed, scene_id, hazard_id, variant), number)
+    variant = _variant(store.planned, scene_id, hazard_id)
+    return derive_seed(derive_seed(store.benchmark.seed, scene_id, hazard_id, variant), number)
 
 
 def _number(asked: Asked) -> int:

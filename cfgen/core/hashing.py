@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,10 +45,15 @@ def seeds_after(*parts: Any) -> Callable[[str], int]:
 
     def seed(last: str) -> int:
         whole = begun.copy()
-        whole.update(canonical_json(last) + b"]")
+        whole.update(_ending(last))
         return int.from_bytes(whole.digest()[:8], "big") >> 1
 
     return seed
+
+
+@lru_cache(maxsize=4096)
+def _ending(text: str) -> bytes:
+    return canonical_json(text) + b"]"
 
 
 def derive_id(*parts: Any) -> str:
