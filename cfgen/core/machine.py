@@ -27,6 +27,7 @@ PURPOSES = {
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",
     "mcap": "scenes import mcap",
+    "s3": "benchmarks at s3:// addresses",
     "physical-ai-av": "scenes import physical-ai-av",
 }
 #: Variables that hold keys or name places: their values are never told.
