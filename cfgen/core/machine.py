@@ -18,6 +18,7 @@ PURPOSES = {
     "app": "cfgen app: curate and rate in a browser",
     "gemini": "judge and planner gemini, inpainter nano-banana",
     "openai": "judge and planner openai, and servers that speak like it",
+    "inspect": "inspect_ai: its models as planners and judges",
     "local": "judge and planner local: a vision-language model in this process",
     "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, flux-fill, flux-kontext, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",

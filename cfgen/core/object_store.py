@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from cfgen.core.errors import InputError, StoreError
+from cfgen.core.errors import InputError, MissingExtraError, StoreError
 from cfgen.core.paths import cache_dir
 
 #: fsspec's names of stores that can make an object only where there is none
@@ -93,9 +93,10 @@ def _system(url: str) -> Any:
 
         return fsspec.core.url_to_fs(url, use_listings_cache=False)[0]
     except ImportError as error:
+        if url.startswith("s3://"):
+            raise MissingExtraError(url, "s3", error) from None
         raise InputError(
-            f"{url}: needs a package that is not here ({error}); install the extra: cfgen-bench[s3] for s3://, or "
-            "fsspec's own for another store"
+            f"{url}: needs a package that is not here ({error}); install it beside cfgen"
         ) from None
 
 

@@ -1,0 +1,3 @@
+"""The tiny benchmark of exports serves integrations too."""
+
+from tests.sharing.conftest import bench, scenes  # noqa: F401
