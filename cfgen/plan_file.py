@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import StoreError
 from cfgen.core.files import explain
 from cfgen.core.hashing import hash_bytes
+from cfgen.core.object_store import bucket_of
 from cfgen.records import Planned
 
 PLAN_FILE = "plan.jsonl"
@@ -62,6 +63,8 @@ class PlanFile:
                 file.truncate(known.size)  # of a writer that was killed
                 file.seek(known.size)
                 file.write(added)
+            if bucket := bucket_of(self.path):
+                bucket.send(self.path, self.path.read_bytes())
             stamp = _stamp(self.path)
         except OSError as error:
             raise StoreError(

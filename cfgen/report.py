@@ -14,6 +14,7 @@ from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
+from cfgen.core.object_store import bucket_of
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.report_page.basis import with_basis, words_of
@@ -171,7 +172,9 @@ def _set_apart(name: str, section: Section) -> Section:
 
 
 def default_target(bench: Path) -> Path:
-    """Beside the benchmark."""
+    """Beside the benchmark; of one in an object store, in the working folder."""
+    if bucket_of(bench):
+        return Path.cwd() / f"{bench.name}-report"
     return bench.resolve().with_name(f"{bench.resolve().name}-report")
 
 

@@ -5,16 +5,16 @@ nothing of value.
 """
 
 import contextlib
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import StoreError
-from cfgen.core.files import read_record, write_bytes, write_record
+from cfgen.core.files import move, read_record, remove, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.kept import stamp_of
 from cfgen.core.locks import claim, hold
+from cfgen.core.object_store import bucket_of
 from cfgen.listing import case_files
 from cfgen.peoples_records import PeoplesRecords
 from cfgen.perception.protocol import Perceiver
@@ -71,6 +71,8 @@ class Store(PeoplesRecords):
         root = Path(root)
         cls.check_new(root)
         with hold(root, "benchmark"):
+            if bucket := bucket_of(root):
+                bucket.fetch(root / MARKER)
             if not (root / MARKER).is_file():  # else another build was faster
                 write_record(root / MARKER, benchmark, root / ".work")
         return cls(root)
@@ -140,9 +142,13 @@ class Store(PeoplesRecords):
         """Only while :meth:`planning`, if it follows from what was read."""
         write_record(self.root / MARKER, benchmark, self.work)
 
-    def planning(self) -> contextlib.AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def planning(self) -> Iterator[None]:
         """Nobody else changes the benchmark's record within the block: builds and the app extend one plan."""
-        return self.held("benchmark")
+        with self.held("benchmark"):
+            if bucket := bucket_of(self.root):
+                bucket.pull(everything=False)
+            yield
 
     def change_benchmark(self, change: Callable[[Benchmark], Benchmark]) -> None:
         """Read, change and write the record, with nobody in between."""
@@ -225,13 +231,13 @@ class Store(PeoplesRecords):
 
     def discard_case(self, case_id: str) -> None:
         """Take away what was written of a case that is not whole."""
-        shutil.rmtree(self.case_dir(case_id), ignore_errors=True)
+        remove(self.case_dir(case_id))
 
     def discard_rejection(self, case_id: str) -> None:
         """Let a refused case be tried again: the record first, so that killed within, it is tried all the same."""
         folder = self.rejected_dir(case_id)
-        (folder / "rejection.json").unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder / "rejection.json")
+        remove(folder)
 
     def write_rejection(self, rejection: Rejection, files: Mapping[str, bytes] | None = None) -> None:
         folder = self.rejected_dir(rejection.case_id)
@@ -241,12 +247,9 @@ class Store(PeoplesRecords):
 
     def move_to_rejected(self, case_id: str, rejection: Rejection) -> None:
         """A person refuses an accepted case: its files move to ``rejected/`` whole, the reason beside them."""
-        target = self.rejected_dir(case_id)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(target, ignore_errors=True)
         # the reason first: killed between the two, the case is still where it was
         write_record(self.case_dir(case_id) / "rejection.json", rejection, self.work)
-        self.case_dir(case_id).rename(target)
+        move(self.case_dir(case_id), self.rejected_dir(case_id))
 
     def restore_rejected(self, case_id: str) -> None:
         """Bring a case back that :meth:`move_to_rejected` put away.
@@ -257,14 +260,21 @@ class Store(PeoplesRecords):
         source = self.rejected_dir(case_id)
         if not (source / "case.json").is_file():
             raise StoreError(f"{source}: holds no whole case to bring back; build another in its place")
-        target = self.case_dir(case_id)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source.rename(target)
-        (target / "rejection.json").unlink(missing_ok=True)
+        move(source, self.case_dir(case_id))
+        remove(self.case_dir(case_id) / "rejection.json")
 
-    def claim(self, name: str) -> contextlib.AbstractContextManager[bool]:
-        """Whether this process may do the work ``name`` now; the claim ends with the block or the process."""
-        return claim(self.root, name)
+    @contextlib.contextmanager
+    def claim(self, case_id: str) -> Iterator[bool]:
+        """Whether this process may work on a case now; the claim ends with the block or the process."""
+        with claim(self.root, case_id) as mine:
+            if mine:
+                self.look_again(self.case_dir(case_id), self.rejected_dir(case_id))
+            yield mine
+
+    def look_again(self, *places: Path) -> None:
+        """Other machines may have finished it: in an object store, what lies there now is fetched."""
+        if bucket := bucket_of(self.root):
+            bucket.fetch(*places)
 
     def held(self, name: str) -> contextlib.AbstractContextManager[None]:
         """The lock ``name`` of this benchmark, waited for.
@@ -328,10 +338,10 @@ class Store(PeoplesRecords):
         for folder in ("*",) if arm == "original" else {arm, judged_as(arm)}:
             for kind in ("verdicts", "traces"):
                 for path in self.root.glob(f"{kind}/*/{planner}/{folder}/{case_id}.{repeat}.json"):
-                    path.unlink(missing_ok=True)
+                    remove(path)
         if repeat == 0:
             for path in self.root.glob(f"interventions/{planner}/*/*/{case_id}.json"):
-                path.unlink(missing_ok=True)
+                remove(path)
 
     def write_verdict(self, verdict: Verdict) -> None:
         path = self.verdict_path(verdict.judge, verdict.planner, verdict.arm, verdict.case_id, verdict.repeat)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import cfgen.cli.commands
 from cfgen import __version__
-from cfgen.cli.options import Command
+from cfgen.cli.options import Command, localize
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.interrupts import Interrupted, heard
 
@@ -39,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         with heard():
+            localize(arguments)
             return arguments.func(arguments) or 0
     except Shortfall as shortfall:
         print(f"cfgen: fell short: {shortfall}", file=sys.stderr)

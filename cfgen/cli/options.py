@@ -7,6 +7,7 @@ from typing import Any
 
 from cfgen.core.errors import InputError
 from cfgen.core.network import Network
+from cfgen.core.object_store import is_url, working_copy
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
 
@@ -48,6 +49,17 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--taxonomy-only", action="store_true", help="those of --taxonomy in place of those that ship"
     )
+
+
+def localize(arguments: argparse.Namespace) -> None:
+    """Benchmarks in object stores become their working copies; of one that is built on, the records are enough."""
+    places = {"bench": True, "out": False} if arguments.command == "build" else {"bench": True}
+    for name, everything in places.items():
+        given = getattr(arguments, name, None)
+        if isinstance(given, Path) and is_url(given):
+            setattr(arguments, name, working_copy(given, everything))
+        elif isinstance(given, list):
+            setattr(arguments, name, [working_copy(p) if is_url(p) else p for p in given])
 
 
 def add_allowed_licences(parser: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import shutil
 import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_json
+from cfgen.core.object_store import bucket_of
 from cfgen.records import Stored
 
 R = TypeVar("R", bound=Stored)
@@ -25,9 +27,13 @@ _HASH_KEY = "sha256"
 def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
     """Write to a temporary name (in ``work``, on the same file system) and rename.
 
+    What belongs to an object store is sent there first.
+
     Raises:
         StoreError: the disk is full or the place cannot be written; nothing half-written stays behind.
     """
+    if bucket := bucket_of(path):
+        bucket.send(path, data)
     folder = work or path.parent
     temporary = folder / f".{uuid.uuid4().hex}.tmp"
     try:
@@ -46,6 +52,25 @@ def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
             f"{path}: cannot write ({error.strerror or error}); free space or fix permissions and run the same "
             "command again: what is already there is kept"
         ) from error
+
+
+def remove(place: Path) -> None:
+    """A file or a folder with all in it, in its object store too; what is not there is no fault."""
+    if bucket := bucket_of(place):
+        bucket.remove(place)
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """A folder to another place in the same benchmark; what was there goes."""
+    if bucket := bucket_of(source):
+        bucket.move(source, target)
+    shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    source.rename(target)
 
 
 def write_record(path: Path, record: Stored, work: Path | None = None) -> None:

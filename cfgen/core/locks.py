@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from cfgen.core.errors import StoreError
+from cfgen.core.object_store import Claimed, bucket_of
 
 #: s that a short lock is waited for
 _PATIENCE_S = 30.0
@@ -71,6 +72,10 @@ def claim(root: Path, name: str) -> Iterator[bool]:
         except BlockingIOError:
             yield False
             return
+        if bucket := bucket_of(path):  # others may be on other machines
+            with bucket.claim(name) as mine:
+                yield mine
+            return
         yield True
 
 
@@ -91,6 +96,7 @@ class Claims:
             self._file = self.path.open("ab")
         except OSError as error:
             raise StoreError(f"{self.path}: cannot write ({error.strerror}); fix permissions") from error
+        self._bucket, self._there = bucket_of(self.path), dict[str, Claimed]()
 
     def take(self, name: str) -> bool:
         """Whether the claim is ours now; one that is ours already is."""
@@ -98,9 +104,18 @@ class Claims:
             self._lock(name, fcntl.F_WRLCK)
         except (BlockingIOError, PermissionError):
             return False
+        if self._bucket is None or name in self._there:
+            return True
+        claimed = self._bucket.take(f"{self.path.stem}/{name}")
+        if claimed is None:
+            self._lock(name, fcntl.F_UNLCK)
+            return False
+        self._there[name] = claimed
         return True
 
     def release(self, name: str) -> None:
+        if self._bucket is not None and (claimed := self._there.pop(name, None)) is not None:
+            self._bucket.release(claimed)
         self._lock(name, fcntl.F_UNLCK)
 
     def _lock(self, name: str, kind: int) -> None:
@@ -112,4 +127,6 @@ class Claims:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for name in list(self._there):
+            self.release(name)
         self._file.close()

@@ -18,6 +18,7 @@ PURPOSES = {
     "app": "cfgen app: curate and rate in a browser",
     "gemini": "judge and planner gemini, inpainter nano-banana",
     "openai": "judge and planner openai, and servers that speak like it",
+    "inspect": "inspect_ai: its models as planners and judges",
     "local": "judge and planner local: a vision-language model in this process",
     "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, flux-fill, flux-kontext, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
@@ -27,6 +28,7 @@ PURPOSES = {
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",
     "mcap": "scenes import mcap",
+    "s3": "benchmarks at s3:// addresses",
     "physical-ai-av": "scenes import physical-ai-av",
 }
 #: Variables that hold keys or name places: their values are never told.

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from cfgen.core.errors import InputError
+from cfgen.core.object_store import is_url, working_copy
 
 #: A path; what :func:`cfgen.build` and :func:`cfgen.open_benchmark` return stands for its folder.
 Place = str | os.PathLike[str]
@@ -29,10 +30,13 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         InputError: an argument of another type, or out of its range.
     """
     signature = inspect.signature(function)
+    place = {"build": "out", "open_benchmark": "path"}.get(function.__name__, "bench")
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         bound = signature.bind(*args, **kwargs)
+        if isinstance(given := bound.arguments.get(place), str | os.PathLike) and is_url(given):
+            bound.arguments[place] = working_copy(given, everything=place != "out")
         return function(**read(function, bound.arguments))  # type: ignore[call-arg]
 
     return call
@@ -119,7 +123,7 @@ def _number(value: Any) -> float:
 
 def _place(value: Any) -> Path:
     path = os.fspath(value)
-    if not isinstance(path, str) or not path:
+    if not isinstance(path, str) or not path or is_url(path):
         raise TypeError
     return Path(path).expanduser()
 

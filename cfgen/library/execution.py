@@ -13,6 +13,7 @@ from cfgen.build import BuildOptions, check_build
 from cfgen.cases.controls import distance_name
 from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.network import Network, limited
+from cfgen.core.object_store import is_url, working_copy
 from cfgen.core.yaml_file import told
 from cfgen.judge.registry import create_judge, make_judge
 from cfgen.library.arguments import Place, checked, read
@@ -59,6 +60,8 @@ def carry_out(
 ) -> Outcome:
     """See :func:`run`. Each step goes on where it was interrupted; ``told_before`` gets the estimate first."""
     wanted = Experiment.read(file)
+    if is_url(wanted.bench):
+        wanted = wanted.model_copy(update={"bench": str(working_copy(wanted.bench))})
     check(file, wanted, ready=not dry_run)
     expected = estimate(wanted)
     told_before(expected)

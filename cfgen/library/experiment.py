@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from cfgen import library
 from cfgen.core.errors import InputError
+from cfgen.core.object_store import is_url
 from cfgen.core.yaml_file import faults_of, read_yaml, told
 from cfgen.judge.rubrics.registry import DEFAULT, is_file
 
@@ -117,7 +118,7 @@ class Experiment(_Part):
         )
         report = self.report.model_copy(update={"out": there(self.report.out)})
         changed = {
-            "bench": there(self.bench),
+            "bench": self.bench if is_url(self.bench) else there(self.bench),
             "build": build,
             "planners": planners,
             "judges": judges,

@@ -34,6 +34,7 @@ class Queue:
         wait: Callable[[int], None],
         scene: Callable[[str], str] = str,
     ) -> None:
+        self._store, self._planner = store, planner
         self._claims = Claims(store.root, f"asking.{planner}")
         self._keys, self._wanted, self._passed, self._wait = keys, wanted, passed, wait
         self._scene = scene
@@ -107,6 +108,7 @@ class Queue:
         return list(batch.values())
 
     def _open(self, key: QuestionKey) -> bool:
+        self._store.look_again(self._store.rollout_path(self._planner, key.arm, key.case_id, key.repeat))
         if self._wanted(key):
             return True
         self.done(key)

@@ -1,7 +1,3 @@
-"""Tests of an integration run where its extra is installed."""
-
-from importlib.util import find_spec
+"""The tiny benchmark of exports serves integrations too."""
 
 from tests.sharing.conftest import bench, scenes  # noqa: F401
-
-collect_ignore = [] if find_spec("inspect_ai") else ["test_inspect.py"]

@@ -1,0 +1,353 @@
+"""A benchmark in an object store: its files by fsspec, a working copy of them here, and claims that outlive nobody.
+
+Everything is read from the working copy. What is written goes to the store first and stays here then, so that a
+record in the store means that the work is done, as it does in a folder. A claim is an object that only one can make.
+"""
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from cfgen.core.errors import InputError, MissingExtraError, StoreError
+from cfgen.core.paths import cache_dir
+
+#: fsspec's names of stores that can make an object only where there is none
+SCHEMES = ("s3", "gs", "gcs", "az", "abfs", "abfss")
+#: a path object swallows one of the two slashes
+_URL = re.compile(rf"^({'|'.join(SCHEMES)}):/{{1,2}}([^/].*)$")
+#: s between signs of life of a claim, and how long one without them is left alone
+BEAT_S, STALE_S = 4.0, 20.0
+#: records, which plans and lists need, and what was paid or seen; pictures are fetched where whole cases are read
+_RECORDS = (".json", ".jsonl")
+_NEEDED = ("perception/", "cache/")
+_CLAIMS = ".work/claims"
+
+
+def is_url(place: str | os.PathLike[str]) -> bool:
+    return _URL.match(os.fspath(place)) is not None
+
+
+def working_copy(place: str | os.PathLike[str], everything: bool = True) -> Path:
+    """The folder here that stands for the benchmark at ``place``, as it is there now.
+
+    Args:
+        everything: pictures too, not the records alone.
+
+    Raises:
+        InputError: no address of an object store, or no package for it.
+        StoreError: it cannot be reached or read.
+    """
+    found = _URL.match(os.fspath(place))
+    if found is None:
+        raise InputError(f"{place}: expected an address such as s3://bucket/folder")
+    url = f"{found[1]}://{found[2].rstrip('/')}"
+    system = _system(url)
+    key = hashlib.sha256(f"{url} {system.to_json()} {_endpoint()}".encode()).hexdigest()[:16]
+    home = _home() / key
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "url").write_text(url)
+    bucket = Bucket(url, home / url.rsplit("/", 1)[1])
+    bucket.folder.mkdir(exist_ok=True)
+    bucket.pull(everything)
+    return bucket.folder
+
+
+def bucket_of(path: Path) -> "Bucket | None":
+    """Where a file of a working copy belongs; None for every other file."""
+    home = str(_home()) + os.sep
+    text = str(path)
+    if not text.startswith(home):
+        return None
+    return _known(home + text[len(home) :].split(os.sep, 1)[0])
+
+
+@functools.cache
+def _known(home: str) -> "Bucket":
+    url = (Path(home) / "url").read_text()
+    return Bucket(url, Path(home) / url.rsplit("/", 1)[1])
+
+
+def _home() -> Path:
+    return cache_dir() / "benchmarks"
+
+
+def _endpoint() -> str:
+    return " ".join(f"{k}={v}" for k, v in sorted(os.environ.items()) if "ENDPOINT_URL" in k)
+
+
+def _system(url: str) -> Any:
+    try:
+        import fsspec
+
+        return fsspec.core.url_to_fs(url, use_listings_cache=False)[0]
+    except ImportError as error:
+        if url.startswith("s3://"):
+            raise MissingExtraError(url, "s3", error) from None
+        raise InputError(
+            f"{url}: needs a package that is not here ({error}); install it beside cfgen"
+        ) from None
+
+
+class Bucket:
+    """What lies under ``url``, with its working copy in ``folder``."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+        self._root = url.split("://", 1)[1]
+        self._seen: dict[str, tuple[str, float]] = {}
+
+    @functools.cached_property
+    def _fs(self) -> Any:
+        return _system(self.url)
+
+    # --- files ----------------------------------------------------------------------------------------
+
+    def send(self, path: Path, data: bytes) -> None:
+        """Put a file of the working copy there, whole.
+
+        Raises:
+            StoreError: it cannot be written there.
+        """
+        if not self._private(path):
+            with self._told("write"):
+                self._fs.pipe_file(self._there(path), data)
+
+    def remove(self, path: Path) -> None:
+        """Take a file or folder of the working copy away there; what is not there is no fault."""
+        if not self._private(path):
+            with self._told("remove"), contextlib.suppress(FileNotFoundError):
+                self._fs.rm(self._there(path), recursive=True)
+
+    def move(self, source: Path, target: Path) -> None:
+        """Every file of a folder, before the folder is moved here."""
+        for path in sorted(p for p in source.rglob("*") if p.is_file()):
+            self.send(target / path.relative_to(source), path.read_bytes())
+        self.remove(source)
+
+    def pull(self, everything: bool = True) -> None:
+        """Make the working copy what is there: its records, and with ``everything`` its pictures too."""
+        listed_at = time.time()
+        there = {
+            name: info for name, info in self._listing(self._root).items() if not name.startswith(".work/")
+        }
+        kept = _Kept(self.folder.parent / "etags.json")
+        wanted = [n for n in there if everything or n.endswith(_RECORDS) or n.startswith(_NEEDED)]
+        self._download([n for n in wanted if not kept.same(self.folder / n, n, there[n])])
+        kept.keep({n: there[n] for n in wanted}, self.folder)
+        for path in self.folder.rglob("*"):
+            if path.relative_to(self.folder).as_posix() not in there and not self._private(path):
+                with contextlib.suppress(FileNotFoundError):
+                    if (
+                        path.is_file() and path.stat().st_mtime < listed_at - 1
+                    ):  # else sent since by another command
+                        path.unlink()
+
+    def fetch(self, *places: Path) -> None:
+        """What lies there under these files or folders of the working copy, and is not here yet."""
+        for place in places:
+            found = self._listing(self._there(place))
+            self._download([name for name in found if not (self.folder / name).is_file()])
+
+    def _listing(self, root: str) -> dict[str, dict[str, Any]]:
+        with self._told("read"):
+            found = self._found(root)
+        return {name[len(self._root) + 1 :]: info for name, info in found.items()}
+
+    def _found(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
+        """Nothing where there is no such folder."""
+        try:
+            found: dict[str, dict[str, Any]] = self._fs.find(root, detail=True, **narrow)
+        except FileNotFoundError:
+            return {}
+        return found
+
+    def _download(self, names: Iterable[str]) -> None:
+        names = sorted(
+            names, key=lambda name: (name.endswith(_RECORDS), name)
+        )  # a record after what it speaks of
+        with self._told("read"):
+            for start in range(0, len(names), 200):
+                some = names[start : start + 200]
+                # taken away since it was listed: left out
+                found = self._fs.cat([f"{self._root}/{n}" for n in some], on_error="return")
+                for there, data in found.items() if isinstance(found, dict) else [(some[0], found)]:
+                    if isinstance(data, Exception) and not isinstance(data, FileNotFoundError):
+                        raise data
+                    if isinstance(data, bytes):
+                        _put(self.folder / there.removeprefix(f"{self._root}/"), data)
+
+    def _there(self, path: Path) -> str:
+        return f"{self._root}/{path.relative_to(self.folder).as_posix()}"
+
+    def _private(self, path: Path) -> bool:
+        """Temporary files and locks are this machine's."""
+        return path.relative_to(self.folder).parts[:1] == (".work",)
+
+    @contextlib.contextmanager
+    def _told(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # each kind of store raises its own
+            words = " ".join(str(error).split())[:200] or type(error).__name__
+            raise StoreError(
+                f"{self.url}: cannot {verb} ({words}); check the address, the keys and their rights and run the same "
+                "command again: what is already there is kept"
+            ) from error
+
+    # --- claims ---------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def claim(self, name: str) -> Iterator[bool]:
+        """Whether the claim ``name`` is this block's. One that shows no sign of life for STALE_S is taken over."""
+        mine = self.take(name)
+        try:
+            yield mine is not None
+        finally:
+            if mine is not None:
+                self.release(mine)
+
+    def take(self, name: str) -> "Claimed | None":
+        """A claim to :meth:`release`, or None where somebody else holds it."""
+        prefix = f"{self._root}/{_CLAIMS}/{quote(name, safe='')}@"
+        held = self._generations(prefix)
+        number = max(held, default=-1)
+        if held and not self._stale(prefix, number, held[number]):
+            return None
+        claimed = Claimed(self, f"{prefix}{number + 1:06d}", tuple(f"{prefix}{n:06d}" for n in sorted(held)))
+        try:
+            self._fs.pipe_file(claimed.path, claimed.body(), mode="create")
+        except FileExistsError:
+            return None
+        except OSError as error:
+            if "PreconditionFailed" in str(error) or "ConditionalRequestConflict" in str(error):
+                return None
+            with self._told("claim"):
+                raise
+        _BEATS.add(claimed)
+        return claimed
+
+    def release(self, claimed: "Claimed") -> None:
+        _BEATS.drop(claimed)
+        with contextlib.suppress(Exception):  # it goes stale
+            for path in (*claimed.before, claimed.path):  # the newest last: until then it is held
+                with contextlib.suppress(FileNotFoundError):
+                    self._fs.rm_file(path)
+
+    def _generations(self, prefix: str) -> dict[int, str]:
+        """Number of each take-over of a claim -> what its last sign of life left."""
+        folder, name = prefix.rsplit("/", 1)
+        with self._told("claim"):
+            found = self._found(folder, prefix=name)
+        ours = {p.rsplit("@", 1)[1]: i for p, i in found.items() if p.startswith(prefix)}
+        return {int(n): _mark(info) for n, info in ours.items() if n.isdigit()}
+
+    def _stale(self, prefix: str, number: int, mark: str) -> bool:
+        """By this machine's clock alone: whether the same sign of life has stood there for STALE_S of our looks."""
+        now, key = time.monotonic(), f"{prefix}{number}"
+        before = self._seen.get(key)
+        if before is None or before[0] != mark:
+            self._seen[key] = mark, now
+            return False
+        return now - before[1] > STALE_S
+
+
+@dataclass(eq=False)
+class Claimed:
+    """A claim that is held. ``before``: those of the dead that it took over."""
+
+    bucket: Bucket
+    path: str
+    before: tuple[str, ...]
+    _beat: int = 0
+    _who: str = field(default_factory=lambda: f"{socket.gethostname()} {os.getpid()} {uuid.uuid4().hex}")
+
+    def body(self) -> bytes:
+        self._beat += 1
+        return json.dumps({"by": self._who, "beat": self._beat}).encode()
+
+    def beat(self) -> None:
+        with contextlib.suppress(Exception):  # the next one may pass
+            self.bucket._fs.pipe_file(self.path, self.body())
+
+
+class _Beats:
+    """One thread a process that shows that what it claimed is in hand."""
+
+    def __init__(self) -> None:
+        self._claims: set[Claimed] = set()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def add(self, claimed: Claimed) -> None:
+        with self._lock:
+            self._claims.add(claimed)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+
+    def drop(self, claimed: Claimed) -> None:
+        with self._lock:  # no beat after this one
+            self._claims.discard(claimed)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(BEAT_S)
+            for claimed in list(self._claims):
+                with self._lock:
+                    if claimed in self._claims:
+                        claimed.beat()
+
+
+_BEATS = _Beats()
+
+
+class _Kept:
+    """What of the working copy is as it was fetched: file -> mark there, size and time here."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._files: dict[str, list[Any]] = json.loads(path.read_text())
+        except (OSError, ValueError):
+            self._files = {}
+
+    def same(self, path: Path, name: str, info: dict[str, Any]) -> bool:
+        try:
+            at = path.stat()
+        except OSError:
+            return False
+        if self._files.get(name) == [_mark(info), at.st_size, at.st_mtime_ns]:
+            return True
+        return info.get("size") == at.st_size and hashlib.md5(path.read_bytes()).hexdigest() == _mark(info)
+
+    def keep(self, files: dict[str, dict[str, Any]], folder: Path) -> None:
+        for name, info in files.items():
+            with contextlib.suppress(FileNotFoundError):
+                at = (folder / name).stat()
+                self._files[name] = [_mark(info), at.st_size, at.st_mtime_ns]
+        _put(self._path, json.dumps(self._files).encode())
+
+
+def _mark(info: dict[str, Any]) -> str:
+    return str(info.get("ETag") or info.get("etag") or info.get("md5Hash") or info.get("LastModified")).strip(
+        '"'
+    )
+
+
+def _put(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    part.write_bytes(data)
+    part.replace(path)

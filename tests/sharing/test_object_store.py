@@ -1,0 +1,230 @@
+"""A benchmark in an object store: the same files as in a folder, one claim for all machines, and nothing lost.
+
+The store is a real S3 server on loopback; a machine is a cache folder of its own.
+"""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+import cfgen
+from cfgen.core import object_store
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.locks import Claims, claim
+from cfgen.core.object_store import Bucket, bucket_of, is_url, working_copy
+from cfgen.store import Store
+from tests.benches import run
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    patch = pytest.MonkeyPatch()
+    patch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
+    patch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+    patch.setenv("AWS_SECRET_ACCESS_KEY", "something")
+    patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    fsspec.filesystem("s3").mkdir("bucket")
+    yield server
+    patch.undo()
+    server.stop()
+
+
+@pytest.fixture
+def machine(server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Go to another machine."""
+
+    def go(name: str) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+
+    go("first")
+    return go
+
+
+def options(scenes: Path) -> dict:
+    fixed = {"hazards": "cone_line", "controls": "null", "perception": "colour"}
+    return {"n": 2, "scenes": scenes, "quiet": True, **fixed}
+
+
+def there(url: str) -> dict[str, bytes]:
+    """Every object but claims."""
+    system, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
+    found = {name.removeprefix(f"{root}/"): system.cat_file(name) for name in system.find(root)}
+    return {name: data for name, data in found.items() if not name.startswith(".work/")}
+
+
+def pixels(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {
+        n: d for n, d in files.items() if n.startswith(("cases/", "scenes/")) and not n.endswith("/case.json")
+    }
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return {name: data for name, data in found.items() if not name.startswith(".work/")}
+
+
+@pytest.fixture(scope="module")
+def stored(server, scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Built by a worker process each; not to be changed."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("builder")))
+    cfgen.build("s3://bucket/stored/bench", jobs=2, **options(scenes))
+    patch.undo()
+    return "s3://bucket/stored/bench"
+
+
+def test_the_same_files_as_in_a_folder_and_another_machine_goes_on_with_them(
+    stored: str, bench: Path, machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    found = there(stored)
+    assert pixels(found) == pixels(files(bench))
+    assert {n for n in found if not n.startswith("perception")} >= {
+        "benchmark.json",
+        "plan.jsonl",
+        "build.json",
+    }
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("score", stored, "--planner", "cruise", "--arms", "original,hazard", "--quiet")
+    assert code == 0, err
+    assert len([n for n in there(stored) if n.startswith("runs/") and not n.endswith("planner.json")]) == 4
+    machine("second")
+    code, _, err = run("report", stored)
+    assert code == 0, err
+    assert "cruise" in (tmp_path / "bench-report" / "report.md").read_text()
+    assert not cfgen.verify(stored).faults
+    assert files(Path(working_copy(stored))) == there(stored)
+
+
+def test_a_build_that_is_killed_is_ended_elsewhere_and_nothing_is_made_twice(
+    machine, scenes: Path, bench: Path
+):
+    url = "s3://bucket/killed/bench"
+    words = [
+        "build",
+        "--out",
+        url,
+        "--n",
+        "2",
+        "--scenes",
+        str(scenes),
+        "--hazards",
+        "cone_line",
+        "--jobs",
+        "1",
+    ]
+    words += ["--controls", "null", "--perception", "colour"]
+    command = subprocess.Popen([sys.executable, "-m", "cfgen", *words], start_new_session=True)
+    system = fsspec.filesystem("s3", use_listings_cache=False)
+    while not (made := system.glob("bucket/killed/bench/cases/*/*/case.json")):
+        assert command.poll() is None
+        time.sleep(0.05)
+    os.killpg(command.pid, signal.SIGKILL)
+    command.wait()
+    before = {name: system.cat_file(name) for name in made}
+    machine("second")
+    object_store.STALE_S, kept = 2.0, object_store.STALE_S
+    try:
+        assert len(cfgen.build(url, jobs=1, **options(scenes))) == 2
+    finally:
+        object_store.STALE_S = kept
+    assert {name: system.cat_file(name) for name in before} == before
+    assert pixels(there(url)) == pixels(files(bench))
+
+
+def test_one_machine_holds_a_claim_until_it_lets_go_or_shows_no_sign_of_life(
+    machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    url = "s3://bucket/claims/bench"
+    here = Bucket(url, tmp_path / "a" / "bench")
+    other = Bucket(url, tmp_path / "b" / "bench")
+    with here.claim("x") as mine, other.claim("x") as theirs, other.claim("y") as apart:
+        assert (mine, theirs, apart) == (True, False, True)
+    with other.claim("x") as theirs:
+        assert theirs
+    dead = here.take("x")
+    object_store._BEATS.drop(dead)
+    monkeypatch.setattr(object_store, "STALE_S", 0.1)
+    assert other.take("x") is None  # seen for the first time
+    time.sleep(0.2)
+    taken = other.take("x")
+    assert taken is not None
+    assert here.take("x") is None
+    other.release(taken)
+    assert not [n for n in fsspec.filesystem("s3").find("bucket/claims") if "/x@" in n]
+
+
+def test_a_living_claim_is_not_taken_over(machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(object_store, "STALE_S", 0.3)
+    monkeypatch.setattr(object_store, "BEAT_S", 0.05)
+    monkeypatch.setattr(object_store, "_BEATS", object_store._Beats())
+    url = "s3://bucket/living/bench"
+    here, other = (Bucket(url, tmp_path / name / "bench") for name in "ab")
+    with here.claim("x") as mine:
+        assert mine
+        for _ in range(10):
+            assert other.take("x") is None
+            time.sleep(0.1)
+
+
+def test_locks_of_a_working_copy_are_those_of_every_machine(machine, tmp_path: Path):
+    url = "s3://bucket/locks/bench"
+    first = working_copy(url)
+    ours = Claims(first, "asking")
+    with claim(first, "benchmark") as mine:
+        assert mine
+        machine("second")
+        second = working_copy(url)
+        assert bucket_of(second).url == url
+        assert bucket_of(first) is None  # that is on the other machine
+        with claim(second, "benchmark") as theirs:
+            assert not theirs
+    assert ours.take("q")
+    with ours, Claims(second, "asking") as their:
+        assert not their.take("q")
+        ours.release("q")
+        assert their.take("q")
+
+
+def test_what_one_machine_takes_away_is_gone_on_the_other(stored: str, machine, bench: Path, tmp_path: Path):
+    url = "s3://bucket/reviewed/bench"
+    folder = working_copy(url)
+    for name, data in there(stored).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+        bucket_of(folder).send(folder / name, data)
+    store = Store(folder)
+    case_id = store.case_ids()[0]
+    machine("second")
+    assert Store(working_copy(url)).has_case(case_id)
+    machine("first")
+    store.discard_case(case_id)
+    assert not store.has_case(case_id)
+    machine("second")
+    time.sleep(1.1)
+    assert not Store(working_copy(url)).has_case(case_id)
+
+
+def test_an_address_is_told_from_a_path_and_what_cannot_be_reached_is_one_line(machine, tmp_path: Path):
+    assert is_url("s3://bucket/bench")
+    assert is_url(Path("s3://bucket/bench"))
+    assert not is_url("bench")
+    assert not is_url("/s3:/bench")
+    with pytest.raises(StoreError, match=r"^s3://nobody/bench: cannot .*check the address, the keys"):
+        cfgen.build("s3://nobody/bench", n=1)
+    code, _, err = run("report", "s3://bucket/none")
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+    assert "expected a benchmark directory" in err
+    with pytest.raises(InputError, match="out: expected a path"):
+        cfgen.report("bench", "s3://bucket/report")
