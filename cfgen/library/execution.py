@@ -139,7 +139,10 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
     except StoreError as error:  # the only folder of that kind
         yield f"bench: {error}"
     except CfgenError as error:
-        yield f"{where}: {error}" if where else str(error)
+        # an option of the command line is a field of the section here
+        field, _, rest = str(error).partition(" ") if str(error).startswith("--") else ("", "", str(error))
+        name = ".".join(filter(None, (where, field.strip("-:").replace("-", "_"))))
+        yield f"{name} {rest}" if field and not field.endswith(":") else f"{name}: {rest}" if name else rest
 
 
 def _read_section(function: Callable[..., Any], given: dict[str, Any], where: str) -> None:

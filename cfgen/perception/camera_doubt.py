@@ -69,9 +69,16 @@ def in_doubt(told: Mapping[str, Any]) -> list[str]:
     """How sure the scale is, in words for the user; none where nobody doubts it."""
     if not isinstance(told.get(DOUBTS), Mapping):
         return []
+    if _all_given(told):
+        return ["sizes are as right as what is given"]
     return [
         f"sizes {distance:g} m away good to {scale_error(told, distance):.0%}" for distance in (NEAR_M, 30.0)
     ]
+
+
+def _all_given(told: Mapping[str, Any]) -> bool:
+    by = told.get("from")
+    return isinstance(by, Mapping) and by.get("horizon_row") == by.get("camera_height_m") == "given"
 
 
 def _parabola(told: Any) -> tuple[float, float, float]:

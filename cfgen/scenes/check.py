@@ -84,12 +84,25 @@ def broken(fault: records.Fault) -> Fault:
     return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
 
 
-def shared(found: Mapping[Path, list[Fault]]) -> list[Fault]:
-    """Warnings that every one of several scenes has in the same words: told once, they drown no other."""
-    if len(found) < 2:
-        return []
-    first, *rest = found.values()
-    return [fault for fault in first if fault.level == "warning" and all(fault in each for each in rest)]
+def in_lines(found: Mapping[Path, list[Fault]]) -> Iterator[str]:
+    """What :func:`check_folder` found: warnings alike but for their numbers once, with a count, and then all else."""
+    alike: dict[tuple[str, str], dict[Path, Fault]] = {}
+    for path, faults in found.items():
+        for fault in faults:
+            if fault.level == "warning":
+                cause = re.sub(r"\S*\d\S*", "#", fault.where), re.sub(r"\S*\d\S*", "#", fault.what)
+                alike.setdefault(cause, {}).setdefault(path, fault)
+    for group in sorted(alike.values(), key=len, reverse=True):
+        path, first = next(iter(group.items()))
+        same = len({fault[1:] for fault in group.values()}) == 1
+        who = f"all {len(found)} scenes" if len(group) == len(found) else f"{len(group)} scenes"
+        where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
+        where += (
+            f" ({path.name} to {next(reversed(group)).name})" if 1 < len(group) < len(found) and same else ""
+        )
+        yield f"warning: {where}: {first.where}: {first.what}"
+    for path, faults in found.items():
+        yield from (f"{f.level}: {path}: {f.where}: {f.what}" for f in faults if f.level != "warning")
 
 
 def unusable(faults: list[Fault]) -> bool:
