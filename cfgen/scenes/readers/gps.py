@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, install_command
 from cfgen.core.files import stand_in
 
 Array = NDArray[np.float64]
 #: Files beside a video that are looked for, by its name.
 BESIDE = (".gpx", ".srt")
-_EXTRA = 'install it with: pip install "cfgen-bench[gps]"'
+_EXTRA = f"install it with: {install_command('gps')}"
 _EARTH_M = 6_371_008.8
 _FEWEST = 4
 #: Below this speed a course is noise, m/s.

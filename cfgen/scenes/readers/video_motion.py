@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, install_command
 from cfgen.core.files import stand_in
 from cfgen.perception.ego_motion import GAP_S, ego_motion
 from cfgen.records import Camera
@@ -108,7 +108,7 @@ def _found(video: Path, gps: str) -> gps_tracks.Track | None:
         except ImportError as error:
             if gps == "inside":
                 raise InputError(
-                    f'{video}: GPS inside videos needs {error.name}: pip install "cfgen-bench[gps]"'
+                    f"{video}: GPS inside videos needs {error.name}: {install_command('gps')}"
                 ) from error
     if gps == "inside":
         raise InputError(
