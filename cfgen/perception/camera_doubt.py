@@ -9,6 +9,8 @@ from cfgen.perception.camera_fit import CameraFit
 #: The key of a scene's extra values under which it tells where its camera comes from, those of the doubts in it, of the
 #: perceiver that looked when the scene was imported, and of whether that one looked for vehicles and people.
 TOLD, DOUBTS, SEEN_BY, THINGS_SOUGHT = "camera_from", "doubts", "seen_by", "things_sought"
+#: What a value of a camera comes from that nobody gave and nothing shows.
+GUESS = "guess"
 #: Most relative standard error of the size of what is drawn; the distance, m, at which every scene must keep to it.
 MOST, NEAR_M = 0.2, 12.0
 #: Begins every refusal for it.

@@ -18,13 +18,14 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import why_unsure
+from cfgen.perception.camera_doubt import GUESS, why_unsure
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
 from cfgen.scenes.calibration import CalibrationCheck
+from cfgen.scenes.drive import MEASURED
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
 
@@ -195,7 +196,14 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield from _gaps("future", np.concatenate([[0.0], times]))
     if scene.motion_known and scene.extra.get("history_extrapolated"):
         yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
-    if not scene.motion_known:
+    if not scene.motion_known and scene.extra.get(MEASURED, {}).get("lens") == GUESS:
+        yield Fault(
+            "warning",
+            "motion_known",
+            "false: speeds are measured in the frames through a lens that nobody named, and in proportion to it; import "
+            "again with --option fov_deg=...",
+        )
+    elif not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
     elif scene.motion_known == "estimated":
         yield Fault("warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off")

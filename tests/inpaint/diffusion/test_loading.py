@@ -209,9 +209,7 @@ def test_a_missing_package_names_the_extra(tiny, monkeypatch, package):
         return real(name, *more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(
-        MissingExtraError, match=rf"inpainter 'sdxl' needs .*'{package}'.*\.\[sdxl\]"
-    ):
+    with pytest.raises(MissingExtraError, match=rf"inpainter 'sdxl' needs .*'{package}'.*\.\[sdxl\]"):
         sdxl(tiny)
 
 
