@@ -144,7 +144,7 @@ def redrawn(
     store: Store, cases: Sequence[Case], frames: dict[str, Pictures]
 ) -> Iterator[tuple[str, Pictures]]:
     """The cases' front frames, made again where they stand."""
-    context = BuildContext(WorkerSettings(store.root, tuple((c.scene_id, "") for c in cases), terms="{}"))
+    context = BuildContext(WorkerSettings(store.root))
     for case in cases:
         folder = load_scene(store.scene_dir(case.scene_id))
         original = frames[case.case_id][0]

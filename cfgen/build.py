@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of
+from cfgen.cases.context import WorkerSettings, asked_of, keep_folders
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
@@ -118,7 +118,7 @@ def build(options: BuildOptions) -> BuildReport:
     store = _open_store(options, asked.benchmark)
     settings = WorkerSettings(
         store.root,
-        tuple(sorted(folders.items())),
+        keep_folders(store, folders),
         options.attempts,
         canonical_json(painters.terms).decode(),
         canonical_json(options.perception_options).decode(),

@@ -6,24 +6,28 @@ nothing of value.
 
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
+from cfgen.core.kept import stamp_of
 from cfgen.core.locks import claim, hold
+from cfgen.listing import case_files
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.registry import PERCEIVERS, about, create_perceiver
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
+from cfgen.plan_file import PlanFile
 from cfgen.records import (
     Benchmark,
     BuildReport,
     Case,
     Intervention,
     JudgeRun,
+    Planned,
     PlannerRun,
     RatingFile,
     Rejection,
@@ -55,6 +59,8 @@ class Store:
                 f"cfgen build --n 66 --out {'bench' if self.root.is_file() else self.root}"
             )
         self.work = self.root / ".work"
+        self._plan = PlanFile(self.root)
+        self._benchmark: tuple[str, Benchmark] | None = None
 
     @classmethod
     def create(cls, root: Path, benchmark: Benchmark) -> "Store":
@@ -115,7 +121,21 @@ class Store:
 
     @property
     def benchmark(self) -> Benchmark:
-        return read_record(self.root / MARKER, Benchmark)
+        """Read again only where it changed."""
+        path, known = self.root / MARKER, self._benchmark
+        stamp = stamp_of(path.stat()) if path.is_file() else ""
+        if known is None or known[0] != stamp:
+            self._benchmark = known = stamp, read_record(path, Benchmark)
+        return known[1]
+
+    @property
+    def planned(self) -> tuple[Planned, ...]:
+        """Every pair that builds and people decided to try, in that order."""
+        return (*self.benchmark.planned, *self._plan.pairs())
+
+    def add_planned(self, pairs: Sequence[Planned]) -> None:
+        """Only while :meth:`planning`, if they follow from what was read."""
+        self._plan.add(pairs)
 
     def write_benchmark(self, benchmark: Benchmark) -> None:
         """Only while :meth:`planning`, if it follows from what was read."""
@@ -187,7 +207,7 @@ class Store:
 
     def case_ids(self) -> list[str]:
         """Of every accepted case, in order."""
-        return sorted(path.parent.name for path in self.root.glob("cases/*/*/case.json"))
+        return [case_id for case_id, _ in case_files(self.root)]
 
     def cases(self) -> list[Case]:
         """Every accepted case, in the order of their ids."""

@@ -1,6 +1,8 @@
 """``cfgen verify``: re-derives every hash of a benchmark directory and names what changed, is missing or is extra."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +12,7 @@ from cfgen.core.hashing import derive_case_id, hash_bytes, hash_json
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.registry import about
 from cfgen.perception.view import SceneView
+from cfgen.plan_file import PLAN_FILE
 from cfgen.planners.outputs import EXPORTS, exported
 from cfgen.records import (
     Benchmark,
@@ -22,6 +25,7 @@ from cfgen.records import (
     Intervention,
     JudgeRun,
     KnownPool,
+    Planned,
     PlannerRun,
     ProbeRun,
     RatingFile,
@@ -52,25 +56,25 @@ class Verification:
         #: what is missing of a build that was cut short, or ""; no fault
         self.unfinished = ""
         self.files_checked = 0
-        self._known: set[Path] = set()
+        self._known: set[str] = set()
         #: view -> the hash that a case was placed by
         self._seen: dict[Path, str] = {}
 
     def run(self) -> list[str]:
         """All faults, in the order of the walk; empty when the directory is whole."""
         benchmark = self._record(self.root / MARKER, Benchmark)
-        if benchmark is None:
+        if benchmark is None or (planned := self._plan()) is None:
             return self.faults
         report = None
         if (self.root / "build.json").is_file():
             report = self._record(self.root / "build.json", BuildReport)
         self._scenes(benchmark)
-        cases = self._cases(benchmark)
-        if len(cases) < benchmark.n and (report is None or report.wanted < benchmark.n or report.stopped):
-            self.unfinished = f"{len(cases)} of {benchmark.n} cases; the build did not end: run it again"
+        arms = self._cases(benchmark, planned)
+        if len(arms) < benchmark.n and (report is None or report.wanted < benchmark.n or report.stopped):
+            self.unfinished = f"{len(arms)} of {benchmark.n} cases; the build did not end: run it again"
         self._views(benchmark)
         self._rejections()
-        planners = self._planners(set(cases), cases)
+        planners = self._planners(arms)
         self._verdicts(planners)
         self._people()
         self._exports()
@@ -102,29 +106,40 @@ class Verification:
             except CfgenError as error:
                 self._fault(folder, str(error))
 
-    def _cases(self, benchmark: Benchmark) -> dict[str, Case]:
-        cases: dict[str, Case] = {}
-        for planned in benchmark.planned:
+    def _plan(self) -> tuple[Planned, ...] | None:
+        """Its lines are held against their hashes as they are read."""
+        if (self.root / PLAN_FILE).is_file():
+            self._know([self.root / PLAN_FILE])
+        try:
+            return self.store.planned
+        except CfgenError as error:
+            self.faults.append(str(error))
+            return None
+
+    def _cases(self, benchmark: Benchmark, plan: Sequence[Planned]) -> dict[str, tuple[str, ...]]:
+        """Case -> its arms."""
+        arms: dict[str, tuple[str, ...]] = {}
+        inside = len(benchmark.planned)
+        for index, planned in enumerate(plan):
             path = self.store.case_dir(planned.case_id) / "case.json"
             expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
             if planned.case_id != expected:
-                self._fault(
-                    self.root / MARKER, f"case_id {planned.case_id} is not derived from its scene and hazard"
-                )
+                file = self.root / (MARKER if index < inside else PLAN_FILE)
+                self._fault(file, f"case_id {planned.case_id} is not derived from its scene and hazard")
             if not path.is_file():
                 if not self.store.has_rejection(planned.case_id):
                     self._fault(path, "is planned but missing; run the build again")
                 continue
             case = self._record(path, Case)
             if case is not None:
-                cases[case.case_id] = case
+                arms[case.case_id] = _shared(case.arms)
                 self._case(path.parent, case, benchmark)
-        return cases
+        return arms
 
     def _case(self, folder: Path, case: Case, benchmark: Benchmark) -> None:
         for name, expected in case.files.items():
             path = folder / name
-            self._known.add(path)
+            self._known.add(str(path))
             if not path.is_file():
                 self._fault(path, "is missing")
             elif hash_bytes(path.read_bytes()) != expected:
@@ -149,7 +164,7 @@ class Verification:
         if about(benchmark.perception, "backed_by_colours"):
             by.append({"name": ColourGround.name, **ColourGround.identity})
         for path in sorted((self.root / VIEWS).glob("*/*.png")):
-            self._known.add(path)
+            self._known.add(str(path))
             self.files_checked += 1
             try:
                 found = SceneView.from_png(path.read_bytes())
@@ -168,7 +183,7 @@ class Verification:
             if (folder / "case.json").is_file():
                 self._record(folder / "case.json", Case)
 
-    def _planners(self, case_ids: set[str], cases: dict[str, Case]) -> list[PlannerRun]:
+    def _planners(self, arms: Mapping[str, Sequence[str]]) -> list[PlannerRun]:
         runs = []
         for folder in sorted((self.root / "runs").glob("*")):
             run = self._record(folder / "planner.json", PlannerRun)
@@ -184,13 +199,13 @@ class Verification:
                     self._fault(path, f"holds the rollout that belongs at {place.relative_to(self.root)}")
                 if rollout.planner_hash != run.planner_hash:
                     self._fault(path, "was made by another version of the planner")
-            self._expect_rollouts(run, case_ids, cases)
+            self._expect_rollouts(run, arms)
         return runs
 
-    def _expect_rollouts(self, run: PlannerRun, case_ids: set[str], cases: dict[str, Case]) -> None:
-        for case_id in sorted(case_ids):
+    def _expect_rollouts(self, run: PlannerRun, arms: Mapping[str, Sequence[str]]) -> None:
+        for case_id in sorted(arms):
             for arm in run.arms:
-                if arm not in ("original", "rerun", *cases[case_id].arms):
+                if arm not in ("original", "rerun", *arms[case_id]):
                     continue
                 for repeat in range(run.repeats):
                     path = self.store.rollout_path(run.planner, arm, case_id, repeat)
@@ -251,17 +266,18 @@ class Verification:
             self.faults.append(str(error))
 
     def _extras(self) -> None:
-        for path in sorted(self.root.rglob("*")):
-            place = path.relative_to(self.root).parts[0]
-            # a killed writer may leave a temporary file; it holds nothing that counts
-            passed = path in self._known or path.suffix == ".tmp" or place in UNCHECKED
-            if path.is_file() and not passed:
-                self._fault(path, "is extra: cfgen did not write it")
+        for folder, below, files in os.walk(self.root):
+            # what can be made again is passed, and what a killed writer left: it holds nothing that counts
+            below[:] = sorted(n for n in below if Path(folder) != self.root or n not in UNCHECKED)
+            for name in sorted(files):
+                path = Path(folder, name)
+                if str(path) not in self._known and path.suffix != ".tmp" and path.is_file():
+                    self._fault(path, "is extra: cfgen did not write it")
 
     # --- helpers ------------------------------------------------------------------------------------------
 
     def _record(self, path: Path, kind: type[R]) -> R | None:
-        self._known.add(path)
+        self._known.add(str(path))
         self.files_checked += 1
         try:
             return read_record(path, kind, check=True)
@@ -271,11 +287,17 @@ class Verification:
 
     def _know(self, paths: Iterable[Path]) -> None:
         for path in paths:
-            self._known.add(path)
+            self._known.add(str(path))
             self.files_checked += path.is_file()
 
     def _fault(self, path: Path, what: str) -> None:
         self.faults.append(f"{path}: {what}")
+
+
+@lru_cache(maxsize=256)
+def _shared(arms: tuple[str, ...]) -> tuple[str, ...]:
+    """One for all cases that have the same."""
+    return arms
 
 
 def _again(root: Path, run: PlannerRun) -> str:

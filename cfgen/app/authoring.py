@@ -1,7 +1,7 @@
 """Drawing what a person placed: the picture to look at, and the case that is saved of it, through the build's gates."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,7 +24,7 @@ from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.job import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.records import Benchmark, Planned
+from cfgen.records import Planned
 from cfgen.store import Store
 
 Asked = Mapping[str, Any]
@@ -51,10 +51,8 @@ def _inpainter(root: Path, name: str, options: str) -> Inpainter:
 @lru_cache(maxsize=4)
 def build_context(tool: Tool) -> BuildContext:
     """What drawing needs, loaded once a process."""
-    store = Store(tool.root)
     inpainter = _inpainter(tool.root, tool.inpainter, tool.options)
-    folders = tuple((scene_id, str(store.scene_dir(scene_id))) for scene_id in sorted(store.benchmark.scenes))
-    return BuildContext(WorkerSettings(tool.root, folders), inpainter, create_guide(tool.guide, inpainter))
+    return BuildContext(WorkerSettings(tool.root), inpainter, create_guide(tool.guide, inpainter))
 
 
 @lru_cache(maxsize=200)
@@ -83,7 +81,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     frame = there.folder.front_frame()
     key = camera.name, frame.t
     lattices = {key: there.folder.lattices(frame, there.image)}
-    seed = _seed(context.store.benchmark, there.scene.scene_id, hazard.id, _number(asked))
+    seed = _seed(context.store, there.scene.scene_id, hazard.id, _number(asked))
     mask = read_mask(asked, there.image)
     job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, mask, lattices=lattices)
     result = context.edit(job)
@@ -139,14 +137,14 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
 @contextmanager
 def further(store: Store, scene_id: str, hazard_id: str) -> Iterator[Planned]:
     """A further case of a pair, claimed for the block and not yet in the benchmark's plan."""
-    benchmark = store.benchmark
-    variant = _variant(benchmark, scene_id, hazard_id)
+    benchmark, every = store.benchmark, store.planned
+    variant = _variant(every, scene_id, hazard_id)
     while True:
         planned = Planned(
             case_id=derive_case_id(benchmark.seed, scene_id, hazard_id, variant),
             scene_id=scene_id,
             hazard_id=hazard_id,
-            round=max((p.round for p in benchmark.planned), default=0),
+            round=max((p.round for p in every), default=0),
             variant=variant,
         )
         with store.claim(planned.case_id) as mine:
@@ -160,21 +158,20 @@ def finish(builder: CaseBuilder) -> Outcome:
     """Plan and files in one step for every build that looks; killed within, a later build makes the case anew."""
     store = builder.context.store
     with store.planning():
-        benchmark = store.benchmark
-        store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, builder.planned)}))
+        store.add_planned([builder.planned])
         return builder.finish()
 
 
-def _variant(benchmark: Benchmark, scene_id: str, hazard_id: str) -> int:
+def _variant(planned: Sequence[Planned], scene_id: str, hazard_id: str) -> int:
     """Above 0, so that a build that plans the pair meanwhile makes another case."""
     pair = (scene_id, hazard_id)
-    return 1 + max((p.variant for p in benchmark.planned if (p.scene_id, p.hazard_id) == pair), default=0)
+    return 1 + max((p.variant for p in planned if (p.scene_id, p.hazard_id) == pair), default=0)
 
 
-def _seed(benchmark: Benchmark, scene_id: str, hazard_id: str, number: int) -> int:
+def _seed(store: Store, scene_id: str, hazard_id: str, number: int) -> int:
     """What :func:`save` would draw with, so that the picture looked at is the picture saved."""
-    variant = _variant(benchmark, scene_id, hazard_id)
-    return derive_seed(derive_seed(benchmark.seed, scene_id, hazard_id, variant), number)
+    variant = _variant(store.planned, scene_id, hazard_id)
+    return derive_seed(derive_seed(store.benchmark.seed, scene_id, hazard_id, variant), number)
 
 
 def _number(asked: Asked) -> int:

@@ -13,6 +13,8 @@ from cfgen.app.reviews import identifier
 from cfgen.app.tags import tags_of
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
+from cfgen.core.kept import Memory
+from cfgen.listing import Refused, Short, short_cases, short_rejections
 from cfgen.records import ReviewFile
 from cfgen.store import Store
 
@@ -64,22 +66,28 @@ class CaseIndex:
         self.store = store
         self._lock = threading.Lock()
         self._seen: dict[Path, tuple[tuple[int, int], Any]] = {}
+        self._accepted: Memory = {}
+        self._refused: Memory = {}
+        #: what lists need of a case, and the line it became
+        self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
         self._looks = Looks(store.work / "looks.json")
         self._looked: tuple[str, ...] = ()
 
     def entries(self) -> list[Entry]:
         """Every case that is here, accepted, rejected or refused, in the order of the ids."""
-        root = self.store.root
-        found = {
-            e.id: e
-            for pattern, read in (
-                ("rejected/*/rejection.json", _refused),
-                ("cases/*/*/case.json", _accepted),
-            )
-            for path in root.glob(pattern)
-            if (e := self._read(path, read)) is not None
-        }
-        return [found[case_id] for case_id in sorted(found)]
+        with self._lock:
+            refused = {r.case_id: r for r in short_rejections(self.store, self._refused)}
+            accepted = short_cases(self.store, self._accepted)
+            both = {**refused, **accepted}
+            for case_id in self._entries.keys() - both.keys():
+                del self._entries[case_id]
+            for case_id, told in both.items():
+                if self._entries.get(case_id, (None,))[0] is not told:
+                    self._entries[case_id] = (
+                        told,
+                        _refused(told) if isinstance(told, Refused) else _accepted(told),
+                    )
+            return [self._entries[case_id][1] for case_id in sorted(both)]
 
     def reviews(self) -> dict[str, list[ReviewFile]]:
         """By case, everybody's history."""
@@ -216,29 +224,21 @@ def _beside(one: Entry, other: Entry) -> bool:
     return abs(one.distance - other.distance) < _TWIN_M and abs(one.lateral - other.lateral) < _TWIN_M
 
 
-def _accepted(path: Path) -> Entry:
-    """Only what the list shows: checking every field of thousands of cases would take seconds."""
-    case = read_json(path)
-    try:
-        place = case["placement"]
-        where = f"{place['distance_m']:.0f} m ahead, {aside(place['lateral_m'])}"
-        return Entry(
-            case["case_id"],
-            case["scene_id"],
-            case["hazard"]["id"],
-            case["hazard"]["name"],
-            where,
-            "accepted",
-            cluster=case["hazard"]["cluster"],
-            recognition=_recognition(case.get("gates", ())),
-            distance=place["distance_m"],
-            lateral=place["lateral_m"],
-            box=tuple(place["box_px"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise StoreError(
-            f"{path}: expected a case, found none ({error}); run: cfgen verify {path.parents[3]}"
-        ) from error
+def _accepted(case: Short) -> Entry:
+    place = case["placement"]
+    return Entry(
+        case["case_id"],
+        case["scene_id"],
+        case["hazard"]["id"],
+        case["hazard"]["name"],
+        f"{place['distance_m']:.0f} m ahead, {aside(place['lateral_m'])}",
+        "accepted",
+        cluster=case["hazard"]["cluster"],
+        recognition=_recognition(case["gates"]),
+        distance=place["distance_m"],
+        lateral=place["lateral_m"],
+        box=tuple(place["box_px"]),
+    )
 
 
 def _recognition(gates: Sequence[Mapping[str, Any]]) -> str:
@@ -249,21 +249,19 @@ def _recognition(gates: Sequence[Mapping[str, Any]]) -> str:
     return "not judged" if again["value"] is None else "seen again" if again["passed"] else "not seen again"
 
 
-def _refused(path: Path) -> Entry:
-    rejection = read_json(path)
-    whole = path.with_name("case.json")
-    base = _accepted(whole) if whole.is_file() else None
+def _refused(told: Refused) -> Entry:
+    base = _accepted(told.whole) if told.whole else None
     return Entry(
-        id=rejection["case_id"],
-        scene=rejection["scene_id"],
-        hazard=rejection["hazard_id"],
-        name=base.name if base else rejection["hazard_id"].replace("_", " "),
+        id=told.case_id,
+        scene=told.scene_id,
+        hazard=told.hazard_id,
+        name=base.name if base else told.hazard_id.replace("_", " "),
         where=base.where if base else "",
         status="rejected" if base else "refused",
-        reason=rejection["reason"],
-        by=rejection["by"],
+        reason=told.reason,
+        by=told.by,
         cluster=base.cluster if base else "",
-        gate="" if base else rejection["reason"].partition(":")[0][:40],
+        gate="" if base else told.reason.partition(":")[0][:40],
         recognition=base.recognition if base else "",
         distance=base.distance if base else None,
         lateral=base.lateral if base else 0.0,

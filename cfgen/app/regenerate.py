@@ -9,6 +9,7 @@ from cfgen.app.curate import replaced
 from cfgen.app.worker import Say
 from cfgen.build import BuildOptions, build
 from cfgen.cases.builder import attempt_cases
+from cfgen.cases.plan import accepted_of_plan
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
@@ -90,7 +91,7 @@ def top_up(root: Path, n: int, scenes: Path | None, say: Say) -> int:
 
 
 def _accepted(store: Store) -> int:
-    return sum(store.has_case(p.case_id) for p in store.benchmark.planned)
+    return accepted_of_plan(store)
 
 
 def _source(store: Store, scenes: Path | None) -> Path | None:

@@ -133,9 +133,9 @@ def export(store: Store, ids: Sequence[str]) -> Path:
         _check_accepted(store, case_id)
     out = _free(store.root.resolve(), "selection")
     cases = [store.case(case_id) for case_id in ids]
-    benchmark = store.benchmark
-    planned = tuple(p for p in benchmark.planned if p.case_id in set(ids))
-    made = Store.create(out, benchmark.model_copy(update={"n": len(ids), "planned": planned}))
+    chosen = {*ids}
+    made = Store.create(out, store.benchmark.model_copy(update={"n": len(ids), "planned": ()}))
+    made.add_planned([p for p in store.planned if p.case_id in chosen])
     for scene in {c.scene_id for c in cases}:
         shutil.copytree(store.scene_dir(scene), made.scene_dir(scene))
     if (store.root / VIEWS).is_dir():

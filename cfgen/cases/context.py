@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,8 @@ from cfgen.cases.drive_suns import DriveSuns
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.core.faults import contained
-from cfgen.core.hashing import derive_seed
+from cfgen.core.files import read_json, write_bytes
+from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import make_edits
@@ -45,8 +46,8 @@ class WorkerSettings:
     """What a worker process needs to know; small and picklable."""
 
     store: Path
-    #: scene_id -> folder
-    scenes: tuple[tuple[str, str], ...]
+    #: where :func:`keep_folders` wrote each scene's folder; None: the scenes that the benchmark holds
+    scenes: Path | None = None
     attempts: int = 4
     #: the inpainter's options that a benchmark does not store (``Requirements.terms``), as canonical JSON
     terms: str = "{}"
@@ -78,7 +79,7 @@ class BuildContext:
         self.views = self.store.views(json.loads(settings.perception))
         self.mask_pipeline = MaskPipeline.of(self.benchmark, self.views)
         self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
-        self._folders = dict(settings.scenes)
+        self._folders = _folders(self.store, settings.scenes)
         self._seen: OrderedDict[str, Scene] = OrderedDict()
         self._no_road: dict[str, str] = {}
         self._suns: OrderedDict[str, Sun] = OrderedDict()
@@ -175,6 +176,21 @@ class BuildContext:
 
     def scene(self, scene_id: str) -> SceneFolder:
         return load_scene(Path(self._folders[scene_id]))
+
+
+def keep_folders(store: Store, folders: Mapping[str, str]) -> Path:
+    """Write down each scene's folder where every worker reads them once: no piece of work carries them all."""
+    content = canonical_json(folders)
+    path = store.work / f"folders-{hash_bytes(content).removeprefix('sha256:')[:16]}.json"
+    if not path.is_file():
+        write_bytes(path, content, store.work)
+    return path
+
+
+def _folders(store: Store, kept: Path | None) -> dict[str, str]:
+    if kept is None:
+        return {scene_id: str(store.scene_dir(scene_id)) for scene_id in sorted(store.benchmark.scenes)}
+    return {scene_id: str(folder) for scene_id, folder in read_json(kept).items()}
 
 
 def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool) -> bool | Fault:

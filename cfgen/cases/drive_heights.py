@@ -2,8 +2,10 @@
 
 import contextlib
 import json
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 
 from cfgen.core.errors import CfgenError
@@ -32,6 +34,10 @@ class DriveHeights:
         self._folders, self._views = folders, views
         self._place = None if views.folder is None else views.folder / "heights"
         self._known: dict[str, HeightSeen | None] = {}
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted(self._folders)
 
     def corrected(self, scene: Scene) -> Scene:
         """The scene with its camera as high as its drive's frames show, where that is sure; else itself."""
@@ -68,10 +74,10 @@ class DriveHeights:
 
     def _drive(self, scene: Scene) -> list[SceneFolder]:
         """The scenes around it that are of its drive, under the same calibration."""
-        names = sorted(self._folders)
-        if scene.scene_id not in names:
+        names, found = self._names, list[SceneFolder]()
+        at = bisect_left(names, scene.scene_id)
+        if names[at : at + 1] != [scene.scene_id]:
             return []
-        at, found = names.index(scene.scene_id), []
         for order in (reversed(names[max(at - READ, 0) : at]), names[at : at + READ]):
             for name in order:
                 with contextlib.suppress(CfgenError):  # whose own case it is says so

@@ -1,16 +1,18 @@
 """Which pairs of scene and hazard a build tries next, written down before they are tried."""
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cfgen.core.hashing import derive_case_id
 from cfgen.hazards.sampling import Pair, plan_round
 from cfgen.hazards.taxonomy import merge_taxonomy
+from cfgen.listing import Refused, short_rejections
 from cfgen.perception.camera_doubt import GUESSED
 from cfgen.perception.no_road import NO_ROAD
-from cfgen.records import Planned, Rejection
+from cfgen.records import Planned
 from cfgen.store import Store
 
 #: A scene of which so many pairs in a row were refused leaves the draw; at one in four accepted, one in thirty does.
@@ -39,41 +41,46 @@ class Plan:
             return self._next_round()
 
     def _next_round(self) -> list[Planned]:
-        store, benchmark = self.store, self.store.benchmark
-        unfinished = [p for p in benchmark.planned if not store.is_finished(p.case_id)]
+        store, benchmark, planned = self.store, self.store.benchmark, self.store.planned
+        done = {*store.case_ids()}
+        unfinished = [p for p in planned if p.case_id not in done and not store.has_rejection(p.case_id)]
         if unfinished:
             return unfinished
-        accepted = [p for p in benchmark.planned if store.has_case(p.case_id)]
+        accepted = [p for p in planned if p.case_id in done]
         missing = benchmark.n - len(accepted)
         if missing <= 0:
             return []
         if self.again:
-            taken, self.again = self.again[:missing], self.again[missing:]
+            taken, self.again = {*self.again[:missing]}, self.again[missing:]
             for case_id in taken:
                 store.discard_rejection(case_id)
-            return [p for p in benchmark.planned if p.case_id in taken]
-        refused = [(p.scene_id, p.hazard_id) for p in benchmark.planned if not store.has_case(p.case_id)]
-        rejections = store.rejections()
-        left = {**scenes_refused(rejections), **scenes_given_up(store, rejections)}
+            return [p for p in planned if p.case_id in taken]
+        more = self._more(planned, accepted, missing)
+        store.add_planned(more)
+        return more
+
+    def _more(self, planned: Sequence[Planned], accepted: Sequence[Planned], missing: int) -> list[Planned]:
+        """Pairs that were not tried yet, for so many cases that are missing."""
+        store, benchmark = self.store, self.store.benchmark
+        rejections, done = short_rejections(store), {p.case_id for p in accepted}
+        left = {**scenes_refused(rejections), **scenes_given_up(planned, done, rejections)}
         self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in left]
+        refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in done]
         taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
         unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
         pairs: list[Pair] = []
         for scenes, open_slots in self._strata(accepted, missing):
             tried = (*taken_pairs, *pairs)
             pairs += plan_round(scenes, self.hazard_ids, tried, refused, open_slots, benchmark.seed, unsuited)
-        number = 1 + max((p.round for p in benchmark.planned), default=-1)
+        number = 1 + max((p.round for p in planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
         shown = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
-        planned = [
+        return [
             Planned(
                 case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
             )
             for (s, h), look in zip(pairs, shown, strict=True)
         ]
-        if planned:
-            store.write_benchmark(benchmark.model_copy(update={"planned": (*benchmark.planned, *planned)}))
-        return planned
 
     def _strata(self, accepted: Sequence[Planned], missing: int) -> list[tuple[Sequence[str], int]]:
         """Scenes that are drawn from together, and how many cases they lack: all, where no strata were asked for."""
@@ -88,13 +95,19 @@ class Plan:
         ]
 
     def accepted(self) -> int:
-        return sum(self.store.has_case(p.case_id) for p in self.store.benchmark.planned)
+        return accepted_of_plan(self.store)
 
     def untried(self) -> int:
         """Pairs without an outcome yet, of scenes that are still drawn from."""
         scenes = {*self.drawn_from}
-        pairs = {(p.scene_id, p.hazard_id) for p in self.store.benchmark.planned if p.scene_id in scenes}
+        pairs = {(p.scene_id, p.hazard_id) for p in self.store.planned if p.scene_id in scenes}
         return len(scenes) * len(self.hazard_ids) - len(pairs)
+
+
+def accepted_of_plan(store: Store) -> int:
+    """How many of the pairs that were planned are cases."""
+    done = {*store.case_ids()}
+    return sum(p.case_id in done for p in store.planned)
 
 
 def looks(
@@ -102,31 +115,43 @@ def looks(
 ) -> list[int | None]:
     """For each hazard that is planned the least look that no case of its model has yet; None where it has no model."""
     used: dict[str, set[int]] = {}
+    #: model -> all looks below are taken
+    least: dict[str, int] = {}
     for pair in accepted:
         if pair.look is not None and pair.hazard_id in models:
             used.setdefault(models[pair.hazard_id], set()).add(pair.look)
     chosen: list[int | None] = []
     for hazard_id in hazard_ids:
-        taken = used.setdefault(models[hazard_id], set()) if hazard_id in models else None
-        look = None if taken is None else next(k for k in range(len(taken) + 1) if k not in taken)
-        if taken is not None and look is not None:
-            taken.add(look)
+        model = models.get(hazard_id)
+        if model is None:
+            chosen.append(None)
+            continue
+        taken = used.setdefault(model, set())
+        look = next(k for k in itertools.count(least.get(model, 0)) if k not in taken)
+        taken.add(look)
+        least[model] = look + 1
         chosen.append(look)
     return chosen
 
 
-def scenes_refused(rejections: Sequence[Rejection]) -> dict[str, str]:
+def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
     """Scenes in which no hazard can stand, as was found when a pair of them was tried: no road, or a guessed camera."""
     return {r.scene_id: r.reason for r in rejections if r.reason.startswith((NO_ROAD, GUESSED))}
 
 
-def scenes_given_up(store: Store, rejections: Sequence[Rejection]) -> dict[str, str]:
-    """Scenes of which GIVE_UP pairs in a row were refused, and why most often: the rest of them is not tried."""
+def scenes_given_up(
+    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
+) -> dict[str, str]:
+    """Scenes of which GIVE_UP pairs in a row were refused, and why most often: the rest of them is not tried.
+
+    Args:
+        accepted: ids of cases.
+    """
     by_case = {r.case_id: r for r in rejections}
     in_a_row: dict[str, list[str]] = {}
-    for pair in store.benchmark.planned:
+    for pair in planned:
         row = in_a_row.setdefault(pair.scene_id, [])
-        if store.has_case(pair.case_id):
+        if pair.case_id in accepted:
             row.clear()
         elif (refused := by_case.get(pair.case_id)) and refused.by_gates and len(row) < GIVE_UP:
             row.append(kind_of(refused.reason))
@@ -146,5 +171,5 @@ def kind_of(reason: str) -> str:
 
 def broken(store: Store) -> list[str]:
     """Planned cases that are none because something broke."""
-    faults = {r.case_id for r in store.rejections() if r.fault}
-    return [p.case_id for p in store.benchmark.planned if p.case_id in faults]
+    faults = {r.case_id for r in short_rejections(store) if r.broke}
+    return [p.case_id for p in store.planned if p.case_id in faults]

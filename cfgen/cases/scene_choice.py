@@ -1,6 +1,6 @@
 """Which scenes a build tries: all of a folder, or those drawn from what meets conditions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -8,10 +8,14 @@ from typing import Any, Protocol, Self
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
+from cfgen.core.kept import learn_changed, stamp_of_folder
 from cfgen.records import Fault
 from cfgen.records.sampling import Sampling
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.scenes.sampling import draw
+
+#: changes with what is looked at of a scene
+_LOOKED = "scenes 1"
 
 
 class _Options(Protocol):
@@ -77,13 +81,13 @@ def choose(source: Path, drawing: Draw, strict: bool) -> Chosen:
     """
     chosen = Chosen()
     if not drawing.draws:
-        _take(chosen, find_scenes(source), strict)
+        _take(chosen, source, find_scenes(source), strict)
     else:
         frame, drawn = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
         strata = []
         for stratum, folders in zip(frame.strata, drawn, strict=True):
             before = set(chosen.folders)
-            _take(chosen, folders, strict)
+            _take(chosen, source, folders, strict)
             usable = tuple(sorted(set(chosen.folders) - before))
             strata.append(stratum.model_copy(update={"usable": usable}))
         chosen.sampling = frame.model_copy(update={"strata": tuple(strata)})
@@ -95,22 +99,39 @@ def choose(source: Path, drawing: Draw, strict: bool) -> Chosen:
     return chosen
 
 
-def _take(chosen: Chosen, paths: Iterable[Path], strict: bool) -> None:
-    for path in paths:
-        inputs = {"folder": path.name}
-        if wrong := contained(partial(_look, chosen, path), "reading a scene", inputs, strict):
-            chosen.unusable[path.name] = wrong
+def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool) -> None:
+    """Those of a folder that changed since they were taken the last time are looked at."""
+    wrong: dict[str, str | Fault] = {}
+
+    def look(names: Sequence[str]) -> Iterator[tuple[str, str] | None]:
+        for name in names:
+            path = source / name
+            found = contained(partial(_look, path), "reading a scene", {"folder": path.name}, strict)
+            if not isinstance(found, tuple):
+                wrong[name] = found
+            yield found if isinstance(found, tuple) else None
+
+    found = ((str(path.relative_to(source)), stamp_of_folder(path)) for path in paths)
+    for name, told in learn_changed(source, _LOOKED, found, look, whole=False).items():
+        path = source / name
+        if told is None:
+            chosen.unusable[path.name] = wrong[name]
+            continue
+        scene_id, content_hash = told
+        if scene_id in chosen.folders:
+            chosen.unusable[path.name] = (
+                f"{path}: scene_id '{scene_id}' is also that of {chosen.folders[scene_id]}; rename one"
+            )
+            continue
+        chosen.hashes[scene_id] = content_hash
+        chosen.folders[scene_id] = str(path.resolve())
 
 
-def _look(chosen: Chosen, path: Path) -> str:
+def _look(path: Path) -> tuple[str, str] | str:
+    """Its id and hash, or what is wrong with it."""
     try:
         folder = load_scene(path)
         folder.image()
-        scene_id = folder.scene.scene_id
-        if scene_id in chosen.folders:
-            return f"{path}: scene_id '{scene_id}' is also that of {chosen.folders[scene_id]}; rename one"
-        chosen.hashes[scene_id] = scene_hash(path)
-        chosen.folders[scene_id] = str(path.resolve())
-        return ""
+        return folder.scene.scene_id, scene_hash(folder)
     except CfgenError as error:
         return str(error)

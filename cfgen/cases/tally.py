@@ -1,15 +1,18 @@
 """What comes of a build, on its way and by what it left on disk: accepted, refused, broken, and what it cost."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cfgen.cases.builder import Outcome
 from cfgen.cases.plan import kind_of, scenes_given_up, scenes_refused
+from cfgen.core.files import read_record
 from cfgen.core.network import current
+from cfgen.listing import Refused, Short, short_cases, short_rejections
 from cfgen.models.ledger import Ledger, in_words
 from cfgen.perception.registry import seen_by
-from cfgen.records import BuildReport, Fault, FaultCount, Rejection, Spent, StratumOutcome
+from cfgen.records import BuildReport, Fault, FaultCount, Planned, Rejection, Spent, StratumOutcome
 from cfgen.store import Store
 
 #: so many places are named for each kind of fault
@@ -35,12 +38,11 @@ def tally(
         unasked: hazards left out, for what the inpainter broke on when asked about them.
         stopped: why the build ended before its end, or "".
     """
-    planned = store.benchmark.planned
-    rejections = store.rejections()
+    planned, rejections, cases = store.planned, short_rejections(store), short_cases(store)
     unsuited = {r.case_id: r.reason for r in rejections if r.unsuited}
     tried = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
-    accepted = Counter(p.hazard_id for p in planned if store.has_case(p.case_id))
-    reasons = Counter(kind_of(r.reason) for r in rejections if not r.fault and not r.unsuited)
+    accepted = Counter(p.hazard_id for p in planned if p.case_id in cases)
+    reasons = Counter(kind_of(r.reason) for r in rejections if not r.broke and not r.unsuited)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
     hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
@@ -49,31 +51,39 @@ def tally(
         unusable_scenes={
             **{name: str(wrong) for name, wrong in unusable.items()},
             **scenes_refused(rejections),
-            **scenes_given_up(store, rejections),
+            **scenes_given_up(planned, cases, rejections),
         },
-        perception=seen_by(store.benchmark.perception, [case.seen_by for case in store.cases()]),
+        perception=seen_by(store.benchmark.perception, [str(case["seen_by"]) for case in cases.values()]),
         undrawable=undrawable,
         acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
         reasons=dict(reasons.most_common()),
         unsuited=dict(Counter(unsuited.values()).most_common()),
-        faults=_by_kind([*scenes, *hazards, *_recorded(store, rejections)]),
-        lost=sum(bool(r.fault) for r in rejections),
+        faults=_by_kind([*scenes, *hazards, *_recorded(store, cases, rejections)]),
+        lost=sum(r.broke for r in rejections),
         stopped=stopped,
         spent=spent_so_far(store),
-        strata=strata_of(store),
+        strata=_strata_of(store, planned, cases, rejections),
         network=current().words("Python's sockets refused in this process and its workers"),
     )
 
 
 def strata_of(store: Store) -> tuple[StratumOutcome, ...]:
     """What came of each stratum; () where scenes were not drawn. A scene counts as tried once a pair of it is done."""
+    return _strata_of(store, store.planned, store.case_ids(), short_rejections(store))
+
+
+def _strata_of(
+    store: Store, every: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
+) -> tuple[StratumOutcome, ...]:
     sampling = store.benchmark.sampling
     if sampling is None:
         return ()
-    unsuited = {r.case_id for r in store.rejections() if r.unsuited}
-    planned = [p for p in store.benchmark.planned if store.is_finished(p.case_id)]
+    unsuited = {r.case_id for r in rejections if r.unsuited}
+    done = {*accepted, *(r.case_id for r in rejections)}
+    planned = [p for p in every if p.case_id in done]
     tried = {p.scene_id for p in planned if p.case_id not in unsuited}
-    cases = Counter(p.scene_id for p in planned if store.has_case(p.case_id))
+    with_case = {*accepted}
+    cases = Counter(p.scene_id for p in planned if p.case_id in with_case)
     found = []
     for stratum in sampling.strata:
         own = {*stratum.usable}
@@ -97,10 +107,15 @@ def strata_of(store: Store) -> tuple[StratumOutcome, ...]:
     return tuple(found)
 
 
-def _recorded(store: Store, rejections: Sequence[Rejection]) -> list[tuple[str, Fault]]:
+def _recorded(
+    store: Store, cases: Mapping[str, Short], rejections: Sequence[Refused]
+) -> list[tuple[str, Fault]]:
     """All that broke, with where it is recorded: lost cases, and what was lost of accepted ones."""
-    found = [(store.rejected_dir(r.case_id) / "rejection.json", r.fault) for r in rejections if r.fault]
-    for case in store.cases():
+    found: list[tuple[Path, Fault]] = []
+    for refused in (r for r in rejections if r.broke):
+        path = store.rejected_dir(refused.case_id) / "rejection.json"
+        found += [(path, fault) for fault in [read_record(path, Rejection).fault] if fault]
+    for case in (store.case(case_id) for case_id, told in cases.items() if told["broke"]):
         faults = [*(a.fault for a in case.attempts if a.fault), *case.arm_faults.values()]
         found += [(store.case_dir(case.case_id) / "case.json", fault) for fault in faults]
     return [(path.relative_to(store.root).as_posix(), fault) for path, fault in found]

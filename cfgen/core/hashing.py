@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,23 @@ def hash_image(pixels: np.ndarray) -> str:
 def derive_seed(*parts: Any) -> int:
     """A 63-bit seed that depends on every part and on nothing else."""
     return int.from_bytes(hashlib.sha256(canonical_json(list(parts))).digest()[:8], "big") >> 1
+
+
+def seeds_after(*parts: Any) -> Callable[[str], int]:
+    """:func:`derive_seed` of these parts and one more text, for when many are asked for."""
+    begun = hashlib.sha256(canonical_json(list(parts))[:-1] + b",")
+
+    def seed(last: str) -> int:
+        whole = begun.copy()
+        whole.update(_ending(last))
+        return int.from_bytes(whole.digest()[:8], "big") >> 1
+
+    return seed
+
+
+@lru_cache(maxsize=4096)
+def _ending(text: str) -> bytes:
+    return canonical_json(text) + b"]"
 
 
 def derive_id(*parts: Any) -> str:

@@ -1,5 +1,6 @@
 """Where the files that ship with cfgen are."""
 
+import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -15,3 +16,9 @@ def models_dir() -> Path:
     """Folder with the scripts that build the 3-D models."""
     installed = _PACKAGE / "_models"
     return installed if installed.is_dir() else _PACKAGE.parent / "tools" / "assets"
+
+
+def cache_dir() -> Path:
+    """``cfgen`` in the user's cache folder: nothing in it is needed, all of it can be made or fetched again."""
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "cfgen"

@@ -4,7 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from cfgen.core.hashing import derive_seed
+from cfgen.core.hashing import derive_seed, seeds_after
 
 Pair = tuple[str, str]
 #: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the build.
@@ -41,19 +41,28 @@ def plan_round(
         (scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s) for s in {*scene_ids}
     ]
     heapq.heapify(queue)
-    hazards = sorted({*hazard_ids})
+    waiting: dict[tuple[int, int], set[str]] = {}
+    for hazard in {*hazard_ids}:
+        waiting.setdefault((hazard_cases[hazard], hazard_refusals[hazard]), set()).add(hazard)
     pairs: list[Pair] = []
     while queue and len(pairs) < open_slots:
         cases, refusals, _, scene = heapq.heappop(queue)
         done = tried.setdefault(scene, set())
-        left = [hazard for hazard in hazards if hazard not in done]
-        if not left:
+        fewest = next((key for key in sorted(waiting) if waiting[key] - done), None)
+        if fewest is None:
             continue
-        fewest = min((hazard_cases[h], hazard_refusals[h]) for h in left)
-        tied = [h for h in left if (hazard_cases[h], hazard_refusals[h]) == fewest]
-        hazard = min(tied, key=lambda h: derive_seed(seed, scene, h))
+        seed_of = seeds_after(seed, scene)
+        hazard = min(waiting[fewest] - done, key=lambda h: (seed_of(h), h))
         pairs.append((scene, hazard))
         done.add(hazard)
-        hazard_cases[hazard] += 1
+        _move_on(waiting, fewest, hazard)
         heapq.heappush(queue, (cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
     return pairs
+
+
+def _move_on(waiting: dict[tuple[int, int], set[str]], key: tuple[int, int], hazard: str) -> None:
+    """It has a case more."""
+    waiting[key].discard(hazard)
+    if not waiting[key]:
+        del waiting[key]
+    waiting.setdefault((key[0] + 1, key[1]), set()).add(hazard)

@@ -89,7 +89,7 @@ class Benchmark:
 
     @property
     def planned(self) -> tuple[Planned, ...]:
-        return self.record.planned
+        return self.store.planned
 
     @property
     def rejections(self) -> list[Rejection]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cfgen.core.errors import InputError
+from cfgen.core.paths import cache_dir
 from cfgen.models.licences import APACHE2, BSD3, MIT
 
 #: names another folder for the files
@@ -174,8 +175,7 @@ def models_folder() -> Path:
     """Where model files are kept: ``$CFGEN_MODELS``, else ``cfgen/models`` in the user's cache folder."""
     if named := os.environ.get(VARIABLE):
         return Path(named).expanduser()
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "cfgen" / "models"
+    return cache_dir() / "models"
 
 
 def model_file(name: str) -> ModelFile:

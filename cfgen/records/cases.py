@@ -170,7 +170,7 @@ class Planned(Record):
 
 
 class Benchmark(Stored):
-    """``benchmark.json``: what was asked for and what was planned; written first, extended round by round."""
+    """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it."""
 
     cfgen_version: str
     n: int = Field(gt=0)
@@ -204,4 +204,5 @@ class Benchmark(Stored):
     distances: tuple[float, ...] = ()
     #: whose decisions take a case out
     policy: Policy = "one"
+    #: the plan's beginning, in benchmarks that were begun before there was a ``plan.jsonl``
     planned: tuple[Planned, ...] = ()

@@ -1,6 +1,7 @@
 """Scenes on disk: a folder with scene.json and the images it names."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,14 +86,17 @@ def find_scenes(folder: Path) -> list[Path]:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: expected a folder of scenes, found none; check the path")
-    files = (p.relative_to(folder) for p in folder.rglob(SCENE_FILE))
-    found = sorted(p.parent for p in files if not any(part.startswith(".") for part in p.parts))
+    found = []
+    for here, below, files in os.walk(folder):
+        below[:] = [name for name in below if not name.startswith(".")]
+        if SCENE_FILE in files:
+            found.append(Path(here))
     if not found:
         raise InputError(
             f"{folder}: expected folders with a {SCENE_FILE}, found none; "
             "make them with 'cfgen scenes import', or see docs/scenes.md"
         )
-    return [folder / p for p in found]
+    return sorted(found)
 
 
 def load_scene(folder: Path) -> SceneFolder:

@@ -24,6 +24,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import decode_image, explain, png_bytes
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
+from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Case, Frame, Record, Sha256
 from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
 from cfgen.store import MARKER, VIEWS, Store
@@ -205,6 +206,7 @@ def applied(source: np.ndarray, told: bytes) -> np.ndarray:
 def _records(store: Store) -> Iterator[Path]:
     """Files without a pixel of a source: records, and what perception made of frames."""
     yield store.root / MARKER
+    yield from store.root.glob(PLAN_FILE)
     yield from store.root.glob("build.json")
     yield from sorted(store.root.glob("cases/*/*/case.json"))
     yield from sorted(store.root.glob("rejected/*/rejection.json"))

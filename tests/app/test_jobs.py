@@ -174,7 +174,7 @@ def test_a_build_and_saving_by_hand_at_once_lose_nothing_of_each_other(root: Pat
         assert job["state"] == "done", job
         saved.append(job["result"])
     assert process.returncode == 0, process.stderr and process.stderr.read()
-    planned = [p.case_id for p in api.store.benchmark.planned]
+    planned = [p.case_id for p in api.store.planned]
     assert len(planned) == len(set(planned))
     assert set(saved) <= set(planned)
     assert Verification(root).run() == []

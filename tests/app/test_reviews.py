@@ -102,9 +102,9 @@ def test_the_longest_names_are_kept(store: Store) -> None:
 def plan_often(root: Path, who: str) -> None:
     for number in range(EACH):
         further = Planned(case_id=f"{who}{number}", scene_id="s", hazard_id="h", round=0)
-        Store(root).change_benchmark(
-            lambda b, new=further: b.model_copy(update={"planned": (*b.planned, new)})
-        )
+        store = Store(root)
+        with store.planning():
+            store.add_planned([further])
 
 
 def test_two_processes_that_extend_the_plan_at_once_lose_nothing(store: Store) -> None:
@@ -115,5 +115,5 @@ def test_two_processes_that_extend_the_plan_at_once_lose_nothing(store: Store) -
     for worker in workers:
         worker.join(120)
         assert worker.exitcode == 0
-    planned = [p.case_id for p in store.benchmark.planned]
+    planned = [p.case_id for p in store.planned]
     assert sorted(planned) == sorted(f"{who}{n}" for who in ("anna", "ben") for n in range(EACH))

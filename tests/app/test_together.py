@@ -95,6 +95,7 @@ def test_on_the_wall_many_are_tagged_rejected_and_found_again_and_undo_takes_it_
     desk.keyboard.press("u")
     expect(desk.locator(".cf-toast")).to_contain_text("you rejected 2 cases (too dark)")
     assert api.store.case_ids() == ids
+    expect(here.locator("[data-tiles] li")).to_have_count(len(ids))
     here.locator("[data-tiles] button").nth(1).click()
     expect(here.locator("[data-single]")).to_be_visible()
     expect(here.locator(".cf-list li[aria-current]")).to_have_id(f"case-{ids[1]}")

@@ -78,7 +78,7 @@ def test_a_killed_build_goes_on_to_the_same_end(real: Path, bench: Path, tmp_pat
     assert done >= 2
     code, _, _ = run(*arguments)
     assert code == 0
-    kept = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json")
+    kept = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json", "plan.jsonl")
     assert tree(out, *kept) == tree(bench, *kept)
     assert run("verify", out)[0] == 0
 

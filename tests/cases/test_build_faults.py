@@ -305,7 +305,7 @@ def test_two_builds_of_one_folder_share_the_work_and_end_alike(scenes, clean, tm
     out, alone = tmp_path / "b", Store(clean)
     shutil.copytree(clean, out)
     store = Store(out)
-    taken, freed = [p.case_id for p in alone.benchmark.planned if alone.has_case(p.case_id)]
+    taken, freed = [p.case_id for p in alone.planned if alone.has_case(p.case_id)]
     for case_id in (taken, freed):
         shutil.move(store.case_dir(case_id), tmp_path / case_id)
 

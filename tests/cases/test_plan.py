@@ -1,11 +1,10 @@
 """Which scenes leave the draw, and under which words refusals are counted."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from cfgen.cases.plan import GIVE_UP, kind_of, looks, scenes_given_up
-from cfgen.records import Fault, Planned, Rejection
+from cfgen.listing import Refused
+from cfgen.records import Planned
 
 NO_PLACE = "no placement: none of 48 places works: 40 not on clear road, 8 cut off by the frame"
 
@@ -19,12 +18,10 @@ def given_up(outcomes: str, **more) -> dict[str, str]:
         if outcome == "a":
             accepted.add(f"c{number}")
         elif outcome != ".":
-            fault = Fault(exception="OSError", where="here", message="x") if outcome == "f" else None
             by = "somebody" if outcome == "p" else "gates"
-            told = {"reason": NO_PLACE, "unsuited": outcome == "u", "fault": fault, "by": by}
-            rejections.append(Rejection(**names, **told))
-    benchmark = SimpleNamespace(planned=planned)
-    return scenes_given_up(SimpleNamespace(benchmark=benchmark, has_case=accepted.__contains__), rejections)
+            told = {"reason": NO_PLACE, "unsuited": outcome == "u", "broke": outcome == "f", "by": by}
+            rejections.append(Refused(**names, **told, whole=None))
+    return scenes_given_up(planned, accepted, rejections)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     command = arguments(scenes, out, *masks(checkpoint, "min_score=-1"))
     code, _, err = run(*command)
     assert code in (0, 1), err
-    made = tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json")
+    made = tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl")
     store = Store(out)
     assert store.benchmark.masks == "segment-anything"
     for case in store.cases():
@@ -78,7 +78,7 @@ def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoin
     assert len(done) >= 2
     shutil.rmtree(done[0])
     assert run(*command)[0] == code
-    assert tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json") == made
+    assert tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl") == made
     assert run("verify", out)[0] == 0
     other = arguments(scenes, out)
     code, _, err = run(*other)

@@ -102,7 +102,7 @@ def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes
     store = Store(bench)
     refused = [r for r in store.rejections() if r.reason.startswith(NO_ROAD)]
     assert {r.scene_id for r in refused} == {p.name for p in folder.iterdir()} - {good}
-    assert all(p.round == 0 for p in store.benchmark.planned if p.case_id in {r.case_id for r in refused})
+    assert all(p.round == 0 for p in store.planned if p.case_id in {r.case_id for r in refused})
     told = json.loads((bench / "build.json").read_text())
     assert set(told["unusable_scenes"]) == {r.scene_id for r in refused}
     assert told["perception"] == "twinlitenet"
@@ -133,7 +133,7 @@ def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monke
     assert all("upside down" in r.reason for r in refused)
     told = json.loads((bench / "build.json").read_text())["unusable_scenes"]
     assert (list(told), err.count(f"left out: {NO_ROAD}: it seems to be upside down")) == ([turned.name], 1)
-    assert len(Store(bench).benchmark.planned) > len(looked) == 2, "once a scene, not once a case"
+    assert len(Store(bench).planned) > len(looked) == 2, "once a scene, not once a case"
 
 
 def test_colour_is_named_as_the_weaker_test(bench):

@@ -32,6 +32,7 @@ def _told(recipe: Path) -> recipes.Recipe:
 def _files(bench: Path) -> dict[str, str]:
     kept = (
         "benchmark.json",
+        "plan.jsonl",
         "build.json",
         "cases/**/*",
         "scenes/**/*",
@@ -68,7 +69,7 @@ def test_a_recipe_holds_no_pixel_of_the_source(recipe: Path, bench: Path):
     assert all(name.startswith("records/perception/") for name in pictures)
     for name in pictures:
         assert set(np.unique(read_image(bench / name.removeprefix("records/")))) <= {0, 255}
-    assert {name for name in stored if name not in pictures and not name.endswith(".json")} == {
+    assert {name for name in stored if name not in pictures and not name.endswith((".json", ".jsonl"))} == {
         f"sealed/{case_id}" for case_id in store.case_ids()
     }
     for case in store.cases():

@@ -201,7 +201,9 @@ _STARTS = re.compile(r"^(?:the|my|our|an?|we|i|it|here|in|because|since|as|for|d
 _FROM_BEHIND = re.compile(r"\b(?:behind (?:me|us)|from behind|flashes|horn)\b")
 
 
-class _Words(Protocol):
+class Words(Protocol):
+    """An answer in sentences: the things that each one shows, and which of them act."""
+
     @property
     def sentences(self) -> tuple[str, ...]: ...
 
@@ -212,13 +214,13 @@ class _Words(Protocol):
     def acting(self) -> frozenset[int]: ...
 
 
-def carried(word: str, words: _Words) -> bool:
+def carried(word: str, words: Words) -> bool:
     """Whether some sentence says that ``word`` is there, and some act hangs on that sentence."""
     there = stated(word, words)
     return bool(there) and any(_hangs(word, words, there, act) for act in words.acting)
 
 
-def stated(word: str, words: _Words) -> list[int]:
+def stated(word: str, words: Words) -> list[int]:
     """Sentences that say that ``word`` is there; none where another takes it back."""
     kind = class_of(word).name
     named = [i for i, shown in enumerate(words.shown) if any(class_of(w).name == kind for w in shown)]
@@ -234,7 +236,7 @@ def stated(word: str, words: _Words) -> list[int]:
     return there if there and not _taken_back(word, words.sentences, there) else []
 
 
-def blamed_elsewhere(word: str, words: _Words) -> bool:
+def blamed_elsewhere(word: str, words: Words) -> bool:
     """Whether each act is given a reason that is not ``word``."""
     acts = [words.sentences[i] for i in words.acting]
     return bool(acts) and all(_grounds(word, s) or _INDEPENDENT.search(s) for s in acts)
@@ -275,7 +277,7 @@ def _taken_back(word: str, sentences: Sequence[str], there: Sequence[int]) -> bo
     return False
 
 
-def _hangs(word: str, words: _Words, there: Sequence[int], act: int) -> bool:
+def _hangs(word: str, words: Words, there: Sequence[int], act: int) -> bool:
     """Whether the sentence ``act`` reacts to what the sentences ``there`` name."""
     sentence = words.sentences[act]
     at = bisect_right(there, act)
@@ -309,11 +311,15 @@ def _about(word: str, sentence: str) -> bool:
     return bool(mentions(word, sentence) or _PRONOUN.search(sentence) or _AGAIN.search(sentence))
 
 
-def _others(word: str, sentence: str) -> bool:
-    """Whether it names another thing than ``word``."""
+def names_another(word: str, text: str, apart: frozenset[str] = frozenset()) -> bool:
+    """Whether ``text`` names another thing than ``word``; those ``apart`` do not count."""
     kind = class_of(word).name
     same = (kind, "animal") if kind in ANIMALS else (kind,)
-    return any(class_of(w).name not in same and w not in _BELONG for w, _ in things(sentence))
+    return any(class_of(w).name not in same and w not in apart for w, _ in things(text))
+
+
+def _others(word: str, sentence: str) -> bool:
+    return names_another(word, sentence, _BELONG)
 
 
 def _foreign(word: str, sentence: str, bound: bool) -> bool:

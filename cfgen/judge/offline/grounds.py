@@ -6,11 +6,10 @@ no list has every reason. One that speaks of the thing, of the road or of what b
 
 import re
 from collections.abc import Sequence
-from typing import Protocol
 
-from cfgen.hazards.vocabulary import class_of, things
+from cfgen.hazards.vocabulary import class_of
 from cfgen.judge.offline.acts import BRAKE
-from cfgen.judge.offline.chain import stated
+from cfgen.judge.offline.chain import Words, names_another, stated
 from cfgen.judge.offline.doubt import ANIMALS
 from cfgen.judge.offline.plainly import acts_out, mentions
 
@@ -96,20 +95,7 @@ _FEWEST = 2
 _SHORT = 4
 
 
-class _Words(Protocol):
-    @property
-    def sentences(self) -> tuple[str, ...]: ...
-
-    @property
-    def acting(self) -> frozenset[int]: ...
-
-
-class _Shown(_Words, Protocol):
-    @property
-    def shown(self) -> tuple[frozenset[str], ...]: ...
-
-
-def grounded_elsewhere(word: str, words: _Words) -> bool:
+def grounded_elsewhere(word: str, words: Words) -> bool:
     """Whether what the car does is said to be done for something else than ``word``."""
     acts = sorted(words.acting)
     foreign = [i for i in acts if _foreign(word, words.sentences[i])]
@@ -129,7 +115,9 @@ def _foreign(word: str, sentence: str) -> bool:
     given += [m.group(1) for m in _FRONTED.finditer(sentence)]
     if any(not _speaks_of(word, g) for g in given):
         return True
-    if any(_others(word, m.group(1)) and not mentions(word, m.group(1)) for m in _SERVES.finditer(sentence)):
+    if any(
+        names_another(word, m.group(1)) and not mentions(word, m.group(1)) for m in _SERVES.finditer(sentence)
+    ):
         return True
     if _MINE.search(sentence) and not mentions(word, sentence):
         return True
@@ -142,7 +130,7 @@ def _speaks_of(word: str, ground: str) -> bool:
         return True
     if _MINE.search(ground) or _NEVER.search(ground):
         return False
-    if _others(word, ground) and BRAKE.search(ground):
+    if names_another(word, ground) and BRAKE.search(ground):
         return False
     return bool(_FAIR.search(ground))
 
@@ -151,15 +139,9 @@ def _acts(text: str) -> bool:
     return acts_out(text) != text
 
 
-def _others(word: str, text: str) -> bool:
-    kind = class_of(word).name
-    same = (kind, "animal") if kind in ANIMALS else (kind,)
-    return any(class_of(w).name not in same for w, _ in things(text))
-
-
 def _follows_another(word: str, sentence: str) -> bool:
     """Whether another road user brakes and the car does as it does, or for it."""
-    return bool(_ALONG.search(sentence)) and _others(word, sentence) and not mentions(word, sentence)
+    return bool(_ALONG.search(sentence)) and names_another(word, sentence) and not mentions(word, sentence)
 
 
 def _premised(word: str, sentence: str) -> bool:
@@ -170,12 +152,12 @@ def _premised(word: str, sentence: str) -> bool:
     premise = found.group(1)
     if _acts(premise) or mentions(word, premise) or len(_SUBJECT.sub("", premise).split()) < _FEWEST:
         return False
-    if _others(word, premise) and re.search(r"\bfor (?:it|him|her|them)\b", found.group(2)):
+    if names_another(word, premise) and re.search(r"\bfor (?:it|him|her|them)\b", found.group(2)):
         return True
     return bool(_NEVER.search(premise)) or not _FAIR.search(premise)
 
 
-def passed_over(word: str, fitting: Sequence[str], words: _Shown) -> bool:
+def passed_over(word: str, fitting: Sequence[str], words: Words) -> bool:
     """Whether a short answer states another thing that fits, and only then ``word``, for which alone it reacts.
 
     Pixels then tell nothing of which of the two is there.

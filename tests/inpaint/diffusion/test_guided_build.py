@@ -23,7 +23,7 @@ GENTLE = {
     "scheduler": "euler",
     "batch_size": 1,
 }
-KEPT = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json")
+KEPT = ("cases/**/*", "rejected/**/*.json", "scenes/**/*", "benchmark.json", "plan.jsonl")
 
 
 @pytest.fixture(scope="module")

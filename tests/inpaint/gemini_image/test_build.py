@@ -131,7 +131,7 @@ def test_a_killed_build_goes_on_and_pays_nothing_twice(scenes, tmp_path):
     with ImageServer() as server:
         assert run(*arguments(server, scenes, whole, "--quiet"))[0] == 0
         needed = len(server.asked)
-    kept = ("cases/**/*.png", "benchmark.json", "rejected/**/*")
+    kept = ("cases/**/*.png", "benchmark.json", "plan.jsonl", "rejected/**/*")
     with ImageServer(latency=0.4) as server:
         command = [str(a) for a in arguments(server, scenes, out, "--quiet")]
         kill_when(command, lambda: len(list(out.glob("cache/inpaint/*/*.json"))) >= 2)
