@@ -33,13 +33,7 @@ def test_cases_of_fewer_scenes_than_asked_are_told():
 
     class Made(list):
         record = namedtuple("Record", "scenes")(dict.fromkeys("abcd", ""))
-        rejections = [
-            Row("b", "no road"),
-            Row("b", "too dark"),
-            Row("b", "no road"),
-            Row("a", "too near"),
-            Row("c", "x"),
-        ]
+        rejections = tuple(map(Row, "bbbac", ("no road", "too dark", "no road", "too near", "x")))
 
     case = namedtuple("Case", "record")
     cases = Made(case(Row("a", "")) for _ in range(4))
