@@ -89,6 +89,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
         except ImportError:
             start = None
     track = gps_tracks.on_the_videos_clock(track, start, float(times[-1]), offset_s)
+    track = gps_tracks.without_leaps(track)
     went = gps_tracks.driven(track)
     course = np.radians(went.course_deg)
     place = Place(
