@@ -273,6 +273,19 @@ def test_a_benchmark_that_was_begun_with_other_settings_is_refused_by_the_dry_ru
     assert sorted(done.parent.rglob("*")) == before
 
 
+def test_a_paid_inpainter_without_options_or_key_has_an_estimate_and_no_build(tmp_path: Path, monkeypatch):
+    pytest.importorskip("google.genai")
+    for key in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    file = written(tmp_path, "bench: b\nbuild: {n: 1, inpainter: nano-banana}\nplanners: [cruise]\n")
+    code, out, _ = run("run", file, "--dry-run")
+    assert (code, "What is left to do" in out) == (0, True)
+    code, _, err = run("run", file, "--quiet")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no key in $GEMINI_API_KEY" in err
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_missing_file_is_named(tmp_path: Path):
     code, _, err = run("run", tmp_path / "none.yaml")
     assert code == 2
