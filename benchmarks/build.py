@@ -4,12 +4,20 @@ The plain script does one ``cv2.seamlessClone`` of a patch and two PNG writes a 
 history frames, gates, records or resume. Usage: python benchmarks/build.py SCENES [N]
 """
 
+import resource
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+#: runs a command and prints the peak memory, KiB, of the largest of its processes
+_WATCHED = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
 PLAIN = """
 import sys
 from pathlib import Path
@@ -28,38 +36,60 @@ for number, frame in enumerate(sorted(scenes.rglob("frame.jpg"))[:n]):
 """
 
 
-def seconds(command: list[str]) -> float:
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+@dataclass(frozen=True)
+class Built:
+    """``seconds`` by the clock, ``cpu_s`` of all its processes, ``peak_mb`` of the largest, ``files``: their bytes."""
+
+    seconds: float
+    cpu_s: float
+    peak_mb: float
+    cases: int
+    files: list[int]
 
 
-def main() -> None:
-    scenes = sys.argv[1]
-    n = sys.argv[2] if len(sys.argv) > 2 else "66"
+def run(command: list[str], folder: Path, n: int = 0) -> Built:
+    """``command``, that fills ``folder`` with ``n`` cases, or as many as have a record."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    watched = [sys.executable, "-c", _WATCHED, *command]
+    peak = subprocess.run(watched, check=True, stdout=subprocess.PIPE, text=True).stdout.split()[-1]
+    took, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cases = n or len(list(folder.rglob("case.json")))
+    files = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    return Built(took, cpu, int(peak) / 1024, cases, files)
+
+
+def measure(scenes: str, n: int) -> tuple[Built, Built]:
+    """Ours and the plain script's."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         (out / "plain").mkdir()
-        plain = seconds([sys.executable, "-c", PLAIN, scenes, str(out / "plain"), n])
+        plain = run([sys.executable, "-c", PLAIN, scenes, str(out / "plain"), str(n)], out / "plain", n)
         build = [
             sys.executable,
             "-m",
             "cfgen",
             "build",
             "--n",
-            n,
+            str(n),
             "--scenes",
             scenes,
             "--seed",
             "7",
             "--quiet",
         ]
-        ours = seconds([*build, "--out", str(out / "bench")])
-        cases = len(list((out / "bench" / "cases").rglob("case.json")))
-        images = len(list((out / "bench" / "cases").rglob("*.png")))
-    print(f"cfgen build --n {n}: {ours:.1f} s, {cases} cases, {images} images, {cases / ours:.2f} cases/s")
-    print(f"plain seamlessClone + 2 PNG: {plain:.1f} s for {n} scenes")
-    print(f"ratio cfgen / plain: {ours / plain:.1f}")
+        return run([*build, "--out", str(out / "bench")], out / "bench" / "cases"), plain
+
+
+def main() -> None:
+    ours, plain = measure(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 66)
+    for name, built in (("cfgen build", ours), ("plain seamlessClone + 2 PNG", plain)):
+        print(
+            f"{name}: {built.seconds:.1f} s ({built.cpu_s:.1f} s of processor time) for {built.cases} cases, "
+            f"{len(built.files)} files, {sum(built.files) / built.cases / 1e6:.2f} MB a case, at most "
+            f"{built.peak_mb:.0f} MB of memory"
+        )
+    print(f"ratio cfgen / plain: {ours.seconds / plain.seconds:.1f}")
 
 
 if __name__ == "__main__":

@@ -132,8 +132,8 @@ def plain(url: str, n: int) -> tuple[float, float]:
     return n / (time.perf_counter() - start), 1000 * (time.process_time() - busy) / n
 
 
-def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+def measure(n: int) -> list[tuple[str, tuple[float, float]]]:
+    """By name: requests a second, and ms of processor time a request."""
     os.environ["GEMINI_API_KEY"] = "none"
     cv2.setNumThreads(1)
     server = subprocess.Popen(
@@ -156,7 +156,11 @@ def main() -> None:
             ]
     finally:
         server.terminate()
-    for name, (rate, busy) in rows:
+    return rows
+
+
+def main() -> None:
+    for name, (rate, busy) in measure(int(sys.argv[1]) if len(sys.argv) > 1 else 400):
         print(f"{name:<40} {rate:6.1f} requests/s   {busy:5.1f} ms processor time a request")
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 

@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from cfgen.core.errors import CfgenError, InputError, Shortfall, ShortfallWarning, StoreError
     from cfgen.library import (
+        anonymize_scenes,
         build,
         calibrate,
         check_scenes,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from cfgen.library.comparison import Comparison
     from cfgen.library.execution import run
     from cfgen.library.known import export_traces, probe_traces
+    from cfgen.library.leaderboard import add_bundles, export_bundle, open_board, write_leaderboard
     from cfgen.library.rereading import check_traces, judge_answers, rescore
     from cfgen.library.seen import check_claims
     from cfgen.library.sharing import build_definition, export_definition, export_hf, export_recipe, rebuild
@@ -58,6 +60,8 @@ __all__ = [
     "ShortfallWarning",
     "StoreError",
     "__version__",
+    "add_bundles",
+    "anonymize_scenes",
     "build",
     "build_definition",
     "calibrate",
@@ -65,6 +69,7 @@ __all__ = [
     "check_scenes",
     "check_traces",
     "compare",
+    "export_bundle",
     "export_definition",
     "export_hf",
     "export_inputs",
@@ -73,6 +78,7 @@ __all__ = [
     "import_scenes",
     "judge_answers",
     "open_benchmark",
+    "open_board",
     "probe",
     "probe_traces",
     "rebuild",
@@ -84,6 +90,7 @@ __all__ = [
     "study",
     "validate_real",
     "verify",
+    "write_leaderboard",
 ]
 
 _HOMES = {
@@ -100,21 +107,25 @@ _HOMES = {
     "Shortfall": "cfgen.core.errors",
     "ShortfallWarning": "cfgen.core.errors",
     "StoreError": "cfgen.core.errors",
+    "add_bundles": "cfgen.library.leaderboard",
     "build_definition": "cfgen.library.sharing",
     "check_claims": "cfgen.library.seen",
     "check_traces": "cfgen.library.rereading",
+    "export_bundle": "cfgen.library.leaderboard",
     "export_definition": "cfgen.library.sharing",
     "export_hf": "cfgen.library.sharing",
     "export_recipe": "cfgen.library.sharing",
     "export_traces": "cfgen.library.known",
     "probe_traces": "cfgen.library.known",
     "judge_answers": "cfgen.library.rereading",
+    "open_board": "cfgen.library.leaderboard",
     "rebuild": "cfgen.library.sharing",
     "rescore": "cfgen.library.rereading",
     "run": "cfgen.library.execution",
     "stability": "cfgen.library.stability",
     "study": "cfgen.library.study",
     "validate_real": "cfgen.library.validity",
+    "write_leaderboard": "cfgen.library.leaderboard",
 }
 
 

@@ -36,12 +36,9 @@ from cfgen.store import MARKER, Store
 
 #: s between looks at what another build has in hand
 _POLL_S = 0.5
-#: what may not change once a benchmark is begun
-FIXED = (
+#: options that a benchmark keeps: with n and its scenes they tell how to build it again
+KEPT = (
     "seed",
-    "taxonomy_hash",
-    "sampling",
-    "scenes",
     "hazards",
     "inpainter",
     "inpainter_options",
@@ -51,12 +48,12 @@ FIXED = (
     "detector",
     "detector_options",
     "perception",
-    "perception_identity",
-    "gates",
     "decel_band",
     "controls",
     "distances",
 )
+#: what may not change once a benchmark is begun
+FIXED = (*KEPT, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
 
 
 @dataclass(frozen=True)

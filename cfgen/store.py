@@ -16,6 +16,7 @@ from cfgen.core.hashing import hash_bytes
 from cfgen.core.kept import stamp_of
 from cfgen.core.locks import claim, hold
 from cfgen.listing import case_files
+from cfgen.peoples_records import PeoplesRecords
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.registry import PERCEIVERS, about, create_perceiver
 from cfgen.perception.view import SceneView
@@ -29,9 +30,7 @@ from cfgen.records import (
     JudgeRun,
     Planned,
     PlannerRun,
-    RatingFile,
     Rejection,
-    ReviewFile,
     Rollout,
     TraceVerdict,
     Verdict,
@@ -43,7 +42,7 @@ MARKER = "benchmark.json"
 VIEWS = "perception"
 
 
-class Store:
+class Store(PeoplesRecords):
     """One benchmark directory.
 
     Raises:
@@ -380,38 +379,3 @@ class Store:
 
     def verdicts(self, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
         return [read_record(p, Verdict) for p in self.verdict_paths(judge, planner, arm)]
-
-    # --- people ---------------------------------------------------------------------------------------
-
-    def rating_path(
-        self, rater: str, planner: str, case_id: str, arm: str = "hazard", repeat: int = 0
-    ) -> Path:
-        which = "" if (arm, repeat) == ("hazard", 0) else f".{arm}.{repeat}"
-        return self.root / "ratings" / rater / planner / f"{case_id}{which}.json"
-
-    def campaign_log_path(self, campaign: str, rater: str) -> Path:
-        return self.root / "campaigns" / campaign / f"{rater}.json"
-
-    def edge_rating_path(
-        self, rubric: str, rater: str, planner: str, case_id: str, arm: str, repeat: int = 0
-    ) -> Path:
-        return self.root / "edge_ratings" / rubric / rater / planner / f"{case_id}.{arm}.{repeat}.json"
-
-    def review_path(self, rater: str, case_id: str) -> Path:
-        return self.root / "reviews" / rater / f"{case_id}.json"
-
-    def write_rating(self, file: RatingFile) -> None:
-        path = self.rating_path(file.rater, file.planner, file.case_id, file.arm, file.repeat)
-        write_record(path, file, self.work)
-
-    def write_review(self, file: ReviewFile) -> None:
-        write_record(self.review_path(file.rater, file.case_id), file, self.work)
-
-    def rating_paths(self) -> list[Path]:
-        return sorted(self.root.glob("ratings/*/*/*.json"))
-
-    def ratings(self) -> list[RatingFile]:
-        return [read_record(p, RatingFile) for p in self.rating_paths()]
-
-    def reviews(self) -> list[ReviewFile]:
-        return [read_record(p, ReviewFile) for p in sorted(self.root.glob("reviews/*/*.json"))]

@@ -83,6 +83,14 @@ def test_importing_it_is_quick_and_loads_nothing_heavy():
     assert min(float(spent) for _, spent in done) < 0.05
 
 
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom cfgen.cli.main import build_parser\nbuild_parser().format_help()\n"
+        "print([m for m in ('numpy', 'cv2', 'pydantic', 'scipy', 'PIL', 'yaml') if m in sys.modules])"
+    )
+    assert python(code).stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize(
     "order",
     [

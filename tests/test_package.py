@@ -89,7 +89,7 @@ def test_dev_names_every_extra_but_those_that_need_a_place_of_their_own():
     extras = PROJECT["optional-dependencies"]
     everything = next(one for one in extras["dev"] if one.startswith(PROJECT["name"]))
     inherited = set(everything.split("[")[1].rstrip("]").split(","))
-    assert set(extras) - inherited - {"dev", "app", "pathtrace"} == set()
+    assert set(extras) - inherited - {"dev", "app", "inspect", "pathtrace"} == set()
     assert set(extras["app"]) <= set(extras["dev"])
 
 

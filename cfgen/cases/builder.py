@@ -34,6 +34,7 @@ from cfgen.records import (
     Rejection,
     Scene,
 )
+from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, copy_scene
 from cfgen.store import Store
 
@@ -283,7 +284,12 @@ class CaseBuilder:
             inpainter=inpainter.name,
             inpainter_version=inpainter.version,
             options=dict(inpainter.options),
-            report={**report, **self.context.mask_pipeline.identity, "perception": self._seen()},
+            report={
+                **report,
+                **self.context.mask_pipeline.identity,
+                "perception": self._seen(),
+                **{key: told for key, told in self.folder.scene.extra.items() if key == ANONYMIZED},
+            },
             cfgen_version=__version__,
             scene_hash=self.context.benchmark.scenes[self.planned.scene_id],
             hazard_hash=hash_json(self.hazard),

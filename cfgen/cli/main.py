@@ -15,7 +15,6 @@ import cfgen.cli.commands
 from cfgen import __version__
 from cfgen.cli.options import Command
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
-from cfgen.core.faults import ends_the_run
 from cfgen.core.interrupts import Interrupted, heard
 
 
@@ -56,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
+        from cfgen.core.faults import ends_the_run  # not for --help: it knows every record
+
         if not ends_the_run(error):
             raise
         print(

@@ -15,11 +15,20 @@ class Command(argparse.ArgumentParser):
 
     implied = ""
     subcommands: tuple[str, ...] = ()
+    #: what it was called with
+    _given: tuple[str, ...] = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         if self.implied and args and args[0] not in (*self.subcommands, "-h", "--help"):
             args = [self.implied, *args]
+        self._given = tuple(args or ())
         return super().parse_known_args(args, namespace)
+
+    def explicit(self) -> dict[str, Any]:
+        """What of its last call was given and not taken from defaults."""
+        blank = argparse.Namespace(**dict.fromkeys(vars(super().parse_known_args([])[0])))
+        given, _ = super().parse_known_args(list(self._given), blank)
+        return {name: value for name, value in vars(given).items() if value is not None}
 
 
 def add_options(parser: argparse.ArgumentParser, flag: str, what: str) -> None:
@@ -38,6 +47,16 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--taxonomy-only", action="store_true", help="those of --taxonomy in place of those that ship"
+    )
+
+
+def add_allowed_licences(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--allow-license",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a source's licence, word for word, whose owner gave leave to hand on its pictures; repeatable",
     )
 
 

@@ -18,6 +18,12 @@ def models_dir() -> Path:
     return installed if installed.is_dir() else _PACKAGE.parent / "tools" / "assets"
 
 
+def license_file() -> Path:
+    """The Apache License, which is cfgen's own."""
+    installed = _PACKAGE / "_LICENSE"
+    return installed if installed.is_file() else _PACKAGE.parent / "LICENSE"
+
+
 def cache_dir() -> Path:
     """``cfgen`` in the user's cache folder: nothing in it is needed, all of it can be made or fetched again."""
     cache = os.environ.get("XDG_CACHE_HOME")

@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 _CUT = "only the first"
 #: control characters, and those that turn the direction of what follows
@@ -84,6 +85,8 @@ def plain_numbers(value: Any) -> np.ndarray:
     Raises:
         TypeError, ValueError, OverflowError: it holds something else than numbers, is ragged, or too large.
     """
+    import numpy as np  # not for the texts of a command that only helps
+
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fiu":
         value = np.ma.filled(value.astype(float), np.nan)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiu":

@@ -80,7 +80,7 @@ class Panel:
         """
 
         async def work(item: Item) -> None:
-            done(await self._verdict(*item))
+            done(await self.verdict(*item))
 
         def broke(item: Item, error: Exception) -> None:
             key = item[0]
@@ -90,7 +90,8 @@ class Panel:
 
     # --- one item ---------------------------------------------------------------------------------------
 
-    async def _verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
+    async def verdict(self, key: VerdictKey, build: Callable[[], JudgeItem]) -> Verdict:
+        """Of one item, within an event loop that runs and with :attr:`asking` open."""
         asks, notes = await self.asking.aside(lambda: self._asks(build))
         wanted = [(m, asks[m.form], i) for m in self.models for i in range(self.limits.votes)]
         votes = await _all([self._vote(m, a, i) for m, a, i in wanted])

@@ -223,7 +223,7 @@ def _give_verdicts(
         assert not isinstance(pair, Fault)
         failed = next((f"{r.arm}: {r.reason}" for r in pair if r.status == "failed"), None)
         if failed is not None:
-            done(_planner_failed(run, key, failed))
+            done(planner_failed(run, key, failed))
         else:
             items.append((key, partial(_item, store, inputs, questions, key)))
     judge_each(judge, items, done, options.strict)
@@ -276,7 +276,8 @@ def _answered(store: Store, key: VerdictKey) -> bool:
         return False
 
 
-def _planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+def planner_failed(run: JudgeRun, key: VerdictKey, reason: str) -> Verdict:
+    """The verdict where the planner gave no plan."""
     reason = plain_text(reason)[0]
     return Verdict(
         judge=run.judge,

@@ -316,14 +316,17 @@ def import_scenes(
     lossless: bool = False,
     drive_on: Literal["", "left", "right"] = "",
     by_reference: bool = False,
+    anonymize: str = "",
+    anonymize_options: Options = None,
     quiet: bool = False,
 ) -> "ImportSummary":
     """Cut scenes out of a recorded drive, every ``every_s`` seconds; ``frame_times`` in s relative to t0,
     else the reader's own, or every 0.25 s of the last 2 s.
 
     ``drive_on``: the side of the road that traffic keeps to; "" leaves it to the source, else right. ``by_reference``:
-    images that are files of their own are linked to, not copied.
+    images that are files of their own are linked to, not copied. ``anonymize``: who finds faces and plates to blur.
     """
+    from cfgen.scenes.anonymize import create_anonymizer
     from cfgen.scenes.importing import import_scenes as cut
     from cfgen.scenes.importing import open_log, open_reader
 
@@ -338,8 +341,20 @@ def import_scenes(
         quiet,
         drive_on=drive_on,
         by_reference=by_reference,
+        anonymizer=create_anonymizer(anonymize, dict(anonymize_options or {})) if anonymize else None,
         log=open_log(Path(out), reader, Path(source), dict(options or {})),
     )
+
+
+@checked
+def anonymize_scenes(
+    folder: Place, out: Place, *, by: str = "coarse", options: Options = None, quiet: bool = False
+) -> dict[str, int]:
+    """A copy of scenes with faces and plates blurred; returns how many scenes, frames, faces and plates."""
+    from cfgen.scenes.anonymize import anonymize_scenes as blur
+    from cfgen.scenes.anonymize import create_anonymizer
+
+    return dict(blur(Path(folder), Path(out), create_anonymizer(by, dict(options or {})), quiet))
 
 
 @checked

@@ -1,6 +1,6 @@
 """Known answers about the edges of a trace: judges probed on them, training sets made of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,10 +80,14 @@ def export_traces(
     corruptor_options: Options = None,
     second: str | None = None,
     second_options: Options = None,
+    allow_licenses: Sequence[str] = (),
     offline: bool = False,
     allow_hosts: Names = (),
 ) -> "Exported":
     """Known answers as a training set for a critic or for a verifier of plans; see :func:`probe_traces`.
+
+    ``allow_licenses``: licences, word for word, of sources whose owner gave leave to hand on their pictures, or that
+    permit it for a set that stays here.
 
     Raises:
         InputError: as there, ``out`` is there already, a licence forbids it, or a split cannot be balanced.
@@ -105,7 +109,7 @@ def export_traces(
         if strange := sorted(set(names(edges)) - set(relations)):
             raise InputError(f"edges: expected some of {', '.join(RELATIONS)}, found '{strange[0]}'")
         pool = known_pool(store, names(sources), relations, per_edge, seed, models)
-    return export_known(store, pool, Path(out), chosen)
+    return export_known(store, pool, Path(out), chosen, tuple(allow_licenses))
 
 
 def wanted(edges: tuple[str, ...], rubric: str) -> "tuple[Relation, ...]":

@@ -19,6 +19,7 @@ def export_hf(
     creator: str = "",
     url: str = "",
     allow_licenses: Sequence[str] = (),
+    notices: Sequence[Place] = (),
     quiet: bool = False,
 ) -> int:
     """The benchmark as an image folder for ``datasets.load_dataset``, with card and Croissant; returns its cases.
@@ -26,6 +27,7 @@ def export_hf(
     Args:
         name: of the data set; None takes that of the folder ``out``. creator, url: told in the card.
         allow_licenses: licences, word for word, of sources whose owner gave leave to hand on their pictures.
+        notices: licence files of the sources, handed on word for word in ``NOTICE.md``.
 
     Raises:
         InputError: ``out`` is there already, or a licence forbids it.
@@ -35,7 +37,7 @@ def export_hf(
     from cfgen.sharing.dataset import export_dataset
     from cfgen.store import Store
 
-    told = Told(name or Path(out).name, creator, url)
+    told = Told(name or Path(out).name, creator, url, tuple(Path(notice) for notice in notices))
     return export_dataset(Store(Path(bench)), Path(out), told, tuple(allow_licenses), quiet)
 
 

@@ -1,4 +1,4 @@
-"""What a user is shown before a model file is downloaded: the licences of those who made it, word for word."""
+"""Licences word for word: shown before a model file is downloaded, handed on with what was made of a source."""
 
 MIT = """\
 MIT License
@@ -42,6 +42,10 @@ SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED TO, PRO
 SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY,
 WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF
 THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE."""
+
+BSD2 = (BSD3[: BSD3.index("3. Neither")] + BSD3[BSD3.index("THIS SOFTWARE IS") :]).replace(
+    "3-Clause", "2-Clause"
+)
 
 APACHE2 = """\
 Copyright {holder}

@@ -53,19 +53,20 @@ class ThingNetwork:
 
     Args:
         path: the ONNX file; "fastestdet" takes the one that ``cfgen models get fastestdet`` keeps.
+        least: score of a thing that is told.
 
     Raises:
         InputError: the file is missing or another, or ``cv2.dnn`` cannot read it.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, least: float = LEAST) -> None:
         file, what = FILES[_NAME], "perception: option 'things'"
         data = read_file(kept(_NAME, what) if path == _NAME else Path(path), what, file.advice)
         digest = hash_bytes(data)
         if wrong := file.wrong(len(data), digest.removeprefix("sha256:")):
             raise InputError(f"{what}: {path}: {wrong}; {file.advice}")
         self.identity: Mapping[str, Any] = {"things": digest}
-        self._net = BoxNetwork(what, data, file.advice)
+        self._net, self._least = BoxNetwork(what, data, file.advice), least
 
     def find(self, image: np.ndarray, road: SceneView | None = None) -> tuple[Thing, ...]:
         """What is in a frame, the most certain first: in the whole of it, and in windows along the horizon.
@@ -91,7 +92,7 @@ class ThingNetwork:
     def _look(self, image: np.ndarray, window: tuple[int, int, int, int], cut: bool = True) -> list[Thing]:
         """Boxes in the frame; ``cut``: without those at an edge of the window that is none of the frame."""
         x0, y0, x1, y1 = window
-        boxes = self._net.look(image[y0:y1, x0:x1], LEAST)
+        boxes = self._net.look(image[y0:y1, x0:x1], self._least)
         found = []
         for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
             box = x0 + a, y0 + b, x0 + c, y0 + d

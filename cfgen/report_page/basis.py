@@ -16,11 +16,12 @@ def judge_words(data: ReportData, judge: str) -> str:
         v for (name, _), verdicts in data.verdicts.items() if name == judge for v in verdicts if v.rubric
     ]
     rubrics = sorted({f"{v.rubric} {v.rubric_version}" for v in found}) or ["unknown"]
-    tested = _tested(data.probes.get(judge), {v.rubric_hash for v in found})
+    tested = tested_words(data.probes.get(judge), {v.rubric_hash for v in found})
     return f"judge {judge} (rubric {', '.join(rubrics)}; {tested})"
 
 
-def _tested(probe: ProbeRun | None, wordings: set[str]) -> str:
+def tested_words(probe: ProbeRun | None, wordings: set[str]) -> str:
+    """How a judge did on known answers, where that was with these wordings."""
     if probe is None:
         return "not tested on known answers"
     if wordings - {probe.rubric_hash}:

@@ -21,6 +21,7 @@ SECTIONS = Registry(
         "swaps": f"{_ROOM}.interventions:swaps_section",
         "budget": f"{_ROOM}.interventions:budget_section",
         "agreement": f"{_ROOM}.people:people_section",
+        "methods": f"{_ROOM}.methods:methods_section",
     },
 )
 
@@ -40,4 +41,5 @@ TITLES = {
     "swaps": "Is the reasoning load-bearing?",
     "budget": "Budget",
     "agreement": "How far the judges can be trusted",
+    "methods": "Methods, for an appendix",
 }

@@ -19,6 +19,7 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Scene
+from cfgen.scenes.anonymize import Anonymizer, Anonymizing
 from cfgen.scenes.check import motion_doubt
 from cfgen.scenes.drive import (
     FRAME_TIMES,
@@ -149,6 +150,7 @@ def import_scenes(
     strict: bool = False,
     drive_on: Literal["", "left", "right"] = "",
     by_reference: bool = False,
+    anonymizer: Anonymizer | None = None,
     log: ImportLog | None = None,
 ) -> ImportSummary:
     """Cut scenes every ``every_s`` seconds of each recording and write those that ``out`` does not have yet.
@@ -163,11 +165,14 @@ def import_scenes(
         drive_on: the side of the road that traffic keeps to; "" leaves it to the source.
         by_reference: link to images that are files of their own instead of copying them.
         strict: raise the first exception that is no fault of the data, with its traceback.
+        anonymizer: finds faces and plates, which are blurred in every frame before it is written.
         log: keeps how the scenes were made, and what became of it.
 
     Raises:
-        InputError: scenes are there that the log knows to be made otherwise.
+        InputError: scenes are there that the log knows to be made otherwise, or links to frames are wanted blurred.
     """
+    if anonymizer and by_reference:
+        raise InputError("--by-reference: links to frames as they are; leave it out, or --anonymize")
     summary = ImportSummary()
     usual: Sequence[float] = getattr(reader, "frame_times", FRAME_TIMES)
     kept = frame_times or usual
@@ -182,6 +187,7 @@ def import_scenes(
             "--lossless": str(lossless),
             "--drive-on": drive_on,
             "--by-reference": str(by_reference),
+            **({"--anonymize": f"{anonymizer.name} {dict(anonymizer.identity)}"} if anonymizer else {}),
         }
         log.begin([moment.scene_id for moment in chosen], settings)
     progress = Progress("import", len(chosen), quiet)
@@ -190,7 +196,7 @@ def import_scenes(
         moment = chosen.pop()
         told = {"drive_on": drive_on} if drive_on else {}
         folder = out / moment.scene_id
-        write = partial(_import_one, moment, folder, kept, lossless, by_reference, summary, told)
+        write = partial(_import_one, moment, folder, kept, lossless, by_reference, summary, told, anonymizer)
         written = _attempt(write, moment.scene_id, summary, strict)
         summary.written += written is True
         summary.kept += written is False
@@ -278,6 +284,7 @@ def _import_one(
     by_reference: bool,
     summary: ImportSummary,
     told: Mapping[str, str],
+    anonymizer: Anonymizer | None,
 ) -> bool:
     """Write the scene with what it is ``told``, whole and with every frame decoded; False when it is there already."""
     if (folder / SCENE_FILE).is_file():
@@ -296,6 +303,14 @@ def _import_one(
     whole: dict[str, Image | bytes | Path] = {
         f.image: _whole(images[f.image], scene.camera(f.camera), f.image) for f in scene.frames
     }
+    if anonymizer:
+        work = Anonymizing(anonymizer)
+        whole = {
+            name: work.picture(content, name)
+            for name, content in whole.items()
+            if not isinstance(content, Path)
+        }
+        scene = work.told(scene)
     if by_reference:
         whole |= {name: image for name, image in images.items() if isinstance(image, Path)}
     existed = folder.exists()

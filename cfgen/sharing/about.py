@@ -1,7 +1,8 @@
 """What is told of an exported data set, in words that the card and the Croissant file share."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from cfgen.records import Benchmark, BuildReport
@@ -26,8 +27,13 @@ USES = (
     "after. Not for training detectors, and no evidence that a planner is safe on roads."
 )
 PERSONAL = (
-    "Frames of real drives may show people, number plates and places. cfgen does not blur them; what the source did "
-    "holds here too. Demo scenes are rendered and show nobody."
+    "Frames of real drives may show people, number plates and places. {blurred} What the source did holds here too. "
+    "Demo scenes are rendered and show nobody. Nobody shown was asked by cfgen; who publishes this answers requests to "
+    "remove a scene."
+)
+LABELS = (
+    "Masks, placements and hazard names are those that the pictures were made from: nobody annotated them. Distances "
+    "in metres are as right as the camera that the source tells, or that was measured from the frames."
 )
 MAINTENANCE = (
     "Whoever publishes this export maintains it. cfgen never changes an exported file; a corrected benchmark is a new "
@@ -42,6 +48,8 @@ class Told:
     name: str
     creator: str = ""
     url: str = ""
+    #: licence files and notices of the sources, handed on word for word
+    notices: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +62,8 @@ class About:
     sources: Counter[tuple[str, str]]
     source_type: str
     rows: list[dict[str, Any]]
+    #: who blurred faces and plates, and with which weights -> scenes
+    anonymized: Counter[str] = field(default_factory=Counter)
 
     @property
     def summary(self) -> str:
@@ -73,6 +83,26 @@ class About:
     @property
     def notice(self) -> str:
         return NOTICE.format(term=f"`{self.term}`")
+
+    @property
+    def personal(self) -> str:
+        scenes = len({row["scene_id"] for row in self.rows})
+        blurred = "; ".join(f"in {n} of {scenes} scenes by {by}" for by, n in self.anonymized.items())
+        return PERSONAL.format(
+            blurred=f"Faces and plates were blurred before anything was drawn, alike in all arms, {blurred}; "
+            "no detector finds all."
+            if blurred
+            else "cfgen did not blur them (cfgen scenes anonymize)."
+        )
+
+    @property
+    def sampling(self) -> str:
+        drawn = self.benchmark.sampling
+        seed = self.benchmark.seed
+        if drawn is None:
+            return f"Pairs of scene and hazard were tried in an order drawn by seed {seed}, until there were enough."
+        met = f"those that meet '{drawn.where}'" if drawn.where else "all"
+        return f"Scenes were drawn by seed {seed} from {met}, in {len(drawn.strata)} strata."
 
     @property
     def licence(self) -> str:

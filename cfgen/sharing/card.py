@@ -129,7 +129,8 @@ def _licences(about: About) -> str:
         [
             "## Licences",
             "",
-            "Pictures keep the licence of the scene that they are made of; what cfgen added is under Apache-2.0.",
+            "Pictures keep the licence of the scene that they are made of; what cfgen added is under Apache-2.0. "
+            "`NOTICE.md` holds what the licences ask to be handed on.",
             "",
             "| source | licence | scenes |",
             "|---|---|---:|",
@@ -141,14 +142,25 @@ def _licences(about: About) -> str:
 def _datasheet(about: About) -> str:
     answers = {
         "Motivation": words.USES,
+        "Made by": about.told.creator or "not told",
+        "Funded by": "not told; who publishes this knows.",
         "Composition": about.summary,
+        "Splits": "One, `test`: nothing in it is meant to be trained on.",
+        "Sampling": about.sampling,
+        "Self-contained": "All pictures and metadata are in this folder; nothing is fetched from elsewhere.",
+        "Labels and noise": words.LABELS,
         "Collection": about.collection,
         "Preprocessing": about.manipulation,
-        "People": words.PERSONAL,
+        "Raw data and software": (
+            f"The originals are in it; cfgen {about.benchmark.cfgen_version} (Apache-2.0) made the rest from them."
+        ),
+        "People": about.personal,
+        "Consent and ethics review": "None by cfgen; what holds for the sources holds here.",
         "Biases": words.BIASES,
         "Limits": words.LIMITS,
         "Distribution": f"Licences: {', '.join(about.licences)}. AI-generated content is tagged: see above.",
         "Maintenance": words.MAINTENANCE,
-        "Made by": about.told.creator or "not told",
+        "Corrections and removal": f"Ask {about.told.creator or 'who publishes this'}"
+        f"{f' ({about.told.url})' if about.told.url else ''}.",
     }
     return "## Datasheet\n\n" + "\n".join(f"- **{name}.** {text}" for name, text in answers.items())

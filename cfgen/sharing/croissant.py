@@ -6,6 +6,7 @@ from typing import Any
 
 from cfgen.sharing import about as words
 from cfgen.sharing.about import About
+from cfgen.sharing.licences import OPEN
 
 _CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -45,14 +46,6 @@ _CONTEXT: dict[str, Any] = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-_URLS = {
-    "apache-2.0": "https://spdx.org/licenses/Apache-2.0.html",
-    "mit": "https://spdx.org/licenses/MIT.html",
-    "bsd-3-clause": "https://spdx.org/licenses/BSD-3-Clause.html",
-    "cc0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
-    "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
-    "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
-}
 _TEXTS = (
     "case_id",
     "scene_id",
@@ -75,14 +68,14 @@ _TYPES = {
 def croissant(about: About, metadata_hash: str) -> dict[str, Any]:
     """``croissant.json``. ``metadata_hash``: of ``test/metadata.jsonl``, as cfgen writes hashes."""
     told = about.told
-    licences = [_URLS[about.licence]] if about.licence in _URLS else about.licences
+    urls = [known.url for known in OPEN if known.id == about.licence]
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": re.sub(r"[^A-Za-z0-9_.-]+", "-", told.name),
         "description": f"{about.summary} {about.notice}",
-        "license": licences,
+        "license": urls or about.licences,
         **({"url": told.url} if told.url else {}),
         "creator": {"@type": "Organization", "name": told.creator or "not told"},
         "datePublished": datetime.now(UTC).date().isoformat(),
@@ -119,15 +112,13 @@ def _responsible(about: About) -> dict[str, Any]:
         "rai:dataCollectionType": ["Software Collection", "Secondary Data Analysis"],
         "rai:dataManipulationProtocol": about.manipulation,
         "rai:dataPreprocessingProtocol": [about.manipulation],
-        "rai:dataAnnotationProtocol": (
-            "Masks, placements and hazard names are those that the pictures were made from: nobody annotated them."
-        ),
+        "rai:dataAnnotationProtocol": words.LABELS,
         "rai:machineAnnotationTools": [f"cfgen {about.benchmark.cfgen_version}"],
         "rai:dataUseCases": [words.USES],
         "rai:dataBiases": [words.BIASES],
         "rai:dataLimitations": [words.LIMITS],
         "rai:dataSocialImpact": about.notice,
-        "rai:personalSensitiveInformation": [words.PERSONAL],
+        "rai:personalSensitiveInformation": [about.personal],
         "rai:dataReleaseMaintenancePlan": words.MAINTENANCE,
     }
 

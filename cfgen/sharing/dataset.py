@@ -2,21 +2,25 @@
 
 import json
 import shutil
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import read_record
+from cfgen.core.files import png_bytes, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes
 from cfgen.core.progress import Progress
+from cfgen.core.warn import warn
 from cfgen.records import BuildReport, Case, Frame
+from cfgen.scenes.anonymize import TOLD as ANONYMIZED
 from cfgen.scenes.folder import SceneFolder, load_scene
 from cfgen.sharing.about import About, Told
 from cfgen.sharing.card import card
 from cfgen.sharing.croissant import croissant
-from cfgen.sharing.licences import check_redistribution, sources
+from cfgen.sharing.licences import check_redistribution, notices, sources, untold_holders
+from cfgen.sharing.made_with import accepted
 from cfgen.sharing.xmp import source_type, tagged
 from cfgen.store import Store
 
@@ -34,11 +38,11 @@ def export_dataset(
     """
     if out.exists():
         raise InputError(f"{out}: is there already; delete it or choose another --out")
-    cases = store.cases()
-    if not cases:
-        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
-    found = sources(store)
-    check_redistribution(store, found, allowed)
+    cases = accepted(store)
+    found = sources(store, (case.scene_id for case in cases))
+    check_redistribution(store.root, found, allowed)
+    said = notices(found, told.notices)
+    _warn(told, found)
     benchmark = store.benchmark
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -54,16 +58,41 @@ def export_dataset(
         (part / SPLIT / "metadata.jsonl").write_bytes(lines)
         report = store.root / "build.json"
         built = read_record(report, BuildReport) if report.is_file() else None
-        about = About(told, benchmark, built, found, kind, rows)
+        about = About(told, benchmark, built, found, kind, rows, _anonymized(cases))
         (part / "README.md").write_text(card(about), encoding="utf-8")
-        said = json.dumps(croissant(about, hash_bytes(lines)), indent=1, ensure_ascii=False)
-        (part / "croissant.json").write_text(said + "\n", encoding="utf-8")
+        (part / "NOTICE.md").write_text(said, encoding="utf-8")
+        machine = json.dumps(croissant(about, hash_bytes(lines)), indent=1, ensure_ascii=False)
+        (part / "croissant.json").write_text(machine + "\n", encoding="utf-8")
         part.rename(out)
     except OSError as error:
         raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
     return len(cases)
+
+
+def _warn(told: Told, found: Collection[tuple[str, str]]) -> None:
+    """Of what only the publisher knows and did not tell."""
+    if not told.creator:
+        warn(
+            "--creator: not given, so that card and Croissant name nobody as the maker; tell who publishes it"
+        )
+    if not told.notices and (asking := untold_holders(found)):
+        warn(
+            f"licence of {', '.join(asking)}: asks for the source's copyright line, which scenes do not tell; hand on "
+            "its licence file with --notice FILE, or complete NOTICE.md"
+        )
+
+
+def _anonymized(cases: Sequence[Case]) -> Counter[str]:
+    """Who blurred faces and plates, with which weights -> scenes."""
+    by_scene = {case.scene_id: case.provenance.report.get(ANONYMIZED) for case in cases}
+    counts = ("frames", "faces", "plates")
+    return Counter(
+        ", ".join(str(value) for key, value in told.items() if key not in counts)
+        for told in by_scene.values()
+        if told
+    )
 
 
 def _even(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -153,9 +182,10 @@ class _Pictures:
         return self._own(name, f"{arm}.{_moment(frame)}")
 
     def _source(self, frame: Frame) -> str:
-        data = (self.scene.root / frame.image).read_bytes()
-        suffix = Path(frame.image).suffix.lower()
-        return self._put(f"{self.case.case_id}.original.{_moment(frame)}{suffix}", data)
+        """Encoded as what cfgen changed is: the type of a file tells no arm."""
+        return self._put(
+            f"{self.case.case_id}.original.{_moment(frame)}.png", png_bytes(self.scene.image(frame))
+        )
 
     def _put(self, name: str, data: bytes) -> str:
         (self.folder / "images" / name).write_bytes(data)

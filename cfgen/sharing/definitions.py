@@ -5,48 +5,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import cv2
-
-from cfgen.build import BuildOptions, build
+from cfgen.build import KEPT, BuildOptions, build
+from cfgen.cases.gates import extra_gates
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
-from cfgen.core.files import read_image, read_record, write_record
+from cfgen.core.files import read_image, read_json, read_record, write_record
 from cfgen.core.hashing import hash_image, hash_json
 from cfgen.core.paths import scenarios_dir
+from cfgen.hazards.taxonomy import load_taxonomy
+from cfgen.perception.registry import create_perceiver
 from cfgen.records import BuildReport, Case, Sha256, Stored
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
+from cfgen.sharing.made_with import MadeWith, first_of
+from cfgen.sharing.xmp import rendered
 from cfgen.store import Store
 
 #: what of a benchmark's record tells how to build it again
-OPTIONS = (
-    "n",
-    "seed",
-    "hazards",
-    "inpainter",
-    "inpainter_options",
-    "guide",
-    "masks",
-    "masks_options",
-    "detector",
-    "detector_options",
-    "perception",
-    "decel_band",
-    "controls",
-    "distances",
-)
-#: what else decides, and follows from the version of cfgen
-_DECIDE = ("taxonomy_hash", "perception_identity", "gates")
-#: so many are named in one message
-_NAMED = 5
+OPTIONS = ("n", *KEPT)
+#: of a hazard, what a score depends on; its words for generative inpainters decide pixels, and these are held anyway
+_TOLD = {"id", "kind", "name", "cluster", "why", "responses"}
+#: words that a rendered insert is not made of
+_WORDS = {"prompt", "negative_prompt", "repaint"}
 
 
-class Definition(Stored):
+class Definition(Stored, MadeWith):
     """``cases``: case -> hash over scene, hazard, placement and the pixels of its arms, however files encode them."""
 
     name: str
-    cfgen_version: str
-    opencv: str
     options: dict[str, Any]
-    #: what else decided: taxonomy, who saw the road
+    #: what else decides, and follows from the version of cfgen: taxonomy, who sees the road, gates
     decided_by: dict[str, Any]
     scenes: dict[str, Sha256]
     cases: dict[str, Sha256]
@@ -74,17 +60,37 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
             f"{store.root}: expected {record.n} cases, found {len(cases)}; finish its build first"
         )
     content = record.model_dump(mode="json")
+    options = {key: content[key] for key in OPTIONS}
+    if record.taxonomy_hash != load_taxonomy().hash:
+        raise StoreError(
+            f"{store.root}: was built with another taxonomy than that of this cfgen; build it again before it is frozen"
+        )
     made = Definition(
         name=name,
-        cfgen_version=record.cfgen_version,
-        opencv=cv2.__version__,
-        options={key: content[key] for key in OPTIONS},
-        decided_by={key: content[key] for key in _DECIDE},
+        **MadeWith.here().model_dump(),
+        options=options,
+        decided_by=_decided(options),
         scenes=record.scenes,
         cases={case.case_id: case_hash(store, case) for case in cases},
     )
     write_record(out, made)
     return made
+
+
+def _decided(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What decides besides ``options``, as it is in this cfgen."""
+    taxonomy = load_taxonomy()
+    asked = [
+        e for e in taxonomy if e.kind != "hazard" or not options["hazards"] or e.id in options["hazards"]
+    ]
+    words = _WORDS if rendered(options["inpainter"], options["guide"]) else None
+    told = [entry.model_dump(mode="json", exclude=words) for entry in asked]
+    perceiver = create_perceiver(options["perception"], {})
+    return {
+        "taxonomy": hash_json(told),
+        "perception": dict(perceiver.identity),
+        "gates": extra_gates(),
+    }
 
 
 def definition(name: str) -> Definition:
@@ -102,7 +108,19 @@ def definition(name: str) -> Definition:
             f"definition: expected {', '.join(known) or 'a file'} or a .json file of 'cfgen export definition', found "
             f"'{name}'{did_you_mean(name, known)}"
         )
+    content = read_json(path)
+    if missing := {"name", "options", "decided_by", "scenes", "cases"} - content.keys():
+        raise InputError(
+            f"{path}: expected a definition of 'cfgen export definition', found JSON without "
+            f"{', '.join(sorted(missing))}"
+        )
     return read_record(path, Definition, check=True)
+
+
+def shipped() -> list[Definition]:
+    """Every definition that ships."""
+    paths = sorted((scenarios_dir() / "definitions").glob("*.json"))
+    return [read_record(path, Definition, check=True) for path in paths]
 
 
 def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
@@ -112,11 +130,11 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
         options: of these only where to, from which folder of scenes and by how many processes.
 
     Raises:
-        InputError: scenes are missing, were changed or do not belong to it: each is named.
+        InputError: scenes are missing, were changed or do not belong to it, or this cfgen would make other cases.
         Shortfall: what came of it is not what the definition tells.
     """
-    source = options.scenes or scenarios_dir() / "scenes"
-    _check_scenes(made, source)
+    _check_scenes(made, options.scenes or scenarios_dir() / "scenes")
+    _check_decided(made)
     frozen: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in made.options.items()
     }
@@ -125,32 +143,42 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
     return report
 
 
+def _check_decided(made: Definition) -> None:
+    """
+    Raises:
+        InputError: before anything is built, where this cfgen has another taxonomy, perceiver or gates.
+    """
+    here = _decided(made.options)
+    if others := [key for key in here if here[key] != made.decided_by.get(key)]:
+        raise InputError(
+            f"definition '{made.name}': expected the {', '.join(others)} that it was frozen with, found other ones in "
+            f"this cfgen: {_remedy(made)}"
+        )
+
+
 def check(made: Definition, store: Store) -> None:
     """
     Raises:
         Shortfall: names cases that differ, are missing, or are not of it.
     """
     found = {case.case_id: case_hash(store, case) for case in store.cases()}
-    differ = sorted(
-        {*made.cases, *found} - {name for name, told in found.items() if made.cases.get(name) == told}
+    names = sorted({*made.cases, *found})
+    if differ := [name for name in names if found.get(name) != made.cases.get(name)]:
+        raise Shortfall(
+            f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {first_of(differ)}: "
+            f"{_remedy(made)}; do not report figures of this folder as those of '{made.name}'"
+        )
+
+
+def _remedy(made: Definition) -> str:
+    here = MadeWith.here()
+    told = (
+        f"it was frozen with {made.words}, this is {here.words}; build it with those"
+        if made.words != here.words
+        else f"it was frozen with another state of {made.words}; build it at the commit that froze it, freeze a "
+        "benchmark of your own under a name of its own (cfgen export definition)"
     )
-    if not differ:
-        return
-    record = store.benchmark.model_dump(mode="json")
-    others = [key for key in _DECIDE if record[key] != made.decided_by[key]]
-    versions = (made.cfgen_version, made.opencv) != (record["cfgen_version"], cv2.__version__)
-    remedy = (
-        f"it was frozen with cfgen {made.cfgen_version} and OpenCV {made.opencv}, this was built with cfgen "
-        f"{record['cfgen_version']} and OpenCV {cv2.__version__}; build it with those"
-        if versions
-        else f"it was frozen with another state of cfgen {made.cfgen_version}; build it at the commit that froze "
-        "it, give this benchmark a name of its own (cfgen export definition)"
-    )
-    raise Shortfall(
-        f"{store.root}: {len(differ)} cases are not those of '{made.name}', such as {', '.join(differ[:_NAMED])}"
-        f"{'; other ' + ', '.join(others) if others else ''}: {remedy}, or rebuild it from its recipe (cfgen rebuild); "
-        f"do not report figures of this folder as those of '{made.name}'"
-    )
+    return f"{told}, or rebuild it from its recipe (cfgen rebuild)"
 
 
 def case_hash(store: Store, case: Case) -> Sha256:
@@ -160,7 +188,7 @@ def case_hash(store: Store, case: Case) -> Sha256:
     pictures = [name for name in case.files if name.endswith(".png") and name != "layer.png"]
     told: Mapping[str, Any] = {
         "scene": case.provenance.scene_hash,
-        "hazard": case.provenance.hazard_hash,
+        "hazard": case.hazard.model_dump(mode="json", include=_TOLD),
         "placement": case.placement.model_dump(mode="json"),
         "arms": list(case.arms),
         "pixels": {name: hash_image(read_image(root / name, modes.get(name, "RGB"))) for name in pictures},
@@ -173,13 +201,16 @@ def _check_scenes(made: Definition, source: Path) -> None:
     for path in find_scenes(source):
         folder = load_scene(path)
         found[folder.scene.scene_id] = scene_hash(folder)
-    wrong = [
-        *(f"'{name}' is missing" for name in made.scenes if name not in found),
-        *(f"'{name}' was changed" for name, told in made.scenes.items() if found.get(name, told) != told),
-        *(f"'{name}' is none of it" for name in found if name not in made.scenes),
-    ]
-    if wrong:
+    faults = {
+        "missing": [name for name in made.scenes if name not in found],
+        "changed": [name for name, told in made.scenes.items() if found.get(name, told) != told],
+        "not of it": [name for name in found if name not in made.scenes],
+    }
+    if any(faults.values()):
+        told = "; ".join(
+            f"{len(names)} {what} ({first_of(names)})" for what, names in faults.items() if names
+        )
         raise InputError(
-            f"{source}: expected the {len(made.scenes)} scenes of '{made.name}': scene {'; scene '.join(wrong)}; give "
-            "--scenes a folder with these and no other"
+            f"{source}: expected the {len(made.scenes)} scenes of '{made.name}', found {told}; give --scenes a folder "
+            "with these and no other"
         )

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import cv2
 
-from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError, StoreError
-from cfgen.core.files import png_bytes, read_record, reading, write_bytes
+from cfgen.core.faults import ends_the_run
+from cfgen.core.files import png_bytes, read_record, stand_in, write_bytes
 from cfgen.core.hashing import hash_bytes, hash_image
 from cfgen.core.progress import Progress
 from cfgen.records import Case, Sha256
 from cfgen.scenes.folder import SceneFolder, copy_scene, find_scenes, load_scene
+from cfgen.sharing.made_with import MadeWith
 from cfgen.sharing.recipe import (
     ORIGINAL,
     RECORDS,
@@ -25,6 +26,7 @@ from cfgen.sharing.recipe import (
     applied,
     frames_of,
     needed,
+    read_entry,
     read_recipe,
     unseal,
 )
@@ -62,7 +64,12 @@ def rebuild(path: Path, scenes: Path, out: Path, quiet: bool = False) -> Rebuilt
         if out.exists():
             shutil.rmtree(out)  # empty: checked above
         part.rename(out)
-    except (OSError, zipfile.BadZipFile) as error:
+    except zipfile.BadZipFile as error:
+        raise InputError(
+            f"{path}: expected a recipe of 'cfgen export recipe', found {stand_in(path) or 'no whole archive'}; fetch "
+            "it again"
+        ) from error
+    except OSError as error:
         raise InputError(f"{path}: cannot rebuild it in {out} ({error}); nothing was kept") from error
     finally:
         shutil.rmtree(part, ignore_errors=True)
@@ -116,16 +123,22 @@ def _write(
 ) -> None:
     for name in archive.namelist():
         if name.startswith(RECORDS) and (place := name.removeprefix(RECORDS)) in recipe.files:
-            write_bytes(part / place, archive.read(name))
+            write_bytes(part / place, read_entry(archive, name, path))
     store = Store(part)
     for scene_id in recipe.scenes:
         copy_scene(folders[scene_id], store.scene_dir(scene_id))
     progress = Progress("cases", len(recipe.cases), quiet)
     for case_id, scene_id in recipe.cases.items():
         case = read_record(store.case_dir(case_id) / "case.json", Case, check=True)
-        with reading(path, "a whole recipe", "fetch it again"):
-            content = unseal(archive.read(SEALED + case_id), case, folders[scene_id])
-            made = list(_pictures(content, case, folders[scene_id]))
+        told = read_entry(archive, SEALED + case_id, path)
+        try:
+            made = list(_pictures(unseal(told, case, folders[scene_id]), case, folders[scene_id]))
+        except Exception as error:  # damaged bytes: anything
+            if isinstance(error, InputError) or ends_the_run(error):
+                raise
+            raise InputError(
+                f"{path}: entry '{SEALED}{case_id}' is damaged; fetch the recipe again"
+            ) from error
         for name, data in made:
             write_bytes(store.case_dir(case_id) / name, data)
         progress.step()
@@ -156,14 +169,13 @@ def _prove(recipe: Recipe, part: Path, out: Path) -> None:
     if differ:
         same = [name for name in differ if _same_pixels(part / name, recipe.pixels.get(name))]
         why = (
-            f"their pixels are the same, but OpenCV {cv2.__version__} and cfgen {__version__} encode PNG otherwise "
-            "than "
+            f"their pixels are the same, but {MadeWith.here().words} encode PNG otherwise than "
             if len(same) == len(differ)
             else "the recipe was changed, or pictures are decoded otherwise than by "
         )
         raise StoreError(
             f"{out}: {len(differ)} of {len(recipe.files)} files are not those of the recipe, such as {differ[0]}: {why}"
-            f"OpenCV {recipe.opencv}, Pillow {recipe.pillow} and cfgen {recipe.cfgen_version}, which wrote it; install "
+            f"{recipe.words}, which wrote it; install "
             "these and rebuild; nothing was kept"
         )
     if faults := Verification(part).run():

@@ -10,15 +10,14 @@ import hashlib
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import numpy as np
-import PIL
 from pydantic import ValidationError
 
-from cfgen import __version__
 from cfgen.cases.builder import frame_path
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import decode_image, explain, png_bytes
@@ -27,6 +26,7 @@ from cfgen.core.progress import Progress
 from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Case, Frame, Record, Sha256
 from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
+from cfgen.sharing.made_with import MadeWith, accepted
 from cfgen.store import MARKER, VIEWS, Store
 
 FORMAT = "cfgen recipe 1"
@@ -45,13 +45,10 @@ class NeededScene(Record):
     images: dict[str, Sha256]
 
 
-class Recipe(Record):
+class Recipe(MadeWith):
     """``recipe.json``. ``files``: what a rebuilt benchmark holds besides its scenes; ``pixels``: of its pictures."""
 
     format: str
-    cfgen_version: str
-    opencv: str
-    pillow: str
     scenes: dict[str, NeededScene]
     #: case -> scene
     cases: dict[str, str]
@@ -74,9 +71,7 @@ def export_recipe(store: Store, out: Path, quiet: bool = False) -> Recipe:
     """
     if out.exists():
         raise InputError(f"{out}: is there already; delete it or choose another --out")
-    cases = store.cases()
-    if not cases:
-        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
+    cases = accepted(store)
     scenes: dict[str, NeededScene] = {}
     files: dict[str, Sha256] = {}
     pixels: dict[str, Sha256] = {}
@@ -101,9 +96,7 @@ def export_recipe(store: Store, out: Path, quiet: bool = False) -> Recipe:
             progress.step()
         recipe = Recipe(
             format=FORMAT,
-            cfgen_version=__version__,
-            opencv=cv2.__version__,
-            pillow=PIL.__version__,
+            **MadeWith.here().model_dump(),
             scenes=scenes,
             cases={case.case_id: case.scene_id for case in cases},
             files=files,
@@ -136,12 +129,16 @@ def read_recipe(archive: zipfile.ZipFile, path: Path) -> Recipe:
     Raises:
         InputError: no recipe, or one of another format.
     """
-    try:
-        recipe = Recipe.model_validate_json(archive.read(INDEX))
-    except (KeyError, ValidationError) as error:
-        why = explain(error) if isinstance(error, ValidationError) else f"no {INDEX}"
+    if INDEX not in archive.namelist():
         raise InputError(
-            f"{path}: expected a recipe of 'cfgen export recipe', found one with {why}; fetch it again"
+            f"{path}: expected a recipe of 'cfgen export recipe', found an archive without {INDEX}"
+        )
+    content = read_entry(archive, INDEX, path)
+    try:
+        recipe = Recipe.model_validate_json(content)
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: {INDEX}: {explain(error)}; it is damaged, or no recipe of 'cfgen export recipe': fetch it again"
         ) from error
     if recipe.format != FORMAT:
         raise InputError(
@@ -154,6 +151,19 @@ def read_recipe(archive: zipfile.ZipFile, path: Path) -> Recipe:
             f"({', '.join(strange[:1]) or 'cases'}); it was changed: fetch it again"
         )
     return recipe
+
+
+def read_entry(archive: zipfile.ZipFile, name: str, path: Path) -> bytes:
+    """
+    Raises:
+        InputError: it is missing or damaged.
+    """
+    try:
+        return archive.read(name)
+    except KeyError:
+        raise InputError(f"{path}: expected an entry '{name}', found none; fetch the recipe again") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{path}: entry '{name}' is damaged; fetch the recipe again") from error
 
 
 def needed(folder: SceneFolder) -> NeededScene:
@@ -240,8 +250,8 @@ class _Packed:
                 picture = decode_image(whole, self.root / name)
                 if png_bytes(picture) != whole:
                     raise StoreError(
-                        f"{self.root / name}: was encoded otherwise than cfgen {__version__} with OpenCV "
-                        f"{cv2.__version__} does, so nobody could make it again; export with the version that wrote it"
+                        f"{self.root / name}: was encoded otherwise than {MadeWith.here().words} "
+                        "do, so nobody could make it again; export with the version that wrote it"
                     )
                 self.pixels[name] = hash_image(picture)
                 if name != ORIGINAL:

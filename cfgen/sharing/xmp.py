@@ -29,8 +29,13 @@ _PACKET = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 
 def source_type(inpainter: str, guide: str = "") -> str:
     """The vocabulary's term for what ``inpainter`` makes; one that is not ours counts as a trained model."""
-    rendered = inpainter in _RENDERED and guide in ("", *_RENDERED)
-    return VOCABULARY + ("compositeSynthetic" if rendered else "compositeWithTrainedAlgorithmicMedia")
+    drawn = "compositeSynthetic" if rendered(inpainter, guide) else "compositeWithTrainedAlgorithmicMedia"
+    return VOCABULARY + drawn
+
+
+def rendered(inpainter: str, guide: str = "") -> bool:
+    """Whether inserts are rendered from models, by no trained one."""
+    return inpainter in _RENDERED and guide in ("", *_RENDERED)
 
 
 def tagged(png: bytes, value: str) -> bytes:

@@ -6,10 +6,9 @@ come from :func:`cfgen.judge.critic.critic_content`.
 
 import json
 import random
-import re
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +26,7 @@ from cfgen.planners.model_verifier import SYSTEM, check_question
 from cfgen.records import Edge, KnownPool, KnownTrace, Relation
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import load_scene
+from cfgen.sharing.licences import check_redistribution, sources
 from cfgen.store import Store
 
 Use = Literal["critic", "verifier"]
@@ -36,11 +36,6 @@ SPLITS = ("train", "test")
 _DRAWS = 20
 #: Share of the drives that is held out.
 HELD_OUT = 0.25
-#: Licences that forbid to hand on what is made of the images.
-_FORBIDS = re.compile(
-    r"nvidia autonomous vehicle|\bno[- ]?deriv|\bND\b|all rights reserved|proprietary|no redistribution|confidential",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,9 @@ class Example:
     consistent: bool
 
 
-def export_known(store: Store, pool: KnownPool, out: Path, use: Use = "critic") -> Exported:
+def export_known(
+    store: Store, pool: KnownPool, out: Path, use: Use = "critic", allowed: Collection[str] = ()
+) -> Exported:
     """Write ``out/train.jsonl``, ``test.jsonl``, ``images/`` and ``README.md``, all of it or nothing.
 
     Raises:
@@ -71,7 +68,7 @@ def export_known(store: Store, pool: KnownPool, out: Path, use: Use = "critic") 
     """
     if out.exists():
         raise InputError(f"{out}: is there already; delete it or choose another --out")
-    licences = _licences(store, pool)
+    licences = _licences(store, pool, allowed)
     dropped: Counter[str] = Counter()
     pool = by_recording(store, pool)
     splits = split(_examples(pool, use), pool.seed, dropped)
@@ -204,23 +201,19 @@ def _examples(pool: KnownPool, use: Use) -> list[Example]:
     return found
 
 
-def _licences(store: Store, pool: KnownPool) -> dict[str, int]:
+def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[str, int]:
     """Licence -> scenes behind the pool.
 
     Raises:
-        InputError: one that forbids to hand on what is made of its images.
+        InputError: one that is not known to permit handing on what is made of its images, and is not in ``allowed``.
     """
     cases = {k.case_id for k in pool.traces}
-    found: Counter[str] = Counter()
-    for scene_id in sorted({c.scene_id for c in store.cases() if c.case_id in cases}):
-        scene = load_scene(store.scene_dir(scene_id)).scene
-        if _FORBIDS.search(scene.license):
-            raise InputError(
-                f"export: scene '{scene_id}' has the licence '{scene.license}', which forbids to hand on what is made "
-                "of its images; build a benchmark of other scenes for training"
-            )
-        found[scene.license or "not told"] += 1
-    return dict(found)
+    found = sources(store, (c.scene_id for c in store.cases() if c.case_id in cases))
+    check_redistribution(store.root, found, allowed, "for a set that stays with you, or")
+    licences: Counter[str] = Counter()
+    for (licence, _), n in found.items():
+        licences[licence] += n
+    return dict(licences)
 
 
 # --- rows ---------------------------------------------------------------------------------------------------

@@ -56,8 +56,9 @@ def fault(status, message="no", headers=None, details=()):
 
 
 def openai(text, finish="stop"):
-    message = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}]}
-    return Response(json.dumps(message | {"usage": {"prompt_tokens": 7, "completion_tokens": 3}}).encode())
+    said = {"message": {"role": "assistant", "content": text}, "finish_reason": finish}
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    return Response(json.dumps({"model": "m", "choices": [said], "usage": usage}).encode())
 
 
 class FakeServer:

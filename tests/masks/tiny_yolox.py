@@ -5,12 +5,12 @@ import struct
 from tests.perception.tiny_onnx import _number, _part, _tensor, _text, _value
 
 
-def tiny_yolox(side: int, wide: float, tall: float, classes: int = 80) -> bytes:
+def tiny_yolox(side: int, wide: float, tall: float, classes: int = 80, red: int = 2) -> bytes:
     """Answers, for each cell of the grids of stride 8, 16 and 32, with (1, n, 5 + classes).
 
     Objectness is the cell's redness on the middle grid and none on the others, every box's centre is a quarter of a
-    cell right of and half a cell below its cell's corner, sizes are ``wide`` and ``tall`` logarithms of cells. Class 2
-    is red, class 0 green.
+    cell right of and half a cell below its cell's corner, sizes are ``wide`` and ``tall`` logarithms of cells. Class
+    ``red`` is red, class 0 green.
     """
     graph, joined = b"", []
     for stride in (8, 16, 32):
@@ -21,7 +21,7 @@ def tiny_yolox(side: int, wide: float, tall: float, classes: int = 80) -> bytes:
     graph += _node("Transpose", ["all"], "output", _ints_attribute("perm", (0, 2, 1)))
     graph += _text(2, "tiny")
     for stride in (8, 16, 32):
-        weights, bias = _weights(stride, wide, tall, classes)
+        weights, bias = _weights(stride, wide, tall, classes, red)
         graph += _tensor(f"w{stride}", (5 + classes, 3, stride, stride), weights)
         graph += _tensor(f"b{stride}", (5 + classes,), bias)
         graph += _shape(f"s{stride}", (1, 5 + classes, (side // stride) ** 2))
@@ -31,12 +31,14 @@ def tiny_yolox(side: int, wide: float, tall: float, classes: int = 80) -> bytes:
     return _number(1, 8) + _part(7, graph) + _part(8, _number(2, 13))
 
 
-def _weights(stride: int, wide: float, tall: float, classes: int) -> tuple[list[float], list[float]]:
+def _weights(
+    stride: int, wide: float, tall: float, classes: int, red: int
+) -> tuple[list[float], list[float]]:
     """Means over a cell of blue, green, red (YOLOX's order), 0 to 255."""
     one = 1 / (255 * stride**2)
     rows = [(0.0, 0.0, 0.0)] * (5 + classes)
     rows[4] = (-one / 2, -one / 2, one) if stride == 16 else (0.0, 0.0, 0.0)
-    rows[5 + 2], rows[5] = (0.0, 0.0, one), (0.0, one, 0.0)
+    rows[5 + red], rows[5] = (0.0, 0.0, one), (0.0, one, 0.0)
     bias = [0.25, 0.5, wide, tall] + [0.0] * (1 + classes)
     return [w for row in rows for w in row for _ in range(stride**2)], bias
 

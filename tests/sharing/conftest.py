@@ -9,6 +9,7 @@ import pytest
 import cfgen
 from cfgen.core.paths import scenarios_dir
 from cfgen.store import Store
+from tests.sharing.results import ARMS, scored
 
 SCENES = ("rural_day_01", "street_day_02", "highway_day_01")
 
@@ -33,6 +34,15 @@ def bench(scenes: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         out, n=2, scenes=scenes, hazards="cone_line", controls="null", jobs=1, quiet=True, perception="colour"
     )
     assert len(made) == 2
+    return out
+
+
+@pytest.fixture(scope="package")
+def done(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """It with answers of ``reactive`` and ``cruise``, which a scripted judge gives 2s. Not to be changed."""
+    out = scored(bench, tmp_path_factory.mktemp("run") / "bench")
+    judge = {"file": str(out.parent / "bench-replies.json")}
+    cfgen.score(out, "cruise", judge="scripted", judge_options=judge, arms=ARMS, quiet=True)
     return out
 
 

@@ -1,6 +1,8 @@
 """``cfgen export hf``: what others load is what was built, and says what it is."""
 
 import json
+import warnings
+from collections import Counter
 from pathlib import Path
 
 import mlcroissant
@@ -12,7 +14,7 @@ from PIL import Image
 import cfgen
 from cfgen.cli.main import main
 from cfgen.core.files import read_image
-from cfgen.sharing.licences import card_id
+from cfgen.sharing.licences import card_id, check_redistribution, notices
 from cfgen.sharing.xmp import source_type
 from cfgen.store import Store
 
@@ -20,7 +22,9 @@ from cfgen.store import Store
 @pytest.fixture(scope="module")
 def exported(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("hf") / "my set"
-    assert cfgen.export_hf(bench, out, creator="A lab", quiet=True) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is left to tell
+        assert cfgen.export_hf(bench, out, creator="A lab", quiet=True) == 2
     return out
 
 
@@ -39,6 +43,10 @@ def test_load_dataset_gives_what_was_built(exported: Path, bench: Path, tmp_path
         assert cfgen.records.Case.model_validate_json(row["case"]) == case
         assert row["provenance"]["scene_hash"] == case.provenance.scene_hash
         assert len(row["original_history"]) == len(row["augmented_history"]) == len(row["history_t"]) > 0
+
+
+def test_no_type_of_a_file_tells_an_arm(exported: Path):
+    assert {path.suffix for path in exported.glob("test/images/*")} == {".png"}
 
 
 def test_croissant_is_valid_and_reads_every_case_and_picture(exported: Path, bench: Path):
@@ -68,6 +76,18 @@ def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(expo
     assert "AI-generated" in card
     assert "`compositeSynthetic`" in card
     assert "**Made by.** A lab" in card
+    usual = (
+        "Motivation",
+        "Composition",
+        "Splits",
+        "Sampling",
+        "Collection",
+        "People",
+        "Consent",
+        "Maintenance",
+    )
+    assert all(f"- **{question}" in card for question in usual)
+    assert "cfgen did not blur them" in card
 
 
 def test_changed_pictures_say_so_in_their_xmp_and_nothing_else_does(exported: Path, bench: Path):
@@ -96,6 +116,8 @@ def test_who_drew_decides_the_term():
     [
         ("Apache-2.0", "apache-2.0"),
         ("MIT", "mit"),
+        ("BSD-2-Clause", "bsd-2-clause"),
+        ("MIT, research use only", "other"),
         ("CC BY 4.0", "cc-by-4.0"),
         ("CC BY-NC-SA 4.0", "other"),
         ("CC-BY-ND-4.0", "other"),
@@ -106,6 +128,26 @@ def test_who_drew_decides_the_term():
 )
 def test_only_licences_that_are_known_to_permit_it_are_open(licence: str, expected: str):
     assert card_id(licence) == expected
+
+
+def test_every_licence_that_forbids_it_is_named_at_once(tmp_path: Path):
+    found = Counter({("CC BY-NC-SA 4.0", "a"): 2, ("unknown", "b"): 1, ("MIT", "c"): 3, ("ND", "d"): 1})
+    with pytest.raises(cfgen.InputError) as error:
+        check_redistribution(tmp_path, found, ["ND"])
+    assert "'CC BY-NC-SA 4.0' (2 scenes of 'a'), 'unknown' (1 scenes of 'b')" in str(error.value)
+    assert str(error.value).endswith("--allow-license 'CC BY-NC-SA 4.0' --allow-license 'unknown'")
+
+
+def test_what_licences_ask_for_is_handed_on(exported: Path, tmp_path: Path):
+    notice = (exported / "NOTICE.md").read_text()
+    assert "Apache-2.0 (https://spdx.org/licenses/Apache-2.0.html)" in notice
+    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in notice
+    (tmp_path / "LICENSE").write_text("Copyright (c) 2018 Somebody")
+    said = notices(Counter({("MIT", "a drive"): 1, ("CC BY 4.0", "another"): 2}), [tmp_path / "LICENSE"])
+    assert "Permission is hereby granted" in said
+    assert "Copyright (c) 2018 Somebody" in said
+    assert "link to the licence" in said
+    assert "{" not in said
 
 
 def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_path: Path, capsys):
@@ -126,6 +168,7 @@ def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_pa
         "CC BY-NC-SA 4.0",
     ]
     assert main(allowed) == 0
+    assert "warning: --creator: not given" in capsys.readouterr().err
     assert "license: other" in (out / "README.md").read_text()
 
 

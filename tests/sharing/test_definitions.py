@@ -1,17 +1,21 @@
 """Frozen benchmarks: what others build is held against it, pixel by pixel."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
 import pytest
 
 import cfgen
+from cfgen.build import BuildOptions
 from cfgen.cli.main import main
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
+from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.scenes.folder import scene_hash
-from cfgen.sharing.definitions import check, definition
+from cfgen.sharing import definitions
+from cfgen.sharing.definitions import build_definition, case_hash, check, definition
 from cfgen.store import Store
 
 
@@ -61,8 +65,11 @@ def test_a_build_of_it_is_held_against_it_pixel_by_pixel(
 
 
 def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path, tmp_path: Path, capsys):
-    assert _build(frozen, tmp_path / "new", scenes, "--seed", "3") == 2
-    assert "--seed: " in capsys.readouterr().err
+    # what it is frozen with may be said, another value not, were it the default
+    assert _build(frozen, tmp_path / "new", scenes, "--n", "66", "--seed", "0") == 2
+    assert "--n: 'mini-v1' is frozen with 2, found 66; leave it out" in capsys.readouterr().err
+    assert _build(frozen, tmp_path / "new", scenes, "--offline") == 2
+    assert "--offline: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
     theirs = shutil.copytree(scenes, tmp_path / "theirs")
     gone, changed, _ = sorted(path.name for path in theirs.iterdir())
     shutil.rmtree(theirs / gone)
@@ -71,8 +78,52 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     shutil.copytree(scenarios_dir() / "scenes" / "lane_day_01", theirs / "lane_day_01")
     assert _build(frozen, tmp_path / "new", theirs) == 2
     said = capsys.readouterr().err
-    assert f"'{gone}' is missing; scene '{changed}' was changed; scene 'lane_day_01' is none of it" in said
+    assert f"1 missing ({gone}); 1 changed ({changed}); 1 not of it (lane_day_01)" in said
     assert not (tmp_path / "new").exists()
+
+
+def test_many_wrong_scenes_are_a_short_line(frozen: Path, tmp_path: Path):
+    options = BuildOptions(tmp_path / "new", scenes=scenarios_dir() / "scenes", quiet=True)
+    with pytest.raises(cfgen.InputError, match=r"63 not of it \(\w+, \w+, \w+, \.\.\.\)") as error:
+        build_definition(definition(str(frozen)), options)
+    assert len(str(error.value)) < 400
+
+
+def test_only_what_a_score_depends_on_counts(bench: Path):
+    store = Store(bench)
+    case = store.cases()[0]
+    told = case_hash(store, case)
+    words = case.hazard.model_copy(update={"prompt": "other words", "seen_as": ("dog",)})
+    assert case_hash(store, case.model_copy(update={"hazard": words})) == told
+    why = case.hazard.model_copy(update={"why": "another reason"})
+    assert case_hash(store, case.model_copy(update={"hazard": why})) != told
+
+
+def test_another_taxonomy_is_refused_before_anything_is_built(
+    frozen: Path, scenes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    shipped = load_taxonomy()
+
+    def changed(**update: object) -> None:
+        entry = shipped.null.model_copy(update=update)
+        monkeypatch.setattr(definitions, "load_taxonomy", lambda: replace(shipped, null=entry))
+
+    changed(prompt="other words")  # no rendered insert is made of them
+    definitions._check_decided(definition(str(frozen)))
+    changed(cluster="Another")
+    with pytest.raises(
+        cfgen.InputError, match=r"expected the taxonomy that it was frozen with, .*commit that"
+    ):
+        build_definition(definition(str(frozen)), BuildOptions(tmp_path / "new", scenes=scenes))
+    assert not (tmp_path / "new").exists()
+
+
+def test_foreign_json_is_told_as_such(tmp_path: Path):
+    (tmp_path / "other.json").write_text('{"name": "x"}')
+    with pytest.raises(
+        cfgen.InputError, match="expected a definition of 'cfgen export definition', found JSON w"
+    ):
+        definition(str(tmp_path / "other.json"))
 
 
 def test_a_definition_is_never_changed(frozen: Path, bench: Path, tmp_path: Path):

@@ -126,7 +126,7 @@ def test_a_recipe_that_was_edited_is_refused(recipe: Path, scenes: Path, tmp_pat
     turned = bytearray(sealed)
     turned[len(sealed) // 2] ^= 1
     broken = _edited(recipe, tmp_path / "a", f"sealed/{case}", bytes(turned))
-    with pytest.raises(cfgen.InputError, match=r"a: expected a whole recipe, found .*; fetch it again"):
+    with pytest.raises(cfgen.InputError, match=r"a: entry 'sealed/.*' is damaged; fetch the recipe again"):
         cfgen.rebuild(broken, scenes=scenes, out=tmp_path / "again", quiet=True)
     told = _told(recipe)
     away = told.model_copy(update={"files": {**told.files, "../../away": "sha256:" + "0" * 64}})
@@ -134,7 +134,7 @@ def test_a_recipe_that_was_edited_is_refused(recipe: Path, scenes: Path, tmp_pat
     with pytest.raises(cfgen.InputError, match=r"outside of the benchmark .*\.\./\.\./away"):
         cfgen.rebuild(outside, scenes=scenes, out=tmp_path / "again", quiet=True)
     (tmp_path / "c").write_text("no recipe")
-    with pytest.raises(cfgen.InputError, match="c: cannot rebuild it"):
+    with pytest.raises(cfgen.InputError, match=r"c: expected a recipe of .*found no whole archive"):
         cfgen.rebuild(tmp_path / "c", scenes=scenes, out=tmp_path / "again", quiet=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "c"]
 
@@ -149,5 +149,5 @@ def test_another_encoder_is_told_from_another_picture(
         return data.getvalue()
 
     monkeypatch.setattr("cfgen.sharing.rebuild.png_bytes", otherwise)
-    with pytest.raises(cfgen.StoreError, match=r"pixels are the same, but OpenCV .* encode PNG otherwise"):
+    with pytest.raises(cfgen.StoreError, match=r"pixels are the same, but cfgen .* encode PNG otherwise"):
         cfgen.rebuild(recipe, scenes=scenes, out=tmp_path / "again", quiet=True)

@@ -51,7 +51,7 @@ def pool(store: Store) -> KnownPool:
 @pytest.fixture(scope="module")
 def data(store: Store, pool: KnownPool, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("export") / "data"
-    export_known(store, pool, out)
+    export_known(store, pool, out, allowed=["unknown"])
     return out
 
 
@@ -71,7 +71,7 @@ def test_split_by_drive_balanced_and_without_a_leak(data: Path, pool: KnownPool)
     assert len(train) > len(test) > 0
     card = (data / "README.md").read_text()
     assert f"| train | {len(train)} |" in card
-    assert "not told (" in card, "licences are named"
+    assert "unknown (" in card, "licences are named"
 
 
 def scene_of(extra: dict, at: Path) -> SceneFolder:
@@ -134,6 +134,8 @@ def test_a_verifiers_rows_ask_what_a_verifier_is_asked(store: Store, tmp_path: P
                 str(tmp_path / "v"),
                 "--per-edge",
                 "8",
+                "--allow-license",
+                "unknown",
             ]
         )
         == 0
@@ -168,7 +170,7 @@ def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, d
     first = pool.traces[0].case_id
     one = pool.model_copy(update={"traces": tuple(k for k in pool.traces if k.case_id == first)})
     with pytest.raises(InputError, match="two drives or more, found 1"):
-        export_known(store, one, tmp_path / "one")
+        export_known(store, one, tmp_path / "one", allowed=["unknown"])
     assert not (tmp_path / "one").exists()
     with pytest.raises(InputError, match="expected critic or verifier, found 'judge'"):
         cfgen.export_traces(store.root, tmp_path / "x", use="judge")
@@ -176,7 +178,7 @@ def test_what_cannot_be_exported_leaves_nothing(store: Store, pool: KnownPool, d
     path = own.scene_dir("scene0") / "scene.json"
     scene = json.loads(path.read_text())
     path.write_text(json.dumps({**scene, "license": "NVIDIA Autonomous Vehicle Dataset License"}))
-    with pytest.raises(InputError, match=r"scene 'scene0' has the licence 'NVIDIA.* forbids"):
+    with pytest.raises(InputError, match=r"found 'NVIDIA.* \(1 scenes of .*which forbid it"):
         cfgen.export_traces(own.root, tmp_path / "y", per_edge=4, edges="E4")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["b"]
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cfgen.cli.options import (
+    Command,
     add_network,
     add_options,
     add_perception,
@@ -21,11 +22,11 @@ from cfgen.cli.options import (
     positive,
 )
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.models.ledger import in_words
 
 if TYPE_CHECKING:
     from cfgen.library import Benchmark
     from cfgen.records import BuildReport
+    from cfgen.sharing.definitions import Definition
 
 #: Scenes without a case that are named.
 _TOLD = 3
@@ -234,15 +235,15 @@ def _spread(made: "Benchmark") -> str:
 
 def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     import cfgen
+    from cfgen.sharing.definitions import definition
 
-    kept = ("command", "func", "definition", "out", "scenes", "jobs", "strict", "quiet")
-    usual = vars(parser.parse_args([]))
-    given = [name for name, value in vars(arguments).items() if name in usual and value != usual[name]]
-    if strange := [name for name in given if name not in kept]:
-        raise InputError(
-            f"--{strange[0].replace('_', '-')}: '{arguments.definition}' is frozen with its own options; leave it out"
-        )
-    made = cfgen.build_definition(
+    made = definition(arguments.definition)
+    kept = ("func", "definition", "out", "scenes", "jobs", "strict", "quiet")
+    given = parser.explicit() if isinstance(parser, Command) else {}
+    for name, value in given.items():
+        if name not in kept:
+            _check_frozen(made, name, value)
+    built = cfgen.build_definition(
         arguments.definition,
         arguments.out,
         scenes=arguments.scenes,
@@ -250,10 +251,25 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
         strict=arguments.strict,
         quiet=arguments.quiet,
     )
-    if made.built:
-        _print(made.built, arguments.out)
-    print(f"\n{len(made)} cases in {arguments.out}, each as '{arguments.definition}' tells")
+    if built.built:
+        _print(built.built, arguments.out)
+    print(f"\n{len(built)} cases in {arguments.out}, each as '{arguments.definition}' tells")
     return 0
+
+
+def _check_frozen(made: "Definition", name: str, value: Any) -> None:
+    """
+    Raises:
+        InputError: an option that a definition freezes, with another value than it tells.
+    """
+    flag = f"--{name.replace('_', '-')}"
+    if name.endswith("_option"):
+        name, value = f"{name}s", parse_options(value, flag)
+    frozen = made.options.get({"decel": "decel_band"}.get(name, name))
+    value = list(value) if isinstance(value, tuple) else value
+    if value != frozen:
+        told = f"with {frozen}, found {value}" if frozen is not None else "with its own options"
+        raise InputError(f"{flag}: '{made.name}' is frozen {told}; leave it out")
 
 
 def _print(summary: "BuildReport", out: Path) -> None:
@@ -282,6 +298,8 @@ def _print(summary: "BuildReport", out: Path) -> None:
             "traceback, --retry-faults tries lost pairs again"
         )
     if summary.spent:
+        from cfgen.models.ledger import in_words
+
         print(f"\nspent on inpainting so far: {in_words(summary.spent)}")
     for scene, fault in summary.unusable_scenes.items():
         print(f"cfgen: warning: scene {scene} left out: {fault}", file=sys.stderr)

@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
+from cfgen.cli.options import add_allowed_licences
+
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = subparsers.add_parser("export", help="share a benchmark: as a data set, or as a recipe")
+    parser = subparsers.add_parser("export", help="share a benchmark or a result: data set, recipe, bundle")
     kinds = parser.add_subparsers(dest="kind", metavar="KIND", required=True)
 
     hf = kinds.add_parser(
@@ -16,12 +18,14 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     hf.add_argument("--name", help="of the data set (default: the folder's)")
     hf.add_argument("--creator", default="", help="who publishes it")
     hf.add_argument("--url", default="", help="where it is published")
+    add_allowed_licences(hf)
     hf.add_argument(
-        "--allow-license",
+        "--notice",
+        type=Path,
         action="append",
         default=[],
-        metavar="NAME",
-        help="a source's licence, word for word, whose owner gave leave to hand on its pictures; repeatable",
+        metavar="FILE",
+        help="a source's licence or notice file, handed on word for word; repeatable",
     )
     _quiet(hf).set_defaults(func=_hf)
 
@@ -37,6 +41,16 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     frozen.add_argument("--name", required=True, help="with its version, such as cfgen66-demo-v1")
     frozen.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="new file")
     frozen.set_defaults(func=_definition)
+
+    bundle = kinds.add_parser(
+        "bundle", help="a planner's answers and verdicts, to check, judge again and rank"
+    )
+    bundle.add_argument("bench", type=Path)
+    bundle.add_argument("--planner", required=True, metavar="NAME", help="one that was scored there")
+    bundle.add_argument("--judge", default="offline", metavar="NAME", help="who judged it (default offline)")
+    bundle.add_argument("--rubric", metavar="FILE", help="its wording, where that is a file of your own")
+    bundle.add_argument("--out", type=Path, required=True, metavar="FILE", help="new file")
+    bundle.set_defaults(func=_bundle)
 
     parser = subparsers.add_parser(
         "rebuild", help="a recipe and your copy of its scenes into the identical benchmark"
@@ -63,6 +77,7 @@ def _hf(arguments: argparse.Namespace) -> int:
         creator=given.creator,
         url=given.url,
         allow_licenses=given.allow_license,
+        notices=given.notice,
         quiet=given.quiet,
     )
     print(f"{n} cases in {given.out}; look at its README.md, then load it:")
@@ -87,6 +102,19 @@ def _definition(arguments: argparse.Namespace) -> int:
     print(
         f"{arguments.out}: '{arguments.name}', {n} cases; whoever builds it: cfgen build --definition {arguments.out}"
     )
+    return 0
+
+
+def _bundle(arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    given = arguments
+    found = cfgen.export_bundle(
+        given.bench, given.out, planner=given.planner, judge=given.judge, rubric=given.rubric
+    )
+    size = given.out.stat().st_size / 1e6
+    print(f"{given.out}: {size:.2f} MB, no pixel; benchmark {found}")
+    print(f"  cfgen leaderboard add BOARD {given.out}")
     return 0
 
 

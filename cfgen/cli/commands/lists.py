@@ -18,6 +18,10 @@ _LISTS = {
         "cfgen.perception.registry:PERCEIVERS",
     ),
     "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
+    "anonymizer": (
+        "find faces and plates to blur: cfgen scenes import --anonymize NAME",
+        "cfgen.scenes.anonymize:ANONYMIZERS",
+    ),
     "rubric": (
         "say what a judge is asked: cfgen score, cfgen traces --rubric NAME",
         "cfgen.judge.rubrics.registry:RUBRICS",

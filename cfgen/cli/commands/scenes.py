@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from cfgen.cli.commands.lists import needs
 from cfgen.cli.options import add_options, add_perception, add_where, parse_options, positive, seconds
 from cfgen.core.errors import InputError, Shortfall
-from cfgen.core.faults import ends_the_run, fault_of
 
 if TYPE_CHECKING:
     from cfgen.perception.protocol import Perceiver
+    from cfgen.scenes.anonymize import Anonymizer
     from cfgen.scenes.index import Tagged
 
 #: how many of each cause are named
@@ -80,9 +80,26 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="side that traffic keeps to (default: right)",
     )
     add_options(action, "--option", "reader")
+    action.add_argument(
+        "--anonymize",
+        default="",
+        metavar="NAME",
+        help="blur faces and plates that this one finds (cfgen anonymizer list); coarse needs no model of faces",
+    )
+    add_options(action, "--anonymize-option", "anonymizer")
     add_perception(action)
     _add_running(action)
     action.set_defaults(func=_import)
+
+    action = actions.add_parser("anonymize", help="a copy of scenes with faces and plates blurred")
+    action.add_argument("folder", type=Path)
+    action.add_argument("--out", type=Path, required=True, help="folder for the copy; what is there is kept")
+    action.add_argument(
+        "--with", dest="anonymize", default="coarse", metavar="NAME", help="who finds them (default coarse)"
+    )
+    add_options(action, "--anonymize-option", "anonymizer")
+    action.add_argument("--quiet", action="store_true", help="no progress")
+    action.set_defaults(func=_anonymize)
 
     action = actions.add_parser("readers", help="what can be imported, with each reader's options")
     action.set_defaults(func=_readers)
@@ -243,6 +260,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
+    from cfgen.core.faults import ends_the_run, fault_of
     from cfgen.scenes.contact_sheet import write_contact_sheet
     from cfgen.scenes.importing import import_scenes, open_log, open_reader, size_of
 
@@ -265,6 +283,7 @@ def _import(arguments: argparse.Namespace) -> int:
         strict=arguments.strict,
         drive_on=arguments.drive_on,
         by_reference=arguments.by_reference,
+        anonymizer=_anonymizer(arguments),
         log=log,
     )
     print(
@@ -294,6 +313,32 @@ def _import(arguments: argparse.Namespace) -> int:
     if not summary.written + summary.kept:
         raise Shortfall(f"{arguments.source}: has no drive that a scene can be cut from")
     print(f"Next: cfgen scenes check {arguments.out}, and look at cfgen scenes show {arguments.out}")
+    return 0
+
+
+def _anonymizer(arguments: argparse.Namespace) -> "Anonymizer | None":
+    from cfgen.scenes.anonymize import create_anonymizer
+
+    options = parse_options(arguments.anonymize_option, "--anonymize-option")
+    if options and not arguments.anonymize:
+        raise InputError("--anonymize-option: expected --anonymize NAME with it, found none")
+    return create_anonymizer(arguments.anonymize, options) if arguments.anonymize else None
+
+
+def _anonymize(arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    done = cfgen.anonymize_scenes(
+        arguments.folder,
+        arguments.out,
+        by=arguments.anonymize,
+        options=parse_options(arguments.anonymize_option, "--anonymize-option"),
+        quiet=arguments.quiet,
+    )
+    print(
+        f"{done['scenes']} scenes written to {arguments.out}: {done['faces']} faces and {done['plates']} plates "
+        f"blurred in {done['frames']} frames; look at them before you trust it: no detector finds all"
+    )
     return 0
 
 

@@ -5,8 +5,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cfgen.cli.options import Command, add_network, add_options, names, parse_options, positive
-from cfgen.records.known import ENOUGH_KNOWN
+from cfgen.cli.options import (
+    Command,
+    add_allowed_licences,
+    add_network,
+    add_options,
+    names,
+    parse_options,
+    positive,
+)
 
 if TYPE_CHECKING:
     from cfgen.records import EdgeProbe, KnownPool
@@ -51,6 +58,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="a new folder")
     add_pool(export)
+    add_allowed_licences(export)
     add_network(export)
     export.set_defaults(func=_export)
     claims = commands.add_parser("claims", help="is it possible to see that? words held against geometry")
@@ -68,6 +76,7 @@ def _export(arguments: argparse.Namespace) -> int:
         arguments.out,
         use=arguments.use,
         **pool_options(arguments),
+        allow_licenses=arguments.allow_license,
         offline=arguments.offline,
         allow_hosts=arguments.allow_hosts,
     )
@@ -211,6 +220,8 @@ def _probe(arguments: argparse.Namespace) -> int:
         print(f"{len(found.faults)} faults, the first: {found.faults[0]}")
         return 1
     if found.untested:
+        from cfgen.records.known import ENOUGH_KNOWN
+
         print(
             f"Too few to call it tested on {', '.join(found.untested)}: {ENOUGH_KNOWN} known answers of either verdict "
             "are needed; raise --per-edge, or add sources"

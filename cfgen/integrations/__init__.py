@@ -1,0 +1,1 @@
+"""cfgen inside other frameworks; each module needs its own extra."""

@@ -1,0 +1,1 @@
+"""Bundles of many planners, checked and set beside their like."""

@@ -1,0 +1,208 @@
+"""A leaderboard's folder: bundles as they were given, each with a record of where it came from.
+
+board/board.json                         title; its existence makes the folder a board
+board/entries/<entry>/bundle.cfgen-bundle   as it was given, byte for byte
+board/entries/<entry>/entry.json         written last: hash of the bundle, and who vouches for it
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from cfgen.core.errors import CfgenError, InputError, StoreError
+from cfgen.core.files import read_record, write_bytes, write_record
+from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.locks import hold
+from cfgen.records import Identifier, Sha256, Stored
+from cfgen.sharing.bundle import Bundle, read_bundle
+from cfgen.sharing.proof import Proof, prove
+
+BOARD, ENTRIES, ENTRY, BUNDLE = "board.json", "entries", "entry.json", "bundle.cfgen-bundle"
+#: Who vouches for a row, and what was done again by whoever keeps the board.
+Kind = Literal["self-reported", "rejudged", "rerun"]
+KINDS: dict[Kind, str] = {
+    "self-reported": "answers and verdicts as they were handed in",
+    "rejudged": "answers as they were handed in, judged by the board's keeper",
+    "rerun": "asked and judged by the board's keeper",
+}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,119}")
+
+
+class BoardRecord(Stored):
+    """``board.json``"""
+
+    title: str
+
+
+class Entry(Stored):
+    """``entry.json``. ``bundle``: hash of the whole file; ``of``: the entry whose answers were judged again."""
+
+    entry: Identifier
+    bundle: Sha256
+    kind: Kind
+    of: str = ""
+    added: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """An entry that verifies."""
+
+    entry: Entry
+    bundle: Bundle
+    proof: Proof
+
+    @property
+    def like(self) -> Sha256:
+        """Equal for rows that may stand in one table: benchmark, rubric, judge, horizon, arms and floor."""
+        index = self.bundle.index
+        arms = sorted(index.arms)
+        return hash_json(
+            [index.benchmark, index.wording.hash, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
+        )
+
+
+@dataclass(frozen=True)
+class Added:
+    """``before``: who vouched for it when it was there already; "" for a new one."""
+
+    entry: Entry
+    before: Kind | Literal[""] = ""
+
+
+class Board:
+    """One folder.
+
+    Raises:
+        InputError: ``root`` is there, and no board.
+    """
+
+    def __init__(self, root: Path, title: str = "", create: bool = False) -> None:
+        self.root = Path(root)
+        if (self.root / BOARD).is_file():
+            return
+        there = self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir()))
+        if there or not create:
+            found = "something else" if there else "nothing"
+            raise InputError(
+                f"{self.root}: expected a leaderboard (with {BOARD}), found {found}; begin one in a new folder: cfgen "
+                "leaderboard add BOARD BUNDLE"
+            )
+        write_record(self.root / BOARD, BoardRecord(title=title or self.root.resolve().name))
+
+    @property
+    def title(self) -> str:
+        return read_record(self.root / BOARD, BoardRecord, check=True).title
+
+    def folder(self, entry: str) -> Path:
+        return self.root / ENTRIES / entry
+
+    def names(self) -> list[str]:
+        return sorted(path.name for path in (self.root / ENTRIES).glob("*") if path.is_dir())
+
+    def add(self, bundle: Path, kind: Kind = "self-reported", of: str = "") -> Added:
+        """Take a copy of a bundle that verifies; the same one twice stands once.
+
+        Raises:
+            InputError: it does not verify, competes with nobody, or tells otherwise of the benchmark than another
+                entry does.
+        """
+        found = read_bundle(bundle)
+        proof = prove(found)
+        if found.run.needs.get("truth"):
+            raise InputError(
+                f"{bundle}: planner '{found.run.planner}' is told what was added where: it competes with nobody"
+            )
+        data = bundle.read_bytes()
+        whole = hash_bytes(data)
+        name = f"{found.run.planner[:100]}-{whole.removeprefix('sha256:')[:12]}"
+        there = self.folder(name) / ENTRY
+        if there.is_file():
+            return self._vouched(there, kind, of)
+        made = Entry(entry=name, bundle=whole, kind=kind, of=of, added=datetime.now(UTC).strftime("%Y-%m-%d"))
+        new = Row(made, found, proof)
+        with hold(self.root, "adding"):
+            for row in self.rows():
+                if clash := _clash(row, new):
+                    raise InputError(f"{bundle}: {clash}")
+            write_bytes(self.folder(name) / BUNDLE, data)
+            write_record(self.folder(name) / ENTRY, made)
+        return Added(made)
+
+    def _vouched(self, path: Path, kind: Kind, of: str) -> Added:
+        """The same byte for byte, found by the keeper's own judge or run: then that is who vouches for it."""
+        found = read_record(path, Entry, check=True)
+        ranks = list(KINDS)
+        if ranks.index(kind) <= ranks.index(found.kind):
+            return Added(found, found.kind)
+        own = "" if of == found.entry else of
+        now = found.model_copy(update={"kind": kind, "of": own})
+        write_record(path, now)
+        return Added(now, found.kind)
+
+    def row(self, name: str) -> Row:
+        """
+        Raises:
+            InputError: one line that names the entry, and what is wrong with it.
+        """
+        try:
+            return self._row(name)
+        except CfgenError as error:
+            raise InputError(
+                f"entry '{name}': {error}; restore its folder {self.folder(name)} from a copy, or delete it"
+            ) from error
+
+    def _row(self, name: str) -> Row:
+        folder = self.folder(name)
+        if not _NAME.fullmatch(name) or folder.is_symlink():
+            raise InputError("expected a folder that 'cfgen leaderboard add' made, found another")
+        entry = read_record(folder / ENTRY, Entry, check=True)
+        path = folder / BUNDLE
+        if not path.is_file():
+            raise StoreError(f"{path}: is missing")
+        if entry.entry != name or hash_bytes(path.read_bytes()) != entry.bundle:
+            raise StoreError(f"{path}: is not the bundle that was added: it was changed since")
+        bundle = read_bundle(path)
+        return Row(entry, bundle, prove(bundle))
+
+    def rows(self) -> Iterator[Row]:
+        """Every entry.
+
+        Raises:
+            InputError: of the first that does not verify.
+        """
+        seen: dict[str, Row] = {}
+        for name in self.names():
+            row = self.row(name)
+            first = seen.setdefault(row.bundle.index.benchmark, row)
+            if clash := _clash(first, row):
+                raise InputError(f"entry '{name}': {clash}")
+            yield row
+
+    def faults(self) -> list[str]:
+        """One line for each entry that does not verify."""
+        found: list[str] = []
+        seen: dict[str, Row] = {}
+        for name in self.names():
+            try:
+                row = self.row(name)
+            except InputError as error:
+                found.append(str(error))
+                continue
+            if clash := _clash(seen.setdefault(row.bundle.index.benchmark, row), row):
+                found.append(f"entry '{name}': {clash}")
+        return found
+
+
+def _clash(first: Row, second: Row) -> str:
+    """What two entries tell differently of one benchmark, where no two can be right."""
+    one, other = first.bundle.index, second.bundle.index
+    if one.benchmark != other.benchmark or (one.cases, one.blocks) == (other.cases, other.blocks):
+        return ""
+    return (
+        f"tells otherwise than entry '{first.entry.entry}' which cases of benchmark {one.benchmark[:19]} are of one "
+        "drive, or which arms they have; one of the two was not written by cfgen"
+    )

@@ -1,0 +1,112 @@
+"""A row and its table in words."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from cfgen.leaderboard.board import KINDS, Row
+from cfgen.records import Sha256
+from cfgen.report_page.basis import tested_words
+from cfgen.sharing.bundle import benchmark_hash
+from cfgen.sharing.definitions import shipped
+from cfgen.sharing.figures import Share
+
+_RAN = {"process": "in a process of its own", "server": "behind a URL", "none": "in the process that scored"}
+
+
+@dataclass(frozen=True)
+class Like:
+    """What all rows of a table have in common. ``key``: its place on the page."""
+
+    key: str
+    title: str
+    facts: tuple[tuple[str, str], ...]
+    #: whether its judge scores the answer as a whole
+    reads_words: bool
+
+    @classmethod
+    def of(cls, like: Sha256, rows: Sequence[Row]) -> Self:
+        index, judge = rows[0].bundle.index, rows[0].bundle.judge
+        name, errata = known_as(index.benchmark)
+        called = name or f"Benchmark {short(index.benchmark)}"
+        who = " ".join(dict.fromkeys((judge.spec or judge.judge).split()))
+        tested = dict.fromkeys(tested_words(r.bundle.probe, {judge.rubric_hash}) for r in rows)
+        named = name or "of no name that ships with cfgen"
+        facts = (
+            ("Benchmark", f"{named}, {len(index.cases)} cases, {index.benchmark}"),
+            *((("Errata", "; ".join(errata)),) if errata else ()),
+            ("Judge", f"{who}, {_options(judge.options)}"),
+            ("Known answers", "; ".join(tested)),
+            ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
+            ("Plans", f"of {index.horizon_s:g} s"),
+            ("Arms", f"{', '.join(index.arms)}; floor: {_floor(rows[0])}"),
+            ("Intervals", index.blocks),
+        )
+        return cls(f"t{short(like)}", f"{called}, judged by {who}", facts, "overall" in index.scores)
+
+
+def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
+    """What a page of a row says before its facts."""
+    yield "Vouched for", f"{row.entry.kind}: {KINDS[row.entry.kind]}"
+    if row.entry.of:
+        yield "Answers of", row.entry.of
+    yield "Added", row.entry.added
+    figures = row.proof.figures
+    yield "Above the floor", f"{points(figures.above)} points, {figures.leading}, {figures.above.n} cases"
+    for name, found in figures.rates.items():
+        yield name.capitalize(), f"{share(found)} % of {found.n} cases" if found.n else "not judged"
+    for arm, found in figures.controls.items():
+        yield f"Credited in {arm}", f"{share(found)} % of {found.n} cases"
+    yield from like.facts
+
+
+def facts(row: Row) -> Iterator[tuple[str, str]]:
+    """Planner, judge and environment, for the page of one row."""
+    run, bundle, proof = row.bundle.run, row.bundle, row.proof
+    yield "Planner", f"{run.spec}, {run.planner_hash}"
+    yield "Ran", _RAN.get(run.isolation, "not recorded how")
+    yield "Could see", "; ".join(run.sight) or "not recorded"
+    yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
+    yield "Repeats", str(run.repeats)
+    yield (
+        "Replies",
+        f"{proof.reread} of {proof.scored} verdicts follow from replies of the judge in the bundle, read again"
+        if proof.wording
+        else "not read again: the rubric's words are not those of its hash here, or it is of a shape of its own",
+    )
+    yield "Environment", ", ".join(f"{name} {version}" for name, version in bundle.index.environment.items())
+    yield "Bundle", row.entry.bundle
+
+
+def known_as(benchmark: Sha256) -> tuple[str, tuple[str, ...]]:
+    """The name of the definition that proves this benchmark, and its errata; "" where none does."""
+    for one in shipped():
+        if benchmark_hash(one.cases) == benchmark:
+            return one.name, one.errata
+    return "", ()
+
+
+def short(told: Sha256) -> str:
+    return told.removeprefix("sha256:")[:12]
+
+
+def points(found: Share) -> str:
+    """Signed points and their interval."""
+    if found.value is None or found.low is None or found.high is None:
+        return "-"
+    return f"{100 * found.value:+.1f} ({100 * found.low:+.1f} to {100 * found.high:+.1f})"
+
+
+def share(found: Share) -> str:
+    if found.value is None or found.low is None or found.high is None:
+        return "-"
+    return f"{100 * found.value:.1f} ({100 * found.low:.1f}-{100 * found.high:.1f})"
+
+
+def _options(options: dict[str, object]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in options.items())[:300] or "no options"
+
+
+def _floor(row: Row) -> str:
+    controls = row.proof.figures.controls
+    return f"{row.bundle.index.floor} of {', '.join(controls)}" if controls else "no control arm was judged"

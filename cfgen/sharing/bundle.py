@@ -1,0 +1,352 @@
+"""``cfgen export bundle``: what one planner answered and one judge said of it, to recheck, judge again, and rank.
+
+One sealed archive of records: answers, verdicts, the judge with its wording and probe, the planner with its
+fingerprint, hashes of the cases. No pixel: who holds the benchmark has those, and its hash says whether it is the same.
+"""
+
+import json
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cfgen import __version__
+from cfgen.core.errors import InputError, StoreError, did_you_mean
+from cfgen.core.files import explain, read_each, read_record
+from cfgen.core.hashing import canonical_json, hash_bytes, hash_json
+from cfgen.judge.registry import stored_judge
+from cfgen.judge.rubrics.hazard import HazardRubric
+from cfgen.judge.rubrics.registry import Rubric, bounds_overall
+from cfgen.judge.stored import scored_as, stored_verdicts, unscored
+from cfgen.metrics.paired import blocks_of
+from cfgen.metrics.success import dimensions_scored
+from cfgen.records import (
+    PLAN_DT,
+    Arm,
+    Case,
+    Dimension,
+    FloorKind,
+    Identifier,
+    JudgeRun,
+    PlannerRun,
+    ProbeRun,
+    Record,
+    Rollout,
+    Sha256,
+    Stored,
+    Verdict,
+    judged_as,
+)
+from cfgen.scenes.folder import load_scene
+from cfgen.sharing.definitions import case_hash
+from cfgen.sharing.figures import Figures
+from cfgen.sharing.sealed import read_sealed, write_sealed
+from cfgen.store import Store
+
+FORMAT = "cfgen bundle 1"
+INDEX, PLANNER, JUDGE, PROBE = "bundle.json", "planner.json", "judge.json", "probe.json"
+ANSWERS, VERDICTS = "answers.jsonl", "verdicts.jsonl"
+#: file -> whether every bundle has it
+FILES = {INDEX: True, PLANNER: True, JUDGE: True, PROBE: False, ANSWERS: True, VERDICTS: True}
+_PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic")
+#: (case, arm or judged pair, repeat)
+Key = tuple[str, str, int]
+R = TypeVar("R", bound=BaseModel)
+
+
+class Wording(Record):
+    """What a model judge was told, and what of it makes the rubric again where the rubric is one's own file."""
+
+    name: str
+    version: str
+    hash: Sha256
+    #: form of the answer -> the instructions
+    system: dict[str, str]
+    again: str
+    answer: dict[str, Any]
+    bounds_overall: bool
+    #: opening, steps and scales of a rubric of our shape
+    own: dict[str, Any] | None = None
+
+
+class BundledCase(Record):
+    """``hash``: as in definitions; ``block``: for intervals; ``arms``: that it has, besides the original."""
+
+    hash: Sha256
+    block: str
+    arms: tuple[Arm, ...]
+
+
+class Index(Record):
+    """``bundle.json``. ``files``: of the others in the archive; ``figures``: as claimed; readers derive them again."""
+
+    format: str
+    cfgen_version: str
+    planner: Identifier
+    judge: Identifier
+    benchmark: Sha256
+    cases: dict[Identifier, BundledCase]
+    #: in words, what a block is
+    blocks: str
+    arms: tuple[Arm, ...]
+    floor: FloorKind
+    #: of the shortest plan, s
+    horizon_s: float
+    #: what the judge scores, by its verdicts on all planners
+    scores: tuple[Dimension, ...]
+    wording: Wording
+    #: of who wrote it: versions of Python, cfgen and what computes
+    environment: dict[str, str]
+    figures: Figures
+    files: dict[str, Sha256]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle's content, as far as it has the right shape; :func:`cfgen.sharing.proof.prove` says whether it holds."""
+
+    path: Path
+    index: Index
+    run: PlannerRun
+    judge: JudgeRun
+    probe: ProbeRun | None
+    answers: tuple[Rollout, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def judge_hash(self) -> Sha256:
+        """Of who judged with which options, whatever its folder is called."""
+        return hash_json([self.judge.spec, self.judge.options, self.judge.rubric_hash])
+
+    def expected(self, arms: Iterable[str]) -> Iterator[Key]:
+        """Every question of these arms that the planner was asked."""
+        return expected(self.index.cases, self.run, arms)
+
+
+def expected(
+    cases: "Mapping[str, BundledCase | Case]", run: PlannerRun, arms: Iterable[str]
+) -> Iterator[Key]:
+    wanted = [arm for arm in arms if arm in run.arms]
+    for case_id, case in cases.items():
+        for arm in wanted:
+            if arm in ("original", "rerun", *case.arms):
+                yield from ((case_id, arm, repeat) for repeat in range(run.repeats))
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def export_bundle(
+    store: Store,
+    planner: str,
+    judge: str,
+    out: Path,
+    rubric: str | None = None,
+    hashes: Mapping[str, Sha256] | None = None,
+) -> Bundle:
+    """Write ``out``, whole or not at all.
+
+    Args:
+        judge: its folder under ``verdicts/``. rubric: the file of its wording, where that is no installed one.
+        hashes: of the cases, where they were derived from these files already.
+
+    Raises:
+        InputError: no such planner or judge here, or ``out`` is there.
+        StoreError: answers or verdicts are missing or damaged, or cfgen broke on some: names how to get them.
+    """
+    if out.exists():
+        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    name = scored_as(store, planner)
+    if not store.planner_run_path(name).is_file():
+        raise InputError(f"planner '{planner}': has no answers in {store.root}; {unscored(store, planner)}")
+    folder, wording = stored_judge(store, judge, rubric)
+    if not store.judge_run_path(folder).is_file():
+        there = sorted(run.judge for run in store.judge_runs())
+        raise InputError(
+            f"judge '{judge}': has no verdicts in {store.root}; expected one of: {', '.join(there) or 'none yet'}"
+            f"{did_you_mean(judge, there)}; or judge first: cfgen judge run {store.root} --planners {name} --judge NAME"
+        )
+    run = read_record(store.planner_run_path(name), PlannerRun, check=True)
+    judged = read_record(store.judge_run_path(folder), JudgeRun, check=True)
+    _check_wording(store, judged, wording)
+    cases = {case.case_id: case for case in store.cases()}
+    answers, verdicts = _records(store, run, folder, cases)
+    scenes = {case.case_id: load_scene(store.scene_dir(case.scene_id)).scene for case in cases.values()}
+    blocks, in_words = blocks_of(scenes)
+    told = {
+        case_id: BundledCase(
+            hash=(hashes or {}).get(case_id) or case_hash(store, case), block=blocks[case_id], arms=case.arms
+        )
+        for case_id, case in cases.items()
+    }
+    files: dict[str, bytes] = {
+        # its salt would tell which seed belonged to which arm
+        PLANNER: canonical_json(run.model_copy(update={"salt": ""})),
+        JUDGE: canonical_json(judged),
+        ANSWERS: _lines(answers),
+        VERDICTS: _lines(verdicts),
+    }
+    if store.probe_path(folder).is_file():
+        files[PROBE] = canonical_json(read_record(store.probe_path(folder), ProbeRun, check=True))
+    scores = dimensions_scored(stored_verdicts(store, folder, "*"))
+    floor = run.floor or "mean"
+    index = Index(
+        format=FORMAT,
+        cfgen_version=__version__,
+        planner=name,
+        judge=folder,
+        benchmark=benchmark_hash({case_id: one.hash for case_id, one in told.items()}),
+        cases=told,
+        blocks=in_words,
+        arms=run.arms,
+        floor=floor,
+        horizon_s=horizon_of(answers),
+        scores=scores,
+        wording=_wording(wording),
+        environment=_environment(),
+        figures=Figures.of(verdicts, cases, blocks, scores, floor),
+        files={file: hash_bytes(content) for file, content in files.items()},
+    )
+    write_sealed(out, {INDEX: canonical_json(index), **files})
+    return read_bundle(out)
+
+
+def benchmark_hash(cases: Mapping[str, Sha256]) -> Sha256:
+    """Over what definitions tell of every case: scene, hazard, placement and the pixels of all arms."""
+    return hash_json(dict(cases))
+
+
+def horizon_of(answers: Iterable[Rollout]) -> float:
+    """Of the shortest plan, s; 0 without any."""
+    return PLAN_DT * min((len(one.plan.waypoints) for one in answers if one.plan), default=0)
+
+
+def _check_wording(store: Store, run: JudgeRun, rubric: Rubric) -> None:
+    if rubric.id.hash != run.rubric_hash:
+        raise StoreError(
+            f"{store.judge_run_path(run.judge)}: '{run.judge}' judged by {run.rubric} {run.rubric_version} in other "
+            "words than it has here; give its file with --rubric, or judge again with this cfgen"
+        )
+
+
+def _records(
+    store: Store, run: PlannerRun, judge: str, cases: Mapping[str, Case]
+) -> tuple[list[Rollout], list[Verdict]]:
+    """All that were expected, in order.
+
+    Raises:
+        StoreError: one is missing or damaged, or asking again could mend it.
+    """
+    again = f"cfgen score {store.root} --planner {run.spec} --judge {judge} --retry-failed"
+    asked = list(expected(cases, run, run.arms))
+    pairs = [(case, judged_as(arm), k) for case, arm, k in asked if arm != "original"]
+    answers = _read([store.rollout_path(run.planner, arm, c, k) for c, arm, k in asked], Rollout, again)
+    verdicts = _read(
+        [store.verdict_path(judge, run.planner, arm, c, k) for c, arm, k in pairs], Verdict, again
+    )
+    if not asked:
+        raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
+    unfinished = [a for a in answers if a.fault] + [v for v in verdicts if v.fault or v.transient]
+    if unfinished:
+        raise StoreError(
+            f"{store.root}: {len(unfinished)} answers or verdicts failed by what is no doing of planner or judge "
+            f"({unfinished[0].reason[:120]}); ask these again first: {again}"
+        )
+    return answers, verdicts
+
+
+def _read(paths: Sequence[Path], kind: type[Any], again: str) -> list[Any]:
+    if missing := [path for path in paths if not path.is_file()]:
+        raise StoreError(
+            f"{missing[0]}: is missing, as are {len(missing) - 1} of the other {len(paths) - 1}: a bundle is of a "
+            f"finished run; finish it first: {again.removesuffix(' --retry-failed')}"
+        )
+    found = []
+    for _, one in read_each(paths, kind):
+        if isinstance(one, StoreError):
+            raise one
+        found.append(one)
+    return found
+
+
+def _wording(rubric: Rubric) -> Wording:
+    own = None
+    if isinstance(rubric, HazardRubric):
+        words = rubric.wording
+        scales = {name: {str(k): v for k, v in scale.items()} for name, scale in words.scales.items()}
+        own = {"opening": words.opening, "steps": dict(words.steps), "scales": scales}
+    return Wording(
+        name=rubric.id.name,
+        version=rubric.id.version,
+        hash=rubric.id.hash,
+        system={"tags": rubric.system("tags"), "json": rubric.system("json")},
+        again=rubric.again("{problem}"),
+        answer=dict(rubric.schema),
+        bounds_overall=bounds_overall(rubric),
+        own=own,
+    )
+
+
+def _environment() -> dict[str, str]:
+    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # another distribution of the same module
+            continue
+    return {**found, "cfgen": __version__}
+
+
+def _lines(records: Iterable[Stored]) -> bytes:
+    return b"".join(canonical_json(one) + b"\n" for one in records)
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def read_bundle(path: Path) -> Bundle:
+    """One from a stranger: bounded, whole, and of records that have the right shape.
+
+    Raises:
+        InputError: names ``path`` and what is wrong with it.
+    """
+    files = read_sealed(path, FILES)
+    index = _one(path, INDEX, files[INDEX], Index)
+    if index.format != FORMAT:
+        raise InputError(
+            f"{path}: expected format '{FORMAT}', found {index.format[:40]!r}; read it with cfgen "
+            f"{index.cfgen_version[:20]}"
+        )
+    told = {name: hash_bytes(content) for name, content in files.items() if name != INDEX}
+    if wrong := sorted({*told.items()} ^ {*index.files.items()}):
+        raise InputError(f"{path}: {wrong[0][0][:80]}: is not the file that {INDEX} tells of; fetch it again")
+    return Bundle(
+        path,
+        index,
+        _one(path, PLANNER, files[PLANNER], PlannerRun),
+        _one(path, JUDGE, files[JUDGE], JudgeRun),
+        _one(path, PROBE, files[PROBE], ProbeRun) if PROBE in files else None,
+        tuple(_each(path, ANSWERS, files[ANSWERS], Rollout)),
+        tuple(_each(path, VERDICTS, files[VERDICTS], Verdict)),
+    )
+
+
+def _each(path: Path, name: str, content: bytes, kind: type[R]) -> Iterator[R]:
+    for number, line in enumerate(content.splitlines(), 1):
+        yield _one(path, f"{name}, line {number}", line, kind)
+
+
+def _one(path: Path, name: str, content: bytes, kind: type[R]) -> R:
+    """Of canonical JSON: no number, no letter and no key in it that could be read in two ways."""
+    try:
+        value = json.loads(content)
+        if canonical_json(value) != content:
+            raise ValueError("not as cfgen writes it")
+        return kind.model_validate(value)
+    except (ValueError, RecursionError) as error:
+        why = explain(error) if isinstance(error, ValidationError) else str(error)[:120]
+        raise InputError(f"{path}: {name}: expected a record, found one that is none ({why})") from error

@@ -1,0 +1,170 @@
+"""Whether a bundle holds: every claim in it is derived again from what it stands on, as far as that is in it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cfgen.core.errors import CfgenError, InputError
+from cfgen.judge.rescore import rescored
+from cfgen.judge.rubrics.hazard import HazardRubric
+from cfgen.judge.rubrics.hazard import Wording as Words
+from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
+from cfgen.records import Rollout, Verdict, answer_in, judged_as
+from cfgen.sharing.bundle import Bundle, Key, Wording, benchmark_hash, horizon_of
+from cfgen.sharing.figures import Figures
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was found beyond the claims.
+
+    Attributes:
+        figures: out of the verdicts. reread: verdicts that follow from stored replies of the judge, read again; the
+            others rest on the word of who wrote the bundle, of so many ``scored``.
+        wording: whether the judge's words are those that its hash tells of.
+    """
+
+    figures: Figures
+    reread: int
+    scored: int
+    wording: bool
+
+
+def prove(bundle: Bundle) -> Proof:
+    """
+    Raises:
+        InputError: names the bundle and the first claim that does not hold.
+    """
+    if wrong := next(_wrong(bundle), ""):
+        raise InputError(
+            f"{bundle.path}: {wrong}; it does not verify: ask whoever wrote it for the one that cfgen wrote"
+        )
+    rubric = rubric_of(bundle.index.wording)
+    reread = _reread(bundle, rubric) if rubric else 0
+    scored = sum(v.status in ("scored", "unknown", "failed") for v in bundle.verdicts)
+    return Proof(_figures(bundle), reread, scored, rubric is not None)
+
+
+def rubric_of(told: Wording) -> Rubric | None:
+    """The rubric, where its hash is that of its words: an installed one, or one of our shape in own words."""
+    if told.name in RUBRICS.names():
+        try:
+            here = create_rubric(told.name)
+        except CfgenError:
+            return None
+        return here if _same(here, told) else None
+    if told.own is None or set(told.own) != {"opening", "steps", "scales"}:
+        return None
+    try:
+        scales = {name: {int(k): v for k, v in scale.items()} for name, scale in told.own["scales"].items()}
+        words = Words(told.own["opening"], told.own["steps"], scales, told.again)  # type: ignore[arg-type]
+        made = HazardRubric(told.name, told.version, words, bounds_overall=told.bounds_overall)
+        return made if _same(made, told) else None
+    except (AttributeError, TypeError, ValueError, KeyError):
+        return None
+
+
+def _same(rubric: Rubric, told: Wording) -> bool:
+    words = {"tags": rubric.system("tags"), "json": rubric.system("json")}
+    return (rubric.id.hash, words, dict(rubric.schema)) == (told.hash, told.system, told.answer)
+
+
+def _wrong(bundle: Bundle) -> Iterator[str]:
+    """Each claim that does not hold, in words."""
+    index, run, judge = bundle.index, bundle.run, bundle.judge
+    hashes = {case_id: case.hash for case_id, case in index.cases.items()}
+    if benchmark_hash(hashes) != index.benchmark:
+        yield f"names benchmark {index.benchmark[:19]}, but its cases give {benchmark_hash(hashes)[:19]}"
+    if (run.planner, judge.judge) != (index.planner, index.judge):
+        yield f"is of '{index.planner}' by '{index.judge}', but holds '{run.planner}' by '{judge.judge}'"
+    if judge.rubric_hash != index.wording.hash:
+        yield "the rubric is not the one that the judge names"
+    if (run.arms, run.floor or "mean") != (index.arms, index.floor):
+        yield "arms or floor are not those that the planner was asked with"
+    if bundle.probe and bundle.probe.judge != judge.judge:
+        yield f"its probe is of judge '{bundle.probe.judge}', not of '{judge.judge}'"
+    yield from _wrong_answers(bundle)
+    yield from _wrong_verdicts(bundle)
+    if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
+        yield f"claims plans of {index.horizon_s:g} s, but its shortest is of {horizon_of(bundle.answers):g} s"
+    if differs := _figures(bundle).differs(index.figures):
+        yield f"claims {differs}"
+
+
+def _wrong_answers(bundle: Bundle) -> Iterator[str]:
+    run, found = bundle.run, _by_key(bundle.answers)
+    for key in bundle.expected(run.arms):
+        if key not in found:
+            yield f"holds no answer to {_words(key)}"
+    if strange := set(found) - set(bundle.expected(run.arms)):
+        yield f"holds an answer to {_words(min(strange))}, which is no question of it"
+    if len(found) != len(bundle.answers):
+        yield "holds two answers to one question"
+    if any((a.planner, a.planner_hash) != (run.planner, run.planner_hash) for a in bundle.answers):
+        yield f"holds an answer that is not by this '{run.planner}'"
+    if any(a.fault for a in bundle.answers):
+        yield "holds answers that failed by what is no doing of the planner"
+
+
+def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
+    judge, answers = bundle.judge, _by_key(bundle.answers)
+    found = {(v.case_id, v.arm, v.repeat): v for v in bundle.verdicts}
+    asked = {
+        (case_id, judged_as(arm), repeat)
+        for case_id, arm, repeat in bundle.expected(arm for arm in bundle.run.arms if arm != "original")
+    }
+    if missing := asked - set(found):
+        yield f"holds no verdict on {_words(min(missing))} (of {len(asked)}, {len(missing)} are missing)"
+    if strange := set(found) - asked:
+        yield f"holds a verdict on {_words(min(strange))}, which is no question of it"
+    if len(found) != len(bundle.verdicts):
+        yield "holds two verdicts on one answer"
+    own = (judge.judge, judge.rubric_hash, bundle.run.planner)
+    for key, verdict in found.items():
+        if (verdict.judge, verdict.rubric_hash, verdict.planner) != own:
+            yield f"the verdict on {_words(key)} is not by this judge and rubric, or on another planner"
+        if verdict.fault or verdict.transient:
+            yield f"the verdict on {_words(key)} is missing by what is no doing of the judge"
+        pair = [answers.get((key[0], arm, key[2])) for arm in ("original", answer_in(key[1]))]
+        failed = any(one is not None and one.status == "failed" for one in pair)
+        if failed != (verdict.status == "planner_failed"):
+            said = "failed" if failed else "did not fail"
+            yield f"the verdict on {_words(key)} says '{verdict.status}', but the planner {said} there"
+
+
+def _reread(bundle: Bundle, rubric: Rubric) -> int:
+    """How many verdicts follow from the judge's stored replies.
+
+    Raises:
+        InputError: one does not.
+    """
+    count = 0
+    for verdict in bundle.verdicts:
+        if not any(vote.raw for vote in verdict.votes):
+            continue
+        again = rescored(verdict, rubric)
+        if (again.status, again.scores) != (verdict.status, verdict.scores):
+            raise InputError(
+                f"{bundle.path}: the verdict on {_words((verdict.case_id, verdict.arm, verdict.repeat))} says "
+                f"{verdict.status} {_scores(verdict)}, but its own reply reads {again.status} {_scores(again)}: "
+                "it was changed, or judged by another version: run cfgen judge rescore, and export it again"
+            )
+        count += 1
+    return count
+
+
+def _figures(bundle: Bundle) -> Figures:
+    index = bundle.index
+    blocks = {case_id: case.block for case_id, case in index.cases.items()}
+    return Figures.of(bundle.verdicts, index.cases, blocks, index.scores, index.floor)
+
+
+def _by_key(answers: tuple[Rollout, ...]) -> dict[Key, Rollout]:
+    return {(one.case_id, one.arm, one.repeat): one for one in answers}
+
+
+def _words(key: Key) -> str:
+    return f"{key[1]} of case {key[0]}, repeat {key[2]}"
+
+
+def _scores(verdict: Verdict) -> str:
+    return "/".join(str(score) for score in verdict.scores.values()) or "-"

@@ -1,0 +1,27 @@
+"""The paragraph for an appendix names what decided the figures."""
+
+import json
+from pathlib import Path
+
+from cfgen import __version__
+from cfgen.report import report
+from cfgen.store import Store
+from tests.report_page.bench import make_bench
+
+
+def test_every_option_version_and_statistic_is_named(tmp_path: Path):
+    make_bench(tmp_path / "b")
+    report(tmp_path / "b", tmp_path / "r", panels=0)
+    said = json.loads((tmp_path / "r" / "report.json").read_text())["methods"]
+    made = Store(tmp_path / "b").benchmark
+    assert f"seed {made.seed}, taxonomy {made.taxonomy_hash.removeprefix('sha256:')[:12]}" in said
+    for name in ("careful", "blind"):
+        assert f"Planner '{name}' was asked in the arms original, hazard" in said
+    assert "horizon 6 s" in said
+    assert "Judge offline (rubric" in said
+    assert "control arms: null, nuisance" in said or "control arms: none" in said
+    assert "McNemar's exact test with Holm's correction" in said
+    assert said.endswith(f"This report was made by cfgen {__version__}.")
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "## Methods, for an appendix" in text
+    assert all(paragraph in text for paragraph in said.split("\n\n"))

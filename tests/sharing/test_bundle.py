@@ -1,0 +1,211 @@
+"""``cfgen export bundle``: what it holds, and that nothing in it is taken at its word."""
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import cfgen
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.hashing import canonical_json, hash_json
+from cfgen.sharing import bundle as bundles
+from cfgen.sharing import sealed
+from cfgen.sharing.bundle import read_bundle
+from cfgen.sharing.definitions import definition
+from cfgen.sharing.proof import _figures, prove, rubric_of
+from cfgen.store import Store
+from tests.benches import run
+from tests.sharing.results import forged, lines, record
+
+
+@pytest.fixture(scope="module")
+def bundle(done: Path) -> Path:
+    out = done.parent / "mine.cfgen-bundle"
+    code, said, err = run(
+        "export", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
+    )
+    assert (code, err) == (0, "")
+    assert "no pixel" in said
+    return out
+
+
+def test_it_holds_what_rescoring_and_ranking_take_and_no_pixel(done: Path, bundle: Path):
+    store, found = Store(done), read_bundle(bundle)
+    assert set(map(hash_json, found.answers)) == set(map(hash_json, store.rollouts("reactive")))
+    assert set(map(hash_json, found.verdicts)) == set(map(hash_json, store.verdicts("scripted", "reactive")))
+    assert rubric_of(found.index.wording) is not None
+    assert {"python", "numpy", "cfgen"} <= set(found.index.environment)
+    assert found.index.horizon_s == 6
+    assert found.run.salt == "", "it would tell which seed belongs to which arm"
+    with zipfile.ZipFile(bundle) as archive:
+        assert not [n for n in archive.namelist() if not n.endswith((".json", ".jsonl"))]
+        content = b"".join(archive.read(name) for name in archive.namelist())
+    assert b"base64" not in content
+    assert b"\x89PNG" not in content
+    assert str(done).encode() not in content
+
+
+def test_its_benchmark_is_the_one_that_a_definition_proves(done: Path, bundle: Path, tmp_path: Path):
+    cfgen.export_definition(done, tmp_path / "mine.json", name="mine-v1")
+    cases = definition(str(tmp_path / "mine.json")).cases
+    assert read_bundle(bundle).index.benchmark == bundles.benchmark_hash(cases)
+    assert {case_id: one.hash for case_id, one in read_bundle(bundle).index.cases.items()} == cases
+
+
+def test_its_figures_are_those_of_the_report(done: Path, bundle: Path):
+    figures = prove(read_bundle(bundle)).figures
+    row = cfgen.open_benchmark(done).run("reactive", "scripted").success()
+    assert (figures.n, figures.excluded) == (row.n, row.excluded)
+    for dimension, rate in row.rates.items():
+        assert (figures.rates[dimension].value, figures.rates[dimension].low) == (rate.value, rate.low)
+    assert figures.above.value == 0.0, "the judge credits the sham pairs alike"
+
+
+def test_equal_runs_give_equal_bundles(done: Path, bundle: Path, tmp_path: Path):
+    cfgen.export_bundle(done, tmp_path / "again", planner="reactive", judge="scripted")
+    assert (tmp_path / "again").read_bytes() == bundle.read_bytes()
+
+
+def test_every_byte_counts(bundle: Path, tmp_path: Path):
+    data = bundle.read_bytes()
+    for place in (*range(2, len(data), len(data) // 60), len(data) - 1):
+        changed = tmp_path / "changed"
+        changed.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(InputError, match="changed or cut"):
+            read_bundle(changed)
+    for more in (data[:-1], data + b"\n", data[: len(data) // 2]):
+        changed.write_bytes(more)
+        with pytest.raises(InputError, match="changed or cut"):
+            read_bundle(changed)
+
+
+def _twos(records: list[dict]) -> None:
+    for one in records:
+        if one["arm"] == "sham_null":
+            one["scores"] = dict.fromkeys(one["scores"], 0)
+
+
+def _cherry(records: list[dict]) -> None:
+    records.pop()
+
+
+def _planner(records: list[dict]) -> None:
+    records[0]["planner_hash"] = "sha256:" + "1" * 64
+
+
+FORGED = {
+    "scores without their replies": (bundles.VERDICTS, lines(_twos), "claims above the floor"),
+    "a verdict left out": (bundles.VERDICTS, lines(_cherry), "holds no verdict on"),
+    "a verdict twice": (bundles.VERDICTS, lines(lambda r: r.append(r[0])), "two verdicts on one answer"),
+    "an answer left out": (bundles.ANSWERS, lines(_cherry), "holds no answer to"),
+    "another planner's answer": (bundles.ANSWERS, lines(_planner), "not by this"),
+    "another judge": (bundles.JUDGE, record(lambda r: r.update(judge="gemini")), "but holds"),
+    "another rubric": (
+        bundles.JUDGE,
+        record(lambda r: r.update(rubric_hash="sha256:" + "1" * 64)),
+        "the rubric is not",
+    ),
+    "a longer horizon": (bundles.INDEX, record(lambda r: r.update(horizon_s=8.0)), "claims plans of 8 s"),
+    "another benchmark": (
+        bundles.INDEX,
+        record(lambda r: r.update(benchmark="sha256:" + "1" * 64)),
+        "its cases give",
+    ),
+    "better figures": (
+        bundles.INDEX,
+        record(lambda r: r["figures"]["above"].update(value=1.0)),
+        "but its verdicts give",
+    ),
+    "no record": (bundles.ANSWERS, lambda _: b"[[[[[[\n", "expected a record"),
+    "numbers that are none": (bundles.PLANNER, lambda c: c.replace(b'"seed":0', b'"seed":NaN'), "is none"),
+    "a name that leaves the folder": (
+        bundles.INDEX,
+        record(lambda r: r.update(planner="../../x")),
+        "field 'planner'",
+    ),
+    "questions without end": (
+        bundles.PLANNER,
+        record(lambda r: r.update(repeats=10**12)),
+        "holds no answer to",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_does_not_follow_is_refused_though_every_hash_fits(what: str, bundle: Path, tmp_path: Path):
+    name, change, words = FORGED[what]
+    with pytest.raises(InputError, match=words) as refused:
+        prove(read_bundle(forged(bundle, tmp_path / "forged", name, change)))
+    assert "\n" not in str(refused.value)
+    assert str(tmp_path / "forged") in str(refused.value)
+
+
+def test_scores_that_the_judges_own_reply_does_not_say_are_refused(bundle: Path, tmp_path: Path):
+    """Scores and figures changed alike: then the reply gives it away."""
+    changed = forged(bundle, tmp_path / "one", bundles.VERDICTS, lines(_twos))
+    found = read_bundle(changed)
+    right = json.loads(canonical_json(_figures(found)))
+    better = forged(changed, tmp_path / "two", bundles.INDEX, record(lambda r: r.update(figures=right)))
+    with pytest.raises(InputError, match="its own reply reads scored 2/2/2"):
+        prove(read_bundle(better))
+
+
+def _archive(path: Path, entries: list[tuple[str, bytes]]) -> Path:
+    """Sealed, whatever it holds."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries:
+            archive.writestr(name, content)
+        archive.comment = b"0" * 71
+    data = path.read_bytes()[:-71]
+    path.write_bytes(data + b"sha256:" + hashlib.sha256(data).hexdigest().encode())
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_archives_of_strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    whole = [(name, b"{}") for name in bundles.FILES]
+    hostile = {
+        "two files named": [*whole[1:], whole[-1]],
+        "a file '../../etc/x'": [*whole[1:], ("../../etc/x", b"")],
+        "at most 6 files": [*whole, *whole],
+        "expected a file bundle.json": whole[1:],
+        "unpacks to more than": [("bundle.json", b"0" * 3_000_000), *whole[1:]],
+    }
+    monkeypatch.setattr(sealed, "MOST_UNPACKED", 2_000_000)
+    for words, entries in hostile.items():
+        with pytest.raises(InputError, match=words):
+            read_bundle(_archive(tmp_path / "hostile", entries))
+    monkeypatch.setattr(sealed, "MOST_PACKED", 100)
+    with pytest.raises(InputError, match="at most 0 MiB"):
+        read_bundle(tmp_path / "hostile")
+    for content in (b"", b"not one", b"PK" + b"0" * 200):
+        (tmp_path / "other").write_bytes(content)
+        with pytest.raises(InputError, match=r"expected a bundle|at most|changed or cut"):
+            read_bundle(tmp_path / "other")
+    with pytest.raises(InputError, match="found no file"):
+        read_bundle(tmp_path)
+
+
+def test_a_run_that_is_not_finished_is_refused_with_the_command_that_finishes_it(
+    done: Path, bench: Path, tmp_path: Path
+):
+    store = Store(done)
+    path = next(iter(store.verdict_paths("scripted", "reactive", "sham_null")))
+    kept = path.read_bytes()
+    path.unlink()
+    try:
+        with pytest.raises(
+            StoreError, match=r"is missing.* finish it first: cfgen score .*--planner reactive"
+        ):
+            cfgen.export_bundle(done, tmp_path / "x", planner="reactive", judge="scripted")
+    finally:
+        path.write_bytes(kept)
+    for planner, judge, words in (
+        ("reactiv", "scripted", "did you mean 'reactive'"),
+        ("reactive", "gemini", "expected one of: scripted"),
+    ):
+        with pytest.raises(InputError, match=words):
+            cfgen.export_bundle(done, tmp_path / "x", planner=planner, judge=judge)
+    assert not list(tmp_path.iterdir())
