@@ -101,8 +101,10 @@ def build(options: BuildOptions) -> BuildReport:
     """
     engine, part = create_engine(options.engine, options.engine_options), _part(options)
     asked = _asked(options)
-    store = _open_store(options, asked.benchmark)
     painters, folders = asked.painters, asked.folders
+    if not (options.out / MARKER).is_file():
+        asked.check()
+    store = _open_store(options, asked.benchmark)
     settings = WorkerSettings(
         store.root.absolute(),
         keep_folders(store, folders).absolute(),
@@ -130,8 +132,11 @@ def build(options: BuildOptions) -> BuildReport:
 
 
 @within_its_network
-def check_build(options: BuildOptions) -> None:
+def check_build(options: BuildOptions, ready: bool = True) -> None:
     """Refuse what :func:`build` would refuse; writes nothing.
+
+    Args:
+        ready: also what only stands in the way of doing it now: a missing key, or missing weights.
 
     Raises:
         As :func:`build`.
@@ -143,6 +148,8 @@ def check_build(options: BuildOptions) -> None:
         check_same(options.out, Store(options.out).benchmark, asked.benchmark)
     else:
         Store.check_new(options.out)
+        if ready:
+            asked.check()
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +166,14 @@ class _Asked:
     undrawable: tuple[str, ...]
     unasked: dict[str, Fault]
     benchmark: Benchmark
+    masks: MaskPipeline
+
+    def check(self) -> None:
+        """Before a benchmark is begun. Raises SetupError: somebody lacks a key, a package or weights."""
+        used = (self.painters.inpainter, self.painters.guide, self.masks.segmenter, self.masks.detector)
+        for one in filter(None, used):
+            if check := getattr(one, "check", None):  # most need nothing
+                check()
 
 
 def _asked(options: BuildOptions) -> _Asked:
@@ -167,8 +182,8 @@ def _asked(options: BuildOptions) -> _Asked:
     taxonomy = _taxonomy(options)
     hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
     benchmark = _benchmark(options, painters, chosen, taxonomy)
-    MaskPipeline.of(benchmark)  # its mistakes are told before anything is written
-    return _Asked(chosen.folders, chosen.unusable, painters, hazards, undrawable, unasked, benchmark)
+    masks = MaskPipeline.of(benchmark)  # its mistakes are told before anything is written
+    return _Asked(chosen.folders, chosen.unusable, painters, hazards, undrawable, unasked, benchmark, masks)
 
 
 @dataclass(frozen=True, eq=False)

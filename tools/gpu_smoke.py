@@ -56,7 +56,7 @@ from tools.gpu_smoke_pictures import CROPS, GUIDE, guided, keep, picture, window
 from tools.gpu_smoke_report import sheet, write_report  # noqa: E402
 from tools.gpu_smoke_state import Meter, no_weights, store, stored, whole  # noqa: E402
 
-MINUTES = 10.0
+MINUTES, MOST_MINUTES = 10.0, 1440.0
 #: Least overlap (IoU) of SAM 2's mask with what the guide drew.
 OVERLAP = 0.6
 Range = tuple[float, float]
@@ -335,8 +335,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = args.only.split(",") if args.only else names
     if unknown := [name for name in wanted if name not in names]:
         parser.error(f"--only {unknown[0]}: expected some of {', '.join(names)}")
-    if args.minutes < 0:
-        parser.error(f"--minutes: expected a number from 0, found {args.minutes:g}")
+    if not 0 <= args.minutes <= MOST_MINUTES:
+        parser.error(
+            f"--minutes: expected 0 (report what is there) to {MOST_MINUTES:g}, found {args.minutes:g}"
+        )
     if args.download:
         download()
         return 0

@@ -90,11 +90,13 @@ def write_report(
         "|---|---|---|---|---|---|",
     ]
     for name, found in results.items():
-        cells = [name, "no" if wrong[name] else "yes"]
+        cells = [name, "not run" if "error" in found else "no" if wrong[name] else "yes"]
         cells += [str(found.get(k, "-")) for k in ("first_s", "seconds", "peak_gb", "revision")]
         lines.append(f"| {' | '.join(cells)} |")
-    if listed := [f"- {name}: {fault}" for name, some in wrong.items() for fault in some]:
-        lines += ["", "Out of range, or not run:", "", *listed]
+    for title, lost in (("Out of range", False), ("Not run, or broken off", True)):
+        apart = {name: some for name, some in wrong.items() if ("error" in results[name]) is lost}
+        if listed := [f"- {name}: {fault}" for name, some in apart.items() for fault in some]:
+            lines += ["", f"{title}:", "", *listed]
     lines += ["", "Every picture:", ""]
     for name, found in results.items():
         for number, row in enumerate(found.get("rows", [])):
@@ -105,5 +107,6 @@ def write_report(
             lines.append(f"- {name} {row.get('picture', number)}: {told}{refused}")
     path = out / "report.md"
     path.write_text("\n".join(lines) + "\n")
-    print(f"{path}: {sum(not w for w in wrong.values())} of {len(wrong)} models in range")
+    lost = sum("error" in found for found in results.values())
+    print(f"{path}: {sum(not w for w in wrong.values())} of {len(wrong)} models in range, {lost} not run")
     return path

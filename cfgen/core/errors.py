@@ -30,8 +30,8 @@ class StoreError(CfgenError):
 
 
 def install_command(extra: str) -> str:
-    """What a user types to install ``extra``. The distribution is ``cfgen-bench``, the import name ``cfgen``."""
-    return f'pip install "cfgen-bench[{extra}]"'
+    """What a user types to install ``extra``: in the copy of cfgen, which is on no index."""
+    return f'pip install ".[{extra}]" (in your copy of cfgen)'
 
 
 class MissingExtraError(CfgenError):

@@ -24,6 +24,7 @@ PURPOSES = {
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",
+    "pathtrace": "inpainter pathtrace, here or in the environment of CFGEN_BLENDER_PYTHON",
     "argoverse2": "scenes import argoverse2",
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",

@@ -17,7 +17,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from cfgen.core.errors import InputError, SetupError
@@ -139,15 +139,16 @@ class _Options(Protocol):
 
 O = TypeVar("O", bound=_Options)  # noqa: E741
 R = TypeVar("R")
+P = ParamSpec("P")
 
 
-def within_its_network(work: Callable[[O], R]) -> Callable[[O], R]:
-    """``work(options)``, within what the options' ``offline`` and ``allow_hosts`` leave."""
+def within_its_network(work: Callable[Concatenate[O, P], R]) -> Callable[Concatenate[O, P], R]:
+    """``work(options, ...)``, within what the options' ``offline`` and ``allow_hosts`` leave."""
 
     @functools.wraps(work)
-    def run(options: O) -> R:
+    def run(options: O, *args: P.args, **kwargs: P.kwargs) -> R:
         with limited(Network(options.offline, options.allow_hosts)):
-            return work(options)
+            return work(options, *args, **kwargs)
 
     return run
 

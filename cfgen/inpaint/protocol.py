@@ -127,6 +127,9 @@ class InpainterRequirements:
 class Inpainter(Protocol):
     """Batch first: results in the order of the requests.
 
+    One with a method ``check()`` is asked by it, before a benchmark is begun, whether it could work here: it raises a
+    SetupError where a key, a package or weights are missing, and a build that it refuses leaves nothing behind.
+
     A declined edit is an :class:`InpaintRefusedError` in its place in the list, so that the rest of the batch
     is not lost; raised, it declines the whole batch. An :class:`InpaintPutOffError` likewise: not declined, but not
     to be had now.

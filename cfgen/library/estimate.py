@@ -194,9 +194,10 @@ def _step(name: str, left: int, done: int, asks: int, usd: float | None, seconds
     )
 
 
-def _usd(options: Mapping[str, Any], usage: Mapping[str, float]) -> float | None:
+def _usd(options: Mapping[str, Any] | None, usage: Mapping[str, float]) -> float | None:
     """Of one call, at the prices among the options; None without any."""
-    prices = {name: float(options[name]) for name in PRICES if options.get(name)}
+    given = options or {}
+    prices = {name: float(given[name]) for name in PRICES if given.get(name)}
     return Limits(**prices).cost(usage) if prices else None  # type: ignore[arg-type]
 
 

@@ -124,7 +124,7 @@ def _faults(wanted: Experiment, ready: bool) -> Iterator[str]:
     if not wrong["build"]:
         if not wrong["score"]:
             yield from _arms(wanted)
-        yield from _fault("build", partial(_check_build, wanted))
+        yield from _fault("build", partial(_check_build, wanted, ready))
     yield from _fault("report.out", partial(_check_target, wanted))
     if wrong["score"]:  # the rest is asked on its terms: how long to wait, whom to reach
         wanted = wanted.model_copy(update={"score": _readable(wanted.score)})
@@ -142,7 +142,10 @@ def _fault(where: str, work: Callable[[], None]) -> Iterator[str]:
     except StoreError as error:  # the only folder of that kind
         yield f"bench: {error}"
     except CfgenError as error:
-        yield f"{where}: {error}" if where else str(error)
+        # an option of the command line is a field of the section here
+        field, _, rest = str(error).partition(" ") if str(error).startswith("--") else ("", "", str(error))
+        name = ".".join(filter(None, (where, field.strip("-:").replace("-", "_"))))
+        yield f"{name} {rest}" if field and not field.endswith(":") else f"{name}: {rest}" if name else rest
 
 
 def _read_section(function: Callable[..., Any], given: dict[str, Any], where: str) -> None:
@@ -165,10 +168,9 @@ def _arms(wanted: Experiment) -> Iterator[str]:
             yield f"score.arms: '{arm}' is no arm{near}; expected any of {', '.join(built)}"
 
 
-def _check_build(wanted: Experiment) -> None:
-    check_build(
-        BuildOptions(**read(library.build, {"out": wanted.bench, **_arguments(wanted.build), "quiet": True}))
-    )
+def _check_build(wanted: Experiment, ready: bool) -> None:
+    given = {"out": wanted.bench, **_arguments(wanted.build), "quiet": True}
+    check_build(BuildOptions(**read(library.build, given)), ready)
 
 
 def _check_target(wanted: Experiment) -> None:

@@ -86,6 +86,21 @@ class Pretrained(TorchModel):
         transformers.utils.logging.disable_progress_bar()
         self._transformers = transformers
 
+    def check(self) -> None:
+        """
+        Raises:
+            SetupError: a name on the hub whose configuration is neither here nor to be had.
+        """
+        if Path(self._source).is_dir():
+            return
+        try:
+            self._transformers.AutoConfig.from_pretrained(self._source, revision=self._revision or None)
+        except Exception as error:
+            raise SetupError(
+                f"{self._what}: '{self._source}' cannot be had ({str(error).splitlines()[0][:200]}); without a "
+                "network, copy the folder here and give it as option model"
+            ) from error
+
     def _pretrained(
         self, model: str, processor: str, renamed: Mapping[str, str] | None = None
     ) -> tuple[Any, Any]:

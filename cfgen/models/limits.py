@@ -58,7 +58,8 @@ class Limits:
         known = [f.name for f in fields(cls)]
         for name, value in options.items():
             if name not in known:
-                names = ", ".join([*others, *known])
+                ours = [n for n in known if n != "votes" or "judge" in of]
+                names = ", ".join(dict.fromkeys([*others, *ours]))
                 raise InputError(f"{of} option '{name}' is not known; expected one of: {names}")
             kind = type(getattr(cls, name))
             if kind is float and isinstance(value, int) and not isinstance(value, bool):

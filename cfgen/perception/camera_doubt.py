@@ -11,6 +11,8 @@ from cfgen.perception.camera_fit import CameraFit
 TOLD, DOUBTS, SEEN_BY, THINGS_SOUGHT = "camera_from", "doubts", "seen_by", "things_sought"
 #: That of what its frames say of the camera and no road vehicle's has, in words.
 UNBELIEVED = "unbelieved"
+#: What a value of a camera comes from that nobody gave and nothing shows.
+GUESS = "guess"
 #: Most relative standard error of the size of what is drawn; the distance, m, at which every scene must keep to it.
 MOST, NEAR_M = 0.2, 12.0
 #: Begins every refusal for it.
@@ -73,9 +75,16 @@ def in_doubt(told: Mapping[str, Any]) -> list[str]:
     """How sure the scale is, in words for the user; none where nobody doubts it."""
     if not isinstance(told.get(DOUBTS), Mapping):
         return []
+    if _all_given(told):
+        return ["sizes are as right as what is given"]
     return [
         f"sizes {distance:g} m away good to {scale_error(told, distance):.0%}" for distance in (NEAR_M, 30.0)
     ]
+
+
+def _all_given(told: Mapping[str, Any]) -> bool:
+    by = told.get("from")
+    return isinstance(by, Mapping) and by.get("horizon_row") == by.get("camera_height_m") == "given"
 
 
 def _parabola(told: Any) -> tuple[float, float, float]:

@@ -28,6 +28,8 @@ class Sampling(Record):
     found: int = Field(ge=0)
     unreadable: int = Field(default=0, ge=0)
     matched: int = Field(ge=0)
+    #: where a condition asks for what frames show: the perceiver that looked, and a hash of its identity
+    seen_by: str = ""
     strata: tuple[Stratum, ...]
 
 

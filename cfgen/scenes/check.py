@@ -18,13 +18,14 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import why_unsure
+from cfgen.perception.camera_doubt import GUESS, why_unsure
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
 from cfgen.scenes.calibration import CalibrationCheck
+from cfgen.scenes.drive import MEASURED
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
 
@@ -84,12 +85,25 @@ def broken(fault: records.Fault) -> Fault:
     return Fault("fault", "cfgen", f"{fault}; please report it (--strict shows the whole traceback)")
 
 
-def shared(found: Mapping[Path, list[Fault]]) -> list[Fault]:
-    """Warnings that every one of several scenes has in the same words: told once, they drown no other."""
-    if len(found) < 2:
-        return []
-    first, *rest = found.values()
-    return [fault for fault in first if fault.level == "warning" and all(fault in each for each in rest)]
+def in_lines(found: Mapping[Path, list[Fault]]) -> Iterator[str]:
+    """What :func:`check_folder` found: warnings alike but for their numbers once, with a count, and then all else."""
+    alike: dict[tuple[str, str], dict[Path, Fault]] = {}
+    for path, faults in found.items():
+        for fault in faults:
+            if fault.level == "warning":
+                cause = re.sub(r"\S*\d\S*", "#", fault.where), re.sub(r"\S*\d\S*", "#", fault.what)
+                alike.setdefault(cause, {}).setdefault(path, fault)
+    for group in sorted(alike.values(), key=len, reverse=True):
+        path, first = next(iter(group.items()))
+        same = len({fault[1:] for fault in group.values()}) == 1
+        who = f"all {len(found)} scenes" if len(group) == len(found) else f"{len(group)} scenes"
+        where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
+        where += (
+            f" ({path.name} to {next(reversed(group)).name})" if 1 < len(group) < len(found) and same else ""
+        )
+        yield f"warning: {where}: {first.where}: {first.what}"
+    for path, faults in found.items():
+        yield from (f"{f.level}: {path}: {f.where}: {f.what}" for f in faults if f.level != "warning")
 
 
 def unusable(faults: list[Fault]) -> bool:
@@ -182,7 +196,14 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield from _gaps("future", np.concatenate([[0.0], times]))
     if scene.motion_known and scene.extra.get("history_extrapolated"):
         yield Fault("warning", "history", "continued backwards at constant speed: the log has none before t0")
-    if not scene.motion_known:
+    if not scene.motion_known and scene.extra.get(MEASURED, {}).get("lens") == GUESS:
+        yield Fault(
+            "warning",
+            "motion_known",
+            "false: speeds are measured in the frames through a lens that nobody named, and in proportion to it; "
+            "import again with --option fov_deg=...",
+        )
+    elif not scene.motion_known:
         yield Fault("warning", "motion_known", "false: speed and path are guesses, distances to hazards too")
     elif scene.motion_known == "estimated":
         yield Fault("warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cfgen.core.errors import InputError, did_you_mean
-from cfgen.scenes.tags import Value
+from cfgen.scenes.tags import SEEN, Value
 
 _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Lt: operator.lt,
@@ -18,6 +18,10 @@ _ORDER: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.GtE: operator.ge,
 }
 _HOW = "write like speed > 5 and road == 'junction', light in ('dusk', 'night') or not rain; or tag=value"
+_LOOK = (
+    "what frames show is looked for by cfgen scenes tag DIR (vehicles, people and animals with --perception-option "
+    "things=fastestdet)"
+)
 _LONGEST = 2000
 #: ``tag=value`` for ``tag == 'value'``
 _SHORT = re.compile(r"\b([A-Za-z_]\w*)\s*=(?!=)\s*([^\s()\[\],=<>!]*)")
@@ -46,8 +50,11 @@ class Condition:
             InputError: a tag that no scene has.
         """
         for name in sorted(self.names - set(known)):
+            near = did_you_mean(name, known)
+            if name.startswith(SEEN) and SEEN not in near:
+                near = f"; {_LOOK}"
             raise InputError(
-                f"'{self.text}': no scene has a tag '{name}'{did_you_mean(name, known)}; "
+                f"'{self.text}': no scene has a tag '{name}'{near}; "
                 f"there are: {', '.join(sorted(filter(_can_be_asked, known)))}"
             )
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.frames import compose, interpolate, relative
+from cfgen.perception.camera_doubt import GUESS, TOLD
 from cfgen.perception.ego_motion import SURE
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
@@ -259,6 +260,10 @@ class Moment:
         near = (drive.t >= self.t0 - HISTORY_S - 1e-3) & (drive.t <= self.t0 + 1e-3)
         fit = float(drive.fit[near].mean()) if near.any() else 0.0
         extra[MEASURED] = {"by": "pictures", "fit": round(fit, 3)}
+        camera = extra.get(TOLD, {}).get("from", {})
+        if camera.get("fov_deg") == GUESS:  # speeds are in proportion to the focal length
+            extra[MEASURED]["lens"] = GUESS
+            return False
         return "estimated" if fit >= SURE else False
 
 

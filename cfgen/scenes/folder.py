@@ -18,6 +18,7 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.perception.lattice import Lattices, lattices_of
 from cfgen.records import Frame, Scene
 from cfgen.scenes.format import SceneFile, content_of
+from cfgen.scenes.tags import own_tags
 
 SCENE_FILE = "scene.json"
 _JPEG_QUALITY = 95
@@ -106,7 +107,9 @@ def load_scene(folder: Path) -> SceneFolder:
     """
     path = folder / SCENE_FILE
     try:
-        scene = SceneFile.model_validate(read_json(path)).record()
+        content = read_json(path)
+        scene = SceneFile.model_validate(content).record()
+        own_tags(content)
     except StoreError as error:
         raise InputError(str(error)) from error
     except ValidationError as error:

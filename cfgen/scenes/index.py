@@ -9,6 +9,7 @@ from pathlib import Path
 from cfgen.core.errors import InputError
 from cfgen.core.files import write_bytes
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
+from cfgen.scenes.seen_tags import SeenTags
 from cfgen.scenes.tags import Tags, tags_of
 
 #: Hidden, so that it is taken for no scene. It may be deleted at any time.
@@ -49,7 +50,11 @@ def tagged_scenes(folder: Path) -> list[Tagged]:
         find_scenes(folder)
     if rows != kept and len(rows) >= _WORTH_IT:
         _write(folder / INDEX_FILE, rows)
-    return [Tagged(folder, name, row[1], str(row[2])) for name, row in sorted(rows.items())]  # type: ignore[arg-type]
+    seen = SeenTags.read(folder)
+    return [
+        Tagged(folder, name, seen.of(name) | row[1], str(row[2]))  # type: ignore[operator]
+        for name, row in sorted(rows.items())
+    ]
 
 
 def _found(root: str, below: str = "") -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Strata of scenes, how many cases each gives, and which scenes are tried: by chance, with known probabilities."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from cfgen.core.errors import InputError
@@ -8,6 +8,8 @@ from cfgen.core.hashing import derive_seed
 from cfgen.records.sampling import Sampling, Stratum
 from cfgen.scenes.condition import Condition, condition
 from cfgen.scenes.index import Tagged, known_tags, tagged_scenes, values_of
+from cfgen.scenes.seen_tags import SeenTags
+from cfgen.scenes.tags import SEEN, SEEN_BY
 
 #: Of each stratum so many scenes are drawn for each case that is wanted, and so many at least: some are refused.
 _SPARE, _LEAST = 10, 50
@@ -24,9 +26,29 @@ def matching(folder: Path, where: str) -> tuple[list[Tagged], list[Tagged]]:
     readable = [scene for scene in scenes if not scene.wrong]
     if not where:
         return scenes, readable
-    asked = condition(where)
-    asked.check(known_tags(scenes))
+    asked = _asked("--where", where, scenes)
     return scenes, [scene for scene in readable if _holds(asked, scene)]
+
+
+def _asked(option: str, text: str, scenes: list[Tagged]) -> Condition:
+    """
+    Raises:
+        InputError: names the option; no condition, a tag that no scene has, or one of what frames show where some were
+            not looked at.
+    """
+    known = known_tags(scenes)
+    try:
+        asked = condition(text)
+        asked.check(known)
+    except InputError as error:
+        raise InputError(f"{option} {error}") from error
+    missing = [scene for scene in scenes if not scene.wrong and SEEN_BY not in scene.tags]
+    if missing and any(name.startswith(SEEN) for name in asked.names):
+        raise InputError(
+            f"{option} '{text}': {len(missing)} of {len(scenes)} scenes were not looked at since they are as they are, "
+            f"such as {missing[0].folder}; run: cfgen scenes tag {missing[0].root}"
+        )
+    return asked
 
 
 def _holds(asked: Condition, scene: Tagged) -> bool:
@@ -54,9 +76,11 @@ def draw(
     """
     scenes, matched = matching(folder, where)
     if not matched:
-        raise InputError(f"{folder}: none of its {len(scenes)} scenes meets '{where}'; try cfgen scenes list")
+        raise InputError(
+            f"{folder}: none of its {len(scenes)} scenes meets --where '{where}'; try cfgen scenes list"
+        )
     conditions = [*quota, *weights]
-    groups = _groups(scenes, matched, conditions)
+    groups = _groups(scenes, matched, quota, conditions)
     left = n - sum(quota.values())
     if left < 0:
         raise InputError(f"--quota: expected at most {n} cases in all, as --n says, found {n - left}")
@@ -83,19 +107,23 @@ def draw(
         found=len(scenes),
         unreadable=sum(bool(scene.wrong) for scene in scenes),
         matched=len(matched),
+        seen_by=_seen_by(folder, [where, *conditions]),
         strata=tuple(strata),
     ), drawn
 
 
+def _seen_by(folder: Path, conditions: Sequence[str]) -> str:
+    """Who looked at the frames, where one of the conditions asks for what they show."""
+    names = {name for text in conditions if text for name in condition(text).names}
+    return SeenTags.read(folder).who if any(name.startswith(SEEN) for name in names) else ""
+
+
 def _groups(
-    scenes: list[Tagged], matched: list[Tagged], conditions: Sequence[str]
+    scenes: list[Tagged], matched: list[Tagged], quota: Collection[str], conditions: Sequence[str]
 ) -> dict[str, list[Tagged]]:
-    known = known_tags(scenes)
     asked: list[tuple[str, Condition]] = []
     for text in conditions:
-        one = condition(text)
-        one.check(known)
-        asked.append((text, one))
+        asked.append((text, _asked("--quota" if text in quota else "--weights", text, scenes)))
     groups: dict[str, list[Tagged]] = {text: [] for text in conditions}
     groups[OTHERS if conditions else ALL] = []
     for scene in matched:
@@ -104,8 +132,9 @@ def _groups(
     for text, one in asked:
         if not groups[text]:
             seen = "; ".join(f"{name}: {', '.join(values_of(matched, name))}" for name in sorted(one.names))
+            option = "--quota" if text in quota else "--weights"
             raise InputError(
-                f"'{text}': none of {len(matched)} scenes meets it that met none before; there are {seen}"
+                f"{option} '{text}': none of {len(matched)} scenes meets it that met none before; there are {seen}"
             )
     return groups
 

@@ -8,18 +8,21 @@ from pathlib import Path
 import cv2
 
 from cfgen import records
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, at_pose, centre
 from cfgen.geometry.frames import pose_at
 from cfgen.geometry.path import EgoPath
+from cfgen.perception.protocol import Perceiver
 from cfgen.records import Frame
-from cfgen.scenes.check import Fault, broken, check_folder, unusable
+from cfgen.scenes.check import Fault, broken, check_folder
 from cfgen.scenes.drawing import bird_eye, path_overlay, speed_curve
 from cfgen.scenes.folder import Image, SceneFolder, load_scene
 
 _FRAME_WIDTH, _THUMB_WIDTH = 960, 320
+_UNDRAWN = 'class="undrawn"'
 
 _STYLE = """
 body{font:14px/1.45 system-ui,sans-serif;margin:24px auto;max-width:1180px;padding:0 16px}
@@ -47,16 +50,24 @@ _LEGEND = (
 
 
 def write_page(
-    folder: Path, out: Path, limit: int | None = None, quiet: bool = False, strict: bool = False
+    folder: Path,
+    out: Path,
+    limit: int | None = None,
+    quiet: bool = False,
+    strict: bool = False,
+    perceiver: Perceiver | None = None,
 ) -> tuple[int, int]:
     """Write one self-contained HTML page about the scenes at or below ``folder``.
 
     Returns how many it describes, and how many of these could not be drawn: the page says why.
 
+    Args:
+        perceiver: looks for what a build refuses, and holds stated calibrations against lane lines; None: nobody does.
+
     Raises:
         InputError: no scene there.
     """
-    checked = check_folder(folder, quiet, strict)
+    checked = check_folder(folder, quiet, strict, perceiver)
     chosen = list(checked.items())[:limit]
     progress = Progress("show", len(chosen), quiet)
     cards = []
@@ -76,7 +87,7 @@ def write_page(
         f"<style>{_STYLE}</style><h1>Scenes</h1><p>{head}.</p><p class=meta>{_LEGEND}</p>{''.join(cards)}</html>\n"
     )
     write_bytes(out, page.encode())
-    return len(chosen), sum(unusable(faults) for _, faults in chosen)
+    return len(chosen), sum(_UNDRAWN in card for card in cards)
 
 
 def describe(path: Path, faults: list[Fault]) -> str:
@@ -86,9 +97,20 @@ def describe(path: Path, faults: list[Fault]) -> str:
         for fault in faults
     )
     state = f'<ul class="faults">{listed}</ul>' if faults else '<span class="fine">no fault found</span>'
-    if unusable(faults):
-        return f"<article><h2>{escape(path.name)}</h2>{state}</article>"
-    folder = load_scene(path)
+    undrawn = f"<article {_UNDRAWN}><h2>{escape(path.name)}</h2>{state}</article>"
+    if any(fault.level == "fault" for fault in faults):
+        return undrawn
+    try:  # what a build refuses for what its frame shows is drawn all the same
+        return _drawn(load_scene(path), state)
+    except InputError:
+        return undrawn
+
+
+def _drawn(folder: SceneFolder, state: str) -> str:
+    """
+    Raises:
+        InputError: an image that does not decode.
+    """
     scene = folder.scene
     ego_path = EgoPath.from_scene(scene)
     frame = _figure(folder.image(), path_overlay(scene.front, ego_path), _FRAME_WIDTH)

@@ -7,6 +7,8 @@ from typing import Any
 #: A tag's value; a list has several at once, such as a road that is a junction and a crossing.
 Value = str | float | bool | list[str]
 Tags = dict[str, Value]
+#: Begins the names of tags that perception gives, and the one of them that every scene has that was looked at.
+SEEN, SEEN_BY = "seen_", "seen_by"
 
 _TEXTS = ("source", "license", "timestamp", "camera")
 _NO_TAGS = ("scene_id", "schema_version", "image", "columns", "dt", "tags", "speed_t0", *_TEXTS)
@@ -28,6 +30,15 @@ def tags_of(content: Mapping[str, Any]) -> Tags:
     tags |= {key: value for key, value in content.items() if key not in _NO_TAGS and _is_tag(value)}
     tags["cameras"] = 1.0 + len(content.get("cameras") or ())
     tags |= _driven(content) | _when(str(content.get("timestamp") or ""))
+    return tags | own_tags(content)
+
+
+def own_tags(content: Mapping[str, Any]) -> Tags:
+    """Those that a scene.json gives under ``tags``.
+
+    Raises:
+        ValueError: says what is no tag.
+    """
     own = content.get("tags") or {}
     if isinstance(own, list):
         own = dict.fromkeys(map(str, own), True)
@@ -36,10 +47,9 @@ def tags_of(content: Mapping[str, Any]) -> Tags:
     for key, value in own.items():
         if not _is_tag(value):
             raise ValueError(
-                f"tags: '{key}': expected a text, a number, true or false, or texts, found {value!r}"
+                f"tags: '{key}': expected a text, a number, true or false, or texts, found {value!r}; correct it"
             )
-        tags[key] = value
-    return tags
+    return dict(own)
 
 
 def _is_tag(value: Any) -> bool:

@@ -32,7 +32,7 @@ def test_without_gradio_it_says_what_to_install(bench: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "gradio", None)
     code, _, err = run("app", str(bench))
     assert code == 2
-    assert 'pip install "cfgen-bench[app]"' in err
+    assert 'pip install ".[app]" (in your copy of cfgen)' in err
 
 
 def test_adding_an_account_says_what_it_replaces_and_what_it_lacks(

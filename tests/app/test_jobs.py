@@ -151,7 +151,7 @@ def test_what_is_not_installed_is_listed_with_the_command(
     monkeypatch.setattr(registry.importlib.util, "find_spec", lambda name: None)
     listed = {i["id"]: i["missing"] for i in ask(Api(root), "scenes")["inpainters"]}
     assert listed["composite"] == ""
-    assert listed["pathtrace"] == 'pip install "cfgen-bench[pathtrace]"'
+    assert listed["pathtrace"] == 'pip install ".[pathtrace]" (in your copy of cfgen)'
 
 
 def test_an_unknown_or_unstarted_inpainter_is_refused_in_words(root: Path, plugin: Path) -> None:

@@ -29,6 +29,23 @@ def test_it_ends_with_exactly_n_cases_and_says_what_to_do_next(real: Path, bench
     assert tree(tmp_path / "b", "cases/**/*.png") == tree(bench, "cases/**/*.png")
 
 
+def test_cases_of_fewer_scenes_than_asked_are_told():
+    from collections import namedtuple
+
+    from cfgen.cli.commands.build import _spread
+
+    Row = namedtuple("Row", "scene_id reason")
+
+    class Made(list):
+        record = namedtuple("Record", "scenes")(dict.fromkeys("abcd", ""))
+        rejections = tuple(map(Row, "bbbac", ("no road", "too dark", "no road", "too near", "x")))
+
+    case = namedtuple("Case", "record")
+    cases = Made(case(Row("a", "")) for _ in range(4))
+    assert _spread(cases) == ", of 1 of 4 scenes; 2 that were tried gave none (b: no road; c: x)"
+    assert _spread(Made(case(Row(scene, "")) for scene in "abcd")) == ""
+
+
 def test_names_and_images_carry_no_hint_of_the_hazard(bench: Path):
     words = ("cone", "barrier", "work", "line", "hazard_")
     for path in (p for p in bench.rglob("*") if ".work" not in p.parts):

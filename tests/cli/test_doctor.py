@@ -33,7 +33,7 @@ def test_what_is_missing_or_of_another_version_is_named_with_what_it_is_for(monk
     monkeypatch.setattr(importlib.metadata, "version", other)
     lines = {line.split()[0]: line for line in told(capsys).splitlines() if line.startswith("  ")}
     assert "no: gradio missing | for cfgen app" in lines["app"]
-    assert 'pip install "cfgen-bench[app]"' in lines["app"]
+    assert 'pip install ".[app]" (in your copy of cfgen)' in lines["app"]
     assert "openai 2.4.0, expected <4,>=3.54" in lines["openai"]
     assert "here: numpy" in lines["base"]
 
@@ -43,6 +43,15 @@ def test_model_files_are_there_or_to_be_had_by_a_command(monkeypatch, capsys, tm
     out = told(capsys)
     assert f"model files in {tmp_path}" in out
     assert "cfgen models get twinlitenet" in out
+
+
+def test_folders_that_are_set_but_not_there_are_told(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "gone"))
+    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path))
+    lines = {line.split()[0]: line for line in told(capsys).splitlines() if line.startswith("  ")}
+    assert "set, but nothing is there: set it to what is, for weights of hubs" in lines["HF_HOME"]
+    assert "set, for model files" in lines["CFGEN_MODELS"]
+    assert "CFGEN_BLENDER_PYTHON" in lines["pathtrace"] or "here: bpy" in lines["pathtrace"]
 
 
 def test_gpus_are_those_that_the_driver_names(monkeypatch, tmp_path, capsys):
@@ -66,7 +75,7 @@ def test_a_version_is_held_against_its_range(found, wanted, fits):
 
 
 def test_every_extra_of_the_package_has_a_purpose_here():
-    ours = {"dev", "docs", "pathtrace"}  # for building cfgen, and an environment of its own
+    ours = {"dev", "docs"}  # for building cfgen
     extras = set(importlib.metadata.metadata(machine.DISTRIBUTION).get_all("Provides-Extra") or [])
     assert extras - ours == set(machine.PURPOSES)
 

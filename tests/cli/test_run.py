@@ -136,6 +136,9 @@ def test_calls_and_money_follow_from_the_numbers_in_the_file(tmp_path: Path):
         ),
         ("jobs: 1", "inpainter: oils", "inpainter 'oils' is not known"),
         ("jobs: 1", "scenes: nowhere", "nowhere"),
+        ("jobs: 1", "where: sped > 3", "build.where 'sped > 3': no scene has a tag 'sped' (did you mean"),
+        ("jobs: 1", "quota: {speed > 1: 9}", "build.quota: expected at most 2 cases in all"),
+        ("jobs: 1", "weights: {speed > 1: -1}", "build.weights 'speed > 1': expected a number above 0"),
         ("report:", "judges: [jury]\nreport:", "judge 'jury' is not known"),
         ("report:", "judges: [{judge: offline, options: {nose: 1}}]\nreport:", "nose"),
         ("bench: out/bench", "bench: [", "not readable as YAML"),
@@ -268,6 +271,19 @@ def test_a_benchmark_that_was_begun_with_other_settings_is_refused_by_the_dry_ru
     assert code == 2
     assert "was built with seed = 0, now asked for 3" in err
     assert sorted(done.parent.rglob("*")) == before
+
+
+def test_a_paid_inpainter_without_options_or_key_has_an_estimate_and_no_build(tmp_path: Path, monkeypatch):
+    pytest.importorskip("google.genai")
+    for key in ("GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(key, raising=False)
+    file = written(tmp_path, "bench: b\nbuild: {n: 1, inpainter: nano-banana}\nplanners: [cruise]\n")
+    code, out, _ = run("run", file, "--dry-run")
+    assert (code, "What is left to do" in out) == (0, True)
+    code, _, err = run("run", file, "--quiet")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no key in $GEMINI_API_KEY" in err
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_missing_file_is_named(tmp_path: Path):

@@ -46,7 +46,7 @@ def test_a_path_that_is_no_model_is_told_before_anything_is_loaded(name: str, tm
 
 def test_without_transformers_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[local\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[local\]"):
         LocalCritic.load("owner/nowhere")
 
 

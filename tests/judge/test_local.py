@@ -72,7 +72,7 @@ def test_it_sees_the_four_pictures(folder: str, monkeypatch):
 
 def test_without_the_packages_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[local\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[local\]"):
         judged(create_judge("local", model="x"), items(1))
 
 

@@ -253,5 +253,5 @@ def test_a_missing_package_is_named_with_its_command(store: Store, monkeypatch, 
     monkeypatch.setattr(Extra, "missing", property(lambda self: self.name == "local"))
     command = ["score", str(store.root), "--planner", "cruise", "--quiet", "--judge", "local"]
     assert main([*command, "--judge-option", "model=/m"]) == 2
-    assert 'pip install "cfgen-bench[local]"' in capsys.readouterr().err
+    assert 'pip install ".[local]" (in your copy of cfgen)' in capsys.readouterr().err
     assert not (store.root / "runs" / "cruise").exists()

@@ -232,7 +232,7 @@ def test_without_the_extra_the_words_are_not_read(monkeypatch):
     judge.judge([(VerdictKey("p", "c", "hazard", 0), lambda: free_item(answer()))], verdicts.append)
     assert judge.run_record().options == {"screen": False}
     assert (verdicts[0].scores, verdicts[0].screen) == ({"waypoints": 2}, {})
-    with pytest.raises(MissingExtraError, match=r"cfgen-bench\[screen\]"):
+    with pytest.raises(MissingExtraError, match=r"\.\[screen\]"):
         OfflineJudge(screen=True)
 
 

@@ -148,7 +148,7 @@ def test_the_weights_are_on_record_and_change_with_the_file(weights, tmp_path):
 def test_a_missing_extra_names_the_package_and_the_install_command(monkeypatch, create, name, package):
     monkeypatch.setitem(sys.modules, package, None)
     options = {"checkpoint": "x.pth"} if name == "segment-anything" else {"model": "x"}
-    with pytest.raises(MissingExtraError, match=rf"'{package}'.*cfgen-bench\[sam\]"):
+    with pytest.raises(MissingExtraError, match=rf"'{package}'.*\.\[sam\]"):
         create(name, options)
 
 

@@ -66,3 +66,5 @@ def test_nobody_is_sent_to_do_again_what_was_done(name, things, advised):
 def test_in_words():
     assert in_doubt(told(0.01, 0.15)) == ["sizes 12 m away good to 13%", "sizes 30 m away good to 22%"]
     assert in_doubt({"values": {}}) == []
+    given = {"from": {"horizon_row": "given", "camera_height_m": "given"}}
+    assert in_doubt(told(0.0001, 0.001) | given) == ["sizes are as right as what is given"]

@@ -124,3 +124,11 @@ def test_a_bare_video_becomes_scenes_with_estimated_motion(tmp_path):
     assert abs(scene.speed - 8) < 1.2
     faults = [fault.what for fault in check_scene(folder)[1] if fault.where == "motion_known"]
     assert faults == ["estimated: speeds are measured in the frames, often 15% off"]
+    del options["fov_deg"]
+    import_scenes(open_reader("video", tmp_path / "drive", options), tmp_path / "lens", limit=1, quiet=True)
+    folder = find_scenes(tmp_path / "lens")[0]
+    scene = load_scene(folder).scene
+    assert scene.motion_known is False
+    assert scene.extra["motion_from"]["lens"] == "guess"
+    [fault] = [fault.what for fault in check_scene(folder)[1] if fault.where == "motion_known"]
+    assert "through a lens that nobody named" in fault

@@ -128,7 +128,7 @@ def test_strata_are_drawn_with_known_probabilities(many):
     ("asked", "says"),
     [
         (("sped > 3", {}, {}), r"no scene has a tag 'sped' \(did you mean 'speed'\?\)"),
-        (("speed > 900", {}, {}), "none of its 600 scenes meets 'speed > 900'"),
+        (("speed > 900", {}, {}), "none of its 600 scenes meets --where 'speed > 900'"),
         (("", {"light=dusk": 3}, {}), "'light=dusk': none of 600 scenes meets it .* light: day, night"),
         (("", {"light=night": 90}, {}), "--quota: expected at most 20 cases in all, as --n says, found 90"),
         (("light=night", {"light=night": 9}, {}), "names 9 of 20 cases and leaves no scene for the others"),

@@ -11,7 +11,15 @@ from mapillary_tools.mp4 import construct_mp4_parser
 from cfgen.core.errors import InputError
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.gps import Track, created, driven, from_file, inside, on_the_videos_clock
+from cfgen.scenes.readers.gps import (
+    Track,
+    created,
+    driven,
+    from_file,
+    inside,
+    on_the_videos_clock,
+    without_leaps,
+)
 
 START = dt.datetime(2021, 6, 7, 20, 12, 0, tzinfo=dt.UTC)
 METRE = 1 / 111_194.93  # degrees of latitude
@@ -33,6 +41,22 @@ def test_motion_follows_from_points():
     assert (found.course_deg + 180) % 360 - 180 == pytest.approx(0, abs=2)
     told = driven(Track("here", t, latitude, longitude, np.full(len(t), 13.0)))
     assert np.abs(told.v - 13).max() < 1e-9
+
+
+def test_a_fix_that_leaps_and_the_date_line_are_no_speed():
+    t = np.arange(30.0)
+    step = np.degrees(20 * t / 6_371_008.8)
+    latitude = step + 48
+    latitude[17] += 0.02  # 2 km, there and back
+    unknown = np.full(30, np.nan)
+    track = without_leaps(Track("here", t, latitude, np.full(30, 11.0), unknown))
+    assert track.by == "here, without 1 fixes that leap"
+    assert 17.0 not in track.t
+    np.testing.assert_allclose(driven(track).v, 20, atol=0.01)
+    east = (179.999 + step + 180) % 360 - 180
+    whole = Track("here", t, np.zeros(30), east, unknown)
+    assert without_leaps(whole) is whole
+    np.testing.assert_allclose(driven(whole).v, 20, atol=0.01)
 
 
 def test_a_car_that_stands_does_not_turn():

@@ -329,5 +329,5 @@ def test_without_bags(tmp_path, monkeypatch):
         open_reader("mcap", tmp_path, {})
     write_bag(tmp_path / "drive.mcap")
     monkeypatch.setitem(__import__("sys").modules, "mcap_ros2.decoder", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "cfgen-bench\[mcap\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[mcap\]"'):
         next(iter(open_reader("mcap", tmp_path, {}).recordings()))()

@@ -1,5 +1,6 @@
 """Each fault that a first import tends to have is named; a right scene has none."""
 
+import json
 import math
 import re
 
@@ -12,6 +13,8 @@ from cfgen.geometry.camera import mounted
 from cfgen.scenes.check import check_folder, check_scene
 
 V, DT = 10.0, 0.25
+#: of a camera that nobody calibrated
+GUESS = {"pitch_deg": 3.0, "height": 0.4, "correlation": 0.0, "camera_height_m": 1.4}
 
 
 def rows(start: int, end: int, v: float = V, theta: float = 0.0, y: float = 0.0) -> list[list[float]]:
@@ -146,7 +149,44 @@ def test_size_on_disk_is_what_the_page_embeds(hand, tmp_path):
 def test_what_all_scenes_share_is_told_once_and_drowns_no_other(hand, tmp_path, capsys):
     for name in "abc":
         hand(name, motion_known=False, scene_id=name)
-    main(["scenes", "check", str(tmp_path)])
-    told = capsys.readouterr().out
-    assert told.count("speed and path are guesses") == 1
-    assert "warning: all 3 scenes: motion_known: false" in told
+    for name, seconds in (("a", 1), ("b", 2)):  # warnings that differ in their numbers
+        path = tmp_path / name / "scene.json"
+        told = json.loads(path.read_text())
+        path.write_text(json.dumps(told | {"future": told["future"][: 4 * seconds]}))
+    (tmp_path / "c" / "frame.png").write_bytes(b"no picture")
+    assert main(["scenes", "check", str(tmp_path)]) == 1
+    *warnings, error, last = capsys.readouterr().out.splitlines()
+    assert sum("speed and path are guesses" in line for line in warnings) == 1
+    assert any(line.startswith("warning: all 3 scenes: motion_known: false") for line in warnings)
+    [short] = [line for line in warnings if "expected 5 s or more" in line]
+    assert short.startswith(f"warning: 2 scenes, such as {tmp_path / 'a'}: future: expected 5 s")
+    assert error.startswith(f"error: {tmp_path / 'c'}: frame.png: ")
+    assert last.startswith("3 scenes: 0 without fault, 2 with warnings, 1 unusable")
+
+
+def test_the_page_tells_what_check_tells_and_draws_what_a_build_refuses(hand, tmp_path, monkeypatch):
+    from cfgen.scenes.calibration import CalibrationCheck
+
+    said = "the lane lines of 9 frames say pitch 0.5 degrees where 2.0 is stated"
+    monkeypatch.setattr(CalibrationCheck, "told", lambda self: {tmp_path / "a": said})
+    hand("a", scene_id="a")
+    hand("b", scene_id="b", camera_from={"doubts": GUESS})
+    page = tmp_path / "page.html"
+    assert (
+        main(["scenes", "show", str(tmp_path), "--out", str(page), "--perception", "road-net", "--quiet"])
+        == 0
+    )
+    text = page.read_text()
+    assert said in text
+    assert "the camera is a guess" in text
+    assert text.count('class="frame"') == 4
+
+
+def test_a_scene_whose_tags_are_none_is_unusable_wherever_it_is_counted(hand, tmp_path, capsys):
+    hand("a", scene_id="a")
+    hand("b", scene_id="b", tags={"rain": {"mm": 3}})
+    assert main(["scenes", "list", str(tmp_path)]) == 1
+    assert "unusable: " in (told := capsys.readouterr().out)
+    assert "scene.json: tags: 'rain': expected a text" in told
+    assert main(["scenes", "list", str(tmp_path), "--where", "speed > 1"]) == 0
+    assert "1 of 2 scenes match; 1 have a record that cannot be read" in capsys.readouterr().out

@@ -69,7 +69,14 @@ def test_what_is_out_of_range_is_named_and_missing_values_are_no_pass():
 
 def test_a_run_whose_minutes_are_over_says_what_is_left(tmp_path):
     assert gpu_smoke.main(["--tiny", "--out", str(tmp_path), "--only", "sdxl", "--minutes", "0"]) == 1
-    assert "the 0 minutes are over; run the same command again" in (tmp_path / "report.md").read_text()
+    report = (tmp_path / "report.md").read_text()
+    assert "| sdxl | not run |" in report
+    assert "Not run, or broken off:" in report
+    assert "Out of range" not in report
+    assert "the 0 minutes are over; run the same command again" in report
+    for minutes in ("-1", "nan", "1e9"):
+        with pytest.raises(SystemExit):
+            gpu_smoke.main(["--tiny", "--out", str(tmp_path), "--minutes", minutes])
 
 
 def test_a_damaged_result_is_told_and_none(tmp_path, capsys):

@@ -25,8 +25,12 @@ from cfgen.cli.options import (
 from cfgen.core.errors import InputError, Shortfall
 
 if TYPE_CHECKING:
+    from cfgen.library import Benchmark
     from cfgen.records import BuildReport
     from cfgen.sharing.definitions import Definition
+
+#: Scenes without a case that are named.
+_TOLD = 3
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -222,10 +226,27 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
         return 0
     if made.shortfall:
         raise Shortfall(made.shortfall)
-    print(f"\n{len(made)} cases in {arguments.out}. Next: score a planner on them, for example")
+    print(
+        f"\n{len(made)} cases in {arguments.out}{_spread(made)}. Next: score a planner on them, for example"
+    )
     print(f"  cfgen score {arguments.out} --planner cruise")
     print(f"  cfgen report {arguments.out}")
     return 0
+
+
+def _spread(made: "Benchmark") -> str:
+    """Where the cases are of fewer scenes than could be: how many gave none, and why, by the commonest reason."""
+    scenes, giving = set(made.record.scenes), {case.record.scene_id for case in made}
+    if len(giving) >= min(len(made), len(scenes)):
+        return ""
+    why: dict[str, Counter[str]] = {}
+    for refused in made.rejections:
+        if refused.scene_id not in giving:
+            why.setdefault(refused.scene_id, Counter())[refused.reason] += 1
+    told = [f"{scene}: {reasons.most_common(1)[0][0]}" for scene, reasons in sorted(why.items())]
+    more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+    lost = f"; {len(why)} that were tried gave none ({'; '.join(told[:_TOLD])}{more})" if why else ""
+    return f", of {len(giving)} of {len(scenes)} scenes{lost}"
 
 
 def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:

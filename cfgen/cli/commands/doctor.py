@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     unknown = [("unknown", f"{DISTRIBUTION} is not installed here, only on the path")]
     _section("packages", [_extra(name, needed) for name, needed in wanted.items()] or unknown)
     _section("keys", [(name, _set(name, use)) for name, use in KEYS.items()])
-    _section("folders", [(name, _set(name, use)) for name, use in PLACES.items()])
+    _section("folders", [(name, _place(name, use)) for name, use in PLACES.items()])
     _section(f"model files in {models_folder()}", _files())
     return 0
 
@@ -37,8 +38,15 @@ def _set(name: str, use: str) -> str:
     return f"{'set' if os.environ.get(name) else 'not set'}, for {use}"
 
 
+def _place(name: str, use: str) -> str:
+    """As :func:`_set`, and whether it is there."""
+    lost = os.environ.get(name) and not Path(os.environ[name]).expanduser().exists()
+    return f"set, but nothing is there: set it to what is, for {use}" if lost else _set(name, use)
+
+
 def _extra(extra: str, needed: "Sequence[Package]") -> tuple[str, str]:
-    from cfgen.core.machine import DISTRIBUTION, PURPOSES
+    from cfgen.core.errors import install_command
+    from cfgen.core.machine import PURPOSES
 
     wrong = "; ".join(
         f"{p.name} {p.found}, expected {p.wanted}" if p.found else f"{p.name} missing"
@@ -48,8 +56,8 @@ def _extra(extra: str, needed: "Sequence[Package]") -> tuple[str, str]:
     if not wrong:
         return extra or "base", f"here: {', '.join(f'{p.name} {p.found}' for p in needed)}"
     if not extra:
-        return "base", f"broken: {wrong} | pip install {DISTRIBUTION}"
-    return extra, f'no: {wrong} | for {PURPOSES[extra]} | pip install "{DISTRIBUTION}[{extra}]"'
+        return "base", f"broken: {wrong} | pip install . (in your copy of cfgen)"
+    return extra, f"no: {wrong} | for {PURPOSES[extra]} | {install_command(extra)}"
 
 
 def _files() -> list[tuple[str, str]]:

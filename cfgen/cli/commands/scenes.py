@@ -14,6 +14,7 @@ from cfgen.core.errors import InputError, Shortfall
 if TYPE_CHECKING:
     from cfgen.perception.protocol import Perceiver
     from cfgen.scenes.anonymize import Anonymizer
+    from cfgen.scenes.index import Tagged
 
 #: how many of each cause are named
 _EXAMPLES = 3
@@ -37,10 +38,17 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _add_running(action)
     action.set_defaults(func=_check)
 
+    action = actions.add_parser("tag", help="look at the front frames, for tags that --where can ask for")
+    action.add_argument("folder", type=Path)
+    add_perception(action)
+    _add_running(action)
+    action.set_defaults(func=_tag)
+
     action = actions.add_parser("show", help="write a page with path, motion and speed of every scene")
     action.add_argument("folder", type=Path)
     action.add_argument("--out", type=Path, default=Path("scenes.html"), help="page (default scenes.html)")
     action.add_argument("--limit", type=positive, help="only the first N scenes")
+    add_perception(action)
     _add_running(action)
     action.set_defaults(func=_show)
 
@@ -146,7 +154,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
         scenes, matched = matching(arguments.folder, arguments.where)
         folders = [scene.folder for scene in matched]
-        print(f"{len(matched)} of {len(scenes)} scenes match")
+        print(_matching(len(matched), scenes))
     else:
         folders = find_scenes(arguments.folder)
     print(f"{'scene':<32} {'km/h':>5} {'cameras':>7} {'frames':>6} {'future':>7}  camera model and source")
@@ -168,6 +176,12 @@ def _list(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _matching(count: int, scenes: "list[Tagged]") -> str:
+    wrong = [scene.wrong for scene in scenes if scene.wrong]
+    lost = f"; {len(wrong)} have a record that cannot be read, the first: {wrong[0]}" if wrong else ""
+    return f"{count} of {len(scenes)} scenes match{lost}"
+
+
 def _count(arguments: argparse.Namespace) -> int:
     from collections import Counter
 
@@ -182,7 +196,7 @@ def _count(arguments: argparse.Namespace) -> int:
         value = scene.tags.get(arguments.count)
         words = value if isinstance(value, list) else ["(none)" if value is None else value]
         counts.update(f"{round(w, 1):g}" if isinstance(w, float) else str(w) for w in words)
-    print(f"{len(matched)} of {len(scenes)} scenes match")
+    print(_matching(len(matched), scenes))
     for word, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         print(f"{count:>8}  {word}")
     return 0
@@ -190,17 +204,12 @@ def _count(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from cfgen.perception.registry import seen_by
-    from cfgen.scenes.check import check_folder, shared, unusable
+    from cfgen.scenes.check import check_folder, in_lines, unusable
 
     perceiver = _perceiver(arguments)
     found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver)
-    of_all = shared(found)
-    for fault in of_all:
-        print(f"{fault.level}: all {len(found)} scenes: {fault.where}: {fault.what}")
-    for path, faults in found.items():
-        for fault in faults:
-            if fault not in of_all:
-                print(f"{fault.level}: {path}: {fault.where}: {fault.what}")
+    for line in in_lines(found):
+        print(line)
     broken = sum(unusable(faults) for faults in found.values())
     faulted = sum(any(fault.level == "fault" for fault in faults) for faults in found.values())
     odd = sum(bool(faults) for faults in found.values()) - broken
@@ -214,11 +223,35 @@ def _check(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _tag(arguments: argparse.Namespace) -> int:
+    from cfgen.scenes.index import tagged_scenes, values_of
+    from cfgen.scenes.seen_tags import look
+    from cfgen.scenes.tags import SEEN
+
+    looked = look(arguments.folder, _perceiver(arguments), arguments.quiet, arguments.strict)
+    scenes = tagged_scenes(arguments.folder)
+    for name in sorted({name for scene in scenes for name in scene.tags if name.startswith(SEEN)}):
+        having = sum(name in scene.tags for scene in scenes)
+        print(f"{name:<16} {having:>6} scenes: {', '.join(values_of(scenes, name, at_most=6))}")
+    for name, why in looked.failed.items():
+        print(f"not looked at: {arguments.folder / name}: {why}")
+    known = looked.scenes - looked.now - len(looked.failed)
+    print(
+        f"{looked.scenes} scenes: {looked.now} looked at, {known} known before, {len(looked.failed)} cannot be"
+    )
+    if looked.failed:
+        raise Shortfall(
+            f"{len(looked.failed)} of {looked.scenes} scenes cannot be looked at; they match no such tag"
+        )
+    return 0
+
+
 def _show(arguments: argparse.Namespace) -> int:
     from cfgen.scenes.show import write_page
 
+    perceiver = _perceiver(arguments)
     shown, undrawn = write_page(
-        arguments.folder, arguments.out, arguments.limit, arguments.quiet, arguments.strict
+        arguments.folder, arguments.out, arguments.limit, arguments.quiet, arguments.strict, perceiver
     )
     print(f"{shown} scenes in {arguments.out}: open it in a browser; the path should lie on the road")
     if undrawn:

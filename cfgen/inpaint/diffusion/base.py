@@ -89,6 +89,13 @@ class Diffusion:
         )
         self._batches = Batches(size)
 
+    def check(self) -> None:
+        """
+        Raises:
+            SetupError: the weights are neither here nor to be had.
+        """
+        load.require_weights(self.name, self.settings)
+
     def complete(self, settings: Any) -> Any:
         """The options with what follows from them."""
         return settings

@@ -123,6 +123,30 @@ def local_weights(inpainter: str, options: Options) -> Path | None:
     return None
 
 
+def require_weights(inpainter: str, options: Options) -> None:
+    """Whether the weights can be had, by the small file that names their parts.
+
+    Raises:
+        SetupError: no such folder, or they are neither here nor to be had from the Hub.
+    """
+    if local_weights(inpainter, options) is not None:
+        return
+    from huggingface_hub import hf_hub_download
+
+    try:
+        hf_hub_download(options.model, "model_index.json", revision=options.revision or None)
+    except Exception as error:  # the Hub's client raises many kinds, of several packages
+        raise _not_to_be_had(inpainter, options, error) from error
+
+
+def _not_to_be_had(inpainter: str, options: Options, error: Exception) -> SetupError:
+    return SetupError(
+        f"inpainter '{inpainter}': weights '{options.model}' cannot be had from the Hub ({one_line(error)}). "
+        "Without a network, copy the folder here and give model=FOLDER; where the licence must be accepted first, "
+        "do so on its page and run: hf auth login"
+    )
+
+
 def _download(inpainter: str, options: Options) -> Weights:
     from diffusers import DiffusionPipeline
 
@@ -132,11 +156,7 @@ def _download(inpainter: str, options: Options) -> Weights:
             options.model, use_safetensors=True, **{k: v for k, v in given.items() if v}
         )
     except Exception as error:  # the Hub's client raises many kinds, of several packages
-        raise SetupError(
-            f"inpainter '{inpainter}': weights '{options.model}' cannot be had from the Hub ({one_line(error)}). "
-            "Without a network, copy the folder here and give model=FOLDER; where the licence must be accepted first, "
-            "do so on its page and run: hf auth login"
-        ) from error
+        raise _not_to_be_had(inpainter, options, error) from error
     path = Path(folder)
     return Weights(path, path.name if path.parent.name == "snapshots" else options.revision)
 

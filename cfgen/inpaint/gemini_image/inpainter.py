@@ -3,6 +3,7 @@ hazard, its place and its size in words; what comes back is laid over the crop a
 """
 
 import asyncio
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from cfgen.core import loop
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.files import png_bytes
+from cfgen.core.network import current
 from cfgen.inpaint.gemini_image import critic
 from cfgen.inpaint.gemini_image.letterbox import Letterbox, fit
 from cfgen.inpaint.gemini_image.postprocess import Laid, lay
@@ -43,7 +45,8 @@ class NanoBanana:
 
     Options that decide the picture, stored with the benchmark:
 
-        model: the image model. image_size: "1K", "2K", "4K", or "" to leave it to the model.
+        model: the image model (default gemini-nano-banana-2.1).
+        image_size: "1K", "2K", "4K", or "" to leave it to the model.
         rewordings: further wordings after a refusal or an answer without the edit.
         max_drift: mean change (8 bit) left outside the mask from which on an answer is refused; 0: none is.
         critic_model: a Gemini model that is shown before and after and must name what was added.
@@ -82,7 +85,8 @@ class NanoBanana:
             "wording": VERSION,
         }
         _check(image_size, rewordings, limits)
-        self._limits = Limits.of({"concurrency": 8, **limits}, _OWNER)
+        own = [name for name in inspect.signature(NanoBanana).parameters if name != "limits"]
+        self._limits = Limits.of({"concurrency": 8, **limits}, _OWNER, own)
         self._critic_prices = Limits(usd_in=critic_usd_in, usd_out=critic_usd_out)
         _check_budget(self._limits, bool(critic_model), self._critic_prices)
         self._side, self._rewordings, self._max_drift = SIDES[image_size], rewordings, float(max_drift)
@@ -90,12 +94,27 @@ class NanoBanana:
         self.needs = InpainterRequirements(context=0.4, shadow=0.8, batch_size=size, processes=1, terms=TERMS)
         self._opened: Client | None = None
         self._batching = (size, poll_s, sayer(quiet))
-        self._edits = self._asked(GeminiImage(model, base_url, timeout_s))
+        self._models: list[Gemini] = [GeminiImage(model, base_url, timeout_s)]
+        self._edits = self._asked(self._models[0])
         self._critic: Model | None = None
         if critic_model:
             judge = Gemini(critic_model, "", base_url, timeout_s)
             judge.otherwise = GeminiImage.otherwise
             self._critic = self._asked(judge)
+            self._models.append(judge)
+
+    def check(self) -> None:
+        """Whether the models could be asked, without a call; says which one it takes where none was named.
+
+        Raises:
+            SetupError: no key, no package, or a host that may not be reached.
+        """
+        for model in self._models:
+            current().require(model.host, _OWNER)
+            model.check()
+        say = self._batching[2]
+        if say and self.options["model"] == DEFAULT_MODEL:
+            say(f"{_OWNER}: asks {DEFAULT_MODEL}; --inpainter-option model=NAME takes another")
 
     def can_draw(self, hazard: Hazard) -> bool:
         return hazard.kind == "null" or bool(hazard.prompt or hazard.name)

@@ -4,7 +4,7 @@ import csv
 import re
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, install_command
 from cfgen.core.files import stand_in
 
 Array = NDArray[np.float64]
 #: Files beside a video that are looked for, by its name.
 BESIDE = (".gpx", ".srt")
-_EXTRA = 'install it with: pip install "cfgen-bench[gps]"'
+_EXTRA = f"install it with: {install_command('gps')}"
 _EARTH_M = 6_371_008.8
 _FEWEST = 4
+#: Between a fix and its neighbours, m/s: no car.
+_LEAPS = 150.0
 #: Below this speed a course is noise, m/s.
 _CREEPS = 1.5
 _STEP_S = 0.1
@@ -273,12 +275,35 @@ class Driven:
     longitude: float
 
 
+def without_leaps(track: Track) -> Track:
+    """Without single fixes that lie further off than any car comes, there and back; those before and after agree."""
+    at = np.column_stack([np.radians(track.latitude), np.unwrap(np.radians(track.longitude))])
+    at[:, 1] *= np.cos(at[0, 0])
+
+    def speed(one: int, two: int) -> float:
+        apart = float(np.hypot(*(at[two] - at[one]))) * _EARTH_M
+        return apart / max(float(track.t[two] - track.t[one]), 1e-3)
+
+    leaps = [
+        i
+        for i in range(1, len(track.t) - 1)
+        if min(speed(i - 1, i), speed(i, i + 1)) > _LEAPS > speed(i - 1, i + 1)
+    ]
+    if not leaps:
+        return track
+    t, latitude, longitude, v = (
+        np.delete(each, leaps) for each in (track.t, track.latitude, track.longitude, track.v)
+    )
+    by = f"{track.by}, without {len(leaps)} fixes that leap"
+    return replace(track, t=t, latitude=latitude, longitude=longitude, v=v, by=by)
+
+
 def driven(track: Track) -> Driven:
     """Speeds and turns, by parabolas through the points of some seconds; speeds as the track tells them, where it does.
 
     A course is taken only while the car moves; it is kept while it stands.
     """
-    latitude, longitude = np.radians(track.latitude), np.radians(track.longitude)
+    latitude, longitude = np.radians(track.latitude), np.unwrap(np.radians(track.longitude))
     east = (longitude - longitude[0]) * np.cos(latitude[0]) * _EARTH_M
     north = (latitude - latitude[0]) * _EARTH_M
     reach = max(1.0, 2.0 * float(np.median(np.diff(track.t))))

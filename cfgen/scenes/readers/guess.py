@@ -13,7 +13,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import SEEN_BY, THINGS_SOUGHT, UNBELIEVED, doubts, in_doubt
+from cfgen.perception.camera_doubt import GUESS, SEEN_BY, THINGS_SOUGHT, UNBELIEVED, doubts, in_doubt
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, frame_camera, typical
 from cfgen.perception.no_road import road_end
@@ -145,7 +145,7 @@ def camera_for(
     if wanted.camera is not None:
         return CameraFrom(_from_file(width, height, Path(wanted.camera)), {"calibration": "given"})
     given = {key: value for key, value in vars(wanted).items() if value is not None and key != "camera"}
-    by = dict.fromkeys(_NAMES, "guess")
+    by = dict.fromkeys(_NAMES, GUESS)
     values = {
         "fov_deg": FOV_DEG,
         "camera_height_m": HEIGHT_M,
@@ -175,7 +175,7 @@ def camera_for(
     found = {"horizon_row": (row, fit.by[0], height), "camera_height_m": (fit.height, fit.by[1], HEIGHT_M)}
     for key, (value, source, scale) in found.items():
         if key not in given:
-            moved = source == "guess" and abs(value - values[key]) > _MOVED * scale
+            moved = source == GUESS and abs(value - values[key]) > _MOVED * scale
             _take(values, by, {key: value}, "clues" if moved else source)
     told: dict[str, Any] = {"values": _rounded(values), "from": by}
     told |= {"confidence": round(seen.confidence, 2), "reason": seen.reason, "sizes": fit.count}
@@ -265,7 +265,7 @@ def in_words(told: Mapping[str, Any]) -> str:
         "lane lines": f"from lane lines (confidence {told.get('confidence', 0):.2f}, a lane {LANE_M:g} m wide): ",
         "the road's far end": "from the road's far end: ",
         "clues": "weighed from weak clues, none of which decides: ",
-        "guess": "guessed: ",
+        GUESS: "guessed: ",
     }
     parts = [words[by] + ", ".join(named[by]) for by in words if by in named]
     if told.get("reason"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cfgen.core.errors import InputError
+from cfgen.core.errors import InputError, install_command
 from cfgen.core.files import stand_in
 from cfgen.perception.ego_motion import GAP_S, ego_motion
 from cfgen.records import Camera
@@ -89,6 +89,7 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
         except ImportError:
             start = None
     track = gps_tracks.on_the_videos_clock(track, start, float(times[-1]), offset_s)
+    track = gps_tracks.without_leaps(track)
     went = gps_tracks.driven(track)
     course = np.radians(went.course_deg)
     place = Place(
@@ -108,7 +109,7 @@ def _found(video: Path, gps: str) -> gps_tracks.Track | None:
         except ImportError as error:
             if gps == "inside":
                 raise InputError(
-                    f'{video}: GPS inside videos needs {error.name}: pip install "cfgen-bench[gps]"'
+                    f"{video}: GPS inside videos needs {error.name}: {install_command('gps')}"
                 ) from error
     if gps == "inside":
         raise InputError(

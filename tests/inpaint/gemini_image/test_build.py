@@ -1,6 +1,7 @@
 """``cfgen build --inpainter nano-banana`` on demo scenes: gates, money, interruptions, and no key anywhere."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import numpy as np
 import pytest
 
 from cfgen.cases.frames import frame_file, frame_path
+from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
+from cfgen.inpaint.gemini_image.inpainter import DEFAULT_MODEL, NanoBanana
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 from tests.benches import kill_when, run, tree
@@ -212,3 +215,17 @@ def test_without_a_key_it_is_one_line(scenes, tmp_path, monkeypatch):
     assert code == 2
     assert err.count("\n") == 1
     assert "GEMINI_API_KEY" in err
+    assert not (tmp_path / "b").exists()
+
+
+def test_its_options_and_the_model_it_takes_are_named(monkeypatch, capsys):
+    with pytest.raises(
+        InputError, match=r"'colour' is not known; expected one of: model, image_size, .* batch$"
+    ) as told:
+        NanoBanana(colour="x")
+    assert not re.search(r"\bvotes\b", str(told.value))
+    monkeypatch.setenv("GEMINI_API_KEY", "k")
+    NanoBanana().check()
+    assert f"asks {DEFAULT_MODEL}; --inpainter-option model=NAME takes another" in capsys.readouterr().err
+    NanoBanana(model="other").check()
+    assert capsys.readouterr().err == ""

@@ -53,7 +53,7 @@ def test_the_pinhole_and_its_maps_put_points_where_the_camera_sees_them(camera, 
 @pytest.mark.skipif(find_spec("bpy") is not None, reason="bpy is installed in this environment")
 def test_without_bpy_the_error_names_the_install_command():
     tracer = PathTrace(python=sys.executable)
-    with pytest.raises(MissingExtraError, match=r"pip install \"cfgen-bench\[pathtrace\]\""):
+    with pytest.raises(MissingExtraError, match=r"pip install \"\.\[pathtrace\]\""):
         tracer.can_draw(_hazard(tracer=None))
 
 

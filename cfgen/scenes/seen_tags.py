@@ -1,0 +1,210 @@
+"""Tags of what perception finds in each scene's front frame at t0: looked at once a frame, kept beside the scenes."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.core.errors import InputError
+from cfgen.core.faults import contained
+from cfgen.core.files import write_bytes
+from cfgen.core.hashing import hash_bytes, hash_json
+from cfgen.core.progress import Progress
+from cfgen.geometry.path import EgoPath
+from cfgen.perception.cast_shadows import scene_shadows
+from cfgen.perception.lanes import LanesSeen, Unrolled
+from cfgen.perception.light_probe import LightProbe, probe_light
+from cfgen.perception.protocol import Perceiver
+from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.perception.view import Thing
+from cfgen.perception.views import Views
+from cfgen.records import Fault
+from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
+from cfgen.scenes.tags import SEEN, SEEN_BY, Tags
+
+#: Hidden, so that it is taken for no scene. It may be deleted at any time: then the frames are looked at again.
+SEEN_FILE = ".cfgen-seen.jsonl"
+_VERSION = 1
+#: What was seen is written down every so many scenes.
+_EVERY = 50
+#: Half of the width along the path that has to be road, m.
+_HALF_M = 1.0
+#: At night a fifth of the picture at most is brighter than the first, and a twentieth than the second (linear, 0 to 1):
+#: woods that the sun breaks through are as dark, but for the patches that it lights.
+_NIGHT_80, _NIGHT_95 = 0.1, 0.5
+_KINDS = {
+    "people": ("person",),
+    "vehicles": ("car", "truck", "bus", "train", "motorcycle", "bicycle"),
+    "animals": ("cat", "dog", "horse", "sheep", "cow", "bear"),
+}
+
+
+@dataclass
+class SeenTags:
+    """What is kept for a folder of scenes.
+
+    Attributes:
+        by: the perceiver's name and identity.
+        rows: name of the scene's folder -> stamp of its files, its front image, hash of what was looked at, tags; image
+            and hash are "" where it could not be looked at.
+    """
+
+    folder: Path
+    by: Mapping[str, Any] = field(default_factory=dict)
+    rows: dict[str, list[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, folder: Path) -> "SeenTags":
+        """Empty where there is none; one that is damaged, or of another version, is made anew."""
+        try:
+            first, *lines = (folder / SEEN_FILE).read_text(encoding="utf-8").rstrip("\n").split("\n")
+            told = json.loads(first)
+            if told["cfgen_seen"] != _VERSION:
+                return cls(folder)
+            rows = {name: row for name, *row in json.loads(f"[{','.join(lines)}]")}
+            if not all(len(row) == 4 and isinstance(row[3], dict) for row in rows.values()):
+                return cls(folder)
+            return cls(folder, told["by"], rows)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return cls(folder)
+
+    def write(self) -> None:
+        head = json.dumps({"cfgen_seen": _VERSION, "by": dict(self.by)}, sort_keys=True)
+        lines = [json.dumps([name, *row], ensure_ascii=False) for name, row in sorted(self.rows.items())]
+        text = "\n".join([head, *lines]) + "\n"
+        write_bytes(self.folder / SEEN_FILE, text.encode("utf-8", "surrogateescape"))
+
+    def of(self, name: str) -> Tags:
+        """Of a scene's folder; none where it was not looked at since its record or its frame changed."""
+        row = self.rows.get(name)
+        return row[3] if row and row[0] == _stamp(self.folder / name, row[1]) else {}
+
+    @property
+    def who(self) -> str:
+        """The perceiver with what decides its views, for records."""
+        return f"{self.by.get('name', '?')} {hash_json(dict(self.by)).removeprefix('sha256:')[:12]}"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """How many scenes there are, how many of them were looked at now, and those that could not be: name -> why."""
+
+    scenes: int
+    now: int
+    failed: dict[str, str | Fault]
+
+
+def look(folder: Path, perceiver: Perceiver, quiet: bool = True, strict: bool = False) -> Looked:
+    """Look at the front frame of every scene below ``folder`` that is not known yet, and keep its tags.
+
+    What another perceiver saw is forgotten. May be ended at any time and goes on where it stopped.
+
+    Raises:
+        InputError: no scene there. StoreError: the folder cannot be written to.
+    """
+    views = Views.of(perceiver)
+    kept = SeenTags.read(folder)
+    before = kept.rows if kept.by == views.by else {}
+    known = {row[2]: row[3] for row in before.values() if row[2]}
+    seen = SeenTags(folder, views.by)
+    paths = find_scenes(folder)
+    progress = Progress("look", len(paths), quiet)
+    now, failed = 0, {}
+    for path in paths:
+        name = str(path.relative_to(folder))
+        found = contained(partial(_row, path, views, known), f"looking at {path}", strict=strict)
+        if isinstance(found, (str, Fault)):
+            failed[name] = found
+            seen.rows[name] = [_stamp(path, ""), "", "", {SEEN_BY: perceiver.name}]
+        else:
+            row, new = found
+            seen.rows[name] = row
+            now += new
+            if new and now % _EVERY == 0:
+                SeenTags(folder, views.by, before | seen.rows).write()
+        progress.step(name)
+    seen.write()
+    return Looked(len(paths), now, failed)
+
+
+def _row(path: Path, views: Views, known: Mapping[str, Tags]) -> tuple[list[Any], bool] | str:
+    """What is kept of a scene and whether it was looked at now, or why it cannot be."""
+    try:
+        folder = load_scene(path)
+        image = folder.front_frame().image
+        stamp = _stamp(path, image)
+        told = [hash_bytes((path / name).read_bytes()) for name in (SCENE_FILE, image)]
+        key = hash_json(told).removeprefix("sha256:")[:32]
+        tags = known.get(key)
+        return [stamp, image, key, tags or tags_seen(folder, views)], tags is None
+    except InputError as error:
+        return str(error)
+
+
+def _stamp(path: Path, image: str) -> str:
+    try:
+        files = [(path / name).stat() for name in (SCENE_FILE, image) if name]
+    except OSError:
+        return ""
+    return " ".join(f"{file.st_mtime_ns}-{file.st_size}" for file in files)
+
+
+def tags_seen(folder: SceneFolder, views: Views) -> Tags:
+    """What the front frame at t0 shows: see docs/scenes.md.
+
+    Raises:
+        InputError: the image does not decode.
+    """
+    scene, image = folder.scene, folder.image()
+    seen = views.scene(scene, {(scene.front.name, 0.0): image})
+    lanes = LanesSeen.of(seen.now, scene.front, EgoPath.from_scene(scene))
+    probe = probe_light(image, scene.front)
+    sun = find_sun(probe, scene_shadows(seen), scene.extra, scene.timestamp)
+    tags: Tags = {
+        SEEN_BY: str(views.by["name"]),
+        "seen_road_m": _road_m(lanes.rolled),
+        "seen_night": _is_night(probe),
+        "seen_sun": round(sun.shines, 2),
+    }
+    if sun.direction is not None and sun.confidence >= CONFIDENT and sun.shines >= CONFIDENT:
+        tags["seen_sun_side"] = _side(sun.direction)
+    if not views.weaker:
+        tags["seen_lines"] = float(sum(line is not None for line in (lanes.left, lanes.right)))
+        tags["seen_crossing"] = bool(lanes.crossing_road)
+        if lanes.width_m is not None:
+            tags["seen_lane_m"] = round(lanes.width_m, 2)
+    return tags | _things(seen.now.things)
+
+
+def _road_m(rolled: Unrolled) -> float:
+    """How far road reaches along the path, m: to the first row that is seen and less than half road."""
+    middle = np.abs(rolled.y) <= _HALF_M
+    seen = rolled.seen[:, middle].mean(1) > 0.5
+    road = rolled.road[:, middle].mean(1) >= 0.5
+    ends = np.flatnonzero(seen & ~road)
+    reached = seen if not len(ends) else seen & (np.arange(len(seen)) < ends[0])
+    return float(rolled.s[reached][-1]) if reached.any() else 0.0
+
+
+def _is_night(probe: LightProbe) -> bool:
+    most, nearly_all = np.percentile(probe.lum, (80, 95))
+    return bool(most < _NIGHT_80 and nearly_all < _NIGHT_95)
+
+
+def _side(sun: np.ndarray) -> str:
+    azimuth = math.degrees(math.atan2(sun[1], sun[0]))
+    return ("ahead", "left", "behind", "right")[round(azimuth / 90) % 4]
+
+
+def _things(things: Sequence[Thing] | None) -> Tags:
+    """Nothing where nobody looked for them."""
+    if things is None:
+        return {}
+    return {
+        f"{SEEN}{name}": float(sum(thing.kind in kinds for thing in things)) for name, kinds in _KINDS.items()
+    }

@@ -1,0 +1,112 @@
+"""Tags of what frames show: looked at once, kept by what was looked at, asked for by conditions."""
+
+import json
+import os
+import shutil
+
+import cv2
+import numpy as np
+import pytest
+
+from cfgen.cli.main import main
+from cfgen.core.errors import InputError
+from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.view import Thing
+from cfgen.scenes.sampling import draw, matching
+from cfgen.scenes.seen_tags import SEEN_FILE, look
+from tests.hazards import drawn
+from tests.scenes.conftest import content
+
+
+class Sees(ColourGround):
+    """Colours, with things in the frame, that counts how often it looks."""
+
+    name, weaker, uses_camera = "sees", False, False
+
+    def __init__(self, version: int = 1) -> None:
+        super().__init__()
+        self.looks, self.version = 0, version
+
+    @property
+    def identity(self):
+        return {"version": self.version}
+
+    def perceive(self, frames):
+        self.looks += len(frames)
+        box = (1.0, 1.0, 9.0, 9.0)
+        kinds = ("car", "bus", "person")
+        found = super().perceive(frames)
+        for view in found:
+            object.__setattr__(view, "things", tuple(Thing(kind, box, 0.9) for kind in kinds))
+        return found
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return cv2.resize(drawn.road(shade=(8, 10)), (160, 90), interpolation=cv2.INTER_AREA)
+
+
+@pytest.fixture
+def three(tmp_path, picture):
+    """Two scenes by day, one at night; frames at t0 alone."""
+    for name, light in (("a", 1), ("b", 0.9), ("dark", 0.2)):
+        (tmp_path / name).mkdir()
+        told = content() | {"scene_id": name, "history_images": [None] * 8}
+        (tmp_path / name / "scene.json").write_text(json.dumps(told))
+        cv2.imwrite(str(tmp_path / name / "frame.png"), (picture * light).astype(np.uint8))
+    return tmp_path
+
+
+def test_frames_are_looked_at_once(three):
+    sees = Sees()
+    assert (look(three, sees).now, sees.looks) == (3, 3)
+    _, dark = matching(three, "seen_night and seen_vehicles == 2 and seen_people >= 1")
+    assert [scene.name for scene in dark] == ["dark"]
+    [day, _] = matching(three, "not seen_night and seen_animals < 1")[1]
+    assert 5 <= day.tags["seen_road_m"] <= 70
+    assert {"seen_by", "seen_lines", "seen_crossing", "seen_sun"} <= set(day.tags)
+    os.utime(three / "a" / "scene.json", (1, 1))
+    shutil.move(three / "b", three / "moved")
+    with pytest.raises(InputError, match=r"2 of 3 scenes were not looked at .*; run: cfgen scenes tag"):
+        matching(three, "seen_night")
+    again = look(three, sees)
+    assert (again.now, sees.looks) == (0, 3)  # known by what was looked at
+    assert len(matching(three, "seen_vehicles > 1")[1]) == 3
+
+
+def test_another_perceiver_looks_again_and_the_frame_names_it(three):
+    look(three, Sees())
+    first = draw(three, "seen_vehicles > 1", {}, {}, 3, seed=1)[0]
+    assert draw(three, "speed > 1", {}, {}, 3, seed=1)[0].seen_by == ""
+    assert look(three, Sees(2)).now == 3
+    second = draw(three, "speed > 1", {"seen_night=true": 1}, {}, 3, seed=1)[0]
+    assert first.seen_by.split()[0] == second.seen_by.split()[0] == "sees"
+    assert first.seen_by != second.seen_by
+
+
+def test_what_cannot_be_looked_at_is_told_and_matches_nothing(three, capsys):
+    (three / "a" / "frame.png").unlink()
+    assert main(["scenes", "list", str(three), "--where", "seen_road_m > 1"]) == 2
+    assert "cfgen scenes tag DIR" in capsys.readouterr().err
+    assert main(["scenes", "tag", str(three), "--perception", "colour", "--quiet"]) == 1
+    told = capsys.readouterr()
+    assert "3 scenes: 2 looked at, 0 known before, 1 cannot be" in told.out
+    assert "a/frame.png: expected the image" in told.out
+    assert [s.name for s in matching(three, "seen_by=colour and not seen_night")[1]] == ["a", "b"]
+    assert [s.name for s in matching(three, "seen_road_m >= 0")[1]] == ["b", "dark"]
+    shutil.copy(three / "b" / "frame.png", three / "a" / "frame.png")
+    assert look(three, ColourGround()).now == 1
+
+
+def test_a_damaged_file_of_tags_is_made_anew(three):
+    look(three, ColourGround())
+    for text in ("", "{", '{"cfgen_seen": 9}\n', '{"cfgen_seen": 1, "by": {}}\n["a", 3]\n', "[]\n[]\n"):
+        (three / SEEN_FILE).write_text(text)
+        with pytest.raises(InputError, match="no scene has a tag 'seen_night'"):
+            matching(three, "seen_night")
+    assert look(three, ColourGround()).now == 3
+    path = three / "a" / "scene.json"
+    own = json.loads(path.read_text()) | {"tags": {"seen_night": True}}
+    path.write_text(json.dumps(own))
+    look(three, ColourGround())
+    assert {s.name for s in matching(three, "seen_night")[1]} == {"a", "dark"}  # own tags win
