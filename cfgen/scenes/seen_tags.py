@@ -15,6 +15,7 @@ from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.progress import Progress
+from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.cast_shadows import scene_shadows
 from cfgen.perception.lanes import LanesSeen, Unrolled
@@ -23,20 +24,25 @@ from cfgen.perception.protocol import Perceiver
 from cfgen.perception.sun import CONFIDENT, find_sun
 from cfgen.perception.view import Thing
 from cfgen.perception.views import Views
-from cfgen.records import Fault
+from cfgen.records import Camera, Fault
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.tags import SEEN, SEEN_BY, Tags
 
 #: Hidden, so that it is taken for no scene. It may be deleted at any time: then the frames are looked at again.
 SEEN_FILE = ".cfgen-seen.jsonl"
-_VERSION = 1
+_VERSION = 2
 #: What was seen is written down every so many scenes.
 _EVERY = 50
 #: Half of the width along the path that has to be road, m.
 _HALF_M = 1.0
+#: The nearest part of the path that is in the frame may be the hood, a shadow or glare: road begins so far on at most.
+_HOOD_M = 8.0
 #: At night a fifth of the picture at most is brighter than the first, and a twentieth than the second (linear, 0 to 1):
 #: woods that the sun breaks through are as dark, but for the patches that it lights.
 _NIGHT_80, _NIGHT_95 = 0.1, 0.5
+#: Of people and animals that are counted: least score, height as a share of the frame's, width as a share of height; m.
+#: Cameras that are guesses make people as small as the first. Nearer to a side of the frame, px, they are cut.
+_SURE, _SPECK, _SLIVER, _TALL_M, _CUT_PX = 0.7, 0.05, 0.25, (0.6, 2.3), 2
 _KINDS = {
     "people": ("person",),
     "vehicles": ("car", "truck", "bus", "train", "motorcycle", "bicycle"),
@@ -167,7 +173,6 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
     sun = find_sun(probe, scene_shadows(seen), scene.extra, scene.timestamp)
     tags: Tags = {
         SEEN_BY: str(views.by["name"]),
-        "seen_road_m": _road_m(lanes.rolled),
         "seen_night": _is_night(probe),
         "seen_sun": round(sun.shines, 2),
     }
@@ -178,17 +183,22 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
         tags["seen_crossing"] = bool(lanes.crossing_road)
         if lanes.width_m is not None:
             tags["seen_lane_m"] = round(lanes.width_m, 2)
-    return tags | _things(seen.now.things)
+    return tags | _road_m(lanes.rolled) | _things(seen.now.things, scene.front)
 
 
-def _road_m(rolled: Unrolled) -> float:
-    """How far road reaches along the path, m: to the first row that is seen and less than half road."""
+def _road_m(rolled: Unrolled) -> Tags:
+    """How far road reaches along the path, m: to the first row that is seen and less than half road.
+
+    Nothing where no road begins near the car: whether it is blocked or overlooked cannot be told.
+    """
     middle = np.abs(rolled.y) <= _HALF_M
     seen = rolled.seen[:, middle].mean(1) > 0.5
-    road = rolled.road[:, middle].mean(1) >= 0.5
-    ends = np.flatnonzero(seen & ~road)
-    reached = seen if not len(ends) else seen & (np.arange(len(seen)) < ends[0])
-    return float(rolled.s[reached][-1]) if reached.any() else 0.0
+    road = seen & (rolled.road[:, middle].mean(1) >= 0.5)
+    if not road.any() or rolled.s[road][0] > rolled.s[seen][0] + _HOOD_M:
+        return {}
+    ends = np.flatnonzero(seen & ~road & (rolled.s > rolled.s[road][0]))
+    reached = road if not len(ends) else road & (np.arange(len(seen)) < ends[0])
+    return {"seen_road_m": float(rolled.s[reached][-1])}
 
 
 def _is_night(probe: LightProbe) -> bool:
@@ -201,10 +211,25 @@ def _side(sun: np.ndarray) -> str:
     return ("ahead", "left", "behind", "right")[round(azimuth / 90) % 4]
 
 
-def _things(things: Sequence[Thing] | None) -> Tags:
+def _things(things: Sequence[Thing] | None, camera: Camera) -> Tags:
     """Nothing where nobody looked for them."""
     if things is None:
         return {}
-    return {
-        f"{SEEN}{name}": float(sum(thing.kind in kinds for thing in things)) for name, kinds in _KINDS.items()
-    }
+    alive = (*_KINDS["people"], *_KINDS["animals"])
+    counted = [thing.kind for thing in things if thing.kind not in alive or _likely(thing, camera)]
+    return {f"{SEEN}{name}": float(sum(kind in kinds for kind in counted)) for name, kinds in _KINDS.items()}
+
+
+def _likely(thing: Thing, camera: Camera) -> bool:
+    """Whether a person or an animal is sure enough, whole in the frame, no speck, no sliver, and as tall as one is."""
+    x0, y0, x1, y1 = thing.box
+    tall = y1 - y0
+    if thing.score < _SURE or tall < _SPECK * camera.height or x1 - x0 < _SLIVER * tall:
+        return False
+    if x0 < _CUT_PX or x1 > camera.width - 1 - _CUT_PX:
+        return False
+    foot, on_ground = ground_points(camera, [[(x0 + x1) / 2, y1]])
+    if not on_ground[0]:
+        return False
+    metre, _ = project(camera, [[*foot[0], 1.0]])
+    return bool(_TALL_M[0] <= tall / max(y1 - metre[0, 1], 1e-3) <= _TALL_M[1])

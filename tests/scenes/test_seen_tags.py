@@ -11,9 +11,11 @@ import pytest
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.perception.colour_ground import ColourGround
+from cfgen.perception.lanes import Unrolled
 from cfgen.perception.view import Thing
+from cfgen.scenes.folder import load_scene
 from cfgen.scenes.sampling import draw, matching
-from cfgen.scenes.seen_tags import SEEN_FILE, look
+from cfgen.scenes.seen_tags import SEEN_FILE, _road_m, _things, look
 from tests.hazards import drawn
 from tests.scenes.conftest import content
 
@@ -33,7 +35,7 @@ class Sees(ColourGround):
 
     def perceive(self, frames):
         self.looks += len(frames)
-        box = (1.0, 1.0, 9.0, 9.0)
+        box = (100.0, 44.0, 106.0, 64.0)
         kinds = ("car", "bus", "person")
         found = super().perceive(frames)
         for view in found:
@@ -74,6 +76,41 @@ def test_frames_are_looked_at_once(three):
     assert len(matching(three, "seen_vehicles > 1")[1]) == 3
 
 
+@pytest.mark.parametrize(
+    ("kind", "box", "score", "counts"),
+    [
+        ("person", (100, 44, 106, 64), 0.75, 1),
+        ("person", (100, 44, 106, 64), 0.65, 0),
+        ("person", (100, 44, 103, 64), 0.9, 0),  # a sliver, as of a car's rear
+        ("person", (100, 56, 102, 60), 0.9, 0),  # a speck
+        ("person", (100, 5, 120, 64), 0.9, 0),  # a pole
+        ("person", (100, 20, 106, 40), 0.9, 0),  # above the horizon
+        ("person", (0, 44, 6, 64), 0.9, 0),  # cut by the frame
+        ("dog", (100, 54, 110, 64), 0.9, 1),
+        ("cow", (100, 20, 130, 55), 0.9, 0),
+        ("car", (100, 5, 103, 64), 0.6, 1),
+    ],
+)
+def test_people_and_animals_are_counted_where_they_are_likely(hand, kind, box, score, counts):
+    camera = load_scene(hand()).scene.front
+    found = _things([Thing(kind, tuple(map(float, box)), score)], camera)
+    assert sum(found.values()) == counts
+
+
+@pytest.mark.parametrize(
+    ("near", "reach"),
+    [("", 30.0), ("o", 30.0), ("......o", 30.0), ("oooooooo", 30.0), ("o" * 12, None), ("o" * 25, None)],
+)
+def test_a_hood_or_a_shadow_before_the_car_ends_no_road(near, reach):
+    s, y = np.arange(5.0, 70.0), np.arange(-2.0, 2.1, 0.5)
+    seen = np.ones((len(s), len(y)), bool)
+    road = np.repeat(s[:, None] <= 30, len(y), 1)
+    seen[: near.count(".")] = False
+    road[: len(near)] = False
+    told = _road_m(Unrolled(s, y, seen, road, road))
+    assert told.get("seen_road_m") == reach
+
+
 def test_another_perceiver_looks_again_and_the_frame_names_it(three):
     look(three, Sees())
     first = draw(three, "seen_vehicles > 1", {}, {}, 3, seed=1)[0]
@@ -100,7 +137,7 @@ def test_what_cannot_be_looked_at_is_told_and_matches_nothing(three, capsys):
 
 def test_a_damaged_file_of_tags_is_made_anew(three):
     look(three, ColourGround())
-    for text in ("", "{", '{"cfgen_seen": 9}\n', '{"cfgen_seen": 1, "by": {}}\n["a", 3]\n', "[]\n[]\n"):
+    for text in ("", "{", '{"cfgen_seen": 9}\n', '{"cfgen_seen": 2, "by": {}}\n["a", 3]\n', "[]\n[]\n"):
         (three / SEEN_FILE).write_text(text)
         with pytest.raises(InputError, match="no scene has a tag 'seen_night'"):
             matching(three, "seen_night")
