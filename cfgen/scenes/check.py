@@ -18,7 +18,7 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import GUESS, why_unsure
+from cfgen.perception.camera_doubt import GUESS, GUESSED, why_unsure
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.upright import why_not_a_road_picture
@@ -86,24 +86,41 @@ def broken(fault: records.Fault) -> Fault:
 
 
 def in_lines(found: Mapping[Path, list[Fault]]) -> Iterator[str]:
-    """What :func:`check_folder` found: warnings alike but for their numbers once, with a count, and then all else."""
-    alike: dict[tuple[str, str], dict[Path, Fault]] = {}
+    """What :func:`check_folder` found, worst and rarest first, cameras that are a guess after the other errors.
+
+    Alike but for numbers and file names is told once: within a scene, and, of warnings and guessed cameras, within all.
+    """
+    alike: dict[tuple[str, ...], dict[Path, list[Fault]]] = {}
     for path, faults in found.items():
         for fault in faults:
-            if fault.level == "warning":
-                cause = re.sub(r"\S*\d\S*", "#", fault.where), re.sub(r"\S*\d\S*", "#", fault.what)
-                alike.setdefault(cause, {}).setdefault(path, fault)
-    for group in sorted(alike.values(), key=len, reverse=True):
-        path, first = next(iter(group.items()))
-        same = len({fault[1:] for fault in group.values()}) == 1
+            alike.setdefault(_cause(path, fault), {}).setdefault(path, []).append(fault)
+    for group in sorted(alike.values(), key=_urgency):
+        (path, (first, *more)), *_ = group.items()
+        same = len({fault[1:] for faults in group.values() for fault in faults}) == 1
         who = f"all {len(found)} scenes" if len(group) == len(found) else f"{len(group)} scenes"
         where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
         where += (
             f" ({path.name} to {next(reversed(group)).name})" if 1 < len(group) < len(found) and same else ""
         )
-        yield f"warning: {where}: {first.where}: {first.what}"
-    for path, faults in found.items():
-        yield from (f"{f.level}: {path}: {f.where}: {f.what}" for f in faults if f.level != "warning")
+        alike_too = f" (and {len(more)} more alike)" if more else ""
+        yield f"{first.level}: {where}: {first.where}{alike_too}: {first.what}"
+
+
+def _cause(path: Path, fault: Fault) -> tuple[str, ...]:
+    """What it has in common with those that are told with it."""
+    where = "#" if fault.where in fault.what else fault.where  # the file that it is about
+    words = fault.what.replace(str(path / fault.where), "#").replace(fault.where, "#")
+    alone = "" if fault.level == "warning" or _is_guess(fault) else str(path)
+    return fault.level, alone, *(re.sub(r"\S*\d\S*", "#", text) for text in (where, words))
+
+
+def _urgency(group: Mapping[Path, list[Fault]]) -> tuple[int, bool, int]:
+    first = next(iter(group.values()))[0]
+    return ("fault", "error", "warning").index(first.level), _is_guess(first), len(group)
+
+
+def _is_guess(fault: Fault) -> bool:
+    return fault.level == "error" and fault.what.startswith(GUESSED)
 
 
 def unusable(faults: list[Fault]) -> bool:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from cfgen.cli.main import main
 from cfgen.geometry.camera import mounted
-from cfgen.scenes.check import check_folder, check_scene
+from cfgen.scenes.check import Fault, check_folder, check_scene, in_lines
 
 V, DT = 10.0, 0.25
 #: of a camera that nobody calibrated
@@ -155,13 +155,30 @@ def test_what_all_scenes_share_is_told_once_and_drowns_no_other(hand, tmp_path, 
         path.write_text(json.dumps(told | {"future": told["future"][: 4 * seconds]}))
     (tmp_path / "c" / "frame.png").write_bytes(b"no picture")
     assert main(["scenes", "check", str(tmp_path)]) == 1
-    *warnings, error, last = capsys.readouterr().out.splitlines()
+    error, *warnings, last = capsys.readouterr().out.splitlines()
     assert sum("speed and path are guesses" in line for line in warnings) == 1
     assert any(line.startswith("warning: all 3 scenes: motion_known: false") for line in warnings)
     [short] = [line for line in warnings if "expected 5 s or more" in line]
     assert short.startswith(f"warning: 2 scenes, such as {tmp_path / 'a'}: future: expected 5 s")
     assert error.startswith(f"error: {tmp_path / 'c'}: frame.png: ")
     assert last.startswith("3 scenes: 0 without fault, 2 with warnings, 1 unusable")
+
+
+def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
+    guess = "the camera is a guess: what is drawn 12 m away may be off by {} in size"
+    a, b, c = (tmp_path / name for name in "abc")
+    guesses = [Fault("error", "camera 'front'", guess.format(share)) for share in ("25%", "31%")]
+    images = ("frame.png", "hist/0.png", "hist/1.png")
+    wide = [Fault("error", name, f"{c / name}: expected 9x8 pixels, found 8x8") for name in images]
+    common = Fault("warning", "future", "none")
+    rare = Fault("warning", "history", "gap")
+    lines = list(in_lines({a: [common, guesses[0]], b: [common, guesses[1]], c: [common, *wide, rare]}))
+    assert lines == [
+        f"error: {c}: frame.png (and 2 more alike): {c}/frame.png: expected 9x8 pixels, found 8x8",
+        f"error: 2 scenes, such as {a}: camera 'front': {guesses[0].what}",
+        f"warning: {c}: history: gap",
+        "warning: all 3 scenes: future: none",
+    ]
 
 
 def test_the_page_tells_what_check_tells_and_draws_what_a_build_refuses(hand, tmp_path, monkeypatch):
