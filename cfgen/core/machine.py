@@ -45,6 +45,8 @@ PLACES = {
     "CFGEN_BLENDER_PYTHON": "inpainter pathtrace",
     "HF_HOME": "weights of hubs",
 }
+#: Those that name an interpreter, not a folder.
+PYTHONS = ("CFGEN_BLENDER_PYTHON",)
 _GPU_PATIENCE_S = 10
 
 
@@ -109,6 +111,16 @@ def gpus() -> list[str]:
     except (OSError, subprocess.SubprocessError):
         return []
     return [line.strip() for line in told.stdout.splitlines() if line.strip()]
+
+
+def is_python(program: str) -> bool:
+    """Whether a path or a command runs Python."""
+    asked = [program, "-c", "print('python')"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=_GPU_PATIENCE_S, check=True)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return False
+    return told.stdout.strip() == "python"
 
 
 def _version(name: str) -> str:

@@ -98,9 +98,14 @@ class Experiment(_Part):
                 f"{file}: expected a mapping with 'bench', 'build' and 'planners', found {repr(content)[:80]}"
             )
         try:  # as JSON, so that lists may be tuples while all else is strict
-            return cls.model_validate_json(json.dumps(_words(content), default=str)).relative_to(file.parent)
+            made = cls.model_validate_json(json.dumps(_words(content), default=str))
         except ValidationError as error:
             raise InputError(f"{file}: {told(faults_of(error, cls))}") from error
+        if "where" in made.build.model_fields_set and not made.build.where.strip():
+            raise InputError(
+                f"{file}: build.where: expected a condition, found nothing; leave it out for all scenes"
+            )
+        return made.relative_to(file.parent)
 
     def relative_to(self, folder: Path) -> Self:
         def there(path: Any) -> str | None:

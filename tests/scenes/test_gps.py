@@ -197,6 +197,30 @@ def test_rows_without_a_fix_are_none(tmp_path):
         table(tmp_path / "t.csv", range(9), zeros=range(9))
 
 
+def test_rows_of_no_number_are_left_out_and_degrees_out_of_range_are_blamed_on_their_column(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{48 + i * 15 * METRE:.7f},11" for i in range(9)]
+    path.write_text("\n".join(["t,lat,lon", *rows[:4], "4,nan,11", "5,,", *rows[6:]]))
+    track = from_file(path)
+    assert track.by == "t.csv, without 2 rows that have no fix"
+    assert track.t.tolist() == [0, 1, 2, 3, 6, 7, 8]
+    np.testing.assert_allclose(driven(track).v, 15, atol=0.1)
+    for row, name in (("1,148,11", "lat"), ("1,48,211", "lon")):
+        path.write_text("\n".join(["t,lat,lon", *rows, row]))
+        with pytest.raises(
+            InputError, match=f"row 11: column '{name}': expected degrees .*'lat' and 'lon' swapped"
+        ):
+            from_file(path)
+
+
+def test_years_apart_is_no_time_zone():
+    t, latitude, longitude = circle(30)
+    track = Track("v.gpx", START.timestamp() + t, latitude, longitude, np.full(30, np.nan), absolute=True)
+    with pytest.raises(InputError, match="that is 730 days off, more than a time zone") as told:
+        on_the_videos_clock(track, START.timestamp() + 730 * 86400, 20.0, 0.0)
+    assert "gps_offset_s" not in str(told.value)
+
+
 def test_a_scene_in_a_gap_of_fixes_is_left_out(tmp_path):
     film(tmp_path / "v.mp4", 12)
     table(tmp_path / "t.csv", [0, 1, 2, 6, 7, 8, 9, 10, 11])

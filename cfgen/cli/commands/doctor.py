@@ -39,9 +39,22 @@ def _set(name: str, use: str) -> str:
 
 
 def _place(name: str, use: str) -> str:
-    """As :func:`_set`, and whether it is there."""
-    lost = os.environ.get(name) and not Path(os.environ[name]).expanduser().exists()
-    return f"set, but nothing is there: set it to what is, for {use}" if lost else _set(name, use)
+    """As :func:`_set`, and whether what it has to name is there."""
+    from cfgen.core.machine import PYTHONS, is_python
+
+    given = os.environ.get(name)
+    place = Path(given or "").expanduser()
+    if not given:
+        return _set(name, use)
+    if name in PYTHONS:
+        wrong = (
+            "" if is_python(given) else "what is there is no Python" if place.exists() else "nothing is there"
+        )
+    else:
+        wrong = (
+            "" if place.is_dir() else "a file is there, no folder" if place.exists() else "nothing is there"
+        )
+    return f"set, but {wrong}: set it to what is, for {use}" if wrong else _set(name, use)
 
 
 def _extra(extra: str, needed: "Sequence[Package]") -> tuple[str, str]:
@@ -67,6 +80,8 @@ def _files() -> list[tuple[str, str]]:
         if file.here:
             return f"here, for {file.use}"
         state = "broken: another size" if file.place.is_file() else "no"
+        if file.place.is_dir():
+            state = "broken: a folder is in its place, remove it"
         return f"{state}, for {file.use} | cfgen models get {file.name}"
 
     return [(file.name, told(file)) for file in FILES.values()]

@@ -15,7 +15,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from cfgen.core.errors import CfgenError, InpaintRefusedError, MissingExtraError
+from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError, MissingExtraError
 from cfgen.core.isolate import available, isolated
 from cfgen.core.network import current
 from cfgen.core.paths import models_dir
@@ -33,6 +33,8 @@ _WORKER = Path(__file__).with_name("worker.py")
 _PYTHON_VARIABLE = "CFGEN_BLENDER_PYTHON"
 #: Part of a lens that a flat picture still holds: cosine of the angle from its middle, and pixels a side.
 _LEAST_AHEAD, _MOST_SIDE = 0.1, 8192
+#: Paths per pixel beyond which nothing is gained.
+_MOST_SAMPLES = 16384
 #: Shadows are smooth: they are traced at this share of the image's resolution.
 _GROUND_SCALE = 0.5
 _TOO_WIDE = "pathtrace: the hazard takes up too much of a wide lens for one flat picture"
@@ -45,6 +47,9 @@ class PathTrace:
         python: an interpreter with bpy; by default ``$CFGEN_BLENDER_PYTHON``, else this one.
         samples: paths per pixel.
         threads: render threads, 0 for all.
+
+    Raises:
+        InputError: samples or threads out of range.
     """
 
     name = "pathtrace"
@@ -54,6 +59,14 @@ class PathTrace:
     )
 
     def __init__(self, python: str = "", samples: int = 48, threads: int = 0) -> None:
+        for name, given, least, most in (
+            ("samples", samples, 1, _MOST_SAMPLES),
+            ("threads", threads, 0, 1024),
+        ):
+            if not least <= given <= most:
+                raise InputError(
+                    f"inpainter 'pathtrace': option {name}: expected {least} to {most}, found {given}"
+                )
         self.options: Mapping[str, Any] = {"samples": samples}
         self._worker = _Worker(python or os.environ.get(_PYTHON_VARIABLE, "") or sys.executable, threads)
 

@@ -26,6 +26,8 @@ _LEAPS = 150.0
 #: Below this speed a course is noise, m/s.
 _CREEPS = 1.5
 _STEP_S = 0.1
+#: As far as clocks are set apart by time zones, s.
+_ZONES_S = 14 * 3600
 #: Above this speed, m/s, positions tell it well enough to contradict one that is told, by such a factor.
 _DRIVES, _CONTRADICTS = 5.0, 1.6
 _MP4_EPOCH = datetime(1904, 1, 1, tzinfo=UTC).timestamp()
@@ -204,14 +206,28 @@ def _csv(path: Path) -> Track:
                 seconds = float(when)
             except ValueError:
                 seconds, absolute = _utc(when), True
-            found.append(
-                (seconds, float(row[latitude]), float(row[longitude]), float(row[speed]) if speed else None)
-            )
+            north, east = (_degrees(row[name]) for name in (latitude, longitude))
+            if not np.isfinite([seconds, north, east]).all():
+                continue
+            found.append((seconds, north, east, float(row[speed]) if speed else None))
         except (TypeError, ValueError) as error:
             raise InputError(
                 f"{path}: row {number}: expected times, degrees and m/s, found {error}"
             ) from error
-    return Track.of(path.name, found, absolute=absolute or (bool(found) and found[0][0] > 1e8))
+        for name, degrees, most in ((latitude, north, 90), (longitude, east, 180)):
+            if abs(degrees) > most:
+                raise InputError(
+                    f"{path}: row {number}: column '{name}': expected degrees from -{most} to {most}, found "
+                    f"{degrees:g}; are '{latitude}' and '{longitude}' swapped, or in other units?"
+                )
+    lost = len(rows) - len(found)
+    by = f"{path.name}, without {lost} rows that have no fix" if lost else path.name
+    return Track.of(by, found, absolute=absolute or (bool(found) and found[0][0] > 1e8))
+
+
+def _degrees(text: str) -> float:
+    """NaN where nothing is told."""
+    return float(text) if text.strip() else float("nan")
 
 
 def _utc(text: str) -> float:
@@ -253,10 +269,16 @@ def on_the_videos_clock(track: Track, start: float | None, length_s: float, offs
             (length_s / 2 - float(t.mean())) / 900
         )  # clocks of cameras are often in local time
         fits = min(t[-1] + zone, length_s) - max(t[0] + zone, 0.0) >= 2.0
-        better = (zone if fits and abs(zone) <= 14 * 3600 else -t[0]) + offset_s
+        better = zone if fits and abs(zone) <= _ZONES_S else -float(t[0])
+        advice = (
+            "the video's clock may be in another zone: "
+            f"try --option gps_offset_s={better + offset_s:.0f}, or do without it by --option gps=none"
+            if abs(better) <= _ZONES_S
+            else f"that is {abs(t[0]) / 86400:.0f} days off, more than a time zone: it is another drive's, or a clock "
+            "is wrong; give this drive's file, or do without it by --option gps=none"
+        )
         raise InputError(
-            f"{track.by}: covers {t[0]:.1f} to {t[-1]:.1f} s of a video of {length_s:.1f} s; the video's clock may be "
-            f"in another zone: try --option gps_offset_s={better:.0f}, or do without it by --option gps=none"
+            f"{track.by}: covers {t[0]:.1f} to {t[-1]:.1f} s of a video of {length_s:.1f} s; {advice}"
         )
     epoch = zero - offset_s if track.absolute else track.epoch
     return Track(track.by, t, track.latitude, track.longitude, track.v, False, epoch)

@@ -62,6 +62,13 @@ def test_an_interpreter_that_is_not_there_is_named():
         PathTrace(python="/no/such/python").can_draw(_hazard(tracer=None))
 
 
+@pytest.mark.parametrize("options", [{"samples": -1}, {"samples": 0}, {"threads": -2}])
+def test_options_out_of_range_are_refused_at_once(options):
+    [(name, value)] = options.items()
+    with pytest.raises(CfgenError, match=rf"option {name}: expected \d to \d+, found {value}"):
+        PathTrace(**options)
+
+
 def test_it_can_be_sent_to_another_process():
     assert pickle.loads(pickle.dumps(PathTrace(samples=7))).options == {"samples": 7}
 
