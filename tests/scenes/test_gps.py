@@ -230,3 +230,13 @@ def test_a_scene_in_a_gap_of_fixes_is_left_out(tmp_path):
     assert moments[0].cut()[0].motion_known is True
     with pytest.raises(InputError, match=r"found none from 2\.0 to 6\.0 s"):
         moments[1].cut()
+
+
+def test_a_table_that_is_shorter_than_the_video_is_told_at_the_import(tmp_path):
+    film(tmp_path / "v.mp4", 16)
+    table(tmp_path / "t.csv", range(11), zeros=(3,))
+    reader = open_reader("video", tmp_path / "v.mp4", {"gps": str(tmp_path / "t.csv")})
+    summary = import_scenes(reader, tmp_path / "out", limit=1, quiet=True)
+    assert summary.notes == {"v": "t.csv: covers 0.0 to 10.0 s of a video of 15.9 s; no scenes of the rest"}
+    table(tmp_path / "t.csv", range(16))
+    assert next(iter(reader.recordings()))().told == ""

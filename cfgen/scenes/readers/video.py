@@ -85,6 +85,7 @@ class VideoReader:
             epoch=moved.epoch,
             place=moved.place,
             extra={TOLD: told} | ({MEASURED: {"by": moved.told}} if moved.told else {}),
+            told=moved.lacks,
         )
 
     def _frames(self) -> tuple[Callable[[int], Image | Path], int, tuple[int, int], float]:

@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 _CSV_SPEEDS = {"speed": 1.0, "speed_mps": 1.0, "speed_kmh": 1 / 3.6}
 #: What is taken where nothing moves that could be measured, m/s.
 _USUAL_SPEED = 10.0
+#: Receivers tell a fix a second: what they lack at either end of a video is told from here on, s.
+_SHORT_S = 1.5
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Motion:
     told: str = ""
     #: times of the satellite fixes
     fixes: Array | None = None
+    #: what of the video it does not cover, and what was left out of it, for who imports
+    lacks: str = ""
 
 
 def constant(times: Array, speed: float) -> Motion:
@@ -98,7 +102,15 @@ def by_gps(video: Path, times: Array, gps: str, offset_s: float) -> Motion | Non
         (float(np.sin(course)), float(-np.cos(course)), 0.0),
         (float(np.cos(course)), float(np.sin(course)), 0.0),
     )
-    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by, track.t)
+    lacks = _lacking(track, float(times[-1]))
+    return Motion(went.t, went.v, went.yaw_rate, True, None, place, track.epoch, track.by, track.t, lacks)
+
+
+def _lacking(track: gps_tracks.Track, length_s: float) -> str:
+    first, last = float(track.t[0]), float(track.t[-1])
+    short = first > _SHORT_S or last < length_s - _SHORT_S
+    covers = f"{track.by}: covers {first:.1f} to {last:.1f} s of a video of {length_s:.1f} s; no scenes of the rest"
+    return covers if short else track.by if ", without " in track.by else ""
 
 
 def _found(video: Path, gps: str) -> gps_tracks.Track | None:
