@@ -29,9 +29,9 @@ class DistancePolicy(Record):
     least_px: float = Field(default=0.0, ge=0)
 
     @model_serializer(mode="wrap")
-    def _as_before(self, told: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without ``least_px`` where there is none: cases of before know no such field, and are held to their hash."""
-        content: dict[str, Any] = told(self)
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without ``least_px`` where it asks for nothing: records and hashes of earlier versions have none."""
+        content: dict[str, Any] = handler(self)
         if not self.least_px:
             content.pop("least_px", None)
         return content
