@@ -248,7 +248,7 @@ class ReportData:
         """What ``make`` gives, kept for as long as the report is made: not to be changed."""
         if key not in self._made:
             self._made[key] = make()
-        return self._made[key]  # type: ignore[no-any-return]
+        return self._made[key]
 
     @cached_property
     def _made(self) -> dict[tuple[Any, ...], Any]:
