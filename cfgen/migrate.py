@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cfgen.cases.frames import frame_file, patched
 from cfgen.core.errors import StoreError
-from cfgen.core.files import read_image, read_record, write_bytes, write_record
+from cfgen.core.files import read_image, read_record, remove, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.records import Case, Patch
@@ -59,7 +59,7 @@ def _case(store: Store, folder: Path) -> bool:
         write_record(folder / "case.json", new, store.work)
     left = [folder / name for name in new.patches if (folder / name).is_file()]
     for path in left:
-        path.unlink()
+        remove(path)
     return new is not case or bool(left)
 
 

@@ -1,8 +1,8 @@
 """What can be added to a scene, and where it stands."""
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from cfgen.records.base import Identifier, Record, Zone
 
@@ -27,6 +27,14 @@ class DistancePolicy(Record):
     min_m: float = Field(default=6.0, gt=0)
     max_m: float = Field(default=100.0, gt=0)
     least_px: float = Field(default=0.0, ge=0)
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without ``least_px`` where it asks for nothing: records and hashes of earlier versions have none."""
+        content: dict[str, Any] = handler(self)
+        if not self.least_px:
+            content.pop("least_px", None)
+        return content
 
 
 class HazardMotion(Record):
