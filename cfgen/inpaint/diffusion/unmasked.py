@@ -33,11 +33,9 @@ class Unmasked(Editor):
     #: whether its VAE takes pictures as films of one frame
     film = False
 
-    def call(
-        self, engine: Engine, tasks: Sequence[Task], *, generator: Sequence[Any], **how: Any
-    ) -> list[Any]:
-        made = []
-        for task, noise in zip(tasks, generator, strict=True):
+    def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> list[Any]:
+        made, noises = [], how.pop("generator")
+        for task, noise in zip(tasks, noises, strict=True):
             picture = Image.fromarray(task.image())
             told = self.told(engine, [task])
             if self.start(engine, task) < FULL:
