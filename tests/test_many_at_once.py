@@ -100,7 +100,7 @@ def test_eight_askers_in_two_commands_put_each_question_once(tmp_path: Path):
     lock = threading.Lock()
 
     def queue() -> Queue:
-        store = SimpleNamespace(root=tmp_path)
+        store = SimpleNamespace(root=tmp_path, look_again=lambda _: None, rollout_path=lambda *_: tmp_path)
         return Queue(store, "p", every.each_key(), lambda key: key not in put, lambda: None, lambda _: None)  # type: ignore[arg-type]
 
     def ask(source: Queue) -> None:

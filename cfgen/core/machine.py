@@ -29,7 +29,7 @@ PURPOSES = {
     "gps": "scenes import video: GPS inside a dash camera's file, or GPX beside it",
     "hugging-face": "scenes import hugging-face",
     "mcap": "scenes import mcap",
-    "ray": "--engine ray: build and score on a cluster",
+    "ray": "--engine ray: build, score and check traces on a cluster",
     "s3": "benchmarks at s3:// addresses",
     "physical-ai-av": "scenes import physical-ai-av",
 }

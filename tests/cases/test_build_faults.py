@@ -187,8 +187,8 @@ def test_whatever_else_breaks_in_a_case_is_recorded_there(scenes, tmp_path, monk
         broken = breaks_on(shopping.load_scene, lambda path: calls.append(path) or len(calls) == 1)
         monkeypatch.setattr(shopping, "load_scene", broken)
     else:
-        broken = breaks_on(builder.CaseBuilder._files, lambda builder: builder.hazard.id == BAD)
-        monkeypatch.setattr(builder.CaseBuilder, "_files", broken)
+        broken = breaks_on(builder.CaseBuilder._stored, lambda builder: builder.hazard.id == BAD)
+        monkeypatch.setattr(builder.CaseBuilder, "_stored", broken)
     code, _, err = run(*arguments(scenes, out, n=1))
     assert code == 0, err
     assert len(Store(out).cases()) == 1
