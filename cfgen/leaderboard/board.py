@@ -60,8 +60,9 @@ class Row:
         """Equal for rows that may stand in one table: benchmark, rubric, judge, horizon, arms and floor."""
         index = self.bundle.index
         arms = sorted(index.arms)
+        rubric = [index.wording.name, index.wording.version, index.wording.hash]
         return hash_json(
-            [index.benchmark, index.wording.hash, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
+            [index.benchmark, rubric, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
         )
 
 

@@ -116,8 +116,14 @@ def _page(arguments: argparse.Namespace) -> int:
     import cfgen
 
     made = cfgen.write_leaderboard(arguments.board, arguments.out, bundles=arguments.bundles)
-    print(f"{made.out}/index.html: {made.rows} entries in {made.tables} tables")
+    print(
+        f"{made.out}/index.html: {_count(made.rows, 'entry', 'entries')} in {_count(made.tables, 'table', 'tables')}"
+    )
     return 0
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
 
 
 def _rejudge(arguments: argparse.Namespace) -> int:
