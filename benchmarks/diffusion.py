@@ -62,14 +62,8 @@ def full_pipeline(folder: Path, dtype: torch.dtype) -> Any:
     torch.set_default_dtype(dtype)
     try:
         return diffusers.StableDiffusionXLInpaintPipeline(
-            vae=diffusers.AutoencoderKL(
-                block_out_channels=(128, 256, 512, 512),
-                down_block_types=("DownEncoderBlock2D",) * 4,
-                up_block_types=("UpDecoderBlock2D",) * 4,
-                layers_per_block=2,
-                latent_channels=4,
-                scaling_factor=0.13025,
-                sample_size=1024,
+            vae=tiny.four_stages(
+                (128, 256, 512, 512), layers_per_block=2, scaling_factor=0.13025, sample_size=1024
             ),
             text_encoder=transformers.CLIPTextModel(small),
             text_encoder_2=transformers.CLIPTextModelWithProjection(large),

@@ -21,7 +21,7 @@ from cfgen.cases.plan import Plan, broken
 from cfgen.cases.same import check_same
 from cfgen.cases.scene_choice import Chosen, Draw, choose
 from cfgen.cases.shards import check_part, next_part
-from cfgen.cases.tally import ProgressNote, spent_so_far, tally
+from cfgen.cases.tally import ProgressNote, spending, tally
 from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError
@@ -341,8 +341,9 @@ def _work_off(
     if todo[0].round == 1:  # those pairs come easier that were planned first
         progress.forget()
     elsewhere: list[Planned] = []
+    ledger = spending(plan.store)
     for results in workers.run(partial(make_cases, settings), batches, partial(_lost, settings)):
-        spent = spent_so_far(plan.store)
+        spent = ledger.total()
         for outcome in results:
             if outcome.status == "elsewhere":
                 elsewhere.append(outcome.planned)

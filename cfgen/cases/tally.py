@@ -19,9 +19,9 @@ from cfgen.store import Store
 _PLACES = 5
 
 
-def spent_so_far(store: Store) -> Spent | None:
-    """On inpainting, over all builds of this benchmark."""
-    return Ledger(store.inpaint_cache).total()
+def spending(store: Store) -> Ledger:
+    """What inpainting cost, over all builds of this benchmark."""
+    return Ledger(store.inpaint_cache)
 
 
 def tally(
@@ -61,7 +61,7 @@ def tally(
         faults=_by_kind([*scenes, *hazards, *_recorded(store, cases, rejections)]),
         lost=sum(r.broke for r in rejections),
         stopped=stopped,
-        spent=spent_so_far(store),
+        spent=spending(store).total(),
         strata=_strata_of(store, planned, cases, rejections),
         network=current().words("Python's sockets refused in this process and its workers"),
     )

@@ -1,13 +1,15 @@
 """Command-line pieces that several commands share."""
 
 import argparse
+import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from cfgen.core.errors import InputError
 from cfgen.core.network import Network
-from cfgen.core.object_store import is_url, working_copy
+from cfgen.core.object_store import url_of, working_copy
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 
 
@@ -51,15 +53,48 @@ def add_taxonomy(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def localize(arguments: argparse.Namespace) -> None:
-    """Benchmarks in object stores become their working copies; of one that is built on, the records are enough."""
+def localize(arguments: argparse.Namespace) -> dict[str, str]:
+    """Benchmarks in object stores become their working copies; of one that is built on, the records are enough.
+
+    Returns:
+        Where these copies are -> the address that was given, in whose words the command speaks.
+    """
+    told: dict[str, str] = {}
+
+    def local(place: Path, everything: bool = True) -> Path:
+        url = url_of(place)
+        if not url:
+            return place
+        copy = working_copy(url, everything)
+        told[str(copy)] = url
+        return copy
+
     places = {"bench": True, "out": False} if arguments.command == "build" else {"bench": True}
     for name, everything in places.items():
         given = getattr(arguments, name, None)
-        if isinstance(given, Path) and is_url(given):
-            setattr(arguments, name, working_copy(given, everything))
+        if isinstance(given, Path):
+            setattr(arguments, name, local(given, everything))
         elif isinstance(given, list):
-            setattr(arguments, name, [working_copy(p) if is_url(p) else p for p in given])
+            setattr(arguments, name, [local(place) for place in given])
+    return told
+
+
+class Readdressed(io.TextIOBase):
+    """Lines on their way to ``stream``, with addresses in place of working copies."""
+
+    def __init__(self, stream: TextIO, told: Mapping[str, str]) -> None:
+        self._stream, self._told = stream, told
+
+    def write(self, text: str) -> int:
+        for copy, url in self._told.items():
+            text = text.replace(copy, url)
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
 
 
 def add_allowed_licences(parser: argparse.ArgumentParser) -> None:

@@ -54,6 +54,15 @@ def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
         ) from error
 
 
+def must_be_new(out: Path) -> None:
+    """
+    Raises:
+        InputError: something is there.
+    """
+    if out.exists():
+        raise InputError(f"{out}: is there already; delete it or choose another --out")
+
+
 def remove(place: Path) -> None:
     """A file or a folder with all in it, in its object store too; what is not there is no fault."""
     if bucket := bucket_of(place):

@@ -20,7 +20,7 @@ PURPOSES = {
     "openai": "judge and planner openai, and servers that speak like it",
     "inspect": "inspect_ai: its models as planners and judges",
     "local": "judge and planner local: a vision-language model in this process",
-    "sdxl": "inpainters sdxl, flux2-klein, qwen-image-edit, flux-fill, flux-kontext, z-image",
+    "sdxl": "inpainters sdxl, flux2-klein, flux-fill, flux-kontext, longcat-image-edit, qwen-image-edit, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",

@@ -39,6 +39,14 @@ def is_url(place: str | os.PathLike[str]) -> bool:
     return _URL.match(os.fspath(place)) is not None
 
 
+def url_of(place: str | os.PathLike[str]) -> str:
+    """The address that ``place`` is, or whose working copy it is; "" for every other path."""
+    if found := _URL.match(os.fspath(place)):
+        return f"{found[1]}://{found[2].rstrip('/')}"
+    bucket = bucket_of(Path(place))
+    return bucket.url if bucket and bucket.folder == Path(place) else ""
+
+
 def working_copy(place: str | os.PathLike[str], everything: bool = True) -> Path:
     """The folder here that stands for the benchmark at ``place``, as it is there now.
 
@@ -49,10 +57,9 @@ def working_copy(place: str | os.PathLike[str], everything: bool = True) -> Path
         InputError: no address of an object store, or no package for it.
         StoreError: it cannot be reached or read.
     """
-    found = _URL.match(os.fspath(place))
-    if found is None:
+    url = url_of(place)
+    if not url:
         raise InputError(f"{place}: expected an address such as s3://bucket/folder")
-    url = f"{found[1]}://{found[2].rstrip('/')}"
     system = _system(url)
     key = hashlib.sha256(f"{url} {system.to_json()} {_endpoint()}".encode()).hexdigest()[:16]
     home = _home() / key

@@ -6,6 +6,7 @@ than it goes.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,12 +34,12 @@ _SHAKE, _LEAP = 1.5, 2.0
 _ELSEWHERE, _GOING_M = 0.25, 0.5
 
 
-def incoherent(plan: Array, start: Start) -> str:
+def incoherent(plan: Array, start: Start, driven: Drive | None = None) -> str:
     """Why ``plan`` (N, >= 2), m, ego frame at t0, 0.25 s apart, is no motion of a car at ``start``; "" if it is one.
 
-    Headings (N, 3), rad, are read where there are any.
+    Headings (N, 3), rad, are read where there are any. ``driven``: what :func:`drive` made of it, where that is known.
     """
-    driven = drive(plan, start)
+    driven = drive(plan, start) if driven is None else driven
     xy = np.vstack([np.zeros(2), np.asarray(plan, float)[:, :2]])
     back = _backwards(xy, driven)
     if back > _BACK_M:
@@ -81,9 +82,14 @@ def _stands_at_once(xy: Array, start: Start) -> float:
     Plans that go on are the tracker's to judge: one that holds back is a wrong first speed.
     """
     way = float(np.hypot(*np.diff(xy, axis=0).T).sum())
-    stand = np.repeat(xy[:1], max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4), axis=0)
-    least = float(drive(stand, start).poses[-1, 0])
+    least = _hardest(start, max(len(xy) - 1, math.ceil(start.speed / GRIP / PLAN_DT) + 4))
     return max(way, 0.01) if least - way > _STAND_M and way < _STAND_SHARE * least else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _hardest(start: Start, steps: int) -> float:
+    """m that a car goes which is to stand where it is."""
+    return float(drive(np.zeros((steps, 2)), start).poses[-1, 0])
 
 
 def _leaps(xy: Array) -> float:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from cfgen.core.errors import InputError
-from cfgen.core.object_store import is_url, working_copy
+from cfgen.core.object_store import is_url, url_of, working_copy
 
 #: A path; what :func:`cfgen.build` and :func:`cfgen.open_benchmark` return stands for its folder.
 Place = str | os.PathLike[str]
@@ -35,8 +35,8 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         bound = signature.bind(*args, **kwargs)
-        if isinstance(given := bound.arguments.get(place), str | os.PathLike) and is_url(given):
-            bound.arguments[place] = working_copy(given, everything=place != "out")
+        if isinstance(given := bound.arguments.get(place), str | os.PathLike) and (url := url_of(given)):
+            bound.arguments[place] = working_copy(url, everything=place != "out")
         return function(**read(function, bound.arguments))  # type: ignore[call-arg]
 
     return call
@@ -65,6 +65,8 @@ def _read(name: str, value: Any, annotation: Any) -> Any:
     if kind is not None:
         try:
             value = kind.read(value)
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
         except (TypeError, ValueError, OverflowError):
             found = f"{repr(value)[:60]} ({type(value).__name__})"
             raise InputError(f"{name}: expected {kind.words}, found {found}") from None
@@ -123,8 +125,13 @@ def _number(value: Any) -> float:
 
 def _place(value: Any) -> Path:
     path = os.fspath(value)
-    if not isinstance(path, str) or not path or is_url(path):
+    if not isinstance(path, str) or not path:
         raise TypeError
+    if is_url(path):
+        raise InputError(
+            f"expected a path of this machine, found the address {path}; of object stores only a benchmark is read, "
+            "and only build writes to them: write here and copy it there"
+        )
     return Path(path).expanduser()
 
 

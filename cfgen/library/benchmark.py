@@ -1,5 +1,6 @@
 """A benchmark directory as an object, and each planner's run on it under a judge: cases, answers, verdicts, figures."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -307,12 +308,14 @@ class Run:
         ]
 
     def __iter__(self) -> Iterator[RunCase]:
+        rollouts: dict[str, dict[tuple[str, int], Rollout]] = defaultdict(dict)
+        verdicts: dict[str, dict[tuple[str, int], Verdict]] = defaultdict(dict)
+        for r in self.rollouts:
+            rollouts[r.case_id][r.arm, r.repeat] = r
+        for v in self.verdicts:
+            verdicts[v.case_id][v.arm, v.repeat] = v
         for case in self.cases:
-            yield RunCase(
-                case,
-                {(r.arm, r.repeat): r for r in self.rollouts if r.case_id == case.case_id},
-                {(v.arm, v.repeat): v for v in self.verdicts if v.case_id == case.case_id},
-            )
+            yield RunCase(case, rollouts[case.case_id], verdicts[case.case_id])
 
     def __len__(self) -> int:
         return len(self.cases)

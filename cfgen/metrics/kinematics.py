@@ -69,7 +69,7 @@ def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
         min_gap_m=gap,
         ttc_s=0.0 if gap == 0 else _time_to_contact(ahead, room, v, track, placement),
         required_decel=placement.required_decel,
-        planned_decel=float(max(-accel.min(), 0.0)),
+        planned_decel=hardest_braking(v),
         stops_short=bool(v[-1] < STOPPED and not passing.any() and gap > 0),
         lateral_clearance_m=float(room[passing].min()) if passing.any() else None,
         lateral_accel=lateral,
@@ -79,6 +79,11 @@ def encounter(plan: np.ndarray, placement: Placement) -> Encounter:
         ),
         horizon_s=PLAN_DT * len(plan),
     )
+
+
+def hardest_braking(v: np.ndarray) -> float:
+    """m/s^2, of speeds (N,) a plan's step apart; 0 where it never slows."""
+    return float(max(-np.gradient(v, PLAN_DT).min(), 0.0))
 
 
 def reached_after_s(placement: Placement, speed: float) -> float:

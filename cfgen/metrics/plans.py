@@ -4,20 +4,21 @@ import numpy as np
 
 from cfgen.geometry.path import travelled
 from cfgen.geometry.trajectory import speeds
-from cfgen.metrics.kinematics import encounter
+from cfgen.metrics.clearance import Track, smallest_gap
+from cfgen.metrics.kinematics import hardest_braking
 from cfgen.records import Case, Placement
 
 
 def smallest_gap_m(original: np.ndarray, modified: np.ndarray, placement: Placement, case: Case) -> float:
     """Smallest distance between the car and what stands there, to the plan's end."""
-    return encounter(modified, placement).min_gap_m
+    return smallest_gap(Track.of(modified), placement)
 
 
 def hardest_braking_ms2(
     original: np.ndarray, modified: np.ndarray, placement: Placement, case: Case
 ) -> float:
     """Hardest deceleration in the modified plan."""
-    return encounter(modified, placement).planned_decel
+    return hardest_braking(speeds(modified))
 
 
 def speed_change_ms(original: np.ndarray, modified: np.ndarray, placement: Placement, case: Case) -> float:

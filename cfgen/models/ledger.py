@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,42 @@ from cfgen.records import Spent
 FILE = "spent.jsonl"
 
 
+@dataclass
+class _Sum:
+    """Of the lines before byte ``end``."""
+
+    end: int = 0
+    requests: int = 0
+    declined: int = 0
+    unpriced: int = 0
+    usage: dict[str, float] = field(default_factory=dict)
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        self.requests += 1
+        self.declined += not line["good"] and "failed" not in line
+        self.unpriced += "usd" not in line["usage"] and "failed" not in line
+        for name, value in line["usage"].items():
+            self.usage[name] = self.usage.get(name, 0.0) + float(value)
+
+    def told(self) -> Spent:
+        return Spent(
+            requests=self.requests,
+            declined=self.declined,
+            images=round(self.usage.get("images", 0)),
+            tokens_in=round(self.usage.get("input_tokens", 0)),
+            tokens_out=round(self.usage.get("output_tokens", 0) + self.usage.get("thinking_tokens", 0)),
+            usd=round(self.usage["usd"], 6) if "usd" in self.usage else None,
+            unpriced=self.unpriced,
+        )
+
+
 class Ledger:
     """``folder``: None keeps nothing and has spent nothing. ``account``: only lines for this are summed; "": all."""
 
     def __init__(self, folder: Path | None, account: str = "") -> None:
         self.path = None if folder is None else folder / FILE
         self._account = account
+        self._sum = _Sum()
 
     def add(self, model: str, what: str, good: bool, usage: Mapping[str, float], failed: str = "") -> None:
         """Note one call. ``what`` it was for; ``good``: was the answer of use; ``failed``: why there was none."""
@@ -37,40 +68,35 @@ class Ledger:
             os.close(handle)
 
     def total(self) -> Spent | None:
-        """The sum so far; None when nothing was spent."""
-        lines = self._lines()
-        if not lines:
-            return None
-        sums: dict[str, float] = {}
-        for line in lines:
-            for name, value in line["usage"].items():
-                sums[name] = sums.get(name, 0.0) + float(value)
-        return Spent(
-            requests=len(lines),
-            declined=sum(not line["good"] and "failed" not in line for line in lines),
-            images=round(sums.get("images", 0)),
-            tokens_in=round(sums.get("input_tokens", 0)),
-            tokens_out=round(sums.get("output_tokens", 0) + sums.get("thinking_tokens", 0)),
-            usd=round(sums["usd"], 6) if "usd" in sums else None,
-            unpriced=sum("usd" not in line["usage"] and "failed" not in line for line in lines),
-        )
+        """The sum so far; None when nothing was spent. What it has read it does not read again."""
+        for line in self._after(self._sum.end):
+            self._sum.add(line)
+        return self._sum.told() if self._sum.requests else None
 
     def usd(self, prices: Limits) -> float:
         """Dollars so far; calls that were made without a price count at ``prices``."""
-        return sum(line["usage"].get("usd", prices.cost(line["usage"])) for line in self._lines())
+        return sum(
+            line["usage"].get("usd", prices.cost(line["usage"])) for line in self._after(0, keep=False)
+        )
 
-    def _lines(self) -> list[dict[str, Any]]:
+    def _after(self, end: int, keep: bool = True) -> Iterator[dict[str, Any]]:
+        """Calls noted from byte ``end`` on; with ``keep``, the sum's own end moves behind them."""
         if self.path is None or not self.path.is_file():
-            return []
-        found = []
-        for line in self.path.read_text().splitlines():
-            try:
-                content = json.loads(line)
-            except ValueError:  # empty, or cut short
-                continue
-            if self._account in ("", content["for"]):
-                found.append(content)
-        return found
+            return
+        with self.path.open("rb") as file:
+            file.seek(end)
+            for line in file:
+                try:
+                    content = json.loads(line)
+                except ValueError:  # empty, or cut short: the last one may be being written
+                    if not line.endswith(b"\n"):
+                        return
+                    content = None
+                end += len(line)
+                if keep:
+                    self._sum.end = end
+                if content is not None and self._account in ("", content["for"]):
+                    yield content
 
 
 def in_words(spent: Spent) -> str:

@@ -197,8 +197,12 @@ class Planned(Record):
 
 
 class Benchmark(Stored):
-    """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it."""
+    """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it.
 
+    In version 1 the whole plan is in ``planned``: who knows no other would plan anew beside a ``plan.jsonl``.
+    """
+
+    schema_version: Literal[1, 2] = 2  # type: ignore[assignment]
     cfgen_version: str
     n: int = Field(gt=0)
     seed: int

@@ -9,8 +9,7 @@ import numpy as np
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.driving import Drive
 from cfgen.geometry.trajectory import deltas, speeds
-from cfgen.metrics.kinematics import encounter
-from cfgen.records import DIMENSIONS, Case, Placement, Rollout, Scene, Verdict, Vote, judged_as
+from cfgen.records import DIMENSIONS, Case, Placement, RatingFile, Rollout, Scene, Verdict, Vote, judged_as
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import place_of
 from cfgen.report_page.sections.correction import people_scores
@@ -32,6 +31,10 @@ class CaseFiles:
         self._repeats: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         for case_id, planner, arm, repeat in sorted(self._rollouts):
             self._repeats[case_id, planner, arm].append(repeat)
+        self._ratings: dict[str, list[RatingFile]] = defaultdict(list)
+        for rating in data.ratings:
+            if rating.arm == "hazard" and rating.planner in data.rollouts and rating.history:
+                self._ratings[rating.case_id].append(rating)
         self._people = {d: people_scores(data, d) for d in DIMENSIONS}
 
     def entry(self, case: Case) -> dict[str, Any]:
@@ -81,11 +84,8 @@ class CaseFiles:
             },
             "ratings": [
                 {"rater": r.rater, "planner": r.planner, **r.history[-1].model_dump(mode="json")}
-                for r in self.data.ratings
-                if (r.case_id, r.arm) == (case.case_id, "hazard")
-                and r.planner in self.data.rollouts
-                and r.repeat == self.data.shown(r.planner, "hazard", case.case_id)
-                and r.history
+                for r in self._ratings[case.case_id]
+                if r.repeat == self.data.shown(r.planner, "hazard", case.case_id)
             ],
             "provenance": _provenance(case, scene),
         }
@@ -108,7 +108,34 @@ class CaseFiles:
         counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)
         shown = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
         driven = self.data.drives(planner, arm).get((case.case_id, repeat))
-        return {**shown, **_motion(case, rollout, base, driven), **_said(rollout), "verdicts": verdicts}
+        motion = self._motion(planner, rollout, base, driven)
+        return {**shown, **motion, **_said(rollout), "verdicts": verdicts}
+
+    def _motion(
+        self, planner: str, rollout: Rollout, base: Rollout | None, driven: Drive | None
+    ) -> dict[str, Any]:
+        """Waypoints in cm, speeds in km/h, what changed, and the drive's encounter with the hazard."""
+        if rollout.plan is None or driven is None:
+            return {}
+        plan = np.array(rollout.plan.waypoints)
+        found: dict[str, Any] = {
+            "path": np.round(plan[:, :2], 2).tolist(),
+            "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
+        }
+        if rollout.arm.startswith("hazard"):
+            met = self.data.met(planner, rollout.arm, (rollout.case_id, rollout.repeat))
+            found["encounter"] = {
+                "smallest gap": f"{met.min_gap_m:.1f} m",
+                "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
+                "stops short": "yes" if met.stops_short else "no",
+                "plan ends": f"after {met.horizon_s:g} s",
+                "plan and drive": f"up to {driven.off_m:.1f} m apart",
+                "braking": f"{met.planned_decel:.1f} m/s², {met.required_decel:.1f} required",
+            }
+        if base is not None and base.plan is not None and rollout.arm != "original":
+            rows = deltas(np.array(base.plan.waypoints), plan)
+            found["deltas"] = [[r.t, round(r.dx, 2), round(r.dy, 2), round(r.dspeed_kmh, 1)] for r in rows]
+        return found
 
 
 def box_outline(place: Placement) -> list[list[float]]:
@@ -137,31 +164,6 @@ def _said(rollout: Rollout) -> dict[str, Any]:
         "faults": rollout.plan.faults if rollout.plan else (),
         "seconds": round(rollout.latency_s, 3),
     }
-
-
-def _motion(case: Case, rollout: Rollout, base: Rollout | None, driven: Drive | None) -> dict[str, Any]:
-    """Waypoints in cm, speeds in km/h, what changed, and the drive's encounter with the hazard."""
-    if rollout.plan is None or driven is None:
-        return {}
-    plan = np.array(rollout.plan.waypoints)
-    found: dict[str, Any] = {
-        "path": np.round(plan[:, :2], 2).tolist(),
-        "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
-    }
-    if rollout.arm.startswith("hazard"):
-        met = encounter(driven.poses, case.distance_placements.get(rollout.arm, case.placement))
-        found["encounter"] = {
-            "smallest gap": f"{met.min_gap_m:.1f} m",
-            "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",
-            "stops short": "yes" if met.stops_short else "no",
-            "plan ends": f"after {met.horizon_s:g} s",
-            "plan and drive": f"up to {driven.off_m:.1f} m apart",
-            "braking": f"{met.planned_decel:.1f} m/s², {met.required_decel:.1f} required",
-        }
-    if base is not None and base.plan is not None and rollout.arm != "original":
-        rows = deltas(np.array(base.plan.waypoints), plan)
-        found["deltas"] = [[r.t, round(r.dx, 2), round(r.dy, 2), round(r.dspeed_kmh, 1)] for r in rows]
-    return found
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

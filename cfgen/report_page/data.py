@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cfgen.core.files import read_each
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import stored_verdicts
+from cfgen.metrics.kinematics import Encounter, encounter
 from cfgen.metrics.paired import blocks_of
 from cfgen.metrics.success import dimensions_scored, successes
 from cfgen.records import (
@@ -44,6 +45,7 @@ from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
 S = TypeVar("S", bound=Stored)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -149,16 +151,14 @@ class ReportData:
 
     def scores(self, judge: str) -> tuple[Dimension, ...]:
         """What a judge scores, by all of its verdicts: a planner that always failed has no score in the others."""
-        if judge not in self._scores:
+
+        def look() -> tuple[Dimension, ...]:
             shown = [v for (j, _), found in self.verdicts.items() if j == judge for v in found]
             if all(v.status != "scored" for v in shown):
                 shown = stored_verdicts(self.store, judge, "*")
-            self._scores[judge] = dimensions_scored(shown)
-        return self._scores[judge]
+            return dimensions_scored(shown)
 
-    @cached_property
-    def _scores(self) -> dict[str, tuple[Dimension, ...]]:
-        return {}
+        return self.once(("scores", judge), look)
 
     @cached_property
     def ranked(self) -> tuple[str, ...]:
@@ -174,20 +174,32 @@ class ReportData:
 
     def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
         """(case, repeat) -> waypoints (N, 3) in the ego frame at t0, None where the planner failed; without faults."""
-        return {
-            (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
-            for r in self.rollouts[planner]
-            if r.arm == arm and not r.fault
-        }
+        return self.once(
+            ("plans", planner, arm),
+            lambda: {
+                (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
+                for r in self.rollouts[planner]
+                if r.arm == arm and not r.fault
+            },
+        )
 
     def drives(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
         """(case, repeat) -> what comes of following its plan, None where the planner failed; without faults."""
-        if (planner, arm) not in self._driven:
-            self._driven[planner, arm] = {
+        return self.once(
+            ("drives", planner, arm),
+            lambda: {
                 key: None if plan is None else drive(plan, self._starts[key[0]])
                 for key, plan in self.plans(planner, arm).items()
-            }
-        return self._driven[planner, arm]
+            },
+        )
+
+    def met(self, planner: str, arm: str, key: tuple[str, int]) -> Encounter:
+        """What of :meth:`drives` does about the hazard, or about its place where the arm shows none."""
+        driven = self.drives(planner, arm)[key]
+        assert driven is not None
+        case = self.by_id[key[0]]
+        place = case.distance_placements.get(arm, case.placement)
+        return self.once(("met", planner, arm, key), lambda: encounter(driven.poses, place))
 
     def graded(self, planner: str, arm: str) -> dict[str, int] | None:
         """case -> the sample that counts, the first in cases that are absent; None where all of them do.
@@ -203,9 +215,8 @@ class ReportData:
 
     def shown(self, planner: str, arm: str, case_id: str) -> int:
         """The sample that is shown where one stands for all: the one that counts, the first where all do."""
-        if (planner, arm) not in self._graded:
-            self._graded[planner, arm] = self.graded(planner, arm) or {}
-        return self._graded[planner, arm].get(case_id, 0)
+        graded = self.once(("graded", planner, arm), lambda: self.graded(planner, arm) or {})
+        return graded.get(case_id, 0)
 
     def answers(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
         """:meth:`drives`, of the samples that count."""
@@ -221,20 +232,31 @@ class ReportData:
 
     def incoherent(self, planner: str, arm: str) -> dict[tuple[str, int], str]:
         """(case, repeat) -> why its plan is no motion of a car, of those that are none."""
-        found = {
-            key: incoherent(plan, self._starts[key[0]])
-            for key, plan in self.plans(planner, arm).items()
-            if plan is not None
-        }
-        return {key: why for key, why in found.items() if why}
+
+        def look() -> dict[tuple[str, int], str]:
+            drives = self.drives(planner, arm)
+            found = {
+                key: incoherent(plan, self._starts[key[0]], drives[key])
+                for key, plan in self.plans(planner, arm).items()
+                if plan is not None
+            }
+            return {key: why for key, why in found.items() if why}
+
+        return self.once(("incoherent", planner, arm), look)
+
+    def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What ``make`` gives, kept for as long as the report is made: not to be changed."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @cached_property
-    def _driven(self) -> dict[tuple[str, str], dict[tuple[str, int], Drive | None]]:
+    def _made(self) -> dict[tuple[Any, ...], Any]:
         return {}
 
     @cached_property
-    def _graded(self) -> dict[tuple[str, str], dict[str, int]]:
-        return {}
+    def by_id(self) -> dict[str, Case]:
+        return {case.case_id: case for case in self.cases}
 
     @cached_property
     def _starts(self) -> dict[str, Start]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Literal
 
-from cfgen.metrics.kinematics import encounter, responds
+from cfgen.metrics.kinematics import responds
 from cfgen.metrics.success import successes
 from cfgen.records import Case, Dimension, Placement, Rollout, judged_as
 from cfgen.report_page.data import ReportData
@@ -23,14 +23,17 @@ def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
 
     A planner's failure, or a plan that no car could drive, is no reaction, in every arm alike.
     """
+    return data.once(("measured", planner, arm), lambda: _measured(data, planner, arm))
+
+
+def _measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
     originals, answers = data.drives(planner, "original"), data.answers(planner, arm)
     nothing = data.incoherent(planner, arm)
-    cases = {case.case_id: case for case in data.cases}
     found: dict[str, list[bool]] = defaultdict(list)
     for (case_id, repeat), driven in answers.items():
         original = originals.get((case_id, repeat), originals.get((case_id, 0)))
         if driven is not None and original is not None:
-            place = place_of(cases[case_id], arm)
+            place = place_of(data.by_id[case_id], arm)
             moved = (case_id, repeat) not in nothing and responds(original.poses, driven.poses, place)
             found[case_id].append(moved)
         else:
@@ -43,11 +46,10 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
     if event == "trajectory":
         return ""
     credited = judged(data, planner, "hazard", event)
-    cases = {case.case_id: case for case in data.cases}
     met = {
-        (case, repeat): encounter(driven.poses, cases[case].placement).collides
-        for (case, repeat), driven in data.answers(planner, "hazard").items()
-        if driven is not None and credited.get(case, 0.0) > 0.5
+        key: data.met(planner, "hazard", key).collides
+        for key, driven in data.answers(planner, "hazard").items()
+        if driven is not None and credited.get(key[0], 0.0) > 0.5
     }
     if not met:
         return ""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from cfgen import __version__
 from cfgen.core.environment import environment
 from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import explain, read_each, read_record
+from cfgen.core.files import explain, must_be_new, read_each, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_json
 from cfgen.judge.registry import stored_judge
 from cfgen.judge.rubrics.hazard import HazardRubric
@@ -156,8 +156,7 @@ def export_bundle(
         InputError: no such planner or judge here, or ``out`` is there.
         StoreError: answers or verdicts are missing or damaged, or cfgen broke on some: names how to get them.
     """
-    if out.exists():
-        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    must_be_new(out)
     name = scored_as(store, planner)
     if not store.planner_run_path(name).is_file():
         raise InputError(f"planner '{planner}': has no answers in {store.root}; {unscored(store, planner)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from cfgen.cases.frames import frame_path, picture_bytes
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import png_bytes, read_record
+from cfgen.core.files import must_be_new, png_bytes, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.core.warn import warn
@@ -36,8 +36,7 @@ def export_dataset(
         InputError: ``out`` is there, or a source's licence does not permit it and is not in ``allowed``.
         StoreError: the benchmark holds no case, or a file of it is missing or changed.
     """
-    if out.exists():
-        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    must_be_new(out)
     cases = accepted(store)
     found = sources(store, (case.scene_id for case in cases))
     check_redistribution(store.root, found, allowed)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from cfgen.cases.frames import AUGMENTED, MASK, ORIGINAL, frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import decode_image, explain, png_bytes, stored_png
+from cfgen.core.files import decode_image, explain, must_be_new, png_bytes, stored_png
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
 from cfgen.core.stored_frame import added, difference
@@ -70,8 +70,7 @@ def export_recipe(store: Store, out: Path, quiet: bool = False) -> Recipe:
         InputError: ``out`` is there.
         StoreError: no case, or a file that is missing, changed, or written by another PNG encoder than this one.
     """
-    if out.exists():
-        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    must_be_new(out)
     cases = accepted(store)
     scenes: dict[str, NeededScene] = {}
     files: dict[str, Sha256] = {}

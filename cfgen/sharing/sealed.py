@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cfgen.core.errors import InputError
+from cfgen.core.files import must_be_new
 
 #: bytes of the archive, and of all its files unpacked
 MOST_PACKED, MOST_UNPACKED = 2**27, 2**29
@@ -31,8 +32,7 @@ def write_sealed(out: Path, files: Mapping[str, bytes]) -> None:
     Raises:
         InputError: ``out`` is there, or cannot be written.
     """
-    if out.exists():
-        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    must_be_new(out)
     part = out.with_name(f".{out.name}.part")
     try:
         part.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import png_bytes
+from cfgen.core.files import must_be_new, png_bytes
 from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
 from cfgen.core.progress import Progress
 from cfgen.judge.critic import critic_content
@@ -66,8 +66,7 @@ def export_known(
         InputError: ``out`` is there, a licence that forbids it, a single drive, or a relation that cannot be balanced
             in a split.
     """
-    if out.exists():
-        raise InputError(f"{out}: is there already; delete it or choose another --out")
+    must_be_new(out)
     licences = _licences(store, pool, allowed)
     dropped: Counter[str] = Counter()
     pool = by_recording(store, pool)

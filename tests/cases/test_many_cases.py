@@ -81,10 +81,22 @@ def test_a_changed_plan_is_refused(store: Store, old: bytes, new: bytes):
 
 def test_a_plan_of_before_is_read_and_goes_on_beside_it(tmp_path: Path):
     root = tmp_path / "old"
-    write_record(root / "benchmark.json", benchmark(planned=tuple(pairs(0, 2))))
+    write_record(root / "benchmark.json", benchmark(planned=tuple(pairs(0, 2)), schema_version=1))
+    Store(root).add_planned([])
+    assert Store(root).benchmark.schema_version == 1, "an earlier cfgen reads the whole plan"
     Store(root).add_planned(pairs(2, 1))
     assert Store(root).planned == tuple(pairs(0, 3))
     assert len(Store(root).benchmark.planned) == 2
+    assert Store(root).benchmark.schema_version == 2, "one that knows no plan.jsonl would plan anew"
+
+
+def test_a_new_benchmark_is_of_version_2_and_a_later_one_is_refused(store: Store):
+    record = store.root / "benchmark.json"
+    content = json.loads(record.read_text())
+    assert content["schema_version"] == 2
+    record.write_text(json.dumps({**content, "schema_version": 3}))
+    with pytest.raises(StoreError, match="'schema_version': expected 1 or 2, found 3"):
+        _ = Store(store.root).benchmark
 
 
 def test_the_benchmark_is_read_once_until_it_changes(store: Store, monkeypatch: pytest.MonkeyPatch):

@@ -28,9 +28,9 @@ def test_a_fault_names_cause_place_and_inputs():
     assert fault.where == "the picture"
     assert fault.exception == "cv2.error"
     assert fault.frames[-1].startswith("cfgen/core/files.py:")
-    assert fault.frames[-1].endswith("in png_bytes")
+    assert fault.frames[-1].endswith("in _png")
     assert fault.inputs == {"seed": 4, "array": "array([0., 0.])"}
-    assert fault.kind == "cv2.error in cfgen/core/files.py png_bytes"
+    assert fault.kind == "cv2.error in cfgen/core/files.py _png"
     json.dumps(fault.model_dump(mode="json")).encode()
 
 

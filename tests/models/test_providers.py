@@ -177,6 +177,23 @@ def test_tries_that_failed_count_and_old_ledgers_too(tmp_path):
     assert len(found.requests) == 1
 
 
+def test_a_ledger_reads_on_where_it_stopped(tmp_path, monkeypatch):
+    ledger, path = Ledger(tmp_path), tmp_path / "spent.jsonl"
+    for _ in range(20):
+        ledger.add("m", "judge m", True, {"usd": 0.1})
+    assert ledger.total().requests == 20
+    read, loads = [], json.loads
+    monkeypatch.setattr(json, "loads", lambda line: read.append(line) or loads(line))
+    assert ledger.total().requests == 20
+    ledger.add("m", "judge m", True, {"usd": 0.1})
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-5])  # its writer is not done
+    assert ledger.total().requests == 20
+    path.write_bytes(whole)
+    assert ledger.total() == Ledger(tmp_path).total()
+    assert len(read) < 30, "nothing is read twice but by the second one"
+
+
 @pytest.mark.parametrize("status", [401, 404])
 def test_what_will_never_work_ends_the_run_in_the_same_words(status, tmp_path):
     with server(lambda sent: Response(b"{}", status)) as found:

@@ -1,12 +1,16 @@
 """The motion table against closed forms on a bench made by hand: 12 m/s, a box in the lane 18 to 37 m ahead."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cfgen.report_page import data as report_data
+from cfgen.report_page.casefile import CaseFiles
 from cfgen.report_page.data import ReportData, read_report_data
 from cfgen.report_page.events import measured
+from cfgen.report_page.sections.floor import floor_section, headline_section
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.measured import measured_section
 from cfgen.report_page.sections.motion import motion_section
@@ -100,10 +104,23 @@ def test_groups_compare_planners_over_shared_cases(data: ReportData):
 
 
 def test_plans_of_different_length_are_told_apart_in_a_case(data: ReportData, tmp_path: Path):
-    from cfgen.report_page.casefile import CaseFiles
-
     detail = CaseFiles(data).detail(data.cases[0], {})
     one = detail["answers"]["brief"]["hazard"][0]
     assert len(one["path"]) == 8
     assert one["encounter"]["plan ends"] == "after 2 s"
     assert [row[0] for row in one["deltas"]] == [1.0, 2.0]
+
+
+def test_each_answer_is_driven_once_for_all_sections(data: ReportData, monkeypatch: pytest.MonkeyPatch):
+    driven, met = [], []
+    fresh = replace(data)
+    drive, encounter = report_data.drive, report_data.encounter
+    monkeypatch.setattr(report_data, "drive", lambda *given: driven.append(given) or drive(*given))
+    monkeypatch.setattr(report_data, "encounter", lambda *given: met.append(given) or encounter(*given))
+    for _ in range(2):
+        for section in (motion_section, measured_section, headline_section, floor_section):
+            section(fresh)
+    CaseFiles(fresh).detail(fresh.cases[0], {})
+    answers = sum(r.plan is not None for found in fresh.rollouts.values() for r in found)
+    assert len(driven) == answers
+    assert 0 < len(met) <= answers

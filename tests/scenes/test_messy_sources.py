@@ -217,7 +217,7 @@ def test_one_scene_that_breaks_cfgen_ends_neither_check_nor_show(hand, tmp_path,
     monkeypatch.setattr(show, "_facts", lambda f: 1 / 0 if f.scene.scene_id == "odd" else facts(f))
     page = tmp_path / "page.html"
     assert main(["scenes", "show", str(tmp_path), "--out", str(page), "--quiet"]) == 1
-    assert page.read_text().count("<article>") == 2
+    assert page.read_text().count("<article") == 2
     assert "ZeroDivisionError" in page.read_text()
     monkeypatch.setattr(
         check, "_CHECKS", (*check._CHECKS, lambda f: 1 / 0 if f.scene.scene_id == "odd" else [])

@@ -72,5 +72,5 @@ def test_argoverse2_without_its_package(tmp_path, monkeypatch):
 
     (tmp_path / "city_SE3_egovehicle.feather").write_bytes(b"")
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MissingExtraError, match=r'pip install "cfgen-bench\[argoverse2\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[argoverse2\]"'):
         next(iter(open_reader("argoverse2", tmp_path, {}).recordings()))()

@@ -99,8 +99,12 @@ def test_the_same_files_as_in_a_folder_and_another_machine_goes_on_with_them(
     assert code == 0, err
     assert len([n for n in there(stored) if n.startswith("runs/") and not n.endswith("planner.json")]) == 4
     machine("second")
-    code, _, err = run("report", stored)
+    code, out, err = run("report", stored)
     assert code == 0, err
+    assert str(working_copy(stored)) not in out + err
+    code, out, err = run("verify", str(working_copy(stored)))  # the copy stands for it
+    assert code == 0, err
+    assert out.startswith(f"{stored}: ")
     assert "cruise" in (tmp_path / "bench-report" / "report.md").read_text()
     assert not cfgen.verify(stored).faults
     assert files(Path(working_copy(stored))) == there(stored)
@@ -225,6 +229,6 @@ def test_an_address_is_told_from_a_path_and_what_cannot_be_reached_is_one_line(m
     code, _, err = run("report", "s3://bucket/none")
     assert code == 2
     assert len(err.strip().splitlines()) == 1
-    assert "expected a benchmark directory" in err
-    with pytest.raises(InputError, match="out: expected a path"):
+    assert "s3://bucket/none: expected a benchmark directory" in err
+    with pytest.raises(InputError, match="out: expected a path of this machine, found the address s3:"):
         cfgen.report("bench", "s3://bucket/report")

@@ -46,7 +46,7 @@ def test_every_model_runs_once_and_a_second_run_takes_what_is_there(tmp_path, ca
     monkeypatch.setattr(gpu_smoke, "run_one", broken)
     assert gpu_smoke.main(["--tiny", "--out", str(out), "--only", "sdxl,flux2-klein"]) == 1
     report = (out / "report.md").read_text()
-    assert "| sdxl | no |" in report
+    assert "| sdxl | not run |" in report
     assert "| flux2-klein | yes |" in report
     assert "- sdxl: RuntimeError: no memory" in report
 

@@ -38,10 +38,13 @@ class Task:
     prompt: str
     negative: str
 
+    def start(self) -> np.ndarray:
+        """(h, w, 3) uint8, the crop to start from: with the guide's insert where there is one."""
+        return self.request.image if self.request.guide is None else self.request.guide
+
     def image(self) -> np.ndarray:
-        """(H, W, 3) uint8 to start from: the guide's insert where there is one."""
-        start = self.request.image if self.request.guide is None else self.request.guide
-        return to_canvas(start, self.size)
+        """(H, W, 3) uint8: the same at the canvas's size."""
+        return to_canvas(self.start(), self.size)
 
     def mask(self, margin: int) -> np.ndarray:
         """(H, W) uint8, 255 where to repaint."""
@@ -180,17 +183,28 @@ class Diffusion:
             _LOADED[key] = self.open()
         return _LOADED[key]
 
-    def _paint_all(self, tasks: Sequence[Task]) -> list[tuple[Task, InpaintResult]]:
+    def _paint_all(self, tasks: Sequence[Task]) -> list[tuple[Task, InpaintResult | InpaintRefusedError]]:
         engine = self._engine()
         made = self._batches.run(tasks, lambda part: self.paint(engine, part))
         with ThreadPoolExecutor(
             2
         ) as pool:  # one batch is brought back to its crops while the next is painted
-            images = [pool.submit(_back, *pair) for pair in zip(tasks, made, strict=True)]
+            laid = [pool.submit(self.back, *pair) for pair in zip(tasks, made, strict=True)]
         return [
-            (task, InpaintResult(image.result(), None, self._report(task, engine)))
-            for task, image in zip(tasks, images, strict=True)
+            (task, self._answer(task, engine, *one.result())) for task, one in zip(tasks, laid, strict=True)
         ]
+
+    def back(self, task: Task, picture: np.ndarray) -> tuple[np.ndarray | str, dict[str, Any]]:
+        """(h, w, 3) uint8, what was painted at the size of the crop, or why it is of no use; and what to report."""
+        return from_canvas(picture, task.start(), task.request.mask), {}
+
+    def _answer(
+        self, task: Task, engine: Engine, image: np.ndarray | str, told: dict[str, Any]
+    ) -> InpaintResult | InpaintRefusedError:
+        report = {**self._report(task, engine), **told}
+        if isinstance(image, str):
+            return InpaintRefusedError(f"inpainter '{self.name}': {image}", report)
+        return InpaintResult(image, None, report)
 
     def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
         import diffusers
@@ -221,9 +235,3 @@ class Diffusion:
             "diffusers": diffusers.__version__,
             **self._batches.report(),
         }
-
-
-def _back(task: Task, picture: np.ndarray) -> np.ndarray:
-    """(h, w, 3) uint8: what was painted, at the size of the crop."""
-    request = task.request
-    return from_canvas(picture, request.image if request.guide is None else request.guide, request.mask)

@@ -4,6 +4,7 @@ Enlarging interpolates linearly, which adds no overshoot that 8 bits would cut; 
 inverse. The way back therefore undoes the way there: a model that changes nothing returns the crop itself.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import cv2
@@ -15,6 +16,8 @@ _RIDGE = 1e-3
 _NEAR = 3
 #: Largest correction of a model's tone at the mask's border, 8-bit levels.
 _MOST = 16.0
+#: Rounding to whole cells changes the proportions: the second or third size stays as it is.
+_MOST_ROUNDS = 8
 
 
 def canvas_size(height: int, width: int, side: int, multiple: int) -> tuple[int, int]:
@@ -23,6 +26,19 @@ def canvas_size(height: int, width: int, side: int, multiple: int) -> tuple[int,
     high, wide = (max(round(n * scale / multiple), 1) * multiple for n in (height, width))
     while high * wide > side * side and max(high, wide) > multiple:  # some pipelines would shrink it again
         high, wide = (high - multiple, wide) if high > wide else (high, wide - multiple)
+    return high, wide
+
+
+def settled(sized: Callable[[float], tuple[int, int]], height: int, width: int) -> tuple[int, int]:
+    """Height and width, nearly in a crop's proportions, that a pipeline leaves as they are.
+
+    ``sized``: the width and height that it brings a picture to, by width over height."""
+    wide, high = width, height
+    for _ in range(_MOST_ROUNDS):
+        before = wide, high
+        wide, high = sized(wide / high)
+        if (wide, high) == before:
+            break
     return high, wide
 
 

@@ -1,4 +1,4 @@
-"""A ControlNet beside SDXL: shown the depth of ground and hazard, it keeps what is painted at its place and size."""
+"""A ControlNet beside SDXL: shown ground and hazard as geometry, it keeps what is painted at its place and size."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,11 +9,14 @@ import numpy as np
 from cfgen.core.errors import SetupError
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Task
-from cfgen.inpaint.diffusion.depth import depth_picture
+from cfgen.inpaint.diffusion.depth import depth_picture, normal_picture
+
+#: What it can be shown, by name.
+SHOWN = {"depth": depth_picture, "normals": normal_picture}
 
 
 def with_control(inpainter: str, pipe: Any, source: str, dtype: str) -> Any:
-    """The inpainting pipeline with a depth ControlNet, a folder or a name on the Hub.
+    """The inpainting pipeline with a ControlNet, a folder or a name on the Hub.
 
     Raises:
         SetupError: it cannot be had, or is of another kind.
@@ -32,30 +35,30 @@ def with_control(inpainter: str, pipe: Any, source: str, dtype: str) -> Any:
     except Exception as error:  # the Hub's client raises many kinds, of several packages
         raise SetupError(
             f"inpainter '{inpainter}': control '{source}' cannot be loaded ({load.one_line(error)}); give a folder or "
-            "a Hub name of a depth ControlNet for SDXL"
+            "a Hub name of a ControlNet for SDXL, for depth or, with control_shows=normals, for normals"
         ) from error
     made.set_progress_bar_config(disable=True)
     return made
 
 
-def report(source: str, scale: float) -> dict[str, Any]:
+def report(source: str, shows: str, scale: float) -> dict[str, Any]:
     """For the provenance."""
     folder = Path(source).expanduser()
-    told = {"model": source, "shows": "depth", "scale": scale}
+    told = {"model": source, "shows": shows, "scale": scale}
     return {**told, "revision": load.fingerprint(folder)} if folder.is_dir() else told
 
 
-def shown(pipe: Any, tasks: Sequence[Task], cell: int) -> dict[str, Any]:
-    """The call's arguments for pictures, masks and depth: this pipeline codes pictures itself."""
+def shown(pipe: Any, tasks: Sequence[Task], cell: int, shows: str) -> dict[str, Any]:
+    """The call's arguments for pictures, masks and what is shown: this pipeline codes pictures itself."""
     import torch
 
     def stack(pictures: Sequence[np.ndarray]) -> Any:
         made = torch.from_numpy(np.ascontiguousarray(np.stack(pictures))).to(pipe._execution_device)
         return made.float() / 255
 
-    depths = [depth_picture(task.request, task.size).transpose(2, 0, 1) for task in tasks]
+    known = [SHOWN[shows](task.request, task.size).transpose(2, 0, 1) for task in tasks]
     return {
         "image": stack([task.image().transpose(2, 0, 1) for task in tasks]) * 2 - 1,
         "mask_image": stack([task.mask(cell)[None] for task in tasks]),
-        "control_image": stack(depths),
+        "control_image": stack(known),
     }

@@ -1,4 +1,4 @@
-"""Depth as a ControlNet is shown it, of what is known exactly: flat ground under the camera, and the hazard's box."""
+"""Depth and normals as a ControlNet is shown them, of what is known exactly: flat ground, and the hazard's box."""
 
 import numpy as np
 
@@ -22,8 +22,27 @@ def depth_picture(request: InpaintRequest, size: tuple[int, int]) -> np.ndarray:
     return to_canvas(np.repeat(shown[..., None], 3, axis=2), size)
 
 
+def normal_picture(request: InpaintRequest, size: tuple[int, int]) -> np.ndarray:
+    """(H, W, 3) uint8 at ``size``: which way the same surfaces face, coloured as NormalBae does.
+
+    Red tells left, green up, blue towards the camera, from -1 at 0 to 1 at 255. What is not known faces the camera.
+    """
+    found = normals(request)
+    facing = np.where(found.any(axis=-1, keepdims=True), -found, np.array([0.0, 0.0, 1.0]))
+    return to_canvas(np.rint(127.5 * (facing + 1)).astype(np.uint8), size)
+
+
 def depth(request: InpaintRequest) -> np.ndarray:
     """(h, w) float: metres along the optical axis to the ground or the hazard's box, in the crop; inf for neither."""
+    return _surface(request)[0]
+
+
+def normals(request: InpaintRequest) -> np.ndarray:
+    """(h, w, 3) float: unit vectors off ground and box, in the camera's axes (right, down, ahead); 0 for neither."""
+    return _surface(request)[1]
+
+
+def _surface(request: InpaintRequest) -> tuple[np.ndarray, np.ndarray]:
     camera = request.camera
     height, width = request.mask.shape
     v, u = np.mgrid[:height, :width]
@@ -31,20 +50,25 @@ def depth(request: InpaintRequest) -> np.ndarray:
     ahead = np.where(valid[:, None], rays, 0.0) @ rotation(camera)  # of the ego frame
     eye = centre(camera)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ground = np.where(ahead[:, 2] < 0, -eye[2] / ahead[:, 2], np.inf)
-    along = ground
+        along = np.where(ahead[:, 2] < 0, -eye[2] / ahead[:, 2], np.inf)
+    facing = np.tile([0.0, 0.0, 1.0], (len(ahead), 1))
     if request.hazard.kind != "null":
-        hit = _to_box(eye, ahead, request.placement)
+        hit, face = _to_box(eye, ahead, request.placement)
         if request.guide_alpha is not None:
             hit = np.where(request.guide_alpha.ravel() > _SOLID, hit, np.inf)
-        along = np.minimum(ground, hit)
+        facing = np.where((hit < along)[:, None], face, facing)
+        along = np.minimum(along, hit)
     with np.errstate(invalid="ignore"):
         found = np.where(np.isfinite(along), along * rays[:, 2], np.inf)
-    return np.where(valid & (found > 0), found, np.inf).reshape(height, width)
+    found = np.where(valid & (found > 0), found, np.inf)
+    facing = np.where(np.isfinite(found)[:, None], facing @ rotation(camera).T, 0.0)
+    return found.reshape(height, width), facing.reshape(height, width, 3)
 
 
-def _to_box(eye: np.ndarray, ahead: np.ndarray, placement: Placement) -> np.ndarray:
-    """(N,) how far along rays from ``eye`` (3,) in directions ``ahead`` (N, 3) they enter the box; inf: never."""
+def _to_box(eye: np.ndarray, ahead: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) how far along rays from ``eye`` (3,) in directions ``ahead`` (N, 3) they enter the box; inf: never.
+
+    And (N, 3) which way the face looks that they enter by."""
     c, s = np.cos(placement.yaw), np.sin(placement.yaw)
     own = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     start = own @ (eye - np.array([placement.x, placement.y, 0.0]))
@@ -54,5 +78,8 @@ def _to_box(eye: np.ndarray, ahead: np.ndarray, placement: Placement) -> np.ndar
     high = np.array([size.length / 2, size.width / 2, size.height])
     with np.errstate(divide="ignore", invalid="ignore"):
         walls = np.stack([(low - start) / steps, (high - start) / steps])
-    enter, leave = np.nanmax(walls.min(0), axis=1), np.nanmin(walls.max(0), axis=1)
-    return np.where((enter <= leave) & (enter > 0), enter, np.inf)
+    nearer = walls.min(0)
+    enter, leave = np.nanmax(nearer, axis=1), np.nanmin(walls.max(0), axis=1)
+    by = np.where(np.isnan(nearer), -np.inf, nearer).argmax(axis=1)
+    face = np.where(np.arange(3) == by[:, None], -np.sign(steps), 0.0) @ own
+    return np.where((enter <= leave) & (enter > 0), enter, np.inf), face

@@ -1,14 +1,15 @@
-"""Qwen-Image-Edit inpainting: a large editor that reads the picture before it follows the order. Apache-2.0."""
+"""Qwen-Image-Edit, with a mask and without: large editors that read the picture before they follow an order.
+
+Apache-2.0."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from cfgen.inpaint.diffusion.base import Engine, Task
+from cfgen.inpaint.diffusion.canvas import settled
 from cfgen.inpaint.diffusion.editor import Editor
 from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
-
-#: Rounding to whole cells changes the proportions: the second or third size stays as it is.
-_MOST_ROUNDS = 8
+from cfgen.inpaint.diffusion.unmasked import Unmasked, UnmaskedOptions
 
 
 class QwenImageEditOptions(Options):
@@ -30,22 +31,41 @@ class QwenImageEdit(Editor):
     pipeline = "QwenImageEditInpaintPipeline"
 
     def canvas(self, height: int, width: int) -> tuple[int, int]:
-        """The pipeline brings every picture to a megapixel of its proportions: one that it leaves as it is."""
         from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_inpaint as module
 
-        wide, high = width, height
-        for _ in range(_MOST_ROUNDS):
-            before = wide, high
-            wide, high, _ = module.calculate_dimensions(1024 * 1024, wide / high)
-            if (wide, high) == before:
-                break
-        return high, wide
+        return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio)[:2], height, width)
 
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
-        told: dict[str, Any] = {
-            "prompt": [task.prompt for task in tasks],
-            "true_cfg_scale": self.settings.guidance,
-        }
-        if self.settings.guidance > 1:
-            told["negative_prompt"] = [task.negative or " " for task in tasks]  # none at all switches it off
-        return told
+        return _told(tasks, self.settings.guidance)
+
+
+class QwenImageEditPlusOptions(UnmaskedOptions):
+    model: str = "Qwen/Qwen-Image-Edit-2511"
+    steps: Steps = 40
+    guidance: Guidance = 4.0
+
+
+class QwenImageEditPlus(Unmasked):
+    """Qwen-Image-Edit of 2509 or later on this machine.
+
+    It takes no mask: only what it painted inside the mask is pasted."""
+
+    name = "qwen-image-edit-plus"
+    Options = QwenImageEditPlusOptions
+    pipeline = "QwenImageEditPlusPipeline"
+    film = True
+
+    def canvas(self, height: int, width: int) -> tuple[int, int]:
+        from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_plus as module
+
+        return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio), height, width)
+
+    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+        return _told(tasks, self.settings.guidance)
+
+
+def _told(tasks: Sequence[Task], guidance: float) -> dict[str, Any]:
+    told: dict[str, Any] = {"prompt": [task.prompt for task in tasks], "true_cfg_scale": guidance}
+    if guidance > 1:
+        told["negative_prompt"] = [task.negative or " " for task in tasks]  # none at all switches it off
+    return told

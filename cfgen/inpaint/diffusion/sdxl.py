@@ -52,8 +52,10 @@ class SdxlOptions(Options):
     preset: Literal["", "lcm", "hyper"] = ""
     #: where the preset's adapter lies, if not on the Hub
     preset_lora: str = ""
-    #: a depth ControlNet: a folder, or a name on the Hub such as diffusers/controlnet-depth-sdxl-1.0; "" for none
+    #: a ControlNet: a folder, or a name on the Hub such as diffusers/controlnet-depth-sdxl-1.0; "" for none
     control: str = ""
+    #: what it was trained to be shown: normals as NormalBae gives them
+    control_shows: Literal["depth", "normals"] = "depth"
     control_scale: float = Field(default=0.5, ge=0, le=2)
     #: for a single .safetensors file: the folder or name that its configuration is taken from
     config: str = "diffusers/stable-diffusion-xl-1.0-inpainting-0.1"
@@ -138,17 +140,18 @@ class Sdxl(Diffusion):
             return self._decoded(pipe, made, tasks[0].size)
 
     def _pictures(self, pipe: Any, tasks: Sequence[Task]) -> dict[str, Any]:
-        """The call's arguments for what is repainted, where, and at what depth."""
+        """The call's arguments for what is repainted, where, and what a ControlNet is shown."""
         if self.settings.control:
             scale = {"controlnet_conditioning_scale": self.settings.control_scale}
-            return {**control.shown(pipe, tasks, self.cell), **scale}
+            return {**control.shown(pipe, tasks, self.cell, self.settings.control_shows), **scale}
         latents, masked, mask = self._encoded(pipe, tasks)
         return {"image": latents, "mask_image": mask, "masked_image_latents": masked}
 
     def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
         told = super()._report(task, engine)
         if self.settings.control:
-            told["control"] = control.report(self.settings.control, self.settings.control_scale)
+            shows = self.settings.control_shows
+            told["control"] = control.report(self.settings.control, shows, self.settings.control_scale)
         return told
 
     def _encoded(self, pipe: Any, tasks: Sequence[Task]) -> tuple[Any, Any, Any]:

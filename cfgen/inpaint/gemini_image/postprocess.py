@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from cfgen.inpaint.gemini_image.align import align
+from cfgen.inpaint.align import align, astray
 from cfgen.inpaint.gemini_image.letterbox import Letterbox
 from cfgen.inpaint.gemini_image.matte import matte
-from cfgen.inpaint.gemini_image.tiles import worst_tile
 from cfgen.inpaint.paste import blend
 from cfgen.inpaint.protocol import InpaintRequest
 
@@ -37,16 +36,10 @@ def lay(data: bytes, request: InpaintRequest, box: Letterbox, max_drift: float) 
     if isinstance(answer, str):
         return answer
     aligned = align(_mappings(answer, request.image, box), request.image, request.mask)
-    tile = worst_tile(aligned.image, request.image, request.mask)
+    why, tile = astray(aligned, request.image, request.mask, max_drift)
+    if why:
+        return why
     report = {"answer_size": [answer.shape[1], answer.shape[0]], **aligned.report, "worst_tile": tile}
-    if max_drift and aligned.drift > max_drift:
-        return f"the answer is another picture: {aligned.drift:.1f} of 255 off outside the mask, at most {max_drift:g}"
-    if max_drift and tile["shift_px"] > tile["bound_px"]:
-        x, y = tile["at"]
-        return (
-            f"the answer is bent: what was to stay is {tile['shift_px']:.1f} px off around ({x}, {y}) of the crop, "
-            f"at most {tile['bound_px']:g}"
-        )
     if request.hazard.kind == "null":
         return Laid(aligned.image, None, report)
     alpha = matte(aligned.image, request.image, request.mask)

@@ -50,6 +50,10 @@ def floor_section(data: ReportData) -> Section:
 
 def floor_sections(data: ReportData) -> tuple[Section, Section]:
     """The headline, and the arms behind it."""
+    return data.once(("floor sections",), lambda: _sections(data))
+
+
+def _sections(data: ReportData) -> tuple[Section, Section]:
     floors: Floors = {(p, event): floor_of(data, p, event) for p in data.planners for event in _NAMES}
     floors = {key: floor for key, floor in floors.items() if floor.hazard.n}
     # a judge that leaves overall out is reported by what it judges; nobody it judged is left out

@@ -90,11 +90,10 @@ def _shared(numbers: Numbers) -> Numbers:
 def _pairs(data: ReportData, planner: str, arm: str) -> Iterator[tuple[Case, int, np.ndarray, np.ndarray]]:
     """Drives that count, where both frames have a plan."""
     originals, answers = data.drives(planner, "original"), data.drives(planner, arm)
-    cases = {case.case_id: case for case in data.cases}
     for key, base in data.pairs(planner, arm).items():
         original, modified = originals[base], answers[key]
         if original is not None and modified is not None:
-            yield cases[key[0]], key[1], original.poses.copy(), modified.poses.copy()
+            yield data.by_id[key[0]], key[1], original.poses.copy(), modified.poses.copy()
 
 
 def _words(found: Mean) -> tuple[str, str, str]:

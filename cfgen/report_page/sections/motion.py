@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from cfgen.geometry.driving import Drive
-from cfgen.metrics.kinematics import Encounter, displacement_errors, encounter, reached_after_s
+from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
 from cfgen.metrics.rates import Rate
-from cfgen.records import Case
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -21,7 +20,7 @@ class Met:
     Attributes:
         within: the place is reached within the shorter plan of both arms, by the car's own speed.
         off_m: largest distance of plan and drive. incoherent: why the plan is no motion of a car, or "".
-        errors: ADE and FDE of the plan as drawn; None without a recorded future as long.
+        errors: ADE and FDE of the original's plan as drawn; None without a recorded future as long.
     """
 
     case_id: str
@@ -63,34 +62,26 @@ def encounters(data: ReportData, planner: str) -> dict[str, list[Met]]:
         ]
     else:
         asked = [{arm: key} for arm in drives for key, one in data.answers(planner, arm).items() if one]
-    cases = {case.case_id: case for case in data.cases}
-    found: dict[str, list[Met]] = {}
-    for arm in drives if asked else ():
-        plans, nothing = data.plans(planner, arm), data.incoherent(planner, arm)
-        found[arm] = [
-            _met(data, cases[keys[arm][0]], [one for a, k in keys.items() if (one := drives[a][k])],
-                 keys[arm], drives[arm][keys[arm]], plans[keys[arm]], nothing.get(keys[arm], ""))
+    return {
+        arm: [
+            _met(data, planner, arm, keys[arm], [one for a, k in keys.items() if (one := drives[a][k])])
             for keys in asked
-        ]  # fmt: skip
-    return found
+        ]
+        for arm in (drives if asked else ())
+    }
 
 
-def _met(
-    data: ReportData,
-    case: Case,
-    both: list[Drive],
-    key: tuple[str, int],
-    driven: Drive | None,
-    plan: np.ndarray | None,
-    incoherent: str,
-) -> Met:
+def _met(data: ReportData, planner: str, arm: str, key: tuple[str, int], both: list[Drive]) -> Met:
+    driven, plan = data.drives(planner, arm)[key], data.plans(planner, arm)[key]
     assert driven is not None
     assert plan is not None
-    scene, met = data.scenes[case.scene_id], encounter(driven.poses, case.placement)
+    case, met = data.by_id[key[0]], data.met(planner, arm, key)
+    scene = data.scenes[case.scene_id]
     horizon = met.horizon_s * min(len(d.poses) for d in both) / len(driven.poses)
-    errors = displacement_errors(plan, scene.future) if scene.future else None
+    # nobody who saw the hazard is held against a drive without it
+    errors = displacement_errors(plan, scene.future) if scene.future and arm == "original" else None
     within = reached_after_s(case.placement, scene.speed) <= horizon
-    return Met(*key, met, within, driven.off_m, incoherent, errors)
+    return Met(*key, met, within, driven.off_m, data.incoherent(planner, arm).get(key, ""), errors)
 
 
 def _plain(met: Met) -> dict[str, object]:

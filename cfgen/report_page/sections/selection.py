@@ -5,7 +5,6 @@ from typing import Any
 
 from cfgen.judge.known.failures import synthetic
 from cfgen.metrics.faithfulness import Balanced
-from cfgen.metrics.kinematics import encounter
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row
 from cfgen.records import DIMENSIONS, Rollout
@@ -52,11 +51,8 @@ def _row(data: ReportData, planner: str, told: dict[str, Any]) -> tuple[str, ...
     judge = data.main_judge
     verdicts = data.verdicts_of(judge, planner, "hazard")
     row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
-    by_id = {case.case_id: case for case in data.cases}
-    drives = [
-        (by_id[case], one) for (case, _), one in data.drives(planner, "hazard").items() if one is not None
-    ]
-    contact = Rate.of(sum(encounter(one.poses, case.placement).collides for case, one in drives), len(drives))
+    driven = [key for key, one in data.drives(planner, "hazard").items() if one is not None]
+    contact = Rate.of(sum(data.met(planner, "hazard", key).collides for key in driven), len(driven))
     plans = [_number(r, "plan_calls", 1.0) for r in asked]
     verifier = str(told.get("verifier") or "")
     return (

@@ -1,4 +1,4 @@
-"""Depth of ground and hazard by geometry, and a ControlNet that is shown it beside SDXL."""
+"""Depth and normals of ground and hazard by geometry, and a ControlNet that is shown it beside SDXL."""
 
 from dataclasses import replace
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import SetupError
-from cfgen.geometry.camera import project, resized, to_camera
-from cfgen.inpaint.diffusion.depth import depth, depth_picture
+from cfgen.geometry.camera import project, resized, rotation, to_camera
+from cfgen.inpaint.diffusion.depth import depth, depth_picture, normal_picture, normals
 from cfgen.inpaint.diffusion.sdxl import Sdxl
+from cfgen.records import Size
 from tests.inpaint.diffusion.asked import apart, guided, request
 from tests.inpaint.diffusion.tiny_sdxl import diffusers, tiny_unet, torch
 from tests.inpaint.test_inpaint import make_placement, make_scene
@@ -37,6 +38,47 @@ def test_depth_is_that_of_the_ground_and_of_the_boxs_near_face():
     assert np.isinf(found[0]).all(), "the sky"
     turned = depth(whole(yaw=np.pi / 4))
     assert turned[v, u] < found[v, u], "a corner is nearer than a face"
+
+
+def at(camera, point):
+    u, v = np.rint(project(camera, [point])[0][0]).astype(int)
+    return v, u
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3])
+def test_normals_are_those_of_the_ground_and_of_the_boxs_faces(turn):
+    """A road faces up; a box is seen by its back, its lid and, turned to the left, its left side."""
+    asked = whole(yaw=turn)
+    size = Size(length=4.0, width=2.0, height=0.5)
+    asked = replace(asked, placement=asked.placement.model_copy(update={"size": size}))
+    camera, found = asked.camera, normals(asked)
+    own = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]])
+    half = np.array([size.length / 2, size.width / 2, size.height])
+    places = {
+        (-1, 0, 0): half * [-1, 0, 0.5],
+        (0, 0, 1): half * [0, 0, 1],
+        **({(0, 1, 0): half * [0, 1, 0.5]} if turn else {}),
+    }
+    wanted = {face: own @ place + [15.0, 0, 0] for face, place in places.items()}
+    for face, point in wanted.items():
+        assert found[at(camera, point)] == pytest.approx(rotation(camera) @ own @ face, abs=1e-6), face
+    assert found[at(camera, (8.0, 2.0, 0.0))] == pytest.approx(rotation(camera) @ [0, 0, 1], abs=1e-6)
+    assert not found[0].any(), "the sky"
+    length = np.linalg.norm(found, axis=-1)
+    assert np.allclose(length[length > 0], 1)
+
+
+def test_normals_are_coloured_left_up_and_towards_the_camera():
+    asked = whole(yaw=0.3)
+    picture = normal_picture(asked, asked.mask.shape)
+    road = picture[at(asked.camera, (8.0, 2.0, 0.0))].astype(int)
+    assert road[1] > 240, "a road faces up"
+    side = asked.placement.size
+    back = (15 - np.cos(0.3) * side.length / 2, -np.sin(0.3) * side.length / 2, side.height / 2)
+    red, _, blue = picture[at(asked.camera, back)].astype(int)
+    assert blue > 230, "its back faces the camera"
+    assert red < 110, "and, turned to the left, to the right"
+    assert list(picture[0, 0]) == [128, 128, 255]
 
 
 def test_the_guides_outline_cuts_the_box_and_the_null_edit_has_none():
@@ -86,6 +128,9 @@ def test_a_controlnet_is_shown_the_depth_and_counts(tiny, tmp_path, net):
     assert "control" not in plain[0].report
     single = Sdxl(**given, control=str(net), control_scale=2.0, batch_size=1).inpaint(asked[:1])[0]
     assert apart(single.image, shown[0].image) <= 2
+    facing = Sdxl(**given, control=str(net), control_scale=2.0, control_shows="normals").inpaint(asked[:1])[0]
+    assert not np.array_equal(facing.image, single.image)
+    assert facing.report["control"]["shows"] == "normals"
     nearer = replace(asked[0], placement=make_placement(x=2.5))
     moved = Sdxl(**given, control=str(net), control_scale=2.0).inpaint([nearer])[0]
     assert not np.array_equal(moved.image, single.image), "the place counts"

@@ -1,6 +1,7 @@
 """The newer editors on their real classes with tiny weights: orders, masks, batches, seeds."""
 
 import functools
+import importlib
 import itertools
 from dataclasses import replace
 
@@ -8,21 +9,29 @@ import cv2
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
-from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError
 from cfgen.inpaint.diffusion.canvas import canvas_size
 from cfgen.inpaint.diffusion.flux import FluxFill, FluxKontext
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
+from cfgen.inpaint.diffusion.longcat import LongCatImageEdit
 from cfgen.inpaint.diffusion.prompt import instruction, light_words
-from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit
+from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit, QwenImageEditPlus
 from cfgen.inpaint.diffusion.sigmas import schedule
 from cfgen.inpaint.diffusion.z_image import ZImage
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import INPAINTERS
-from tests.inpaint.diffusion.asked import apart, guided, request
-from tests.inpaint.diffusion.tiny_editors import tiny_fill, tiny_klein, tiny_kontext, tiny_qwen, tiny_z_image
+from tests.inpaint.diffusion.asked import apart, guided, picture, request
+from tests.inpaint.diffusion.tiny_editors import (
+    tiny_fill,
+    tiny_klein,
+    tiny_kontext,
+    tiny_longcat,
+    tiny_qwen,
+    tiny_qwen_plus,
+    tiny_z_image,
+)  # fmt: skip
 from tests.inpaint.test_inpaint import make_hazard, make_job
 
 #: Each editor and its tiny checkpoint.
@@ -32,7 +41,16 @@ KINDS = {
     "flux-fill": (FluxFill, tiny_fill),
     "flux-kontext": (FluxKontext, tiny_kontext),
     "z-image": (ZImage, tiny_z_image),
+    "qwen-image-edit-plus": (QwenImageEditPlus, tiny_qwen_plus),
+    "longcat-image-edit": (LongCatImageEdit, tiny_longcat),
 }
+#: Those of one size alone: where their pipelines work it out.
+SIZED = {
+    "qwen-image-edit": "qwenimage.pipeline_qwenimage_edit_inpaint",
+    "qwen-image-edit-plus": "qwenimage.pipeline_qwenimage_edit_plus",
+    "longcat-image-edit": "longcat_image.pipeline_longcat_image_edit",
+}
+UNMASKED = ("qwen-image-edit-plus", "longcat-image-edit")
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +62,21 @@ def checkpoints(tmp_path_factory):
 def painter(request, checkpoints, monkeypatch):
     """A function that makes the inpainter under test with more options."""
     kind, model = KINDS[request.param][0], checkpoints(request.param)
-    if request.param != "qwen-image-edit":
+    if request.param not in SIZED:
         few = {} if request.param == "flux2-klein" else {"steps": 4}
         return lambda **more: kind(model=model, resolution=128, **{**few, **more})
-    from diffusers.pipelines.qwenimage import pipeline_qwenimage_edit_inpaint as module
-
+    module = importlib.import_module(f"diffusers.pipelines.{SIZED[request.param]}")
     real = module.calculate_dimensions
     monkeypatch.setattr(module, "calculate_dimensions", lambda area, ratio: real(128 * 128, ratio))
-    return lambda **more: kind(model=model, **{"steps": 3, **more})
+    few = {"steps": 2, "max_drift": 0} if request.param in UNMASKED else {"steps": 3}
+    return lambda **more: kind(model=model, **{**few, **more})
 
 
 each = pytest.mark.parametrize("painter", list(KINDS), indirect=True)
 #: FLUX Fill paints what is outside the mask as well; cfgen pastes only what is inside.
-holding = pytest.mark.parametrize("painter", [k for k in KINDS if k != "flux-fill"], indirect=True)
+holding = pytest.mark.parametrize(
+    "painter", [k for k in KINDS if k not in ("flux-fill", *UNMASKED)], indirect=True
+)
 
 
 @each
@@ -71,8 +91,8 @@ def test_a_batch_gives_what_single_requests_give_and_seeds_decide(painter):
     for one, other in zip(batch, single, strict=True):
         assert apart(one.image, other.image) <= 2
         assert one.report == other.report
-    again = painter(batch_size=3).inpaint(asked)
-    assert all(np.array_equal(a.image, b.image) for a, b in zip(batch, again, strict=True))
+    again = painter(batch_size=1).inpaint(asked[:1])[0]
+    assert np.array_equal(again.image, single[0].image)
     other = painter().inpaint([replace(asked[0], seed=9)])[0]
     assert apart(other.image, batch[0].image) > 2
     assert [r.report["strength"] for r in batch] == [0.99, 0.45, 0.99]
@@ -146,15 +166,37 @@ def test_a_whole_schedule_is_the_pipelines_own(painter, monkeypatch):
 
     monkeypatch.setattr(type(kept), "set_timesteps", watched)
     with torch.inference_mode():
-        picture = Image.fromarray(task.image())
-        mask = Image.fromarray(task.mask(made.cell))
-        pipe(**made.told(engine, [task]), image=[picture], mask_image=[mask], strength=1.0,
-             num_inference_steps=made.settings.steps, output_type="latent")  # fmt: skip
+        made.call(
+            engine,
+            [task],
+            num_inference_steps=made.settings.steps,
+            generator=made.generators([task]),
+            output_type="latent",
+        )
     assert pipe.scheduler is kept
     assert wanted == pytest.approx(seen[0][:-1].tolist(), abs=1e-5)
 
 
-@pytest.mark.parametrize("painter", ["flux-fill"], indirect=True)
+def test_without_a_mask_what_moved_is_moved_back_and_another_picture_is_refused(checkpoints, monkeypatch):
+    """The model stands in: its answer is the crop, two pixels off, or noise."""
+    made = LongCatImageEdit(model=checkpoints("longcat-image-edit"))
+    frame = cv2.GaussianBlur(picture(200, 200), (0, 0), 1)
+    crop, moved = frame[4:196, 4:196], frame[3:195, 2:194].astype(np.float32)
+    asked = replace(request(192, 192), image=crop)
+    noise = np.random.default_rng(0).uniform(0, 255, crop.shape).astype(np.float32)
+    monkeypatch.setattr(made, "paint", lambda engine, tasks: [moved, noise])
+    made._batches.size = 2
+    laid, refused = made.inpaint([asked, replace(asked, seed=1)])
+    outside = asked.mask == 0
+    assert laid.report["residual"]["shift_px"] == pytest.approx([2, 1], abs=0.2)
+    inside = np.abs(laid.image.astype(int) - crop)[~outside].mean()
+    assert inside < 0.5 * np.abs(moved - crop)[~outside].mean()
+    assert isinstance(refused, InpaintRefusedError)
+    assert "another picture" in str(refused)
+    assert refused.report["model"] == made.settings.model
+
+
+@pytest.mark.parametrize("painter", ["flux-fill", "longcat-image-edit"], indirect=True)
 def test_outside_the_mask_frames_stay_bit_identical(painter):
     job = make_job()
     edit = make_edits([job], painter())[0]
@@ -166,12 +208,14 @@ def test_outside_the_mask_frames_stay_bit_identical(painter):
 @pytest.mark.parametrize("ratio", np.geomspace(0.4, 2.5, 41))
 def test_canvases_are_sizes_that_the_pipelines_take_as_they_are(ratio):
     """As each pipeline works out the size of what it is given; one that comes out another size is an error."""
-    from diffusers.pipelines.qwenimage.pipeline_qwenimage_edit_inpaint import calculate_dimensions
-
     height, width = round(300 / ratio**0.5), round(300 * ratio**0.5)
-    high, wide = QwenImageEdit.canvas(None, height, width)
-    assert calculate_dimensions(1024 * 1024, wide / high)[:2] == (wide, high)
-    assert wide / high == pytest.approx(width / height, rel=0.1)
+    for kind, module in zip(
+        (QwenImageEdit, QwenImageEditPlus, LongCatImageEdit), SIZED.values(), strict=True
+    ):
+        sized = importlib.import_module(f"diffusers.pipelines.{module}").calculate_dimensions
+        high, wide = kind.canvas(None, height, width)
+        assert sized(1024 * 1024, wide / high)[:2] == (wide, high)
+        assert wide / high == pytest.approx(width / height, rel=0.1)
     for kind in (Flux2Klein, FluxKontext, ZImage, FluxFill):
         high, wide = canvas_size(height, width, 1024, kind.multiple)
         assert high * wide <= 1024 * 1024

@@ -2,7 +2,14 @@
 
 from pathlib import Path
 
-from tests.inpaint.diffusion.tiny_sdxl import clip_tokenizer, diffusers, text_config, torch, transformers
+from tests.inpaint.diffusion.tiny_sdxl import (
+    clip_tokenizer,
+    diffusers,
+    four_stages,
+    text_config,
+    torch,
+    transformers,
+)
 
 _CHAT = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
@@ -39,21 +46,28 @@ def _schedule():
     return diffusers.FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True)
 
 
+def _vae(**more):
+    return four_stages((4, 4, 4, 4), norm_num_groups=1, sample_size=64, shift_factor=0.1, **more)
+
+
+def _reader(words: int, width: int, layers: int, head: int):
+    """The configuration of a Qwen3 that reads words alone."""
+    return transformers.Qwen3Config(
+        vocab_size=words,
+        hidden_size=width,
+        intermediate_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=head,
+        max_position_embeddings=1024,
+    )
+
+
 def tiny_klein(folder: Path, distilled: bool = True) -> Path:
     torch.manual_seed(0)
     tokenizer = _tokenizer()
-    reader = transformers.Qwen3ForCausalLM(
-        transformers.Qwen3Config(
-            vocab_size=len(tokenizer),
-            hidden_size=8,
-            intermediate_size=8,
-            num_hidden_layers=28,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            head_dim=4,
-            max_position_embeddings=1024,
-        )
-    )
+    reader = transformers.Qwen3ForCausalLM(_reader(len(tokenizer), 8, layers=28, head=4))
     painter = diffusers.Flux2Transformer2DModel(
         patch_size=1,
         in_channels=16,
@@ -85,9 +99,8 @@ def tiny_klein(folder: Path, distilled: bool = True) -> Path:
     return folder
 
 
-def tiny_qwen(folder: Path) -> Path:
-    torch.manual_seed(0)
-    tokenizer = _tokenizer()
+def _seeing(tokenizer):
+    """A reader of words and pictures, and what brings them to it."""
     ids = {name: tokenizer.convert_tokens_to_ids(f"<|{name}|>") for name in ("image_pad", "video_pad")}
     reader = transformers.Qwen2_5_VLForConditionalGeneration(
         transformers.Qwen2_5_VLConfig(
@@ -114,6 +127,16 @@ def tiny_qwen(folder: Path) -> Path:
             vision_end_token_id=tokenizer.convert_tokens_to_ids("<|vision_end|>"),
         )
     )
+    processor = transformers.Qwen2VLProcessor(
+        transformers.Qwen2VLImageProcessor(), tokenizer, transformers.Qwen2VLVideoProcessor()
+    )
+    return reader, processor
+
+
+def tiny_qwen(folder: Path, kind: str = "QwenImageEditInpaintPipeline") -> Path:
+    torch.manual_seed(0)
+    tokenizer = _tokenizer()
+    reader, processor = _seeing(tokenizer)
     painter = diffusers.QwenImageTransformer2DModel(
         patch_size=2,
         in_channels=16,
@@ -132,16 +155,42 @@ def tiny_qwen(folder: Path) -> Path:
         latents_mean=[0.0] * 4,
         latents_std=[1.0] * 4,
     )
-    processor = transformers.Qwen2VLProcessor(
-        transformers.Qwen2VLImageProcessor(), tokenizer, transformers.Qwen2VLVideoProcessor()
-    )
-    pipe = diffusers.QwenImageEditInpaintPipeline(
+    pipe = getattr(diffusers, kind)(
         scheduler=_schedule(),
         vae=vae,
         text_encoder=reader,
         tokenizer=tokenizer,
         processor=processor,
         transformer=painter,
+    )
+    pipe.save_pretrained(folder)
+    return folder
+
+
+def tiny_qwen_plus(folder: Path) -> Path:
+    return tiny_qwen(folder, "QwenImageEditPlusPipeline")
+
+
+def tiny_longcat(folder: Path) -> Path:
+    torch.manual_seed(0)
+    tokenizer = _tokenizer()
+    reader, processor = _seeing(tokenizer)
+    pipe = diffusers.LongCatImageEditPipeline(
+        scheduler=_schedule(),
+        vae=_vae(latent_channels=16),
+        text_encoder=reader,
+        tokenizer=tokenizer,
+        text_processor=processor,
+        transformer=diffusers.LongCatImageTransformer2DModel(
+            in_channels=64,
+            num_layers=1,
+            num_single_layers=1,
+            attention_head_dim=16,
+            num_attention_heads=2,
+            joint_attention_dim=16,
+            pooled_projection_dim=16,
+            axes_dims_rope=[8, 4, 4],
+        ),
     )
     pipe.save_pretrained(folder)
     return folder
@@ -155,17 +204,7 @@ def _flux(folder: Path, kind: str, channels: int) -> Path:
     small = text_config(len(words), 32)
     pipe = getattr(diffusers, kind)(
         scheduler=_schedule(),
-        vae=diffusers.AutoencoderKL(
-            block_out_channels=(4, 4, 4, 4),
-            down_block_types=("DownEncoderBlock2D",) * 4,
-            up_block_types=("UpDecoderBlock2D",) * 4,
-            latent_channels=4,
-            norm_num_groups=1,
-            sample_size=64,
-            shift_factor=0.1,
-            use_quant_conv=False,
-            use_post_quant_conv=False,
-        ),
+        vae=_vae(use_quant_conv=False, use_post_quant_conv=False),
         text_encoder=transformers.CLIPTextModel(small),
         tokenizer=words,
         text_encoder_2=transformers.T5EncoderModel(
@@ -204,18 +243,7 @@ def tiny_kontext(folder: Path) -> Path:
 def tiny_z_image(folder: Path) -> Path:
     torch.manual_seed(0)
     letters = _tokenizer()
-    reader = transformers.Qwen3Model(
-        transformers.Qwen3Config(
-            vocab_size=len(letters),
-            hidden_size=16,
-            intermediate_size=16,
-            num_hidden_layers=2,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            head_dim=8,
-            max_position_embeddings=1024,
-        )
-    )
+    reader = transformers.Qwen3Model(_reader(len(letters), 16, layers=2, head=8))
     painter = diffusers.ZImageTransformer2DModel(
         in_channels=4, dim=32, n_layers=1, n_refiner_layers=1, n_heads=2, n_kv_heads=2, cap_feat_dim=16,
         axes_dims=[8, 4, 4], axes_lens=[1024, 64, 64],
@@ -223,18 +251,9 @@ def tiny_z_image(folder: Path) -> Path:
     for name, weight in painter.named_parameters():
         if name in ("x_pad_token", "cap_pad_token"):  # they are left as memory has them
             torch.nn.init.normal_(weight, std=0.02)
-    vae = diffusers.AutoencoderKL(
-        block_out_channels=(4, 4, 4, 4),
-        down_block_types=("DownEncoderBlock2D",) * 4,
-        up_block_types=("UpDecoderBlock2D",) * 4,
-        latent_channels=4,
-        norm_num_groups=1,
-        sample_size=64,
-        shift_factor=0.1,
-    )
     pipe = diffusers.ZImageInpaintPipeline(
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(shift=3.0),
-        vae=vae,
+        vae=_vae(),
         text_encoder=reader,
         tokenizer=letters,
         transformer=painter,

@@ -58,17 +58,19 @@ def tiny_unet(channels: int = 9):
     )
 
 
-def tiny_vae():
+def four_stages(channels, latent_channels=4, **more):
+    """A VAE that shrinks by eight."""
     return diffusers.AutoencoderKL(
-        block_out_channels=(8, 16, 16, 16),
-        in_channels=3,
-        out_channels=3,
+        block_out_channels=channels,
         down_block_types=("DownEncoderBlock2D",) * 4,
         up_block_types=("UpDecoderBlock2D",) * 4,
-        latent_channels=4,
-        norm_num_groups=4,
-        sample_size=64,
+        latent_channels=latent_channels,
+        **more,
     )
+
+
+def tiny_vae():
+    return four_stages((8, 16, 16, 16), norm_num_groups=4, sample_size=64)
 
 
 def clear_vae():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cfgen.core.files import png_bytes as png
-from cfgen.inpaint.gemini_image.align import align
+from cfgen.inpaint.align import align
 from cfgen.inpaint.gemini_image.letterbox import RATIOS, fit
 from cfgen.inpaint.gemini_image.matte import matte
 from cfgen.inpaint.gemini_image.postprocess import Laid, lay

@@ -12,6 +12,8 @@ from typing import Any
 import cv2
 import numpy as np
 
+from cfgen.inpaint.tiles import worst_tile
+
 #: A pixel has changed visibly when its largest channel moved by more than this (8 bit).
 VISIBLE = 10
 #: Registration is done on at most this many pixels a side.
@@ -57,6 +59,27 @@ def align(mappings: Mapping[str, np.ndarray], crop: np.ndarray, mask: np.ndarray
         image, report["tone"] = _toned(image, crop, around)
     report["drift"] = drift(image, crop, around)
     return Aligned(image, float(report["drift"]["mean"]), report)
+
+
+def astray(
+    aligned: Aligned, crop: np.ndarray, mask: np.ndarray, max_drift: float
+) -> tuple[str, dict[str, Any]]:
+    """Why an answer is of no use, "" where it is; and the tile around the mask that moved most.
+
+    ``max_drift``: mean change (8 bit) outside the mask from which on it is another picture; 0: none is refused.
+    """
+    tile = worst_tile(aligned.image, crop, mask)
+    if max_drift and aligned.drift > max_drift:
+        why = f"the answer is another picture: {aligned.drift:.1f} of 255 off outside the mask, at most {max_drift:g}"
+    elif max_drift and tile["shift_px"] > tile["bound_px"]:
+        x, y = tile["at"]
+        why = (
+            f"the answer is bent: what was to stay is {tile['shift_px']:.1f} px off around ({x}, {y}) of the crop, "
+            f"at most {tile['bound_px']:g}"
+        )
+    else:
+        why = ""
+    return why, tile
 
 
 def drift(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> dict[str, float]:
