@@ -36,7 +36,7 @@ class Like:
         facts = (
             ("Benchmark", f"{named}, {len(index.cases)} cases, {index.benchmark}"),
             *((("Errata", "; ".join(errata)),) if errata else ()),
-            ("Judge", f"{who}, {_options(judge.options)}"),
+            ("Judge", _judge(judge)),
             ("Known answers", "; ".join(tested)),
             ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
             ("Plans", f"of {index.horizon_s:g} s"),
@@ -118,8 +118,20 @@ def share(found: Share) -> str:
     return f"{100 * found.value:.1f} ({100 * found.low:.1f}-{100 * found.high:.1f})"
 
 
-def _options(options: Mapping[str, object]) -> str:
-    return _plain(options)[:300] or "no options"
+def _judge(judge: JudgeRun) -> str:
+    """Who judges, each model with what else was set, and the other options."""
+    told = judge.options.get("models")
+    names = models_of(judge)
+    rest = {name: value for name, value in judge.options.items() if not (names and name == "models")}
+    if not names or not isinstance(told, list):
+        return f"{who_judges(judge)}, {_plain(rest) or 'no options'}"[:400]
+    settings = (
+        {k: v for k, v in one.items() if k not in ("provider", "model")}
+        for one in told
+        if isinstance(one, dict)
+    )
+    each = (f"{name} ({_plain(more)})" if more else name for name, more in zip(names, settings, strict=False))
+    return "; ".join(filter(None, (" and ".join(each), _plain(rest))))[:400]
 
 
 def _plain(value: object) -> str:

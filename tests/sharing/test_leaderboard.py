@@ -67,7 +67,7 @@ def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
     )
     assert re.search(row, index), "the points stand first, in sight at any width"
     assert index.count("scroll it sideways") == 2
-    assert "models provider scripted, replies sha256:" in index
+    assert re.search(r"<dd>scripted \(replies sha256:\w+\); votes 1</dd>", index)
     assert "{&#x27;" not in index
     assert "judged by scripted<" in index
     rows = list(csv.reader((tmp_path / "site" / "leaderboard.csv").open()))
@@ -145,6 +145,19 @@ def test_what_does_not_verify_is_not_added(board: Path, benches: Path, tmp_path:
         assert re.search(words, err)
         assert str(bundle) in err
     assert len(Board(board).names()) == 3
+
+
+def test_an_entry_can_be_taken_out_though_it_is_damaged(board: Path):
+    first, *others = Board(board).names()
+    (board / "entries" / first / BUNDLE).write_bytes(b"")
+    code, said, _ = run("leaderboard", "remove", board, first)
+    assert (code, said) == (0, f"{first}: removed; 2 entries are left\n")
+    assert run("leaderboard", "check", board)[:2] == (0, "2 of 2 entries verify\n")
+    for name in (first, "../entries", ""):
+        code, _, err = run("leaderboard", "remove", board, name)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "expected one of" in err
+    assert Board(board).names() == others
 
 
 def test_what_a_bundle_says_is_text_on_every_page(benches: Path, tmp_path: Path):

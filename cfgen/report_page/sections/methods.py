@@ -84,8 +84,8 @@ def _benchmark(data: ReportData) -> str:
 def _building(data: ReportData) -> str:
     """Of the build, what is on record besides its options: the network and the tries that it took."""
     report = data.store.build_report()
-    tried = [*data.cases, *data.rejections]
-    tries = Counter(len(one.attempts) for one in tried if one.attempts)
+    tried = [one.attempts for one in data.cases] + [one.attempts for one in data.rejections]
+    tries = Counter(len(attempts) for attempts in tried if attempts)
     attempts = ", ".join(f"{count} took {n}" for n, count in sorted(tries.items())) or "not on record"
     network = "not on record" if report is None else report.network or "everything could be reached"
     return (
