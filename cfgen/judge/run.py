@@ -74,8 +74,11 @@ class JudgeOptions:
 
 
 @within_its_network
-def judge_stored(options: JudgeOptions) -> list[ScoreSummary]:
+def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[ScoreSummary]:
     """Judge every answer that is stored and has no verdict of this judge; no planner is asked anything.
+
+    Args:
+        named: the benchmark in warnings, where ``options.bench`` is a passing view of it.
 
     Raises:
         InputError: no such planner, judge or rubric, no answers at all, or a judge without its key.
@@ -89,7 +92,7 @@ def judge_stored(options: JudgeOptions) -> list[ScoreSummary]:
     judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
     store.check_judge(judge.run_record())
     inputs = RolloutInputs(store, store.benchmark.seed)
-    calibrated = trusted(store, judge, options.rubric)
+    calibrated = trusted(store, judge, options.rubric, named)
     found = []
     for name in names:
         run = read_record(store.planner_run_path(name), PlannerRun)
@@ -127,34 +130,35 @@ def _has_pair(store: Store, planner: str, key: QuestionKey) -> bool:
 # --- what a judge is worth here ---------------------------------------------------------------------------
 
 
-def trusted(store: Store, judge: Judge, rubric: str) -> int:
+def trusted(store: Store, judge: Judge, rubric: str, named: Path | None = None) -> int:
     """How many answers the judge was calibrated on; 0, with a warning, where that does not count here.
 
     Warns also of a judge that has not been tested here with this wording.
     """
-    _warn_if_untested(store, judge, rubric)
+    named = named or store.root
+    _warn_if_untested(store, judge, rubric, named)
     path = store.calibration_path(judge.name)
     if not path.is_file():
         return 0
     found = read_record(path, Calibration)
     if found.rubric_hash != judge.run_record().rubric_hash:
         warn(
-            f"judge '{judge.name}' does not count as calibrated on {store.root}: that was with another wording of its "
-            f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}"
+            f"judge '{judge.name}' does not count as calibrated on {named}: that was with another wording of its "
+            f"rubric; calibrate this one: cfgen judge calibrate RATED --judge {judge.name} --benchmark {named}"
         )
         return 0
     shared = found.shared_with(store.benchmark.scenes)
     if not shared:
         return found.n
     warn(
-        f"judge '{judge.name}' does not count as calibrated on {store.root}: people rated {len(shared)} of its scenes "
+        f"judge '{judge.name}' does not count as calibrated on {named}: people rated {len(shared)} of its scenes "
         f"for that, for example '{shared[0]}'; calibrate it on others: "
-        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {store.root}"
+        f"cfgen judge calibrate RATED --judge {judge.name} --benchmark {named}"
     )
     return 0
 
 
-def _warn_if_untested(store: Store, judge: Judge, rubric: str) -> None:
+def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> None:
     path, run = store.probe_path(judge.name), judge.run_record()
     probe = read_record(path, ProbeRun) if path.is_file() else None
     if probe is None or probe.rubric_hash != run.rubric_hash or not probe.enough:
@@ -162,7 +166,7 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str) -> None:
         lacks = f" (it was tried; that takes {'; '.join(probe.lacks)})" if again and probe else ""
         warn(
             f"judge '{judge.name}' has not been tested on known answers here with this wording{lacks}; run: "
-            f"cfgen judge probe {store.root} --judge {(run.spec or judge.name).split()[0]}"
+            f"cfgen judge probe {named} --judge {(run.spec or judge.name).split()[0]}"
             f"{'' if rubric == DEFAULT else f' --rubric {rubric}'}"
             f"{'' if run.spec == judge.name else ' with the same options'}"
         )

@@ -1,6 +1,5 @@
 """What a board's keeper does anew: judge stored answers, or ask a planner on scenes that nobody else has."""
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
-from cfgen.core.files import write_record
+from cfgen.core.files import write_bytes, write_record
 from cfgen.judge.run import NOBODY, JudgeOptions, judge_stored
 from cfgen.leaderboard.board import Added, Board, Row
 from cfgen.plan_file import PLAN_FILE
@@ -103,10 +102,7 @@ def _chosen(board: Board, entries: Sequence[str], here: Sha256, bench: Store) ->
 def _rejudge(board: Board, bench: Store, row: Row, options: JudgeOptions) -> Added:
     with _view(bench, row) as view:
         planner = row.bundle.run.planner
-        (found,) = judge_stored(replace(options, bench=view.root, planners=(planner,)))
-        for path in (bench.probe_path(found.judge), bench.calibration_path(found.judge)):
-            if path.is_file():
-                shutil.copyfile(path, view.root / path.relative_to(bench.root))
+        (found,) = judge_stored(replace(options, bench=view.root, planners=(planner,)), named=bench.root)
         out = view.root / "bundle"
         hashes = {case_id: case.hash for case_id, case in row.bundle.index.cases.items()}
         export_bundle(view, planner, found.judge, out, options.rubric, hashes)
@@ -123,6 +119,11 @@ def _view(bench: Store, row: Row) -> Iterator[Store]:
             if (bench.root / name).exists():
                 (root / name).symlink_to((bench.root / name).resolve())
         view = Store(root)
+        for path in (
+            *bench.root.glob("verdicts/*/probe.json"),
+            *bench.root.glob("verdicts/*/calibration.json"),
+        ):
+            write_bytes(root / path.relative_to(bench.root), path.read_bytes())
         write_record(view.planner_run_path(row.bundle.run.planner), row.bundle.run, view.work)
         for answer in row.bundle.answers:
             view.write_rollout(answer)

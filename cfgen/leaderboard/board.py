@@ -6,13 +6,14 @@ board/entries/<entry>/entry.json         written last: hash of the bundle, and w
 """
 
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from cfgen.core.errors import CfgenError, InputError, StoreError
+from cfgen.core.errors import CfgenError, InputError, StoreError, did_you_mean
 from cfgen.core.files import read_record, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.locks import hold
@@ -60,8 +61,9 @@ class Row:
         """Equal for rows that may stand in one table: benchmark, rubric, judge, horizon, arms and floor."""
         index = self.bundle.index
         arms = sorted(index.arms)
+        rubric = [index.wording.name, index.wording.version, index.wording.hash]
         return hash_json(
-            [index.benchmark, index.wording.hash, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
+            [index.benchmark, rubric, self.bundle.judge_hash, index.horizon_s, arms, index.floor]
         )
 
 
@@ -131,6 +133,21 @@ class Board:
             write_bytes(self.folder(name) / BUNDLE, data)
             write_record(self.folder(name) / ENTRY, made)
         return Added(made)
+
+    def remove(self, name: str) -> None:
+        """Take an entry out, whether it verifies or not; what was exported elsewhere stays.
+
+        Raises:
+            InputError: there is no such entry.
+        """
+        with hold(self.root, "adding"):
+            there = self.names()
+            if name not in there or self.folder(name).is_symlink():
+                raise InputError(
+                    f"entry '{name}': expected one of {self.root}: {', '.join(there) or 'none yet'}"
+                    f"{did_you_mean(name, there)}"
+                )
+            shutil.rmtree(self.folder(name))
 
     def _vouched(self, path: Path, kind: Kind, of: str) -> Added:
         """The same byte for byte, found by the keeper's own judge or run: then that is who vouches for it."""

@@ -20,9 +20,12 @@ from cfgen.report_page.table import Table
 MARKER = "leaderboard.json"
 _STYLES = (Path(report_page.__file__).parent / "assets" / "page.css", Path(__file__).parent / "site.css")
 _COLUMNS = (
-    *("planner", "who vouches", "points above floor", *(f"{name} %" for name in reversed(DIMENSIONS))),
+    *("planner", "points above floor", "who vouches", *(f"{name} %" for name in reversed(DIMENSIONS))),
     *("cases", "excluded", "judge failed", "planner failed"),
 )
+#: of the first columns: what stays in sight, and what is no figure
+_CLASSES = {0: " class=word", 1: " class=lead", 2: " class=word"}
+_KIND = _COLUMNS.index("who vouches")
 _NOTE = (
     "In brackets: 95% intervals. Strict success: share of cases scored 2. Cases: scored ones and planner failures, "
     "which count as no success. Excluded: the judge could not name the change; judge failed: it gave no usable reply. "
@@ -135,13 +138,12 @@ def _index(title: str, groups: Sequence[tuple[Like, list[Row]]]) -> str:
 def _section(like: Like, rows: list[Row]) -> str:
     told = [_cells(row) for row in rows]
     shown = [i for i in range(len(_COLUMNS)) if any(cells[i] != "-" for cells in told)]
-    head = "".join(
-        f'<th scope="col"{" class=word" if i < 2 else ""}>{_text(_COLUMNS[i])}</th>' for i in shown
-    )
-    body = "".join(_row(row, shown[2:]) for row in rows)
+    head = "".join(f'<th scope="col"{_CLASSES.get(i, "")}>{_text(_COLUMNS[i])}</th>' for i in shown)
+    body = "".join(_row(row, shown) for row in rows)
     notes = "".join(f"<dt>{_text(name)}</dt><dd>{_text(words)}</dd>" for name, words in like.facts)
     return (
         f"<section id='{like.key}'><h2>{_text(like.title)}</h2><dl class='facts'>{notes}</dl>"
+        '<p class="hint">The table goes on to the right: scroll it sideways.</p>'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{_text(like.title)}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<p class="note">{_text(_NOTE)}</p></section>'
@@ -149,11 +151,13 @@ def _section(like: Like, rows: list[Row]) -> str:
 
 
 def _row(row: Row, shown: Sequence[int]) -> str:
-    planner, kind, *_ = told = _cells(row)
-    cells = "".join(f"<td>{_text(told[i])}</td>" for i in shown)
+    told = _cells(row)
     link = f"entries/{quote(row.entry.entry)}.html"
-    name = f'<th scope="row"><a href="{link}">{_text(planner)}</a></th>'
-    return f'<tr>{name}<td class="word">{_kind(kind)}</td>{cells}</tr>'
+    name = f'<th scope="row"><a href="{link}">{_text(told[0])}</a></th>'
+    cells = (
+        f"<td{_CLASSES.get(i, '')}>{_kind(told[i]) if i == _KIND else _text(told[i])}</td>" for i in shown[1:]
+    )
+    return f"<tr>{name}{''.join(cells)}</tr>"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -161,7 +165,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     figures = row.proof.figures
     rates = [share(figures.rates[d]) for d in reversed(DIMENSIONS)]
     counts = (figures.n, figures.excluded, figures.judge_failed, figures.planner_failed)
-    return (row.bundle.run.planner, row.entry.kind, points(figures.above), *rates, *map(str, counts))
+    return (row.bundle.run.planner, points(figures.above), row.entry.kind, *rates, *map(str, counts))
 
 
 def _entry_page(title: str, like: Like, row: Row, bundles: bool) -> str:
@@ -219,7 +223,7 @@ def _text(words: object) -> str:
 
 def _table(groups: Sequence[tuple[Like, list[Row]]]) -> Table:
     rows = tuple((like.title, row.entry.entry, *_cells(row)) for like, members in groups for row in members)
-    return Table("leaderboard", "Leaderboard", ("table", "entry", *_COLUMNS), rows, words=4)
+    return Table("leaderboard", "Leaderboard", ("table", "entry", *_COLUMNS), rows, words=5)
 
 
 def _figures(groups: Sequence[tuple[Like, list[Row]]]) -> list[dict[str, object]]:

@@ -1,13 +1,14 @@
 """A row and its table in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from cfgen.leaderboard.board import KINDS, Row
-from cfgen.records import Sha256
+from cfgen.records import JudgeRun, Sha256
 from cfgen.report_page.basis import tested_words
 from cfgen.sharing.bundle import benchmark_hash
+from cfgen.sharing.consistent import models_of
 from cfgen.sharing.definitions import shipped
 from cfgen.sharing.figures import Share
 
@@ -29,13 +30,13 @@ class Like:
         index, judge = rows[0].bundle.index, rows[0].bundle.judge
         name, errata = known_as(index.benchmark)
         called = name or f"Benchmark {short(index.benchmark)}"
-        who = " ".join(dict.fromkeys((judge.spec or judge.judge).split()))
-        tested = dict.fromkeys(tested_words(r.bundle.probe, {judge.rubric_hash}) for r in rows)
+        who = who_judges(judge)
+        tested = dict.fromkeys(known_answers(row) for row in rows)
         named = name or "of no name that ships with cfgen"
         facts = (
             ("Benchmark", f"{named}, {len(index.cases)} cases, {index.benchmark}"),
             *((("Errata", "; ".join(errata)),) if errata else ()),
-            ("Judge", f"{who}, {_options(judge.options)}"),
+            ("Judge", _judge(judge)),
             ("Known answers", "; ".join(tested)),
             ("Rubric", f"{index.wording.name} {index.wording.version}, {short(index.wording.hash)}"),
             ("Plans", f"of {index.horizon_s:g} s"),
@@ -43,6 +44,20 @@ class Like:
             ("Intervals", index.blocks),
         )
         return cls(f"t{short(like)}", f"{called}, judged by {who}", facts, "overall" in index.scores)
+
+
+def who_judges(judge: JudgeRun) -> str:
+    """Out of what tables are told apart by: the models of its options, or what it was given as."""
+    return (
+        " and ".join(models_of(judge)) or " ".join(dict.fromkeys(judge.spec.split())) or "a judge of no name"
+    )
+
+
+def known_answers(row: Row) -> str:
+    """How the judge did, and whose word that is: totals follow from counts, but the counts are as handed in."""
+    said = tested_words(row.bundle.probe, {row.bundle.judge.rubric_hash})
+    told = row.bundle.probe is not None and row.entry.kind == "self-reported"
+    return f"told by the submitter: {said}" if told else said
 
 
 def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
@@ -103,8 +118,33 @@ def share(found: Share) -> str:
     return f"{100 * found.value:.1f} ({100 * found.low:.1f}-{100 * found.high:.1f})"
 
 
-def _options(options: dict[str, object]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in options.items())[:300] or "no options"
+def _judge(judge: JudgeRun) -> str:
+    """Who judges, each model with what else was set, and the other options."""
+    told = judge.options.get("models")
+    names = models_of(judge)
+    rest = {name: value for name, value in judge.options.items() if not (names and name == "models")}
+    if not names or not isinstance(told, list):
+        return f"{who_judges(judge)}, {_plain(rest) or 'no options'}"[:400]
+    settings = (
+        {k: v for k, v in one.items() if k not in ("provider", "model")}
+        for one in told
+        if isinstance(one, dict)
+    )
+    each = (f"{name} ({_plain(more)})" if more else name for name, more in zip(names, settings, strict=False))
+    return "; ".join(filter(None, (" and ".join(each), _plain(rest))))[:400]
+
+
+def _plain(value: object) -> str:
+    """In words: what belongs to one thing in commas, things in semicolons."""
+    if isinstance(value, Mapping):
+        nested = any(isinstance(one, (Mapping, list, tuple)) for one in value.values())
+        parts = (f"{str(name).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
+        return ("; " if nested else ", ").join(parts)
+    if isinstance(value, (list, tuple)):
+        return " and ".join(map(_plain, value)) or "none"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return str(value)
 
 
 def _floor(row: Row) -> str:

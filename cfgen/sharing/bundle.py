@@ -5,16 +5,15 @@ fingerprint, hashes of the cases. No pixel: who holds the benchmark has those, a
 """
 
 import json
-import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from cfgen import __version__
+from cfgen.core.environment import environment
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import explain, must_be_new, read_each, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_json
@@ -52,7 +51,6 @@ INDEX, PLANNER, JUDGE, PROBE = "bundle.json", "planner.json", "judge.json", "pro
 ANSWERS, VERDICTS = "answers.jsonl", "verdicts.jsonl"
 #: file -> whether every bundle has it
 FILES = {INDEX: True, PLANNER: True, JUDGE: True, PROBE: False, ANSWERS: True, VERDICTS: True}
-_PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic")
 #: (case, arm or judged pair, repeat)
 Key = tuple[str, str, int]
 R = TypeVar("R", bound=BaseModel)
@@ -206,7 +204,7 @@ def export_bundle(
         horizon_s=horizon_of(answers),
         scores=scores,
         wording=_wording(wording),
-        environment=_environment(),
+        environment=environment(),
         figures=Figures.of(verdicts, cases, blocks, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
     )
@@ -288,16 +286,6 @@ def _wording(rubric: Rubric) -> Wording:
         bounds_overall=bounds_overall(rubric),
         own=own,
     )
-
-
-def _environment() -> dict[str, str]:
-    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # another distribution of the same module
-            continue
-    return {**found, "cfgen": __version__}
 
 
 def _lines(records: Iterable[Stored]) -> bytes:

@@ -93,7 +93,8 @@ class Figures(Record):
         for name in dict.fromkeys((*shares, *others)):
             mine, other = shares.get(name), others.get(name)
             if mine is None or other is None or not mine.same(other):
-                return f"{name} {_words(other)}, but its verdicts give {_words(mine)}"
+                digits = 1 if _words(other) != _words(mine) else 12
+                return f"{name} {_words(other, digits)}, but its verdicts give {_words(mine, digits)}"
         return ""
 
     def _shares(self) -> dict[str, Share]:
@@ -101,7 +102,8 @@ class Figures(Record):
         return {**by_name, "above the floor": self.above, **self.controls}
 
 
-def _words(share: Share | None) -> str:
-    if share is None or share.value is None:
+def _words(share: Share | None, digits: int = 1) -> str:
+    if share is None or share.value is None or share.low is None or share.high is None:
         return "nothing"
-    return f"{100 * share.value:.1f}% of {share.n} cases"
+    value, low, high = (f"{100 * told:.{digits}f}" for told in (share.value, share.low, share.high))
+    return f"{value}% ({low} to {high}) of {share.n} cases"

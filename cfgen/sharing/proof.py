@@ -9,7 +9,8 @@ from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as Words
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
-from cfgen.sharing.bundle import Bundle, Key, Wording, benchmark_hash, horizon_of
+from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of
+from cfgen.sharing.consistent import wrong_models, wrong_probe, wrong_votes
 from cfgen.sharing.figures import Figures
 
 
@@ -65,7 +66,8 @@ def rubric_of(told: Wording) -> Rubric | None:
 
 def _same(rubric: Rubric, told: Wording) -> bool:
     words = {"tags": rubric.system("tags"), "json": rubric.system("json")}
-    return (rubric.id.hash, words, dict(rubric.schema)) == (told.hash, told.system, told.answer)
+    here = (rubric.id.name, rubric.id.version, rubric.id.hash, words, dict(rubric.schema))
+    return here == (told.name, told.version, told.hash, told.system, told.answer)
 
 
 def _wrong(bundle: Bundle) -> Iterator[str]:
@@ -76,12 +78,19 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
         yield f"names benchmark {index.benchmark[:19]}, but its cases give {benchmark_hash(hashes)[:19]}"
     if (run.planner, judge.judge) != (index.planner, index.judge):
         yield f"is of '{index.planner}' by '{index.judge}', but holds '{run.planner}' by '{judge.judge}'"
-    if judge.rubric_hash != index.wording.hash:
-        yield "the rubric is not the one that the judge names"
+    wording = (index.wording.name, index.wording.version, index.wording.hash)
+    if (judge.rubric, judge.rubric_version, judge.rubric_hash) != wording:
+        yield (
+            f"the rubric is not the one that the judge names: {_rubric(*wording)} in {INDEX}, "
+            f"{_rubric(judge.rubric, judge.rubric_version, judge.rubric_hash)} in {JUDGE}"
+        )
+    yield from wrong_models(judge)
     if (run.arms, run.floor or "mean") != (index.arms, index.floor):
         yield "arms or floor are not those that the planner was asked with"
     if bundle.probe and bundle.probe.judge != judge.judge:
         yield f"its probe is of judge '{bundle.probe.judge}', not of '{judge.judge}'"
+    if bundle.probe and (wrong := wrong_probe(bundle.probe)):
+        yield f"its probe contradicts itself: {wrong}"
     yield from _wrong_answers(bundle)
     yield from _wrong_verdicts(bundle)
     if abs(horizon_of(bundle.answers) - index.horizon_s) > 1e-9:
@@ -118,10 +127,13 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
         yield f"holds a verdict on {_words(min(strange))}, which is no question of it"
     if len(found) != len(bundle.verdicts):
         yield "holds two verdicts on one answer"
-    own = (judge.judge, judge.rubric_hash, bundle.run.planner)
+    own = (judge.judge, judge.rubric, judge.rubric_version, judge.rubric_hash, bundle.run.planner)
     for key, verdict in found.items():
-        if (verdict.judge, verdict.rubric_hash, verdict.planner) != own:
+        rubric = (verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
+        if (verdict.judge, *rubric, verdict.planner) != own:
             yield f"the verdict on {_words(key)} is not by this judge and rubric, or on another planner"
+        if wrong := wrong_votes(judge, verdict):
+            yield f"the verdict on {_words(key)} {wrong}"
         if verdict.fault or verdict.transient:
             yield f"the verdict on {_words(key)} is missing by what is no doing of the judge"
         pair = [answers.get((key[0], arm, key[2])) for arm in ("original", answer_in(key[1]))]
@@ -160,6 +172,10 @@ def _figures(bundle: Bundle) -> Figures:
 
 def _by_key(answers: tuple[Rollout, ...]) -> dict[Key, Rollout]:
     return {(one.case_id, one.arm, one.repeat): one for one in answers}
+
+
+def _rubric(name: str, version: str, told: str) -> str:
+    return f"{name} {version} ({told[:19]})"
 
 
 def _words(key: Key) -> str:

@@ -1,7 +1,12 @@
 """The paragraph for an appendix names what decided the figures."""
 
 import json
+import platform
+from importlib.metadata import version
 from pathlib import Path
+
+import numpy as np
+import PIL
 
 from cfgen import __version__
 from cfgen.report import report
@@ -21,7 +26,18 @@ def test_every_option_version_and_statistic_is_named(tmp_path: Path):
     assert "Judge offline (rubric" in said
     assert "control arms: null, nuisance" in said or "control arms: none" in said
     assert "McNemar's exact test with Holm's correction" in said
-    assert said.endswith(f"This report was made by cfgen {__version__}.")
+    assert f"This report was made by cfgen {__version__} with Python {platform.python_version()}, " in said
+    for package in (
+        f"OpenCV {version('opencv-python')}",
+        f"NumPy {np.__version__}",
+        f"Pillow {PIL.__version__}",
+    ):
+        assert package in said
+    assert said.endswith(f"on {platform.system()} {platform.machine()}.")
+    assert "network in the last build: not on record. Versions of Python, OpenCV" in said
+    tried = [*Store(tmp_path / "b").cases(), *Store(tmp_path / "b").rejections()]
+    assert f"Attempts at the {len(tried)} pairs tried: " in said
+    assert f"{sum(len(one.attempts) == 1 for one in tried)} took 1" in said
     text = (tmp_path / "r" / "report.md").read_text()
     assert "## Methods, for an appendix" in text
     assert all(paragraph in text for paragraph in said.split("\n\n"))

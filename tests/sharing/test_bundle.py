@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 import cfgen
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import canonical_json, hash_json
+from cfgen.judge.probe import probe
+from cfgen.judge.registry import create_judge
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing import sealed
 from cfgen.sharing.bundle import read_bundle
@@ -29,6 +32,17 @@ def bundle(done: Path) -> Path:
     assert (code, err) == (0, "")
     assert "no pixel" in said
     return out
+
+
+@pytest.fixture(scope="module")
+def probed(done: Path, bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its judge was tried on known answers, where it says 2 of everything."""
+    judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
+    folder = tmp_path_factory.mktemp("probed")
+    shutil.copytree(done, folder / "bench", symlinks=True)
+    probe(folder / "bench", judge, quiet=True)
+    cfgen.export_bundle(folder / "bench", folder / "bundle", planner="reactive", judge="scripted")
+    return folder / "bundle"
 
 
 def test_it_holds_what_rescoring_and_ranking_take_and_no_pixel(done: Path, bundle: Path):
@@ -118,6 +132,36 @@ FORGED = {
         record(lambda r: r["figures"]["above"].update(value=1.0)),
         "but its verdicts give",
     ),
+    "another interval": (
+        bundles.INDEX,
+        record(lambda r: r["figures"]["rates"]["overall"].update(low=0.9999)),
+        r"overall 100.0% \(100.0 to 100.0\) of 2 cases, but its verdicts give 100.0% \(",
+    ),
+    "a wording's version": (
+        bundles.INDEX,
+        record(lambda r: r["wording"].update(version="3")),
+        "the rubric is not the one that the judge names: cfgen 3 .* cfgen 2 ",
+    ),
+    "a verdict's version": (
+        bundles.VERDICTS,
+        lines(lambda r: r[0].update(rubric_version="3")),
+        "not by this judge and rubric",
+    ),
+    "a judge of models without models": (
+        bundles.JUDGE,
+        record(lambda r: r.update(options={})),
+        "its options tell of none",
+    ),
+    "another model in the options": (
+        bundles.JUDGE,
+        record(lambda r: r["options"]["models"][0].update(model="gemini-3-pro")),
+        "but its options say model 'gemini-3-pro'",
+    ),
+    "another model in the options and the spec": (
+        bundles.JUDGE,
+        record(lambda r: (r["options"]["models"][0].update(model="g"), r.update(spec="scripted g"))),
+        "is by model 'scripted', but the judge's options say g",
+    ),
     "no record": (bundles.ANSWERS, lambda _: b"[[[[[[\n", "expected a record"),
     "numbers that are none": (bundles.PLANNER, lambda c: c.replace(b'"seed":0', b'"seed":NaN'), "is none"),
     "a name that leaves the folder": (
@@ -150,6 +194,56 @@ def test_scores_that_the_judges_own_reply_does_not_say_are_refused(bundle: Path,
     better = forged(changed, tmp_path / "two", bundles.INDEX, record(lambda r: r.update(figures=right)))
     with pytest.raises(InputError, match="its own reply reads scored 2/2/2"):
         prove(read_bundle(better))
+
+
+@pytest.mark.parametrize(
+    "without",
+    [lambda r: r.update(votes=[]), lambda r: [v.update(raw="") for v in r["votes"]]],
+    ids=["no votes", "empty replies"],
+)
+def test_a_verdict_of_a_model_without_its_reply_is_refused(without, bundle: Path, tmp_path: Path):
+    """Else scores could be changed, and figures with them, and nothing would give it away."""
+
+    def change(records: list[dict]) -> None:
+        _twos(records)
+        without(next(r for r in records if r["arm"] == "sham_null"))
+
+    changed = forged(bundle, tmp_path / "one", bundles.VERDICTS, lines(change))
+    right = json.loads(canonical_json(_figures(read_bundle(changed))))
+    better = forged(changed, tmp_path / "two", bundles.INDEX, record(lambda r: r.update(figures=right)))
+    with pytest.raises(InputError, match=r"sham_null of case \w.* a reply of its model is missing"):
+        prove(read_bundle(better))
+
+
+def _of_all(probe: dict) -> None:
+    probe.update(n=2000, cases=66)
+
+
+def _all_right(probe: dict) -> None:
+    probe.update(accuracy=dict.fromkeys(probe["accuracy"], 1.0))
+
+
+def _one_kind_right(probe: dict) -> None:
+    kind = probe["kinds"]["ignores"]
+    kind["right"] = dict.fromkeys(kind["right"], kind["n"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_of_all, "n 2000, but its kinds and misses give"),
+        (_all_right, "accuracy 1.0 for reasoning, but its kinds give"),
+        (_one_kind_right, "right 2 for reasoning of 'ignores', but its misses give 0"),
+        (lambda p: p.update(misses=[]), "right 0 for .* but its misses give 2"),
+        (lambda p: p.update(fewest_kinds=99), "fewest_kinds 99, but its kinds allow at most"),
+    ],
+)
+def test_known_answers_whose_totals_do_not_follow_are_refused(
+    change, words: str, probed: Path, tmp_path: Path
+):
+    prove(read_bundle(probed))
+    with pytest.raises(InputError, match=f"its probe contradicts itself: {words}"):
+        prove(read_bundle(forged(probed, tmp_path / "forged", bundles.PROBE, record(change))))
 
 
 def _archive(path: Path, entries: list[tuple[str, bytes]]) -> Path:

@@ -5,14 +5,18 @@ import json
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import cfgen
 from cfgen.core.errors import InputError
+from cfgen.judge.probe import probe
+from cfgen.judge.registry import create_judge
 from cfgen.leaderboard.board import BUNDLE, ENTRY, Board
 from cfgen.leaderboard.page import write_site
+from cfgen.leaderboard.words import known_answers
 from cfgen.sharing import bundle as bundles
 from tests.benches import run
 from tests.sharing.results import forged, lines, record, reply, scored
@@ -58,10 +62,33 @@ def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
     assert index.count("<table>") == 2
     assert index.count("self-reported</span></td>") == 3
     assert "not to be compared" in index
-    assert re.search(r"<td>\+0\.0 \(-[\d.]+ to \+[\d.]+\)</td><td>100\.0 ", index)
+    row = (
+        r"</a></th><td class=lead>\+0\.0 \(-[\d.]+ to \+[\d.]+\)</td><td class=word><span .*?</td><td>100\.0 "
+    )
+    assert re.search(row, index), "the points stand first, in sight at any width"
+    assert index.count("scroll it sideways") == 2
+    assert re.search(r"<dd>scripted \(replies sha256:\w+\); votes 1</dd>", index)
+    assert "{&#x27;" not in index
+    assert "judged by scripted<" in index
     rows = list(csv.reader((tmp_path / "site" / "leaderboard.csv").open()))
     assert len(rows) == 4
     assert not list((tmp_path / "site" / "entries").glob("*.cfgen-bundle")), "answers stay unless wanted"
+
+
+def test_known_answers_are_marked_as_the_submitters_word(done: Path, tmp_path: Path):
+    shutil.copytree(done, tmp_path / "bench", symlinks=True)
+    judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
+    probe(tmp_path / "bench", judge, ["ignores"], quiet=True)
+    cfgen.export_bundle(tmp_path / "bench", tmp_path / "bundle", planner="reactive", judge="scripted")
+    board = Board(tmp_path / "board", create=True)
+    board.add(tmp_path / "bundle")
+    code, said, _ = run("leaderboard", "page", board.root, "--out", tmp_path / "site")
+    assert (code, said.endswith("1 entry in 1 table\n")) == (0, True)
+    told = "told by the submitter: tried on too little to count as tested: right in 0/0/0% of 2 known answers"
+    assert told in (tmp_path / "site" / "index.html").read_text()
+    (row,) = board.rows()
+    ours = replace(row, entry=row.entry.model_copy(update={"kind": "rerun"}))
+    assert known_answers(ours).startswith("tried on too little")
 
 
 def test_the_same_twice_is_said_and_stands_once(board: Path, benches: Path):
@@ -120,6 +147,19 @@ def test_what_does_not_verify_is_not_added(board: Path, benches: Path, tmp_path:
     assert len(Board(board).names()) == 3
 
 
+def test_an_entry_can_be_taken_out_though_it_is_damaged(board: Path):
+    first, *others = Board(board).names()
+    (board / "entries" / first / BUNDLE).write_bytes(b"")
+    code, said, _ = run("leaderboard", "remove", board, first)
+    assert (code, said) == (0, f"{first}: removed; 2 entries are left\n")
+    assert run("leaderboard", "check", board)[:2] == (0, "2 of 2 entries verify\n")
+    for name in (first, "../entries", ""):
+        code, _, err = run("leaderboard", "remove", board, name)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "expected one of" in err
+    assert Board(board).names() == others
+
+
 def test_what_a_bundle_says_is_text_on_every_page(benches: Path, tmp_path: Path):
     def nasty(run_: dict) -> None:
         run_.update(spec=NASTY, sight=[NASTY], fingerprint={NASTY: NASTY})
@@ -146,11 +186,13 @@ def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     replies.write_text(json.dumps({"default": reply(0, 0, 0)}))
     judge = ("--judge", "scripted", "--judge-option", f"file={replies}", "--quiet")
     names = [n for n in Board(board).names() if not n.startswith("cruise")]
-    code, said, _ = run(
+    code, said, err = run(
         "leaderboard", "rejudge", board, benches / "one", "--entries", ",".join(names), *judge
     )
     assert code == 0, said
     assert said.count("added, rejudged") == 2
+    assert err.count("has not been tested on known answers") == 1
+    assert f"cfgen judge probe {benches / 'one'} " in err, "a folder that is still there"
     rows = [row for row in Board(board).rows() if row.entry.kind == "rejudged"]
     assert {row.proof.figures.rates["overall"].value for row in rows} == {0.0}
     assert all(row.entry.of for row in rows)

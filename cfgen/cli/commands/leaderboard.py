@@ -38,6 +38,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     check.add_argument("board", type=Path)
     check.set_defaults(func=_check)
 
+    remove = kinds.add_parser("remove", help="take an entry out")
+    remove.add_argument("board", type=Path)
+    remove.add_argument("entry", help="as 'cfgen leaderboard add' and the site's addresses name it")
+    remove.set_defaults(func=_remove)
+
     page = kinds.add_parser("page", help="write the site")
     page.add_argument("board", type=Path)
     page.add_argument("--out", type=Path, required=True, metavar="DIR", help="new folder, or an earlier site")
@@ -112,12 +117,28 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
+def _remove(arguments: argparse.Namespace) -> int:
+    import cfgen
+
+    board = cfgen.open_board(arguments.board)
+    board.remove(arguments.entry)
+    left = len(board.names())
+    print(f"{arguments.entry}: removed; {_count(left, 'entry is', 'entries are')} left")
+    return 0
+
+
 def _page(arguments: argparse.Namespace) -> int:
     import cfgen
 
     made = cfgen.write_leaderboard(arguments.board, arguments.out, bundles=arguments.bundles)
-    print(f"{made.out}/index.html: {made.rows} entries in {made.tables} tables")
+    print(
+        f"{made.out}/index.html: {_count(made.rows, 'entry', 'entries')} in {_count(made.tables, 'table', 'tables')}"
+    )
     return 0
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
 
 
 def _rejudge(arguments: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cfgen import __version__
+from cfgen.core.environment import environment
 from cfgen.core.files import read_each
 from cfgen.records import JudgeRun
 from cfgen.report_page.basis import judge_words
@@ -13,6 +14,14 @@ from cfgen.report_page.section import Section
 
 #: of a hash, as it is told here
 _SHORT = 12
+_NAMES = {
+    "python": "Python",
+    "numpy": "NumPy",
+    "scipy": "SciPy",
+    "opencv-python": "OpenCV",
+    "pillow": "Pillow",
+    "pydantic": "Pydantic",
+}
 _STATISTICS = (
     "Rates have Wilson's 95% intervals; differences have Wilson's of both sides joined by their correlation (Newcombe "
     "1998, method 10; Zou and Donner 2008), with variances between blocks of cases ({blocks}) and Student's t for few "
@@ -29,7 +38,7 @@ def methods_section(data: ReportData) -> Section:
         *(_planner(data, planner) for planner in data.planners),
         *_judges(data),
         _STATISTICS.format(blocks=data.blocks[1]),
-        f"This report was made by cfgen {__version__}.",
+        _here(),
     )
     return Section(
         id="methods",
@@ -67,8 +76,31 @@ def _benchmark(data: ReportData) -> str:
         f"{made.decel_band[0]:g} to {made.decel_band[1]:g} m/s^2; control arms: {', '.join(made.controls) or 'none'}; "
         f"other distances: {', '.join(f'{d:g}' for d in made.distances) or 'none'}; "
         f"{_told({k: v for k, v in options.items() if v})}."
+        f" {_building(data)}"
         f"{f' Faces and plates were blurred in the frames of {blurred} cases.' if blurred else ''}"
     )
+
+
+def _building(data: ReportData) -> str:
+    """Of the build, what is on record besides its options: the network and the tries that it took."""
+    report = data.store.build_report()
+    tried = [one.attempts for one in data.cases] + [one.attempts for one in data.rejections]
+    tries = Counter(len(attempts) for attempts in tried if attempts)
+    attempts = ", ".join(f"{count} took {n}" for n, count in sorted(tries.items())) or "not on record"
+    network = "not on record" if report is None else report.network or "everything could be reached"
+    return (
+        f"Attempts at the {len(tried)} pairs tried: {attempts}; network in the last build: "
+        f"{network}. Versions of Python, OpenCV, NumPy and Pillow in the build are not on record."
+    )
+
+
+def _here() -> str:
+    found = environment()
+    system = found.pop("system")
+    said = ", ".join(
+        f"{_NAMES.get(name, name)} {version}" for name, version in found.items() if name != "cfgen"
+    )
+    return f"This report was made by cfgen {__version__} with {said}, on {system}."
 
 
 def _planner(data: ReportData, planner: str) -> str:
@@ -97,7 +129,8 @@ def _judges(data: ReportData) -> Iterable[str]:
         words = f"J{judge_words(data, judge)[1:]}"
         if run := runs.get(judge):
             words += (
-                f"; given as '{run.spec}', wording {_short(run.rubric_hash)}, options {_told(run.options)}"
+                f"; given as '{run.spec}', wording {_short(run.rubric_hash)}, options {_told(run.options)}, "
+                f"network: {_all(run.network)}"
             )
         calibrated = (
             "calibrated against people" if judge in data.calibrations else "not calibrated against people"

@@ -1,0 +1,125 @@
+"""What a judge's records tell of themselves, held against each other: its models, its votes, its known answers."""
+
+from collections.abc import Iterator
+from math import isclose
+
+from cfgen.judge.registry import JUDGES
+from cfgen.records import DIMENSIONS, Dimension, JudgeRun, ProbeMiss, ProbeRun, Verdict
+from cfgen.records.trust import FREE
+
+_USABLE = ("scored", "unknown")
+
+
+def models_of(judge: JudgeRun) -> tuple[str, ...]:
+    """The models that its options tell of, in words; () where it asks none."""
+    return tuple(
+        " ".join(str(one[name]) for name in ("provider", "model") if name in one) or "unnamed"
+        for one in _models(judge)
+    )
+
+
+def _models(judge: JudgeRun) -> list[dict[str, object]]:
+    told = judge.options.get("models")
+    return [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+
+
+def _asks_models(judge: JudgeRun) -> bool:
+    kind = judge.spec.split(" ")[0]
+    return "models" in judge.options or kind == "panel" or JUDGES.adapts(kind)
+
+
+def _names(judge: JudgeRun) -> list[str]:
+    """By which votes call the models; [] where one of them is not told by name."""
+    names = [str(one.get("model", "")) for one in _models(judge)]
+    return names if all(names) else []
+
+
+def wrong_models(judge: JudgeRun) -> Iterator[str]:
+    """Where what the judge was given as and the models of its options are not the same."""
+    if not _asks_models(judge):
+        return
+    if not _models(judge):
+        yield f"its judge '{judge.spec[:80]}' asks models, but its options tell of none"
+    names = _names(judge)
+    if len(names) == 1 and judge.spec != "panel" and not judge.spec.endswith(f" {names[0]}"):
+        yield f"its judge is given as '{judge.spec[:80]}', but its options say model '{names[0][:80]}'"
+
+
+def wrong_votes(judge: JudgeRun, verdict: Verdict) -> str:
+    """Why a verdict cannot be what this judge's models replied; "" where it can."""
+    if not _asks_models(judge) or verdict.status in ("failed", "planner_failed"):
+        return ""
+    counted = [vote for vote in verdict.votes if vote.status in _USABLE]
+    if not counted or not all(vote.raw for vote in counted):
+        return f"says {verdict.status}, but a reply of its model is missing: it cannot be read again"
+    names = _names(judge)
+    if strange := next((vote.model for vote in verdict.votes if names and vote.model not in names), ""):
+        return f"is by model '{strange[:80]}', but the judge's options say {', '.join(names)[:80]}"
+    return ""
+
+
+# --- known answers ----------------------------------------------------------------------------------------
+
+
+def wrong_probe(probe: ProbeRun) -> str:
+    """The first total that does not follow from the probe's own kinds and misses; "" where all do."""
+    return next(_wrong_probe(probe), "")
+
+
+def _wrong_probe(probe: ProbeRun) -> Iterator[str]:
+    kinds = probe.kinds
+    scripted = {name: kind for name, kind in kinds.items() if not name.startswith(FREE)}
+    free = sum(kind.n for name, kind in kinds.items() if name.startswith(FREE))
+    for name, told, found in (
+        ("n", probe.n, sum(kind.n for kind in kinds.values())),
+        ("free", probe.free, free),
+        ("failed", probe.failed, sum(miss.status not in _USABLE for miss in probe.misses)),
+        *(("cases", probe.cases, kind.n + sum(kind.left_out.values())) for kind in scripted.values()),
+    ):
+        if told != found:
+            yield f"{name} {told}, but its kinds and misses give {found}"
+    asked = sum(kind.n for kind in scripted.values())
+    most = min(asked // probe.cases, sum(kind.n > 0 for kind in scripted.values())) if probe.cases else 0
+    if not 0 <= probe.fewest_kinds <= most:
+        yield f"fewest_kinds {probe.fewest_kinds}, but its kinds allow at most {most}"
+    if not max(probe.as_ruled, probe.as_labelled) <= probe.contradicted <= free:
+        yield f"contradicted {probe.contradicted} of {free} free answers"
+    if strange := next((miss.kind for miss in probe.misses if miss.kind not in kinds), ""):
+        yield f"a miss of kind '{strange[:60]}', which was not asked"
+    for name in kinds:
+        yield from _wrong_kind(probe, name)
+    for dimension in DIMENSIONS:
+        yield from _wrong_accuracy(probe, dimension)
+
+
+def _wrong_kind(probe: ProbeRun, name: str) -> Iterator[str]:
+    kind = probe.kinds[name]
+    misses = [miss for miss in probe.misses if miss.kind == name]
+    for i, d in enumerate(DIMENSIONS):
+        wrong = sum(_miss(miss, i) for miss in misses)
+        false = sum(m.found[i] == 2 != m.expected[i] for m in misses)
+        missed = sum(_miss(m, i) and m.expected[i] == 2 for m in misses)
+        counted = {"right": kind.right, "false_two": kind.false_two, "missed_two": kind.missed_two}
+        unjudged = kind.unjudged.get(d, 0)
+        due = {"right": kind.n - wrong - unjudged, "false_two": false, "missed_two": missed}
+        for what, by_dimension in counted.items():
+            if by_dimension.get(d, 0) != due[what]:
+                yield f"{what} {by_dimension.get(d, 0)} for {d} of '{name}', but its misses give {due[what]}"
+        if not 0 <= unjudged <= kind.n or not missed <= kind.due_two.get(d, 0) <= kind.n:
+            yield f"more counts for {d} of '{name}' than its {kind.n} answers"
+
+
+def _miss(miss: ProbeMiss, index: int) -> bool:
+    """Whether this dimension of it was judged, and wrongly."""
+    if miss.status == "scored" and miss.found[index] is None:
+        return False  # left out
+    return miss.status not in _USABLE or miss.found[index] != miss.expected[index]
+
+
+def _wrong_accuracy(probe: ProbeRun, dimension: Dimension) -> Iterator[str]:
+    judged = max(probe.n, 1) - sum(kind.unjudged.get(dimension, 0) for kind in probe.kinds.values())
+    right = sum(kind.right.get(dimension, 0) for kind in probe.kinds.values())
+    told = probe.accuracy.get(dimension)
+    due = right / judged if judged else None
+    if (told is None) != (due is None) or (told is not None and due is not None and not isclose(told, due)):
+        yield f"accuracy {told} for {dimension}, but its kinds give {due}"
