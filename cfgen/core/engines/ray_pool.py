@@ -2,9 +2,6 @@
 
 import contextlib
 import os
-import signal
-import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -93,8 +90,6 @@ class Ray:
         if address not in ("", "auto", "local"):
             current().require(host_of(address if "://" in address else f"ray://{address}"), "engine 'ray'")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent that nobody asked for
-        _reach(address)
-        hears = signal.getsignal(signal.SIGTERM)
         try:
             ray.init(
                 address=address or None, log_to_driver=False, logging_level="error", configure_logging=True
@@ -105,29 +100,10 @@ class Ray:
                 f"engine 'ray': no cluster at {where} ({_short(error)}); start one with: ray start --head, and give "
                 "its address by RAY_ADDRESS or --engine-option address=HOST:PORT"
             ) from error
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, hears)  # Ray's own would end this process without a word
         try:
             yield
         finally:
             ray.shutdown()
-
-
-def _reach(address: str) -> None:
-    """
-    Raises:
-        CfgenError: nobody listens at HOST:PORT; Ray itself would try for minutes.
-    """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not (host and port.isdigit()):
-        return
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-    except OSError as error:
-        raise CfgenError(
-            f"engine 'ray': nobody listens at {address} ({error.strerror or error}); start a cluster with: ray start "
-            "--head, and give its address by RAY_ADDRESS or --engine-option address=HOST:PORT"
-        ) from error
 
 
 @dataclass(eq=False)
