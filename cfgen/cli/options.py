@@ -96,6 +96,9 @@ class Readdressed(io.TextIOBase):
     def isatty(self) -> bool:
         return self._stream.isatty()
 
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
 
 def add_allowed_licences(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(

@@ -58,7 +58,7 @@ def working_copy(place: str | os.PathLike[str], everything: bool = True) -> Path
         StoreError: it cannot be reached or read.
     """
     url = url_of(place)
-    if not url:
+    if not url or _leaves(url.split("://", 1)[1]):
         raise InputError(f"{place}: expected an address such as s3://bucket/folder")
     system = _system(url)
     key = hashlib.sha256(f"{url} {system.to_json()} {_endpoint()}".encode()).hexdigest()[:16]
@@ -105,6 +105,11 @@ def _system(url: str) -> Any:
         raise InputError(
             f"{url}: needs a package that is not here ({error}); install it beside cfgen"
         ) from None
+
+
+def _leaves(name: str) -> bool:
+    """Whether a file of that name could be written outside the folder that it is relative to."""
+    return name.startswith("/") or ".." in name.split("/")
 
 
 class Bucket:
@@ -170,7 +175,13 @@ class Bucket:
     def _listing(self, root: str) -> dict[str, dict[str, Any]]:
         with self._told("read"):
             found = self._found(root)
-        return {name[len(self._root) + 1 :]: info for name, info in found.items()}
+        files = {name[len(self._root) + 1 :]: info for name, info in found.items()}
+        files = {
+            name: info for name, info in files.items() if name and not name.endswith("/")
+        }  # folders' marks
+        if outside := next((name for name in files if _leaves(name)), None):
+            raise StoreError(f"{self.url}: holds '{outside[:80]}', which lies outside it; remove that object")
+        return files
 
     def _found(self, root: str, **narrow: str) -> dict[str, dict[str, Any]]:
         """Nothing where there is no such folder."""

@@ -219,6 +219,22 @@ def test_what_one_machine_takes_away_is_gone_on_the_other(stored: str, machine, 
     assert not Store(working_copy(url)).has_case(case_id)
 
 
+def test_names_that_lead_out_of_the_working_copy_are_refused_and_marks_of_folders_passed_over(
+    machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    bucket = Bucket("s3://bucket/odd/bench", tmp_path / "copy" / "bench")
+    root = "bucket/odd/bench"
+    monkeypatch.setattr(Bucket, "_found", lambda *_: {f"{root}/": {}, f"{root}/cases/": {}})
+    bucket.pull()
+    for name in ("../../out", "cases/../../out", "/out"):
+        monkeypatch.setattr(Bucket, "_found", lambda *_, name=name: {f"{root}/{name}": {}})
+        with pytest.raises(StoreError, match="lies outside it"):
+            bucket.pull()
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="expected an address"):
+        working_copy("s3://bucket/..")
+
+
 def test_an_address_is_told_from_a_path_and_what_cannot_be_reached_is_one_line(machine, tmp_path: Path):
     assert is_url("s3://bucket/bench")
     assert is_url(Path("s3://bucket/bench"))
