@@ -1,22 +1,19 @@
-"""The tags of every scene below a folder, kept beside them so that 200,000 scenes answer in seconds."""
+"""The tags of every scene below a folder, kept in the user's cache folder so that 200,000 scenes answer in seconds."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import write_bytes
+from cfgen.core.kept import learn_changed
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
 from cfgen.scenes.seen_tags import SeenTags
 from cfgen.scenes.tags import Tags, tags_of
 
-#: Hidden, so that it is taken for no scene. It may be deleted at any time.
-INDEX_FILE = ".cfgen-tags.jsonl"
-_VERSION = 1
-#: Fewer scenes are read faster than looked up.
-_WORTH_IT = 500
+#: Changes with what is told of a scene.
+_KIND = "tags 1"
 
 
 @dataclass(frozen=True)
@@ -41,20 +38,15 @@ def tagged_scenes(folder: Path) -> list[Tagged]:
     """
     if not folder.is_dir():
         find_scenes(folder)  # says what is wrong
-    kept = _read(folder / INDEX_FILE)
-    rows: dict[str, list[object]] = {}
-    for name, stamp in _found(str(folder)):
-        row = kept.get(name)
-        rows[name] = row if row and row[0] == stamp else [stamp, *_look(folder / name)]
-    if not rows:
+
+    def learn(names: Sequence[str]) -> Iterator[tuple[Tags, str]]:
+        return (_look(folder / name) for name in names)
+
+    told = learn_changed(folder, _KIND, _found(str(folder)), learn)
+    if not told:
         find_scenes(folder)
-    if rows != kept and len(rows) >= _WORTH_IT:
-        _write(folder / INDEX_FILE, rows)
     seen = SeenTags.read(folder)
-    return [
-        Tagged(folder, name, seen.of(name) | row[1], str(row[2]))  # type: ignore[operator]
-        for name, row in sorted(rows.items())
-    ]
+    return [Tagged(folder, name, seen.of(name) | tags, wrong) for name, (tags, wrong) in sorted(told.items())]
 
 
 def _found(root: str, below: str = "") -> Iterator[tuple[str, str]]:
@@ -85,26 +77,6 @@ def _look(folder: Path) -> tuple[Tags, str]:
             {},
             f"{path}: cannot be read for its tags ({type(error).__name__}: {error}); try cfgen scenes check",
         )
-
-
-def _read(path: Path) -> dict[str, list[object]]:
-    """An index that is damaged, or of another version, is made anew."""
-    try:
-        first, *lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-        if json.loads(first) != {"cfgen_tags": _VERSION}:
-            return {}
-        return {name: row for name, *row in json.loads(f"[{','.join(lines)}]")}
-    except (OSError, ValueError, TypeError):
-        return {}
-
-
-def _write(path: Path, rows: dict[str, list[object]]) -> None:
-    lines = [json.dumps({"cfgen_tags": _VERSION})]
-    lines += [json.dumps([name, *row], ensure_ascii=False) for name, row in rows.items()]
-    try:
-        write_bytes(path, ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape"))
-    except OSError:
-        return  # a folder that may not be written to is read anew each time
 
 
 def values_of(scenes: list[Tagged], name: str, at_most: int = 8) -> list[str]:

@@ -8,8 +8,9 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
+from cfgen.scenes import index
 from cfgen.scenes.condition import condition
-from cfgen.scenes.index import INDEX_FILE, tagged_scenes
+from cfgen.scenes.index import tagged_scenes
 from cfgen.scenes.sampling import draw, matching
 from cfgen.scenes.tags import tags_of
 
@@ -82,7 +83,7 @@ def test_tags_of_a_scene():
 
 
 @pytest.fixture
-def many(tmp_path):
+def many(tmp_path, monkeypatch):
     """600 scenes: 100 at night, of which 30 at junctions; 50 of the 500 by day at junctions."""
     for i in range(600):
         night = i < 100
@@ -91,23 +92,27 @@ def many(tmp_path):
         folder = tmp_path / f"d{i // 100}" / f"s{i}"
         folder.mkdir(parents=True)
         (folder / "scene.json").write_text(json.dumps(content | {"road": "junction" if junction else "lane"}))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / ".cache"))
     return tmp_path
 
 
-def test_an_index_is_kept_and_follows_changes(many):
+def test_an_index_is_kept_and_follows_changes(many, monkeypatch):
     scenes, matched = matching(many, "light=night and road=junction")
     assert (len(scenes), len(matched)) == (600, 30)
-    assert (many / INDEX_FILE).is_file()
+    (kept,) = (many / ".cache" / "cfgen" / "index").iterdir()
+    read, look = [], index._look
+    monkeypatch.setattr(index, "_look", lambda folder: read.append(folder.name) or look(folder))
     path = many / "d0" / "s0" / "scene.json"
     path.write_text(path.read_text().replace("night", "dusk"))
     os.utime(path, (time.time() + 5, time.time() + 5))
     (many / "d5" / "s599" / "scene.json").write_text("{")
     (many / "d5" / "s598" / "scene.json").unlink()
     found = {scene.name: scene for scene in tagged_scenes(many)}
+    assert sorted(read) == ["s0", "s599"]
     assert len(found) == 599
     assert found["d0/s0"].tags["light"] == "dusk"
     assert "d5/s599/scene.json: cannot be read" in found["d5/s599"].wrong
-    (many / INDEX_FILE).write_text("damaged")
+    kept.write_text("damaged")
     assert len(matching(many, "light=night")[1]) == 99
 
 
