@@ -11,6 +11,8 @@ from cfgen.perception.camera_fit import CameraFit
 TOLD, DOUBTS, SEEN_BY, THINGS_SOUGHT = "camera_from", "doubts", "seen_by", "things_sought"
 #: That of what its frames say of the camera and no road vehicle's has, in words.
 UNBELIEVED = "unbelieved"
+#: That of how far apart heights are that two of its witnesses tell, in words.
+APART = "heights_apart"
 #: What a value of a camera comes from that nobody gave and nothing shows.
 GUESS = "guess"
 #: Most relative standard error of the size of what is drawn; the distance, m, at which every scene must keep to it.
@@ -64,10 +66,11 @@ def why_unsure(extra: Mapping[str, Any]) -> str:
         return f"{GUESSED}: {wrong}; {_ADVICE} --option yaw_deg=..."
     if not isinstance(told, Mapping) or (error := scale_error(told, NEAR_M)) <= MOST:
         return ""
+    apart = f"; {told[APART]}" if isinstance(told.get(APART), str) else ""
     tried = told.get(SEEN_BY) == "twinlitenet" and told.get(THINGS_SOUGHT) is True
     return (
         f"{GUESSED}: what is drawn {NEAR_M:g} m away may be off by {error:.0%} in size (at most "
-        f"{MOST:.0%}); {_ADVICE}{'' if tried else _SEES_MORE}"
+        f"{MOST:.0%}{apart}); {_ADVICE}{'' if tried else _SEES_MORE}"
     )
 
 

@@ -9,8 +9,8 @@ that is the error of (angle below the horizon) / height, whatever the lens.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 import numpy as np
 
@@ -69,6 +69,16 @@ class CameraFit:
         """Standard error, rad."""
         return math.sqrt(self.spread[0, 0])
 
+    @property
+    def height_error(self) -> float:
+        """Standard error, m."""
+        return math.sqrt(self.spread[1, 1])
+
+    def doubted(self, share: float) -> Self:
+        """With a height that may be off by that share more."""
+        more = np.array([[0.0, 0.0], [0.0, (share * self.height) ** 2]])
+        return replace(self, spread=self.spread + more)
+
     def scale_error(self, distance: float) -> float:
         """Relative standard error of the size of what is drawn ``distance`` m away."""
         way = np.array([distance / self.height, -1 / self.height])
@@ -92,7 +102,7 @@ def fit_camera(
     pitches = _grid(usual["pitch"], _PITCHES, -math.inf)
     heights = _grid(usual["height"], 3 if known else _HEIGHTS, _LOWEST)
     pitch, height = pitches[:, None], heights[None]
-    seen = [sight for shown in things for sight in sights(camera, shown)]
+    seen = [sight for shown in things for sight in sights(camera, shown, pitch_known=False)]
     told = {clue.by: np.zeros((len(pitches), len(heights))) for clue in clues}
     for one in seen:
         below = height / one.distance_m

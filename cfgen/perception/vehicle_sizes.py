@@ -24,6 +24,8 @@ _ASPECT, _UPRIGHT = (0.85, 1.75), 1.7
 _DISAGREE = 0.35
 #: Smallest box side, and how far its edges are off, px.
 _SMALLEST_PX, _EDGE_PX = 12.0, 1.5
+#: Rad below the horizon at which a foot stands at least.
+_LEAST_BELOW = 1e-4
 #: Things up to so many times as far below the horizon stand near each other.
 NEARBY = 1.6
 #: Share of a box's width over which a nearer one hides its foot.
@@ -47,14 +49,18 @@ class Sight:
     ratio: float
 
 
-def sights(camera: Camera, things: Sequence[Thing]) -> list[Sight]:
-    """What cars and people whose foot is in view say; those at the frame's edge or behind others are left out."""
+def sights(camera: Camera, things: Sequence[Thing], pitch_known: bool = True) -> list[Sight]:
+    """What cars and people whose foot is in view say; those at the frame's edge or behind others are left out.
+
+    Args:
+        pitch_known: leave out what stands above the camera's horizon; where that is to be found, nothing is above it.
+    """
     found = []
     for thing in things:
         if thing.kind not in ("car", "person") or not _whole(camera, thing, things):
             continue
         seen = _sight(camera, thing)
-        if seen is not None:
+        if seen is not None and (seen.below > _LEAST_BELOW or not pitch_known):
             found.append(seen)
     return found
 
@@ -87,7 +93,7 @@ def _sight(camera: Camera, thing: Thing) -> Sight | None:
     down = -ahead[:, 2] / flat
     left, right = (ahead[:2, 1] / ahead[:2, 0]).tolist()
     wide, tall, below = left - right, float(down[3] - down[2]), float(down[3])
-    if below <= 1e-4 or tall <= 0 or wide <= 0:
+    if tall <= 0 or wide <= 0:
         return None
     told = _person(wide, tall) if thing.kind == "person" else _car(left, right, tall)
     if told is None:

@@ -1,6 +1,7 @@
 """What a still tells of its camera: EXIF data written with Pillow, and cars drawn at known places."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,26 @@ def test_what_weak_clues_have_moved_is_not_called_a_guess():
     assert told["values"]["camera_height_m"] != pytest.approx(1.4, abs=0.014)
     assert "weighed from weak clues, none of which decides: height 1." in in_words(told)
     assert "height" not in in_words(told).partition("guessed:")[2].partition(";")[0]
+
+
+@pytest.mark.parametrize(("lines_m", "refused"), [(1.6, False), (2.6, True)])
+def test_lane_lines_that_the_cars_contradict_leave_the_size_in_doubt(monkeypatch, lines_m, refused):
+    """Rails or bays taken for the own lane: four cars tell 1.5 m."""
+    lines = FrameCamera(1.0, 0.0, 342.0, 3.5, lines_m, 0.1, lines=3, confidence=0.96)
+    monkeypatch.setattr(guess, "typical", lambda each: lines)
+    told = found(seen(*PLACES)).told
+    why = f"lane lines say a height of {lines_m:.2f} m, the sizes of things 1."
+    assert (why in why_unsure({TOLD: told}), why in in_words(told)) == (refused, refused)
+    assert (told["confidence"] < 0.6) == refused
+    assert why_unsure({TOLD: found(seen(*PLACES), camera_height_m=1.5).told}) == ""
+
+
+def test_cars_count_where_the_horizon_lies_far_above_the_middle():
+    """As on many a dash camera: what is far off stands above the middle, where the search begins."""
+    low = tuple(replace(car, box=tuple(np.add(car.box, (0, -80, 0, -80)))) for car in seen(*PLACES))
+    told = found(low).told
+    assert told["sizes"] == 4
+    assert told["values"]["horizon_row"] == pytest.approx(342 - 80, abs=12)
 
 
 class Road(Eyes):

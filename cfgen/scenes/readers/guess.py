@@ -13,12 +13,20 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import GUESS, SEEN_BY, THINGS_SOUGHT, UNBELIEVED, doubts, in_doubt
+from cfgen.perception.camera_doubt import (
+    APART,
+    GUESS,
+    SEEN_BY,
+    THINGS_SOUGHT,
+    UNBELIEVED,
+    doubts,
+    in_doubt,
+)
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, frame_camera, typical
 from cfgen.perception.no_road import road_end
 from cfgen.perception.protocol import Frame, Perceiver
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Camera
 from cfgen.scenes.format import CameraBlock
 
@@ -48,6 +56,8 @@ _ABOVE_END, _END_ERROR, _HIDDEN_END = 0.05, 0.03, 0.25
 _MOVED = 0.01
 #: How far the ground far off tilts against that under the camera, rad.
 _TILT = 0.012
+#: Lane lines and sizes of things disagree that tell heights further apart than this factor; so well do sizes know it.
+_APART, _SIZES_KNOW = 1.2, 0.28
 #: Pixels along a side below which a picture shows nothing of a road.
 _LEAST_PX = 32
 
@@ -166,7 +176,10 @@ def camera_for(
     if seen.yaw_deg is not None and seen.confidence >= SURE and abs(seen.yaw_deg) < _MOST_YAW_DEG:
         _take(values, by, dict.fromkeys({"yaw_deg"} - set(given), seen.yaw_deg), "lane lines")
     things = [view.things or () for view in views]
-    fit = fit_camera(start, things, _clues(start, by, seen, views), _TILT)
+    clues = _clues(start, by, seen, views)
+    fit = fit_camera(start, things, clues, _TILT)
+    apart, why = (0.0, "") if "camera_height_m" in given else _apart(start, things, clues)
+    fit = fit.doubted(apart / 2)
     low, high = _BELIEVED_M
     if "camera_height_m" not in given and not low <= fit.height <= high:
         unbelieved = f"all clues say a height of {fit.height:.2f} m (expected {low:g} to {high:g} m)"
@@ -178,11 +191,14 @@ def camera_for(
             moved = source == GUESS and abs(value - values[key]) > _MOVED * scale
             _take(values, by, {key: value}, "clues" if moved else source)
     told: dict[str, Any] = {"values": _rounded(values), "from": by}
-    told |= {"confidence": round(seen.confidence, 2), "reason": seen.reason, "sizes": fit.count}
+    told |= {
+        "confidence": round(seen.confidence * math.exp(-apart), 2),
+        "reason": seen.reason,
+        "sizes": fit.count,
+    }
     if perceiver is not None:
         told |= {SEEN_BY: perceiver.name, THINGS_SOUGHT: any(view.things is not None for view in views)}
-    if unbelieved:
-        told[UNBELIEVED] = unbelieved
+    told |= ({UNBELIEVED: unbelieved} if unbelieved else {}) | ({APART: why} if why else {})
     return CameraFrom(guessed_camera(width, height, **values), told | doubts(fit))
 
 
@@ -251,6 +267,20 @@ def _clues(start: Camera, by: Mapping[str, str], seen: FrameCamera, views: Seque
     return clues
 
 
+def _apart(start: Camera, things: Sequence[Sequence[Thing]], clues: Sequence[Clue]) -> tuple[float, str]:
+    """How far (log) lane lines' height is from what it is by the sizes of things, and in words; 0 where they agree, or
+    one is mute. Where they do not, the lane is none or the cars are none, and nobody knows which."""
+    lines = [clue.value for clue in clues if clue.of == "height" and clue.by == "lane lines"]
+    if not lines:
+        return 0.0, ""
+    rest = [clue for clue in clues if not (clue.of == "height" and clue.by == "lane lines")]
+    sizes = fit_camera(start, things, rest, _TILT)
+    gap = abs(math.log(lines[0] / sizes.height))
+    if gap <= math.log(_APART) or sizes.height_error > _SIZES_KNOW * sizes.height:
+        return 0.0, ""
+    return gap, f"lane lines say a height of {lines[0]:.2f} m, the sizes of things {sizes.height:.2f} m"
+
+
 def in_words(told: Mapping[str, Any]) -> str:
     """Where a scene's camera comes from, as a sentence for the user."""
     if "values" not in told:
@@ -270,6 +300,8 @@ def in_words(told: Mapping[str, Any]) -> str:
     parts = [words[by] + ", ".join(named[by]) for by in words if by in named]
     if told.get("reason"):
         parts.append(f"no use of lane lines: {told['reason']}")
+    if told.get(APART):
+        parts.append(told[APART])
     if told.get(UNBELIEVED) and told[UNBELIEVED] != told.get("reason"):
         parts.append(f"not believed: {told[UNBELIEVED]}")
     return "; ".join(parts + in_doubt(told))
