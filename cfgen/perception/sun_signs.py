@@ -15,6 +15,9 @@ from cfgen.perception.foot_shade import Shade
 from cfgen.perception.light_probe import LightProbe
 
 AZIMUTHS = np.radians(np.arange(-180.0, 180.0, 2.0))
+#: What a side weighs at most that is darker than the other; rows below the horizon in which shade of what stands
+#: beside the road is sought, as shares of the height.
+_MOST_SHADING, _GROUND = 2.2, (0.05, 0.2)
 #: How near an azimuth must be to count as right, rad; how much better than at right angles the sun is behind.
 _WITHIN, _BEHIND = math.radians(45), 0.15
 #: Signs that together weigh less than this are worth that much less.
@@ -27,10 +30,12 @@ _SHADED, _LIT_SIDE, _MISSEEN = 0.8, 0.2, 0.08
 _SEAMS = math.radians(9)
 #: Sine of the elevation below which a burnt-out patch may be a white truck or gravel.
 _LOW = math.sin(math.radians(2))
+#: Least saturation of the blue about a sun that the frame's upper edge cuts: elsewhere white clouds burn out as well.
+_CUT_BLUE = 0.2
 #: Elevation taken for a sun that is out of view, rad.
 _UNSEEN_RISE = math.radians(40)
 #: Most that other frames add to the log odds that the sun shines.
-_ALONG = 2.0
+_ALONG = 3.0
 #: What the sun itself weighs in a frame of another scene.
 _SEEN_ITSELF = 6.0
 
@@ -103,7 +108,7 @@ def sun_signs(
     field = _field_deg(frame)
     wide = min(max(field / 60, 0.2), 1.0)
     # across a narrow view the light hardly differs
-    shading = 2.0 * float(np.clip(_dark_side(frame) / 0.7, -1, 1)) * wide**2
+    shading = _MOST_SHADING * math.tanh(_shaded_side(frame)) * wide**2
     against = 1.5 * _backlit(frame, sky) * wide**2
     slope = 2.5 * float(np.clip(_sky_slope(frame, field) / 0.012, -1, 1))
     blue = 2.0 * _clear(frame, sky) * (sky_blue(frame, sky) - 0.36)
@@ -144,6 +149,20 @@ def _by_feet(feet: Sequence[Shade]) -> tuple[np.ndarray, float]:
 
 
 def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
+    """Log odds: beside what :func:`_lit` says, one side of the road or of what stands there lies in shade, what stands
+    up is dark against the sun, or a ground that is as bright as a deep blue sky.
+
+    Fitted (logistic, flat light weighing twice) on 31 sunny stills of four data sets and 34 others of nine. On 29 sunny
+    stills of other data sets it misses 10 where the first part alone missed 16, and calls none of 19 others sunny.
+    """
+    lit = float(np.clip(_lit(frame, sky, shadows), -3, 3))
+    warm = 1.7 * float(np.clip(_warmth(frame), -0.3, 0.6))
+    sides = 0.86 * min(abs(_dark_ground(frame)), 2.0) + 0.64 * min(abs(_dark_side(frame)), 2.0)
+    contrast = 0.44 * float(np.clip(_spread(frame) - 1.5, 0, 1.5))
+    return 1.14 * lit + warm + sides + contrast + _deep_blue(frame) + 1.36 * _backlit(frame, sky) - 1.2
+
+
+def _lit(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:
     """Log odds: sun casts shadows with a blue cast on the road, makes the ground as bright as a sky that is blue, and
     what it lights warmer than what lies in shade; at night nearly all is dark.
 
@@ -219,7 +238,7 @@ def _sun_disc(frame: LightProbe) -> np.ndarray | None:
     big = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
     x, y, w, h, area = (int(v) for v in stats[big])
     round_enough = area > 0.45 * w * h and 0.4 < w / h < 2.5
-    inside = x > 0 and y > 0 and x + w < width
+    inside = x > 0 and x + w < width
     if not (round_enough and inside and 0.0005 < area / burnt.size < 0.08):
         return None
     patch = (labels == big).astype(np.uint8)
@@ -229,6 +248,7 @@ def _sun_disc(frame: LightProbe) -> np.ndarray | None:
         not ring.any()
         or float(frame.lum[ring].mean()) < 0.35
         or float(np.percentile(frame.lum[ring], 10)) < 0.12
+        or (y == 0 and sky_blue(frame, ring) < _CUT_BLUE)
     ):
         return None
     rays, _ = unproject(frame.camera, [(middle[big] + 0.5) / frame.scale - 0.5])
@@ -236,21 +256,51 @@ def _sun_disc(frame: LightProbe) -> np.ndarray | None:
     return towards if towards[2] > _LOW else None
 
 
+def _deep_blue(frame: LightProbe) -> float:
+    """In [0, 1]: whether the sky is deep blue and the ground about as bright, however dark the picture was taken."""
+    above, ground = frame.rows < -0.04 * frame.height, frame.lum[frame.rows > 0.05 * frame.height]
+    deep = 1 - frame.linear[..., 0] / np.maximum(frame.linear[..., 2], 1e-3)
+    blue = above & (deep > 0.45) & (frame.lum > 0.015) & (frame.linear[..., 1] < frame.linear[..., 2])
+    if blue.mean() < 0.02 or not ground.size:
+        return 0.0
+    bright = math.log(max(float(np.percentile(ground, 80)), 1e-3) / float(np.median(frame.lum[blue])))
+    share = min(float(blue.mean()) / 0.1, 1.0)
+    return share * float(
+        np.clip((bright + 1.0) / 0.8, 0, 1) * np.clip((np.median(deep[blue]) - 0.45) / 0.15, 0, 1)
+    )
+
+
+def _shaded_side(frame: LightProbe) -> float:
+    """How surely the left is the sun's side, < 0 the right: there what stands up shows its dark face and throws its
+    shade on the ground. Where the two disagree, neither counts for much."""
+    return 0.67 * float(np.clip(_dark_side(frame), -2, 2)) + 0.6 * float(np.clip(_dark_ground(frame), -2, 2))
+
+
+def _dark_ground(frame: LightProbe) -> float:
+    """How much darker (log) the ground is on the left than on the right."""
+    below = (frame.rows > _GROUND[0] * frame.height) & (frame.rows < _GROUND[1] * frame.height)
+    return _darker_left(frame, below, 0.0)
+
+
 def _dark_side(frame: LightProbe) -> float:
     """How much darker (log) upright things on the left are than those on the right.
 
     What faces the sun is bright, so the darker side of the view is the sun's side.
     """
-    height, width = frame.lum.shape
-    rows = frame.rows
+    height, rows = frame.height, frame.rows
     band = (rows > -0.22 * height) & (rows < 0.06 * height) & (frame.lum < 0.8)
     blue = frame.linear[..., 2] > 1.15 * frame.linear[..., 0]
-    upright = band & ~(blue & (rows < 0))
+    return _darker_left(frame, band & ~(blue & (rows < 0)), 0.01)
+
+
+def _darker_left(frame: LightProbe, among: np.ndarray, least: float) -> float:
+    """How much darker (log) the left is than the right, ``among`` (h, w) pixels; 0 where either has too few."""
+    width = frame.lum.shape[1]
     logs = np.log(np.maximum(frame.lum, 2e-3))
     halves = []
     for part in (slice(0, int(0.42 * width)), slice(int(0.58 * width), width)):
-        seen = upright[:, part]
-        if not seen.any() or seen.mean() < 0.01:
+        seen = among[:, part]
+        if not seen.any() or seen.mean() < least:
             return 0.0
         halves.append(float(logs[:, part][seen].mean()))
     return halves[1] - halves[0]

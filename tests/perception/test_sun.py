@@ -138,6 +138,39 @@ def test_a_burnt_out_patch_at_the_horizon_is_not_the_sun(above_px, radius, by):
     assert find_sun(probe_light(image, CAMERA)).source == by
 
 
+@pytest.mark.parametrize(("sky", "by"), [((150, 190, 235), "sky"), ((205, 205, 208), "unknown")])
+def test_a_sun_that_the_upper_edge_cuts_stands_in_a_blue_sky(sky, by):
+    image, _ = road(None, sky=sky)
+    cv2.circle(image, (200, 4), 34, (255, 255, 255), -1)
+    found = find_sun(probe_light(image, CAMERA))
+    assert found.source == by
+    if by == "sky":
+        assert math.degrees(math.atan2(found.direction[1], found.direction[0])) == pytest.approx(12, abs=2)
+
+
+@pytest.mark.parametrize(("ground", "known"), [("left", True), ("right", False)])
+def test_the_suns_side_is_where_things_are_dark_and_throw_their_shade_on_the_ground(ground, known):
+    """Dark trees on the left against lit ones; shade on the ground before them, or before the others."""
+    image, _ = road(None)
+    image[100:165, :260], image[100:165, 380:] = (30, 34, 26), (120, 132, 80)
+    image[176:228, slice(0, 260) if ground == "left" else slice(380, 640)] = SHADE
+    found = find_sun(probe_light(image, CAMERA))
+    assert (found.confidence >= CONFIDENT) == known
+    assert (found.direction[1] > 0.5) or not known
+
+
+def test_a_dark_picture_of_a_deep_blue_sky_is_of_a_sunny_day_and_not_of_dusk():
+    def shines(sky, ground):
+        image = np.full((360, 640, 3), sky, np.uint8)
+        image[160:] = ground
+        return find_sun(probe_light(image, CAMERA)).shines
+
+    day, dusk, night = (
+        shines(*seen) for seen in (((20, 52, 95), 62), ((20, 52, 95), 14), ((22, 24, 30), 62))
+    )
+    assert day > 1.8 * max(dusk, night)
+
+
 def test_edges_along_the_road_may_be_seams_and_do_not_tell_where_the_sun_is():
     frame = probe_light(road(None, sky=(255, 255, 255))[0], CAMERA)
     sure = [find_sun(frame, ShadowAxis(math.radians(deg), 0.72, 60.0)).confidence for deg in (2, 30)]
