@@ -127,11 +127,11 @@ def build_cartons(seed: int, count: int = 4) -> Objects:
     made: Objects = []
     for i in range(count):
         size = (rng.uniform(0.4, 0.7), rng.uniform(0.35, 0.5), rng.uniform(0.3, 0.48))
-        at = (rng.uniform(-0.5, 0.5), (i - (count - 1) / 2) * 0.66 + rng.uniform(-0.08, 0.08), 0.03)
+        at = (rng.uniform(-0.5, 0.5), (i - (count - 1) / 2) * 0.66 + rng.uniform(-0.08, 0.08), 0.008)
         parts = build_carton(seed * 10 + i, size, opened=i in (0, 3))
         if i == 2:
             made.append(
-                place(parts, (at[0], at[1], at[2] + size[0] * 0.5), rng.uniform(0, 3), pitch=math.pi / 2)
+                place(parts, (at[0], at[1], at[2] + size[1] * 0.5), rng.uniform(0, 3), roll=math.pi / 2)
             )
         else:
             made.append(place(parts, at, rng.uniform(0, 3)))
