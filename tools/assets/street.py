@@ -126,7 +126,7 @@ def _tub(levels: list[tuple[float, float, float]], paint) -> object:
 
 
 def build_chairs(seed: int) -> Objects:
-    """An armchair and a dining chair, put down in the road."""
+    """An armchair and, ahead of it so that neither hides the other, a dining chair, put down in the road."""
     cloth = material("cloth", (0.20, 0.07, 0.05), 0.9, vary=0.2, vary_scale=4, bump=0.15, bump_scale=60)
     wood = material("wood", (0.30, 0.18, 0.09), 0.6, vary=0.2)
     arm = [
@@ -149,7 +149,7 @@ def build_chairs(seed: int) -> Objects:
         box((-0.215 - 0.12 * (z - 0.5), 0, z), (0.025, 0.4, 0.08), pale, 0.008) for z in (0.66, 0.8, 0.95)
     ]
     yaw = Random(seed).uniform(-0.4, 0.4)
-    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.15, -0.5, 0.0), yaw - 0.5)]
+    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.5, -0.62, 0.0), yaw - 0.5)]
 
 
 def build_cart(seed: int) -> Objects:
