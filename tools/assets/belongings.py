@@ -122,7 +122,11 @@ def build_bags(
             ((lean, 0, tall + wide * 0.35), wide * 0.5, (lean, 0, tall + neck * 0.72), 0.035),
         ]
         for a in (rng.uniform(0, 1), rng.uniform(2.5, 3.6)):  # the tied ends, hanging to either side
-            tip = (lean + 0.13 * math.cos(a), 0.13 * math.sin(a), tall + neck * 0.72 + rng.uniform(-0.02, 0.05))
+            tip = (
+                lean + 0.13 * math.cos(a),
+                0.13 * math.sin(a),
+                tall + neck * 0.72 + rng.uniform(-0.02, 0.05),
+            )
             chains.append(((lean, 0, tall + neck * 0.74), 0.026, tip, 0.05, (1, 1, 0.45)))
         bag = blob(chains, plastic, 0.011, 2, displace=0.045, displace_scale=0.09)
         at = (rng.uniform(-0.12, 0.12), (i - (count - 1) / 2) * 0.46, -0.01)

@@ -71,7 +71,7 @@ class HullShadow:
         index = ((seen[:, :2] - self.low) / self.grid).astype(int)
         reach[(index[:, 1] * cols + index[:, 0])[order]] = seen[order, 2]
         self.reach = reach.reshape(rows, cols)
-        self.slack = 2.0 * pitch + fur
+        self.slack = max(2.0 * pitch, fur)
 
     def visible(self, position: Floats, normal: Floats) -> Floats:
         """Share of the sun seen, hxw in 0-1, from points hxwx3 nudged off their surface; softened over 2x2 cells."""

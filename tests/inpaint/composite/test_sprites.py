@@ -238,7 +238,7 @@ def test_a_coat_of_hair_is_not_spotted_by_its_own_shadow() -> None:
     assert shadow is not None
     layers = dog._layers(dog._nearest(0.0, 0.05))
     lit = (layers.normal @ np.array(sun, np.float32) > 0.5) & (layers.sky[::2, ::2, 3] > 0.99)
-    assert (shadow.visible(layers.position, layers.normal)[lit] < 0.5).mean() < 0.05
+    assert (shadow.visible(layers.position, layers.normal)[lit] < 0.5).mean() < 0.08
 
 
 def test_lamps_and_plates_turn_light_back_and_bright_panels_and_mirrors_do_not() -> None:
