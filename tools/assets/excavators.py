@@ -201,5 +201,4 @@ def _bucket() -> Objects:
     return made
 
 
-# fewer samples leave a mesh in the panes of its cab
-MODELS = {"excavator": Model(build_excavator, {"a": {}}, **{**MACHINE, "samples": 32})}
+MODELS = {"excavator": Model(build_excavator, {"a": {}}, **MACHINE)}

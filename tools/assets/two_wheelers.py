@@ -91,12 +91,9 @@ def _front(rgb: Rgb, drop: bool, basket: bool) -> list[Part]:
     if not drop:
         parts.append(_guard(0.53, 0.372, np.linspace(0.7, 3.0, 16)))
     if basket:
-        box = Solid().add(loft([(0.56, 0, 0.8), (0.58, 0, 1.02)], [(0.1, 0.15), (0.13, 0.19)], power=5))
-        box.cut(loft([(0.56, 0, 0.82), (0.58, 0, 1.1)], [(0.09, 0.14), (0.12, 0.18)], power=5))
+        box = Solid().add(loft([(0.62, 0, 0.78), (0.64, 0, 1.02)], [(0.1, 0.15), (0.13, 0.19)], power=5))
+        box.cut(loft([(0.62, 0, 0.8), (0.64, 0, 1.1)], [(0.09, 0.14), (0.12, 0.18)], power=5))
         parts.append(shell(box, (0.2, 0.12, 0.05), "leather"))
-        for y in (0.09, -0.09):  # hung on the bars, held up from the axle
-            parts.append(pipe([(0.42, y, 1.02), (0.47, y, 1.0)], 0.012, BLACK, "gloss", sides=6))
-            parts.append(pipe([(0.53, y * 0.7, 0.34), (0.58, y, 0.8)], 0.007, STEEL, "metal", sides=6))
     return parts
 
 
