@@ -71,11 +71,11 @@ def build_suitcase(
     color: tuple[float, float, float] = (0.01, 0.17, 0.18),
     other: tuple[float, float, float] = (0.20, 0.085, 0.032),
 ) -> Objects:
-    """A shut trolley case that came to stand upright, and another lying flat beside it."""
+    """A shut trolley case that came to stand upright, its handle out, and a smaller one beside it."""
     rng = Random(seed)
-    upright = place(_closed_case(color), (-0.14, 0.24, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
-    flat = place(_closed_case(other), (0.05, -0.46, 0.015), 1.15 - math.pi)
-    return [place([upright, flat], yaw=rng.uniform(-0.3, 0.3))]
+    large = place(_closed_case(color), (-0.14, 0.3, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
+    small = place(_closed_case(other), (0.05, -0.32, 0.33), math.pi - 0.3, pitch=-math.pi / 2, scale=0.75)
+    return [place([large, small], yaw=rng.uniform(-0.3, 0.3))]
 
 
 def _closed_case(color: tuple[float, float, float]) -> Objects:
@@ -96,7 +96,7 @@ def _closed_case(color: tuple[float, float, float]) -> Objects:
     for y in (-0.18, 0.18):
         for z in (0.05, 0.25):
             made.append(lathe(wheel, trim, 20, center=(-0.4, y, z), rot=(math.pi / 2, 0, 0)))
-    pull = [(0.37, -0.1), (0.53, -0.1), (0.55, -0.08), (0.55, 0.08), (0.53, 0.1), (0.37, 0.1)]
+    pull = [(0.37, -0.1), (0.63, -0.1), (0.65, -0.08), (0.65, 0.08), (0.63, 0.1), (0.37, 0.1)]
     made.append(tube([(x, y, 0.2) for x, y in pull[:2]], 0.011, metal))
     made.append(tube([(x, y, 0.2) for x, y in pull[-2:]], 0.011, metal))
     made.append(tube([(x, y, 0.2) for x, y in pull[1:-1]], 0.017, trim))
@@ -112,25 +112,25 @@ def build_bags(
 ) -> Objects:
     """Tied rubbish bags leaning on each other."""
     rng = Random(seed)
-    plastic = material("plastic", color, 0.28, spec=0.6, bump=0.5, bump_scale=22)
+    plastic = material("plastic", color, 0.24, spec=0.6, bump=0.2, bump_scale=30)
     made: Objects = []
     for i in range(count):
-        wide, tall = rng.uniform(0.22, 0.3), rng.uniform(0.3, 0.42)
-        lean = rng.uniform(-0.1, 0.1)
+        wide, tall = rng.uniform(0.24, 0.3), rng.uniform(0.24, 0.34)
+        lean, neck = rng.uniform(-0.08, 0.08), wide * 1.0
         chains = [
-            ((0, 0, wide * 0.72), wide, (lean, 0, tall), wide * 0.8, (1.1, 0.95, 0.78)),
-            ((lean, 0, tall + wide * 0.5), wide * 0.38, (lean * 1.5, 0, tall + wide * 0.86), 0.035),
-            (
-                (lean * 1.5, 0, tall + wide * 0.86),
-                0.03,
-                (lean * 2.2, 0.03, tall + wide * 1.12),
-                0.06,
-                (1, 0.45, 1),
-            ),
+            ((0, 0, wide * 0.7), wide, (lean, 0, tall), wide * 0.82, (1.1, 0.95, 0.74)),
+            ((lean, 0, tall + wide * 0.35), wide * 0.5, (lean, 0, tall + neck * 0.72), 0.035),
         ]
-        bag = blob(chains, plastic, 0.011, 3, displace=0.03, displace_scale=0.13)
+        for a in (rng.uniform(0, 1), rng.uniform(2.5, 3.6)):  # the tied ends, hanging to either side
+            tip = (
+                lean + 0.13 * math.cos(a),
+                0.13 * math.sin(a),
+                tall + neck * 0.72 + rng.uniform(-0.02, 0.05),
+            )
+            chains.append(((lean, 0, tall + neck * 0.74), 0.026, tip, 0.05, (1, 1, 0.45)))
+        bag = blob(chains, plastic, 0.011, 2, displace=0.045, displace_scale=0.09)
         at = (rng.uniform(-0.12, 0.12), (i - (count - 1) / 2) * 0.46, -0.01)
-        made.append(place([bag], at, rng.uniform(0, 6), scale=rng.uniform(0.85, 1.05)))
+        made.append(place([bag], at, rng.uniform(0, 6), scale=rng.uniform(0.9, 1.1)))
     return made
 
 

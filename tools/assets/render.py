@@ -242,7 +242,8 @@ def _layers(
         radiance = combined[..., :3] - (1 - alpha[..., None]) * ASPHALT
     alpha = np.clip(alpha, 0, 1)
     emission = np.maximum(passes["Emit", "RGB"], 0)
-    albedo = np.clip(_matt_albedo(passes["DiffCol", "RGB"], passes["GlossCol", "RGB"]), 0, 1)
+    facing = normal[..., 2:] / np.maximum(np.linalg.norm(normal, axis=-1, keepdims=True), 1e-6)
+    albedo = np.clip(_matt_albedo(passes["DiffCol", "RGB"], passes["GlossCol", "RGB"], facing), 0, 1)
     if bpy.context.scene.render.film_transparent:
         # Smoke has no colour and no normal of its own: as pale as the sky shows it, lit alike from all sides.
         smoke = (np.linalg.norm(normal, axis=-1, keepdims=True) < 0.1) & (alpha[..., None] > 0.02)
@@ -264,12 +265,15 @@ def _layers(
     )
 
 
-def _matt_albedo(diffuse: np.ndarray, gloss: np.ndarray) -> np.ndarray:
-    """What the sun lights like a matt surface: metal counts, metallic paint in part, coats and glass do not."""
+def _matt_albedo(diffuse: np.ndarray, gloss: np.ndarray, facing: np.ndarray) -> np.ndarray:
+    """What the sun lights like a matt surface: metal counts, metallic paint in part, coats and glass do not, which
+    mirror more the more they are seen at a slant (`facing` HxWx1, cosine to the camera)."""
+    mirrored = 0.04 + 0.96 * (1 - np.clip(facing, 0, 1)) ** 5
+    gloss = np.maximum(gloss - (1 - (1 - mirrored) ** 2), 0)  # of a coat and of what is below it
     shine = gloss.max(-1, keepdims=True)
-    metal = np.clip((shine - 0.38) / 0.08, 0, 1)
+    metal = np.clip((shine - 0.32) / 0.08, 0, 1)
     paint = 0.35 * np.clip(diffuse.max(-1, keepdims=True) / 0.02, 0, 1)
-    return diffuse + np.maximum(gloss - 0.06, 0) * (0.8 * metal + paint * (1 - metal))
+    return diffuse + gloss * (0.8 * metal + paint * (1 - metal))
 
 
 def render_contact(low: np.ndarray, high: np.ndarray, metres_per_px: float) -> np.ndarray:

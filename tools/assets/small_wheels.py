@@ -258,7 +258,10 @@ def tricycle(seed: int = 0, who: str = "hauler") -> Objects:
     bike = [p._replace(v=p.v, f=p.f[(p.v[p.f][..., 0] > -0.47).all(1)]) for p in full]
     parts = [*bike, *person(riding(-30, OUTFITS[who].height / 1.75), OUTFITS[who], seed)[1]]
     for y in (0.52, -0.52):
-        parts += moved(wheel(0, 0.34, 0.025, 28), np.eye(3), (-0.98, y, 0))
+        parts += moved(wheel(0, 0.34, 0.04, 28), np.eye(3), (-0.98, y, 0))
+        arch = np.linspace(0.15, np.pi - 0.15, 14)
+        guard = [(-0.98 + 0.4 * np.cos(a), y, 0.34 + 0.4 * np.sin(a)) for a in arch]
+        parts.append(pipe(guard, 0.045, (0.04, 0.13, 0.2), "gloss", sides=6))
     parts.append(pipe([(-0.98, -0.52, 0.34), (-0.98, 0.52, 0.34)], 0.02, BLACK, "gloss"))
     bed = Solid().add(
         loft([(-1.5, 0, 0.56), (-0.44, 0, 0.56)], [(0.025, 0.46)] * 2, front=(0, 0, 1), power=8)

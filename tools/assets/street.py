@@ -126,7 +126,7 @@ def _tub(levels: list[tuple[float, float, float]], paint) -> object:
 
 
 def build_chairs(seed: int) -> Objects:
-    """An armchair and a dining chair, put down in the road."""
+    """An armchair and, ahead of it so that neither hides the other, a dining chair, put down in the road."""
     cloth = material("cloth", (0.20, 0.07, 0.05), 0.9, vary=0.2, vary_scale=4, bump=0.15, bump_scale=60)
     wood = material("wood", (0.30, 0.18, 0.09), 0.6, vary=0.2)
     arm = [
@@ -149,7 +149,7 @@ def build_chairs(seed: int) -> Objects:
         box((-0.215 - 0.12 * (z - 0.5), 0, z), (0.025, 0.4, 0.08), pale, 0.008) for z in (0.66, 0.8, 0.95)
     ]
     yaw = Random(seed).uniform(-0.4, 0.4)
-    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.15, -0.5, 0.0), yaw - 0.5)]
+    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.5, -0.62, 0.0), yaw - 0.5)]
 
 
 def build_cart(seed: int) -> Objects:
@@ -218,15 +218,15 @@ def _caster(x: float, y: float, wire) -> Objects:
     return [*made, box((x, y, 0.155), (0.05, 0.06, 0.02), wire, 0.004)]
 
 
-def build_pallet(seed: int, count: int = 3) -> Objects:
+def build_pallet(seed: int, count: int = 4) -> Objects:
     """Euro pallets, one leaning on the stack."""
     rng = Random(seed)
     wood = material(
-        "wood", (0.40, 0.28, 0.16), 0.85, dark=(0.26, 0.18, 0.11), vary_scale=5, bump=0.1, bump_scale=40
+        "wood", (0.52, 0.37, 0.21), 0.85, dark=(0.36, 0.25, 0.14), vary_scale=5, bump=0.1, bump_scale=40
     )
 
     def pallet() -> Objects:
-        parts = [box((x, 0, 0.133), (0.13, 0.8, 0.022), wood, 0.003) for x in np.linspace(-0.53, 0.53, 6)]
+        parts = [box((x, 0, 0.133), (0.15, 0.8, 0.022), wood, 0.003) for x in np.linspace(-0.525, 0.525, 6)]
         parts += [box((0, y, 0.111), (1.2, 0.1, 0.022), wood, 0.003) for y in (-0.35, 0, 0.35)]
         parts += [
             box((x, y, 0.06), (0.13, 0.1, 0.08), wood, 0.004)
@@ -239,7 +239,7 @@ def build_pallet(seed: int, count: int = 3) -> Objects:
         place(pallet(), (rng.uniform(-0.05, 0.05), 0.1, 0.145 * i), rng.uniform(-0.12, 0.12))
         for i in range(count - 1)
     ]
-    return [*made, place(pallet(), (0.05, -0.46, 0.37), 0.1, roll=1.0)]
+    return [*made, place(pallet(), (0.05, -0.6, 0.25), 0.1, roll=0.6)]
 
 
 FEW = {"elevations": (4.0,), "samples": 12}

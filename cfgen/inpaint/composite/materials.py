@@ -58,6 +58,10 @@ _UPSIDE_DOWN = frozenset({"car_overturned"})
 #: gloss below which they are; gloss of a pane, whose two faces mirror.
 _WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
 
+#: Gloss between which a coat sets in; over how many pixels normals are evened out; how much of what mirrors was told
+#: as matt; least of its brightest channel that every channel keeps.
+_SHINES, _EVEN, _TOLD, _LEFT = (0.3, 0.6), 1.5, np.float32(0.8), np.float32(0.05)
+
 #: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
 FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
 _HAIR = np.float32(0.03)
@@ -72,6 +76,20 @@ def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
     dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
     matt = np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)
     return np.maximum(gloss, _PANE * above * dark * matt).astype(np.float32)
+
+
+def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:
+    """Albedo (h, w, 3) without the sky's light that coats mirror at a slant, which older sprites count as matt white.
+
+    facing: cosine to the camera (h, w).
+    """
+    weight = np.clip((gloss - _SHINES[0]) / (_SHINES[1] - _SHINES[0]), 0, 1)
+    level = cv2.GaussianBlur(weight, (0, 0), _EVEN) + np.float32(1e-4)
+    seen = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), _EVEN) / level, 0.08, 1)
+    mirrored = 1 - (1 - (_F0 + (1 - _F0) * (1 - seen) ** 5)) ** 2  # by a coat and by what is below it
+    told = _TOLD * np.maximum(mirrored - np.float32(0.06), 0) * np.clip((mirrored - 0.2) / 0.2, 0, 1)
+    white = np.minimum(weight * told, albedo.min(-1) - _LEFT * albedo.max(-1))
+    return (albedo - np.maximum(white, 0)[..., None]).astype(np.float32)
 
 
 def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:

@@ -31,6 +31,10 @@ _MIRRORED_MOST = np.float32(2.0)
 _FLAKES, _FLAKES_WIDE, _COAT = np.float32(0.5), np.float32(0.12), np.float32(0.8)
 #: Lamps and plates, smooth and bright but no coat, turn the sun's light back: gain of their albedo over so much.
 _TURNED_BACK, _BRIGHT = np.float32(3.0), np.float32(0.2)
+#: Gloss between which what is bright is a coat or a mirror, no lamp.
+_MIRROR = 0.68, 0.8
+#: Metres from which on what is bright and smooth is no lamp or plate: both ways, and one way.
+_PANEL = 0.3, 0.75
 #: Radiance of the sunlit skyline that shiny surfaces mirror, and up to which sine of elevation it stands.
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
@@ -45,12 +49,16 @@ class Layers:
     eye: Floats  # (3,) unit vector to the camera in the model frame
     emission: Floats | None  # HxWx3
     detail: Floats  # HxW: what halving the size takes away, for the sun's half-size part
+    lamps: Floats | None = None  # hxw in 0-1: lamps and plates, which turn light back
 
 
 class HullShadow:
-    """A shadow map: how far towards the sun the hull reaches, over a grid across the sun's rays."""
+    """A shadow map: how far towards the sun the hull reaches, over a grid across the sun's rays.
 
-    def __init__(self, points: Floats, pitch: float, light: NDArray[np.float64]) -> None:
+    fur: metres that hair stands over the skin, which it does not shade.
+    """
+
+    def __init__(self, points: Floats, pitch: float, light: NDArray[np.float64], fur: float = 0.0) -> None:
         side = np.cross([0.0, 0.0, 1.0], light) if abs(light[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
         side = side / np.linalg.norm(side)
         self.axes = np.stack([side, np.cross(light, side), light], 1).astype(np.float32)
@@ -63,7 +71,7 @@ class HullShadow:
         index = ((seen[:, :2] - self.low) / self.grid).astype(int)
         reach[(index[:, 1] * cols + index[:, 0])[order]] = seen[order, 2]
         self.reach = reach.reshape(rows, cols)
-        self.slack = 2.0 * pitch
+        self.slack = max(2.0 * pitch, fur)
 
     def visible(self, position: Floats, normal: Floats) -> Floats:
         """Share of the sun seen, hxw in 0-1, from points hxwx3 nudged off their surface; softened over 2x2 cells."""
@@ -147,8 +155,22 @@ def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
     lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (_FLAKES_WIDE - 1) + 1
     coat = np.clip((gloss - _COAT) / (1 - _COAT), 0, 1)
     level = _FLAKES * coat * _FLAKES_WIDE / lobe**2 / np.sqrt(np.maximum(bright, np.float32(0.01)))
-    lamps = np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * np.clip(bright / _BRIGHT - 1, 0, 1)
-    return level + _TURNED_BACK * lamps
+    return level if layers.lamps is None else level + _TURNED_BACK * layers.lamps
+
+
+def lamps_of(albedo: Floats, gloss: Floats, alpha: Floats, ppm: float) -> Floats:
+    """How far lamps and plates turn light back, hxw in 0-1: bright, smooth, but no coat or mirror, and smaller than
+    panels are."""
+    coat = np.clip((gloss - _MIRROR[0]) / (_MIRROR[1] - _MIRROR[0]), 0, 1)
+    bright = np.clip(luminance(albedo) / _BRIGHT - 1, 0, 1)
+    found: Floats = (np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * bright * alpha).astype(np.float32)
+    wide, long = (max(3, round(metres * ppm) | 1) for metres in _PANEL)  # odd: centred
+    for size in ((wide, wide), (1, long), (long, 1)):
+        shape = np.ones(size, np.uint8)
+        found = found - cv2.morphologyEx(
+            found, cv2.MORPH_OPEN, shape, borderType=cv2.BORDER_CONSTANT, borderValue=0
+        )
+    return found
 
 
 def _around(layers: Layers, gloss: Floats, sky: Floats, around: Surroundings) -> Floats:

@@ -27,8 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
-from cfgen.inpaint.composite.materials import glazed, haired, repainted
-from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, relight
+from cfgen.inpaint.composite.materials import glazed, haired, repainted, unmirrored
+from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, lamps_of, relight
 from cfgen.inpaint.composite.surroundings import Surroundings
 
 _SCHEMA = "cfgen-sprite-1"
@@ -271,6 +271,7 @@ class Sprite:
         position = self._positions(view, metres) @ axes
         sky = self._radiance(key)
         if gloss is not None:
+            albedo = unmirrored(albedo, gloss, toward)
             gloss = glazed(self.meta["model"], gloss, albedo, position[..., 2] / np.float32(self.size[2]))
         if fur := self.meta.get("fur_m"):
             normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
@@ -278,7 +279,11 @@ class Sprite:
         rise = math.radians(view["elevation_deg"])
         eye = math.cos(rise) * axes[2] + np.array([0, 0, math.sin(rise)], np.float32)
         layers = Layers(sky, albedo, normal, position, gloss, eye, emission, detail_of(sky))
-        return layers if self.paint is None else repainted(layers, self.paint)
+        layers = layers if self.paint is None else repainted(layers, self.paint)
+        if gloss is None:
+            return layers
+        alpha = cv2.resize(sky[..., 3], gloss.shape[::-1], interpolation=cv2.INTER_AREA)
+        return replace(layers, lamps=lamps_of(layers.albedo, gloss, alpha, self.meta["ppm"] / 2))
 
     def _positions(self, view: dict[str, Any], depth: Floats) -> Floats:
         """Half-size pixels as points in camera axes about the model's origin (right, up, towards the camera)."""
@@ -307,7 +312,8 @@ class Sprite:
         if light is None or "voxels" not in self.meta:
             return None
         key = ("shadow", *np.round(light, 2))
-        return self._once(key, lambda: HullShadow(self._hull(), self.meta["voxels"]["pitch"], light))
+        pitch, fur = self.meta["voxels"]["pitch"], self.meta.get("fur_m", 0.0)
+        return self._once(key, lambda: HullShadow(self._hull(), pitch, light, fur))
 
 
 def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:

@@ -11,7 +11,7 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.inpaint.composite import sprites
-from cfgen.inpaint.composite.relight import Layers, relight
+from cfgen.inpaint.composite.relight import Layers, lamps_of, relight
 from cfgen.inpaint.composite.sprites import Sprite, load
 
 SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
@@ -195,7 +195,8 @@ def test_sunlit_paint_lamps_and_plates_are_brighter_than_cloth_in_their_own_colo
     towards = np.array((0.995, 0.0, 0.0998))
 
     def red(gloss: float) -> np.ndarray:
-        layers = replace(plate(gloss), albedo=np.tile(np.float32([0.8, 0.3, 0.3]), (4, 4, 1)))
+        albedo, ones = np.tile(np.float32([0.8, 0.3, 0.3]), (4, 4, 1)), np.ones((4, 4), np.float32)
+        layers = replace(plate(gloss), albedo=albedo, lamps=lamps_of(albedo, gloss * ones, ones, 40.0))
         dark = replace(layers, albedo=np.zeros((4, 4, 3), np.float32))
         both = [relight(one, towards, (0, 0, 0), (1, 1, 1), 1.0, None)[..., :3] for one in (layers, dark)]
         return (both[0] - both[1]).mean((0, 1))  # without the mirror's white
@@ -218,3 +219,33 @@ def test_fur_is_lit_as_one_coat() -> None:
         level = (lit - plain)[..., 1][lit[..., 3] > 0.99]
         rough.append(np.abs(np.diff(level)).mean() / level.mean())
     assert rough[0] < 0.8 * rough[1]
+
+
+def test_paint_seen_at_a_slant_keeps_its_colour_in_the_sun() -> None:
+    bus = load("school_bus", "a")
+    azimuth, sun = math.radians(170), (math.cos(1.9) * 0.8, math.sin(1.9) * 0.8, 0.6)
+    view = bus.view(azimuth, 0.05, sun, (0, 0, 0), (1, 1, 1))
+    rows, cols = view.points.shape[:2]
+    rgba = view.rgba[: 2 * rows : 2, : 2 * cols : 2]
+    side = (view.points[..., 1] > 1.1) & (view.points[..., 2] > 0.8) & (view.points[..., 2] < 1.6)
+    colour = np.median(rgba[side & (rgba[..., 3] > 0.99)][:, :3], 0)
+    assert colour[2] < 0.35 * colour[0], "the sky that its coat mirrors is no white paint"
+
+
+def test_a_coat_of_hair_is_not_spotted_by_its_own_shadow() -> None:
+    dog, sun = load("dog", "shepherd"), (math.cos(0.87) * 0.82, math.sin(0.87) * 0.82, 0.57)
+    shadow = dog._hull_shadow(np.array(sun))
+    assert shadow is not None
+    layers = dog._layers(dog._nearest(0.0, 0.05))
+    lit = (layers.normal @ np.array(sun, np.float32) > 0.5) & (layers.sky[::2, ::2, 3] > 0.99)
+    assert (shadow.visible(layers.position, layers.normal)[lit] < 0.5).mean() < 0.08
+
+
+def test_lamps_and_plates_turn_light_back_and_bright_panels_and_mirrors_do_not() -> None:
+    albedo, gloss = np.full((40, 60, 3), 0.5, np.float32), np.zeros((40, 60), np.float32)
+    gloss[5:9, 5:15] = gloss[20:35, 20:50] = gloss[12:15, 5:45] = 0.6  # a lamp, a panel and a bumper
+    gloss[5:9, 40:46] = 0.82  # a mirror
+    lamps = lamps_of(albedo, gloss, np.ones_like(gloss), ppm=45.0)
+    assert lamps[5:9, 5:15].min() > 0.9
+    lamps[5:9, 5:15] = 0
+    assert lamps.max() < 0.05
