@@ -69,7 +69,10 @@ def test_only_like_stands_beside_like(board: Path, tmp_path: Path):
     assert index.count("scroll it sideways") == 2
     assert re.search(r"<dd>scripted \(replies sha256:\w+\); votes 1</dd>", index)
     assert "{&#x27;" not in index
-    assert "judged by scripted<" in index
+    assert (
+        len(titles := re.findall(r"<h2>(Benchmark .*?judged by scripted, replies \w{12})</h2>", index)) == 2
+    )
+    assert len(set(titles)) == 2, "each says in what it differs from the other"
     rows = list(csv.reader((tmp_path / "site" / "leaderboard.csv").open()))
     assert len(rows) == 4
     assert not list((tmp_path / "site" / "entries").glob("*.cfgen-bundle")), "answers stay unless wanted"
