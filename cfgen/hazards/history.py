@@ -138,15 +138,16 @@ class HazardHistory:
             if not seen[on].all():
                 return None
             if road[on].mean() <= MOST_BEYOND:
-                return -float(steps[i]) / speed if self._beside_lanes(spots[i, :2]) else None
+                short = self._within_line(spots[i, :2])
+                return -(float(steps[i]) + max(short, 0.0)) / speed if short <= WITHIN_LINE_M else None
         return None
 
-    def _beside_lanes(self, spot: Array) -> bool:
-        """Whether a point of the road (2,) m lies beside the own lane on the kerb's side, or beside both."""
+    def _within_line(self, spot: Array) -> float:
+        """How far a point of the road (2,) m lies within the own lane's line on the kerb's side, or the oncoming lane's
+        on the other, m."""
         lanes = self.lanes or Lanes.of(self.scene)
         beside = float(EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])[1][0]) - lanes.middle
-        line = lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half
-        return bool(abs(beside) >= line - WITHIN_LINE_M)
+        return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
 
     def _driven_through(self, placement: Placement) -> bool:
         """Whether a vehicle that somebody saw stood where it was."""

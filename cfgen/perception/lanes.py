@@ -27,8 +27,9 @@ STEP_S, STEP_Y = 1.0, 0.1
 LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
 #: Lines are looked for up to here, m along the path; this much of one must be seen: dashes are gaps.
 LINES_M, LEAST_M = 35.0, 5.0
-#: Lines of the own lane are followed up to here, and their distance is taken over so much before and behind a place, m.
-FOLLOWED_M, AROUND_M = 60.0, 3.0
+#: Lines of the own lane are followed up to here, m; their distance counts from so much before where both are seen, m,
+#: to so many times as far as that.
+FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
 #: A lane to change to is road over this share of its width, as far as it is in view; and at least this wide, m.
@@ -116,9 +117,13 @@ class LanesSeen:
         return None if self.left is None or self.right is None else (self.left + self.right) / 2
 
     def width_at(self, s: float) -> float | None:
-        """Distance of the own lane's lines around ``s``, m along the path; None where one of them is not seen there."""
-        here = [line[np.abs(line[:, 0] - s) <= AROUND_M, 1] for line in self.points]
-        return None if min(map(len, here)) < 2 else float(np.median(here[0]) - np.median(here[1]))
+        """Distance of the own lane's lines at ``s``, m along the path, as the camera measures it; None where they are
+        not seen near it. Where the camera is pitched otherwise than it says, that falls or grows evenly with ``s``."""
+        left, right = ({float(at): y for at, y in line} for line in self.points)
+        at = np.array(sorted(left.keys() & right.keys()))
+        if len(at) < LEAST_M or not at[0] - AROUND_M <= s <= BEYOND * at[-1]:
+            return None
+        return float(np.polynomial.Polynomial.fit(at, [left[a] - right[a] for a in at], 1)(s))
 
     def line(self, side: int) -> float | None:
         """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""
