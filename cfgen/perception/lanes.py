@@ -27,8 +27,8 @@ STEP_S, STEP_Y = 1.0, 0.1
 LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
 #: Lines are looked for up to here, m along the path; this much of one must be seen: dashes are gaps.
 LINES_M, LEAST_M = 35.0, 5.0
-#: Lines of the own lane are followed up to here, m; their distance counts from so much before where both are seen, m,
-#: to so many times as far as that.
+#: Lines of the own lane are followed up to here, m; how their distance changes counts from so much before where both
+#: are seen, m, to so many times as far as that.
 FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
@@ -121,9 +121,10 @@ class LanesSeen:
         not seen near it. Where the camera is pitched otherwise than it says, that falls or grows evenly with ``s``."""
         left, right = ({float(at): y for at, y in line} for line in self.points)
         at = np.array(sorted(left.keys() & right.keys()))
-        if len(at) < LEAST_M or not at[0] - AROUND_M <= s <= BEYOND * at[-1]:
+        if len(at) < LEAST_M or s < at[0] - AROUND_M:
             return None
-        return float(np.polynomial.Polynomial.fit(at, [left[a] - right[a] for a in at], 1)(s))
+        width = np.polynomial.Polynomial.fit(at, [left[a] - right[a] for a in at], 1)
+        return float(width(min(s, BEYOND * at[-1])))
 
     def line(self, side: int) -> float | None:
         """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""

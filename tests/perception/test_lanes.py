@@ -50,13 +50,13 @@ def test_how_wide_the_lane_is_where_something_stands():
     for half, refused in ((1.75, False), (1.2, True)):
         seen = lanes_of(between(-6, 6), (half, -half))
         assert seen.width_at(10.0) == pytest.approx(2 * half, abs=0.2)
-        assert seen.width_at(200.0) is None
+        assert seen.width_at(1.0) is None
         assert drawn_too_large(drawn.scene(), seen, 10.0) == refused
     s = np.arange(8.0, 31.0)
     narrows = tuple(np.column_stack([s, side * (1.8 - 0.015 * s)]) for side in (1, -1))
     pitched = replace(seen, points=narrows)
     assert pitched.width_at(40.0) == pytest.approx(2.4, abs=0.01)
-    assert [drawn_too_large(drawn.scene(), pitched, at) for at in (30.0, 40.0)] == [False, True]
+    assert [drawn_too_large(drawn.scene(), pitched, at) for at in (30.0, 40.0, 80.0)] == [False, True, True]
     told = drawn.scene().model_copy(update={"extra": {"lane_width_m": 2.8}})
     assert not drawn_too_large(told, pitched, 40.0), "its lanes are as narrow"
     assert lanes_of(between(-6, 6), (1.75,)).width_at(10.0) is None
