@@ -28,7 +28,7 @@ def driven_through(
     placement: Placement,
     standing: Size,
 ) -> bool:
-    """Whether a vehicle took up ground that it did in any past frame, or had just left it.
+    """Whether a vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
 
     Args:
         cameras, views: of the front camera by past times; cameras in the ego frame at t0.
@@ -59,7 +59,11 @@ def _on_it(
     c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
     along = (c * standing.length + sn * standing.width) / 2
     across = (sn * standing.length + c * standing.width) / 2
-    beyond = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), _JUST_OFF_M)
+    off = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), _JUST_OFF_M)
+    turned = math.atan2(placement.vy, placement.vx) - heading
+    beyond = (
+        off if abs(math.sin(turned)) < abs(math.cos(turned)) or not (placement.vx or placement.vy) else 0.0
+    )
     length, width, _ = CAR_M
     return bool(
         abs(y - beside) < across + width / 2 - _ASIDE_M
