@@ -100,7 +100,7 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
-        for start in (None, self._set_off(placement)) if crosses else (None,):
+        for start in dict.fromkeys((None, self._set_off(placement) if crosses else None)):
             moving = placement.model_copy(update={"moving_since": start})
             if self._driven_through(moving):
                 continue
