@@ -293,7 +293,8 @@ def words_of(output: ModelOutput) -> str:
         f"<think>\n{part.reasoning}\n</think>\n"
         for part in (content if isinstance(content, list) else ())
         if isinstance(part, ContentReasoning)
-        and not (part.redacted or part.signature or part.summary or part.internal)
+        and part.internal in (None, "think")
+        and not (part.redacted or part.signature or part.summary)
     ]
     return "".join(taken) + output.completion
 

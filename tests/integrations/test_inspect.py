@@ -190,7 +190,8 @@ def test_what_it_cannot_do_is_refused(bench: Path, tmp_path: Path):
 def test_reasons_that_inspect_took_out_of_the_text_are_put_back():
     """As its providers part what an OpenAI-compatible server says; a model's own thoughts beside it stay beside it."""
     reasons, rest = GOES.split("</think>\n")
-    taken = ContentReasoning(reasoning=reasons.removeprefix("<think>\n").strip())
+    inner = reasons.removeprefix("<think>\n").strip()
+    taken = ContentReasoning(reasoning=inner, internal="think")
     thoughts = ContentReasoning(reasoning="Hm.", internal="reasoning_content")
     signed = ContentReasoning(reasoning="Hm.", signature="x")
     for beside in ([], [thoughts], [signed]):
