@@ -21,6 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cfgen.core.errors import InputError, MissingExtraError, StoreError
+from cfgen.core.network import current
 from cfgen.core.paths import cache_dir
 
 #: fsspec's names of stores that can make an object only where there is none
@@ -219,9 +220,10 @@ class Bucket:
             yield
         except Exception as error:  # each kind of store raises its own
             words = " ".join(str(error).split())[:200] or type(error).__name__
+            held = f", whether {current().asked} allows it" if current().limits else ""
             raise StoreError(
-                f"{self.url}: cannot {verb} ({words}); check the address, the keys and their rights and run the same "
-                "command again: what is already there is kept"
+                f"{self.url}: cannot {verb} ({words}); check the address, the keys and their rights{held} and run the "
+                "same command again: what is already there is kept"
             ) from error
 
     # --- claims ---------------------------------------------------------------------------------------

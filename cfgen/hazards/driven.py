@@ -1,4 +1,4 @@
-"""Whether a vehicle that a detector saw drove through a standing hazard's place in the 2 s before t0."""
+"""Whether a vehicle that a detector saw stood where the hazard was in the 2 s before t0."""
 
 import math
 from collections.abc import Mapping
@@ -17,8 +17,8 @@ VEHICLES = frozenset(("car", "truck", "bus"))
 #: By how much a vehicle's foot is off: of its distance, as bumps and pitch have it; and to the side, m, which a vehicle
 #: may also pass by.
 _ALONG, _ASIDE_M = 0.06, 0.4
-#: Frames in a row in which one stands there: a single one may be a bump.
-IN_A_ROW = 2
+#: What is less than so far beyond it, m, has just driven off it.
+_JUST_OFF_M = 4.0
 
 
 def driven_through(
@@ -28,23 +28,18 @@ def driven_through(
     placement: Placement,
     standing: Size,
 ) -> bool:
-    """Whether vehicles stood where it stands, in two past frames in a row.
+    """Whether a vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
 
     Args:
         cameras, views: of the front camera by past times; cameras in the ego frame at t0.
         standing: what of it takes up ground.
     """
     path = EgoPath.from_scene(scene, FAR_M)
-    row = 0
-    for t in sorted(views):
-        there = any(
-            thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement, standing)
-            for thing in views[t].things or ()
-        )
-        row = row + 1 if there else 0
-        if row == IN_A_ROW:
-            return True
-    return False
+    return any(
+        thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement.at(t), standing)
+        for t, view in views.items()
+        for thing in view.things or ()
+    )
 
 
 def _on_it(
@@ -54,7 +49,8 @@ def _on_it(
     placement: Placement,
     standing: Size,
 ) -> bool:
-    """Whether a vehicle, by its box, px, takes up ground that the hazard does. Its near end is at the box's foot."""
+    """Whether a vehicle, by its box, px, takes up ground that the hazard does, or did until just before. At the box's
+    foot is its near end."""
     foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
     if not valid.all():
         return False
@@ -63,9 +59,13 @@ def _on_it(
     c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
     along = (c * standing.length + sn * standing.width) / 2
     across = (sn * standing.length + c * standing.width) / 2
-    slack = _ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2])))
+    off = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), _JUST_OFF_M)
+    turned = math.atan2(placement.vy, placement.vx) - heading
+    beyond = (
+        off if abs(math.sin(turned)) < abs(math.cos(turned)) or not (placement.vx or placement.vy) else 0.0
+    )
     length, width, _ = CAR_M
     return bool(
         abs(y - beside) < across + width / 2 - _ASIDE_M
-        and place - along - length - slack < s < place + along + slack
+        and place - along - length < s < place + along + beyond
     )

@@ -17,7 +17,10 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
 from cfgen.hazards.driven import driven_through
+from cfgen.hazards.zones import Lanes
+from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size
@@ -26,8 +29,14 @@ from cfgen.records import Camera, Placement, Scene, Size
 SMALL_PX = 12.0
 #: Less of its box than this in the frame: it is coming in at the frame's side, and need not be on clear road.
 COMING_IN = 0.6
-#: Times at which something that crosses may have set off, s relative to t0; None: it was moving all along.
-STARTS = (None, -1.5, -1.0, -0.6, -0.3)
+#: The longest that something that crosses may have been on its way, s; before, it waited at the road's edge.
+LONGEST_S = 2.0
+#: The road's edge is looked for along its way in such steps, m: so much on from there hardly any is road.
+EDGE_STEP_M, BEYOND_M, MOST_BEYOND = 0.1, 0.8, 0.2
+#: The edge of the road, not of a view that ends early, is at most so far within the line that it is to be beyond, m.
+WITHIN_LINE_M = 0.4
+#: While it stands at the road's edge, road must be seen so far before it, m, or half its length: it is half beyond.
+BEFORE_IT_M = 1.0
 #: Times looked at when there are no past frames.
 TIMES = (-2.0, -1.5, -1.0, -0.5)
 #: A past frame needs this much less clear road than t0: there it is further away, and poses are less sure.
@@ -67,6 +76,7 @@ class HazardHistory:
         ground: where the hazard may be at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         standing: the part of the hazard's box that takes up ground; None: all of it.
+        lanes: where the own lane is; None: as the scene says.
     """
 
     views: SceneViews
@@ -74,6 +84,7 @@ class HazardHistory:
     needed: float
     shrink: float
     standing: Size | None = None
+    lanes: Lanes | None = None
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -89,10 +100,10 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | None:
         """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
-        if self._driven_through(placement):
-            return None
-        for start in STARTS if crosses else (None,):
+        for start in dict.fromkeys((None, self._set_off(placement) if crosses else None)):
             moving = placement.model_copy(update={"moving_since": start})
+            if self._driven_through(moving):
+                continue
             shown = self._past(moving)
             if "refused" in shown.values():
                 continue
@@ -107,10 +118,39 @@ class HazardHistory:
                 return moving.model_copy(update={"visible_since": since})
         return None
 
+    def _set_off(self, placement: Placement) -> float | None:
+        """When it left the road's edge, s relative to t0; None where it was on its way all along, or no edge is seen.
+
+        The edge is where road ends behind it at t0, no nearer than the own lane's line, or on the far side the oncoming
+        lane's: nobody waits in a lane.
+        """
+        speed = float(np.hypot(placement.vx, placement.vy))
+        if speed == 0:
+            return None
+        back = -np.array([placement.vx, placement.vy, 0.0]) / speed
+        steps = np.arange(0.0, LONGEST_S * speed + BEYOND_M, EDGE_STEP_M)
+        spots = np.array([placement.x, placement.y, 0.0]) + steps[:, None] * back
+        px, valid = project(self.scene.front, spots)
+        seen = valid & inside(self.scene.front, px)
+        road, window = (self.views.likely or self.ground).is_road(px), round(BEYOND_M / EDGE_STEP_M)
+        for i in range(len(steps) - window):
+            on = slice(i, i + window)
+            if not seen[on].all():
+                return None
+            if road[on].mean() <= MOST_BEYOND:
+                short = self._within_line(spots[i, :2])
+                return -(float(steps[i]) + max(short, 0.0)) / speed if short <= WITHIN_LINE_M else None
+        return None
+
+    def _within_line(self, spot: Array) -> float:
+        """How far a point of the road (2,) m lies within the own lane's line on the kerb's side, or the oncoming lane's
+        on the other, m."""
+        lanes = self.lanes or Lanes.of(self.scene)
+        beside = float(EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])[1][0]) - lanes.middle
+        return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
+
     def _driven_through(self, placement: Placement) -> bool:
-        """Whether a vehicle that somebody saw stood where it stands; what moves may meet a vehicle and go on."""
-        if placement.vx or placement.vy:
-            return False
+        """Whether a vehicle that somebody saw stood where it was."""
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
         return driven_through(self.scene, self.cameras, seen, placement, self.standing or placement.size)
 
@@ -127,7 +167,7 @@ class HazardHistory:
 
     def _share(self, placement: Placement, t: float) -> float:
         """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
-        then, view = placement.at(t), self.views.at(t)
+        then, view = self._on_road(placement, t), self.views.at(t)
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
         return 1.0 if view is None else view.share(project(self.cameras[t], footprint)[0])
 
@@ -154,12 +194,13 @@ class HazardHistory:
     def _shown(self, placement: Placement, t: float) -> Shown:
         """How it shows at time ``t``: road is "seen" there, or "likely"; "hidden" by something real that is nearer."""
         then, camera = placement.at(t), self.cameras[t]
+        on = self._on_road(placement, t)
         boxes, valid = boxes_px(camera, box_corners(then.x, then.y, then.yaw, then.size))
         clipped = clip_boxes(camera, boxes)
         area = areas(clipped)[0] if valid.all() else 0.0
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
-        footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
+        footprint = box_corners(on.x, on.y, on.yaw, self.standing or on.size)[0, :4]
         view, needed = self.views.at(t), self.needed - SLACK
         px, _ = project(camera, footprint)
         if view is not None and (before := view.before(clipped[0], float(px[:, 1].mean()))):
@@ -173,6 +214,15 @@ class HazardHistory:
             return "likely" if self._stands(view, px) else "refused"
         near = view is not None and any(view.share(px + off) >= needed for off in self._off)
         return "unsure" if near else "refused"
+
+    def _on_road(self, placement: Placement, t: float) -> Placement:
+        """It at ``t``; while it waits at the road's edge, or has not left that whole, at the first place that is
+        road."""
+        if placement.moving_since is None:
+            return placement.at(t)
+        ahead = max((self.standing or placement.size).length / 2, BEFORE_IT_M)
+        gone = placement.moving_since + ahead / float(np.hypot(placement.vx, placement.vy))
+        return placement.at(max(t, gone))
 
     def _stands(self, view: SceneView, px: Array) -> bool:
         """Whether a footprint (4, 2) px is drawn on likely road, as far as that is: who sees road in the frame, but a

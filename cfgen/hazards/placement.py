@@ -14,12 +14,21 @@ from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.zones import Lanes, Pose, half_extents, parks, poses_to_try, velocity
+from cfgen.hazards.zones import (
+    LANE_WIDTH_M,
+    Lanes,
+    Pose,
+    half_extents,
+    parks,
+    poses_to_try,
+    velocity,
+)
 from cfgen.perception.camera_doubt import sure_to_m
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
@@ -48,6 +57,9 @@ CANDIDATES = 8
 #: Begins the reason where the scene lacks what the hazard needs.
 UNSUITED = "the scene does not suit it:"
 OFF_EDGE = "parked away from the road's edge"
+#: A car fills at most this share of its lane: where the lane measures narrower, all things are drawn too large.
+MOST_OF_LANE = 0.72
+TOO_LARGE = "where a car would be drawn too large for its lane"
 
 
 def find_placements(
@@ -97,7 +109,7 @@ def find_placements(
         ground = views.with_flat_ground()
     low, high = hazard.distance.decel or decel_band
     wanted = low + (high - low) * float(rng.uniform())
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, wanted)
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, wanted, lanes, beside)
     return search.run(poses, fault) or search.why_not(len(poses))
 
 
@@ -129,7 +141,8 @@ def examine(
     decel_band: tuple[float, float],
 ) -> tuple[Placement | None, list[str]]:
     """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    search = _Search(scene, hazard, path, ground, hood, views)
+    seen = LanesSeen.of(views.now, scene.front, path) if views.lanes_known else None
+    search = _Search(scene, hazard, path, ground, hood, views, seen=seen, lanes=Lanes.of(scene, seen))
     x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)
     boxes, in_view = boxes_px(search.camera, corners)
@@ -149,6 +162,8 @@ def examine(
         faults.append("in another lane, not beside the road")
     if search._off_edge(pose):
         faults.append(OFF_EDGE)
+    if drawn_too_large(scene, seen, pose.s):
+        faults.append(TOO_LARGE)
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if with_past is None:
         faults.append("without a plausible past")
@@ -165,13 +180,21 @@ class _Search:
     views: SceneViews
     #: m/s^2 that the place should require; drawn from the band, so that cases fill it
     wanted_decel: float = 4.5
+    #: the lanes in view, and what they and the scene tell of the own one
+    seen: LanesSeen | None = None
+    lanes: Lanes | None = None
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
         self.camera = self.scene.front
         self.sure_to_m = sure_to_m(self.scene.extra)
         self.past = HazardHistory(
-            self.views, self.ground, self._clear_needed, _shrink(self.camera), self.hazard.standing
+            self.views,
+            self.ground,
+            self._clear_needed,
+            _shrink(self.camera),
+            self.hazard.standing,
+            self.lanes,
         )
 
     def why_not(self, tried: int) -> str:
@@ -221,6 +244,8 @@ class _Search:
                 fault = "in another lane, not beside the road"
             if not fault and self._off_edge(pose):
                 fault = OFF_EDGE
+            if not fault and drawn_too_large(self.scene, self.seen, pose.s):
+                fault = TOO_LARGE
             if fault:
                 self.refused[fault] += 1
             else:
@@ -340,6 +365,13 @@ class _Search:
         size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
         earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
         return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
+
+
+def drawn_too_large(scene: Scene, seen: LanesSeen | None, s: float) -> bool:
+    """Whether the own lane's lines lie so near to each other at ``s``, m along the path, that a car would fill it."""
+    width = seen.width_at(s) if seen is not None else None
+    told = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / LANE_WIDTH_M
+    return width is not None and width * MOST_OF_LANE < CAR_M[1] * min(told, 1.0)
 
 
 def road_brightness(image: np.ndarray, view: SceneView) -> float:

@@ -12,8 +12,8 @@ from cfgen.records import Hazard, Scene, Zone
 LANE_WIDTH_M = 3.5
 #: From the ego origin to where a stopped car should keep clear: its own bonnet and a short gap, m.
 STOP_MARGIN_M = 4.0
-#: Poses tried for each zone, of hazards and of what is harmless: fewer places beside the road are in view.
-TRIES, TRIES_HARMLESS = 48, 120
+#: Poses tried for each zone: of what crosses fewer have a past, and beside the road fewer places are in view.
+TRIES, TRIES_CROSSING, TRIES_HARMLESS = 48, 96, 120
 #: Share of poses on the kerb's side, away from oncoming traffic.
 KERB_SIDE = 0.7
 #: What is harmless stands at most this far off the lane's edge, m.
@@ -123,7 +123,8 @@ def poses_to_try(
     if lanes.missing(hazard):
         return []
     poses: list[Pose] = []
-    tries = TRIES_HARMLESS if hazard.kind == "nuisance" else TRIES
+    tries = TRIES_CROSSING if hazard.motion.kind == "crossing" else TRIES
+    tries = TRIES_HARMLESS if hazard.kind == "nuisance" else tries
     for zone in filter(lanes.told, hazard.zones):
         for number in range(tries):
             speed = float(rng.uniform(*hazard.motion.speed))

@@ -25,6 +25,7 @@ from inspect_ai.model import (
     ChatMessageUser,
     Content,
     ContentImage,
+    ContentReasoning,
     ContentText,
     GenerateConfig,
     ModelOutput,
@@ -127,8 +128,8 @@ def drive(
         for arm in random.Random(f"{case_id} {state.epoch}").sample(arms, len(arms)):
             messages = chat(await _aside(partial(ask, case_id, arm)))
             outputs[arm] = output = await model.generate(messages)
-            said[arm] = {"text": output.completion, "finish": _FINISH.get(output.stop_reason, "complete")}
-            talks[arm] = [*messages, ChatMessageAssistant(content=output.completion)]
+            said[arm] = {"text": words_of(output), "finish": _FINISH.get(output.stop_reason, "complete")}
+            talks[arm] = [*messages, ChatMessageAssistant(content=words_of(output))]
         state.metadata[ANSWERS] = {arm: said[arm] for arm in arms}
         # for whoever reads the log: one conversation after the other
         state.messages = [message for arm in arms for message in talks[arm]]
@@ -279,7 +280,23 @@ class Transport(Model):
     async def ask(self, ask: Ask) -> Reply:
         output = await self._model.generate(chat(ask), config=GenerateConfig())
         finish: Any = _FINISH.get(output.stop_reason, "complete")
-        return Reply(output.completion, finish, str(output.stop_reason) if finish != "complete" else "")
+        return Reply(words_of(output), finish, str(output.stop_reason) if finish != "complete" else "")
+
+
+def words_of(output: ModelOutput) -> str:
+    """What the model said, whole: inspect takes a ``<think>`` block out, in which our planners give their reasons.
+
+    Reasoning that came beside the text, by a field or a signature of the provider's, is no part of it.
+    """
+    content = output.message.content if output.choices else ""
+    taken = [
+        f"<think>\n{part.reasoning}\n</think>\n"
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, ContentReasoning)
+        and part.internal in (None, "think")
+        and not (part.redacted or part.signature or part.summary)
+    ]
+    return "".join(taken) + output.completion
 
 
 def chat(ask: Ask) -> list[ChatMessage]:

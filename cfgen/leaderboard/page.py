@@ -12,7 +12,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import write_bytes
 from cfgen.core.plain import visible
 from cfgen.leaderboard.board import BUNDLE, KINDS, Board, Row
-from cfgen.leaderboard.words import Like, beside, facts, points, share
+from cfgen.leaderboard.words import Like, beside, facts, points, share, told_apart
 from cfgen.records import DIMENSIONS
 from cfgen.report_page import page as report_page
 from cfgen.report_page.table import Table
@@ -96,7 +96,8 @@ def grouped(rows: Iterable[Row]) -> list[tuple[Like, list[Row]]]:
             row.entry.entry,
         )
 
-    groups = [(Like.of(key, members), sorted(members, key=order)) for key, members in found.items()]
+    likes = told_apart([Like.of(key, members) for key, members in found.items()])
+    groups = [(like, sorted(members, key=order)) for like, members in zip(likes, found.values(), strict=True)]
     return sorted(
         groups, key=lambda group: (not group[0].reads_words, -len(group[1]), group[0].title, group[0].key)
     )

@@ -1,7 +1,8 @@
 """A row and its table in words."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from cfgen.leaderboard.board import KINDS, Row
@@ -17,11 +18,16 @@ _RAN = {"process": "in a process of its own", "server": "behind a URL", "none": 
 
 @dataclass(frozen=True)
 class Like:
-    """What all rows of a table have in common. ``key``: its place on the page."""
+    """What all rows of a table have in common.
+
+    Attributes:
+        key: its place on the page. options: by which tables of one title are told apart, name -> value.
+    """
 
     key: str
     title: str
     facts: tuple[tuple[str, str], ...]
+    options: Mapping[str, str]
     #: whether its judge scores the answer as a whole
     reads_words: bool
 
@@ -43,7 +49,44 @@ class Like:
             ("Arms", f"{', '.join(index.arms)}; floor: {_floor(rows[0])}"),
             ("Intervals", index.blocks),
         )
-        return cls(f"t{short(like)}", f"{called}, judged by {who}", facts, "overall" in index.scores)
+        options = {
+            "rubric": f"{index.wording.name} {index.wording.version} {short(index.wording.hash)}",
+            "judge": judge.spec,
+            **_flat(judge.options),
+            "plans of": f"{index.horizon_s:g} s",
+            "arms": ", ".join(sorted(index.arms)),
+            "floor": index.floor,
+        }
+        title = f"{called}, judged by {who}"
+        return cls(f"t{short(like)}", title, facts, options, "overall" in index.scores)
+
+
+def told_apart(likes: Sequence[Like]) -> list[Like]:
+    """The same with titles that differ: to equal ones is added in what their options differ."""
+    counts = Counter(like.title for like in likes)
+    found = []
+    for like in likes:
+        others = [other.options for other in likes if other.title == like.title]
+        names = dict.fromkeys(name for options in others for name in options)
+        own = like.options
+        differing = [name for name in names if len({options.get(name) for options in others}) > 1]
+        said = "; ".join(f"{name} {own[name]}" if name in own else f"no {name}" for name in differing)[:200]
+        title = f"{like.title}, {said or short(like.key)}" if counts[like.title] > 1 else like.title
+        found.append(replace(like, title=title))
+    return found
+
+
+def _flat(value: object, name: str = "") -> dict[str, str]:
+    """Every option below ``value``, by its name in words."""
+    if isinstance(value, (list, tuple)):
+        value = {str(i + 1) if len(value) > 1 else "": one for i, one in enumerate(value)}
+    if not isinstance(value, Mapping):
+        words = _plain(value)
+        return {name or "options": short(words) if words.startswith("sha256:") else words}
+    found: dict[str, str] = {}
+    for key, one in value.items():
+        found |= _flat(one, f"{name} {key}".replace("_", " ").removeprefix("models ").strip())
+    return found
 
 
 def who_judges(judge: JudgeRun) -> str:
@@ -83,6 +126,7 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     yield "Could see", "; ".join(run.sight) or "not recorded"
     yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
     yield "Repeats", str(run.repeats)
+    yield "Answers", f"{proof.said} of {len(bundle.answers)} say what their plans hold, read again"
     yield (
         "Replies",
         f"{proof.reread} of {proof.scored} verdicts follow from replies of the judge in the bundle, read again"

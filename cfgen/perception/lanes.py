@@ -16,7 +16,7 @@ from cfgen.geometry.camera import ground_points, project, resized
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.lane_lines import lane_chains
-from cfgen.perception.paint import is_solid
+from cfgen.perception.paint import is_dashed
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -27,12 +27,16 @@ STEP_S, STEP_Y = 1.0, 0.1
 LANE_M, OWN_M = (2.4, 4.6), (0.6, 3.4)
 #: Lines are looked for up to here, m along the path; this much of one must be seen: dashes are gaps.
 LINES_M, LEAST_M = 35.0, 5.0
+#: Lines of the own lane are followed up to here, m; how their distance changes counts from so much before where both
+#: are seen, m, to so many times as far as that.
+FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
 #: A lane to change to is road over this share of its width, as far as it is in view; and at least this wide, m.
 OPEN, BESIDE_M = 0.7, 2.7
 #: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
 MOUTH_M, MOUTH_ROWS = 4.5, 3
+_NONE: Array = np.zeros((0, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,36 +75,36 @@ class LanesSeen:
 
     Attributes:
         left, right: the lines of the own lane, m to the left of the path (right: negative); None where none is seen.
-        solid: sides on which the picture shows that line painted without gaps.
+        dashed: sides on which the picture shows that line painted in dashes; None where nobody looked at one.
+        points: (left, right), s and y of points of either line, m.
     """
 
     rolled: Unrolled
     left: float | None
     right: float | None
-    solid: tuple[int, ...] = ()
+    dashed: tuple[int, ...] | None = None
+    points: tuple[Array, Array] = (_NONE, _NONE)
 
     @classmethod
     def of(
         cls, view: SceneView, camera: Camera, path: EgoPath, image: np.ndarray | None = None
     ) -> "LanesSeen":
-        """``image``: (H, W, 3) uint8 RGB, the frame itself; without it no line is told to be solid."""
+        """``image``: (H, W, 3) uint8 RGB, the frame itself; without it nothing tells dashes."""
         rolled = unroll(view, camera, path)
         lines = _lines(view, camera, path)
         left = min((y for y in lines if OWN_M[0] <= y <= OWN_M[1]), default=None)
         right = max((y for y in lines if -OWN_M[1] <= y <= -OWN_M[0]), default=None)
+        points = tuple(_NONE if line is None else lines[line] for line in (left, right))
         if left is not None and right is not None and not LANE_M[0] <= left - right <= LANE_M[1]:
             # the path leaves the middle of the lane, or one of the two is no line: nothing is known
             left = right = None
-        sides = (
-            ()
-            if image is None
-            else tuple(
-                side
-                for side, line in ((1, left), (-1, right))
-                if line is not None and is_solid(image, camera, path, line)
-            )
+        own = ((1, left), (-1, right))
+        dashed = (
+            tuple(side for side, y in own if y is not None and is_dashed(image, camera, path, y))
+            if image is not None
+            else None
         )
-        return cls(rolled, left, right, sides)
+        return cls(rolled, left, right, dashed, (points[0], points[1]))
 
     @property
     def width_m(self) -> float | None:
@@ -112,18 +116,29 @@ class LanesSeen:
         """Of the own lane, m to the left of the path; None unless both lines are seen."""
         return None if self.left is None or self.right is None else (self.left + self.right) / 2
 
+    def width_at(self, s: float) -> float | None:
+        """Distance of the own lane's lines at ``s``, m along the path, as the camera measures it; None where they are
+        not seen near it. Where the camera is pitched otherwise than it says, that falls or grows evenly with ``s``."""
+        left, right = ({float(at): y for at, y in line} for line in self.points)
+        at = np.array(sorted(left.keys() & right.keys()))
+        if len(at) < LEAST_M or s < at[0] - AROUND_M:
+            return None
+        width = np.polynomial.Polynomial.fit(at, [left[a] - right[a] for a in at], 1)
+        return float(width(min(s, BEYOND * at[-1])))
+
     def line(self, side: int) -> float | None:
         """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""
         return self.left if side > 0 else self.right
 
     def open_beyond(self, side: int, half: float) -> bool:
-        """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one: beyond a line that may be
-        crossed, and as wide as a lane. Beyond a solid one is a shoulder, or oncoming traffic.
+        """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one: beyond a line that is
+        seen dashed, and as wide as a lane. Beyond a solid one is a shoulder, or oncoming traffic.
 
         Args:
             half: half a lane's width, m, where no line tells it.
         """
-        if side in self.solid or not self._road_beyond(side, half):
+        crossed = self.dashed is None or side in self.dashed
+        if not crossed or not self._road_beyond(side, half):
             return False
         edge = self.edge(side)
         return edge is None or abs(edge) >= self._start(side, half) + BESIDE_M
@@ -186,8 +201,8 @@ class LanesSeen:
         return float(abs(self.rolled.y[out[end]])), bool(seen[end])
 
 
-def _lines(view: SceneView, camera: Camera, path: EgoPath) -> list[float]:
-    """Where painted lines that follow the path are, m to its left, ascending."""
+def _lines(view: SceneView, camera: Camera, path: EgoPath) -> dict[float, Array]:
+    """Where painted lines that follow the path are, m to its left, ascending; and their points, (N, 2) s and y, m."""
     height, width = view.lanes.shape
     grid = resized(camera, width, height)
     parts = [part for chain in lane_chains(view.lanes) if (part := _Part.of(chain, grid, path))]
@@ -198,20 +213,23 @@ def _lines(view: SceneView, camera: Camera, path: EgoPath) -> list[float]:
             groups[-1].append(part)
         else:
             groups.append([part])
-    return [
-        float(np.average([part.y for part in group], weights=[part.length for part in group]))
+    return {
+        float(np.average([part.y for part in group], weights=[part.length for part in group])): np.vstack(
+            [part.points for part in group]
+        )
         for group in groups
         if _Part.together(group) >= LEAST_M
-    ]
+    }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Part:
-    """A piece of a line: from and to, m along the path, and how far to its left."""
+    """A piece of a line: from and to, m along the path, and how far to its left; its ``points`` go on farther."""
 
     near: float
     far: float
     y: float
+    points: Array
 
     @classmethod
     def of(cls, chain: Array, grid: Camera, path: EgoPath) -> "_Part | None":
@@ -224,7 +242,10 @@ class _Part:
         here = (s >= NEAR_M) & (s <= LINES_M)
         if here.sum() < 2 or np.ptp(np.percentile(y[here], (10, 90))) > STRAY_M:
             return None
-        return cls(float(s[here].min()), float(s[here].max()), float(np.median(y[here])))
+        order = np.argsort(s)
+        steps = np.arange(np.ceil(max(s.min(), NEAR_M)), min(s.max(), FOLLOWED_M) + 1e-6)
+        points = np.column_stack([steps, np.interp(steps, s[order], y[order])])
+        return cls(float(s[here].min()), float(s[here].max()), float(np.median(y[here])), points)
 
     @property
     def length(self) -> float:

@@ -1,4 +1,4 @@
-"""Whether a lane's line is painted without gaps, by the picture itself: networks fill the gaps of dashed ones."""
+"""Whether a lane's line is dashed, by the picture itself: networks fill the gaps of dashes."""
 
 import cv2
 import numpy as np
@@ -14,12 +14,14 @@ _NEAR_M, _FAR_M, _SIDE_M, _STEP_S, _STEP_Y = 6.0, 32.0, 0.8, 0.25, 0.05
 _WIDE, _FLANK = 3, 7
 #: Paint is this much brighter (log) than the road on both its sides; it strays this far from row to row, steps.
 _BRIGHTER, _STRAY = 0.1, 4
-#: A line is told of over this much of its length, m; and is solid where this share of it is painted, dashed below.
+#: A line is told of over this much of its length, m; and is dashed where at most this share of it is painted.
 _LEAST_M, _SOLID = 10.0, 0.65
+#: Paint that is left out for less than this is worn or shaded, m; a gap between two dashes is longer.
+_GAP_M = 1.5
 
 
-def painted_share(image: np.ndarray, camera: Camera, path: EgoPath, beside: float) -> float | None:
-    """Share of a line's length that is painted; None where too little of it is in view.
+def painted(image: np.ndarray, camera: Camera, path: EgoPath, beside: float) -> np.ndarray:
+    """(N,) bool: where a line is painted, near to far in steps of 0.25 m; empty where too little of it is in view.
 
     Args:
         image: (H, W, 3) uint8 RGB. beside: where the line is, m to the left of the path.
@@ -30,7 +32,7 @@ def painted_share(image: np.ndarray, camera: Camera, path: EgoPath, beside: floa
     px, valid = project(camera, np.column_stack([at_x, at_y, np.zeros_like(at_x)]))
     seen = (valid & inside(camera, px, 2)).reshape(len(s), len(y)).all(1)
     if seen.sum() * _STEP_S < _LEAST_M:
-        return None
+        return np.zeros(0, bool)
     grid = np.where(np.isfinite(px), px, -1).astype(np.float32).reshape(len(s), len(y), 2)[seen]
     bright = cv2.remap(
         image[..., 0], grid[..., 0], grid[..., 1], cv2.INTER_LINEAR
@@ -44,13 +46,17 @@ def painted_share(image: np.ndarray, camera: Camera, path: EgoPath, beside: floa
     )
     expected = drift(np.arange(len(where))) if np.ptp(where) else np.full(len(where), middle)
     near = np.abs(np.arange(ridge.shape[1]) - expected[:, None]) <= _STRAY
-    return float((np.where(near, ridge, -np.inf).max(1) > _BRIGHTER).mean())
+    return np.asarray(np.where(near, ridge, -np.inf).max(1) > _BRIGHTER)
 
 
-def is_solid(image: np.ndarray, camera: Camera, path: EgoPath, beside: float) -> bool:
-    """Whether the line ``beside`` the path is painted without gaps; False where that cannot be told."""
-    share = painted_share(image, camera, path, beside)
-    return share is not None and share >= _SOLID
+def is_dashed(image: np.ndarray, camera: Camera, path: EgoPath, beside: float) -> bool:
+    """Whether the line ``beside`` the path shows dashes, with a gap between two at least; False where that cannot be
+    told."""
+    paint = painted(image, camera, path, beside)
+    if not paint.any() or paint.mean() >= _SOLID:
+        return False
+    steps = np.diff(np.flatnonzero(paint))
+    return bool((steps * _STEP_S > _GAP_M).any())
 
 
 def _ridge(rows: Array) -> Array:

@@ -41,12 +41,15 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.scenes.folder import load_scene
+from cfgen.sharing.consistent import wrong_answer
 from cfgen.sharing.definitions import case_hash
 from cfgen.sharing.figures import Figures
 from cfgen.sharing.sealed import read_sealed, write_sealed
 from cfgen.store import Store
 
 FORMAT = "cfgen bundle 1"
+#: bytes of one answer or verdict: of its words cfgen keeps a million characters, of what it reports as many
+MOST_RECORD = 2**25
 INDEX, PLANNER, JUDGE, PROBE = "bundle.json", "planner.json", "judge.json", "probe.json"
 ANSWERS, VERDICTS = "answers.jsonl", "verdicts.jsonl"
 #: file -> whether every bundle has it
@@ -245,6 +248,10 @@ def _records(
     verdicts = _read(
         [store.verdict_path(judge, run.planner, arm, c, k) for c, arm, k in pairs], Verdict, again
     )
+    if wrong := next(((one, why) for one in answers if (why := wrong_answer(one))), None):
+        answer, why = wrong
+        where = store.rollout_path(answer.planner, answer.arm, answer.case_id, answer.repeat)
+        raise StoreError(f"{where}: the answer {why}; nobody would take the bundle; ask again: {again}")
     if not asked:
         raise StoreError(f"{store.root}: holds no accepted case; run: cfgen build --out {store.root}")
     unfinished = [a for a in answers if a.fault] + [v for v in verdicts if v.fault or v.transient]
@@ -324,6 +331,11 @@ def read_bundle(path: Path) -> Bundle:
 
 def _each(path: Path, name: str, content: bytes, kind: type[R]) -> Iterator[R]:
     for number, line in enumerate(content.splitlines(), 1):
+        if len(line) > MOST_RECORD:
+            raise InputError(
+                f"{path}: {name}, line {number}: expected a record of at most {MOST_RECORD >> 20} MiB, found "
+                f"{len(line) >> 20} MiB; refused"
+            )
         yield _one(path, f"{name}, line {number}", line, kind)
 
 

@@ -1,10 +1,13 @@
-"""What a judge's records tell of themselves, held against each other: its models, its votes, its known answers."""
+"""What records tell of themselves, held against each other: a judge's models, its votes, its known answers; answers."""
 
 from collections.abc import Iterator
 from math import isclose
 
+from cfgen.core.plain import MAX_CHARS
 from cfgen.judge.registry import JUDGES
-from cfgen.records import DIMENSIONS, Dimension, JudgeRun, ProbeMiss, ProbeRun, Verdict
+from cfgen.planners.answer import MAX_RANGE_M
+from cfgen.planners.parser import parse
+from cfgen.records import DIMENSIONS, Dimension, JudgeRun, ProbeMiss, ProbeRun, Rollout, Verdict
 from cfgen.records.trust import FREE
 
 _USABLE = ("scored", "unknown")
@@ -56,6 +59,28 @@ def wrong_votes(judge: JudgeRun, verdict: Verdict) -> str:
     if strange := next((vote.model for vote in verdict.votes if names and vote.model not in names), ""):
         return f"is by model '{strange[:80]}', but the judge's options say {', '.join(names)[:80]}"
     return ""
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def wrong_answer(answer: Rollout) -> str:
+    """Why no planner's answer is kept like this; "" where it can be."""
+    if len(answer.text) > MAX_CHARS:
+        return f"has {len(answer.text)} characters, where at most {MAX_CHARS} are kept"
+    farthest = (
+        max((abs(v) for point in answer.plan.waypoints for v in point[:2]), default=0.0)
+        if answer.plan
+        else 0.0
+    )
+    if not farthest <= MAX_RANGE_M:
+        return f"has a waypoint {farthest:.3g} m away, where at most {MAX_RANGE_M:g} m are a plan"
+    return ""
+
+
+def follows(answer: Rollout) -> bool:
+    """Whether the words of its plan are those that its text is read as now."""
+    return answer.plan is None or parse(answer.text).trace == answer.plan.trace
 
 
 # --- known answers ----------------------------------------------------------------------------------------

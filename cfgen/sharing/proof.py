@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HazardRubric
@@ -10,7 +11,7 @@ from cfgen.judge.rubrics.hazard import Wording as Words
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
 from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of
-from cfgen.sharing.consistent import wrong_models, wrong_probe, wrong_votes
+from cfgen.sharing.consistent import follows, wrong_answer, wrong_models, wrong_probe, wrong_votes
 from cfgen.sharing.figures import Figures
 
 
@@ -19,12 +20,14 @@ class Proof:
     """What was found beyond the claims.
 
     Attributes:
-        figures: out of the verdicts. reread: verdicts that follow from stored replies of the judge, read again; the
+        figures: out of the verdicts. said: answers whose text, read again, says what their plans hold; all, where this
+            version of cfgen wrote them. reread: verdicts that follow from stored replies of the judge, read again; the
             others rest on the word of who wrote the bundle, of so many ``scored``.
         wording: whether the judge's words are those that its hash tells of.
     """
 
     figures: Figures
+    said: int
     reread: int
     scored: int
     wording: bool
@@ -42,7 +45,8 @@ def prove(bundle: Bundle) -> Proof:
     rubric = rubric_of(bundle.index.wording)
     reread = _reread(bundle, rubric) if rubric else 0
     scored = sum(v.status in ("scored", "unknown", "failed") for v in bundle.verdicts)
-    return Proof(_figures(bundle), reread, scored, rubric is not None)
+    said = sum(map(follows, bundle.answers))
+    return Proof(_figures(bundle), said, reread, scored, rubric is not None)
 
 
 def rubric_of(told: Wording) -> Rubric | None:
@@ -110,6 +114,12 @@ def _wrong_answers(bundle: Bundle) -> Iterator[str]:
         yield "holds two answers to one question"
     if any((a.planner, a.planner_hash) != (run.planner, run.planner_hash) for a in bundle.answers):
         yield f"holds an answer that is not by this '{run.planner}'"
+    here = bundle.index.cfgen_version == __version__
+    for key, answer in found.items():
+        if wrong := wrong_answer(answer):
+            yield f"the answer to {_words(key)} {wrong}"
+        if here and not follows(answer):
+            yield f"the answer to {_words(key)} has a text that says otherwise than its plan: one of them was changed"
     if any(a.fault for a in bundle.answers):
         yield "holds answers that failed by what is no doing of the planner"
 

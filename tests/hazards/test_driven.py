@@ -15,8 +15,9 @@ TIMES = tuple(np.arange(-2.0, 0, 0.25).tolist())
 ROCKS = Size(length=1.7, width=2.5, height=0.4)
 
 
-def seen(way, kind="car", until=0.0) -> bool:
-    """Whether a car whose near end is at ``way(t)``, m ahead and to the left at t0, is said to go through x = 30."""
+def seen(way, kind="car", until=0.0, vx=0.0, vy=0.0) -> bool:
+    """Whether a car whose near end is at ``way(t)``, m ahead and to the left at t0, is said to go through x = 30, or
+    through what moves there at ``vx``, ``vy``."""
     scene = drawn.scene(10.0)
     size = Size(length=CAR_M[0], width=CAR_M[1], height=CAR_M[2])
     cameras, views = {t: camera_at(scene, scene.front.name, t) for t in TIMES}, {}
@@ -27,7 +28,7 @@ def seen(way, kind="car", until=0.0) -> bool:
         none = np.zeros((4, 4), bool)
         views[t] = SceneView(none, none, (camera.width, camera.height), things, {})
     spot = Placement(
-        zone="ego_lane", x=30.0, y=0.0, yaw=0.0, vx=0.0, vy=0.0, size=ROCKS, distance_m=30.0, lateral_m=0.0,
+        zone="ego_lane", x=30.0, y=0.0, yaw=0.0, vx=vx, vy=vy, size=ROCKS, distance_m=30.0, lateral_m=0.0,
         required_decel=3.0, foot_px=(0.0, 0.0), box_px=(0.0, 0.0, 1.0, 1.0),
     )  # fmt: skip
     return driven_through(scene, cameras, views, spot, ROCKS)
@@ -47,7 +48,23 @@ def test_a_car_that_stood_on_the_place_went_through(way, through):
     assert seen(way) == through
 
 
-def test_one_frame_may_be_a_bump_and_a_bicycle_goes_round():
-    assert not seen(lambda t: (30.0 if t == -1.0 else 60.0, 0.0))
+def test_one_frame_refuses():
+    assert seen(lambda t: (29.0 if t == -2.0 else 60.0, 0.0)), "within a lead car that draws away"
+    assert seen(lambda t: (33.0 if t == -2.0 else 60.0, 0.0)), "a lead car that just drove off it"
+    assert not seen(lambda t: (36.0 if t == -2.0 else 60.0, 0.0))
+    assert not seen(lambda t: (24.0 if t == -2.0 else 60.0, 0.0)), "before it"
+
+
+def test_what_moves_meets_no_car_either():
+    assert seen(lambda t: (25.0 if t == -2.0 else 60.0, 0.0), vx=2.0), "there it was at 26 m"
+    assert not seen(lambda t: (32.0 if t == -2.0 else 60.0, 0.0), vx=2.0)
+
+
+def test_what_crosses_may_come_behind_a_car_but_not_through_it():
+    for far, through in ((28.0, True), (32.0, False)):
+        assert seen(lambda t, far=far: (far if t == -1.0 else 60.0, -0.5), vy=0.5) == through
+
+
+def test_a_bicycle_goes_round():
     assert not seen(lambda t: (30.0, 0.0), kind="bicycle")
     assert not seen(lambda t: (30.0, 0.0), until=-3.0)

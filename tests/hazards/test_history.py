@@ -11,6 +11,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
+from cfgen.hazards.zones import Lanes
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
@@ -176,12 +177,21 @@ def test_who_sees_road_but_none_under_the_place_is_believed_from_afar_too(monkey
     assert past(blind=(-1.0,)).of(hazard(20, 0), crosses=False) is None
 
 
-def test_a_walker_from_off_the_road_waited_at_its_edge():
-    walker = hazard(18, -1.0, vx=0.0, vy=1.5)
-    found = past(half=2.6).of(walker, crosses=True)
-    assert found.moving_since is not None
-    assert abs(found.at(-2.0).y) < 2.6
-    assert past(half=5.0).of(walker, crosses=True).moving_since is None
+@pytest.mark.parametrize(("y", "vy"), [(-1.0, 1.5), (-0.4, 2.0), (-1.9, 0.8)])
+def test_a_walker_from_off_the_road_waited_at_its_edge(y: float, vy: float):
+    found = past(half=2.6).of(hazard(18, y, vx=0.0, vy=vy), crosses=True)
+    assert found.at(-2.0).y == pytest.approx(-2.6, abs=0.35), "not in the lane, and not behind a hedge"
+    assert found.moving_since == pytest.approx((-2.6 - y) / -vy * -1, abs=0.35 / vy)
+    assert past(half=5.0).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True).moving_since is None
+
+
+def test_nobody_waits_in_a_lane():
+    """From the far side it would have stood at the line between the lanes, if that is where road is seen to end."""
+    walker = hazard(18, 1.0, vx=0.0, vy=-1.5)
+    assert past(half=2.6).of(walker, crosses=True) is None
+    assert past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is not None
+    wide = replace(past(half=2.6), lanes=Lanes(half=3.1, kerb=-1))
+    assert wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is None, "road ends within the own lane"
 
 
 def test_a_fast_one_comes_from_outside_the_view():

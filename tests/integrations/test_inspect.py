@@ -7,11 +7,18 @@ from pathlib import Path
 import pytest
 from inspect_ai import eval as run_task
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 
 import cfgen
 from cfgen.core.errors import InputError
-from cfgen.integrations.inspect import hazards
+from cfgen.integrations.inspect import hazards, words_of
 from cfgen.metrics.success import dimensions_scored
 from cfgen.planners.vlm import SYSTEM
 from cfgen.records import DIMENSIONS
@@ -178,3 +185,16 @@ def test_what_it_cannot_do_is_refused(bench: Path, tmp_path: Path):
         hazards(str(bench), judge="nobody", frame_times=[0])
     with pytest.raises(InputError, match="needs a frame of 'front' at -1 s"):
         hazards(str(bench))
+
+
+def test_reasons_that_inspect_took_out_of_the_text_are_put_back():
+    """As its providers part what an OpenAI-compatible server says; a model's own thoughts beside it stay beside it."""
+    reasons, rest = GOES.split("</think>\n")
+    inner = reasons.removeprefix("<think>\n").strip()
+    taken = ContentReasoning(reasoning=inner, internal="think")
+    thoughts = ContentReasoning(reasoning="Hm.", internal="reasoning_content")
+    signed = ContentReasoning(reasoning="Hm.", signature="x")
+    for beside in ([], [thoughts], [signed]):
+        message = ChatMessageAssistant(content=[*beside, taken, ContentText(text=rest)])
+        assert words_of(ModelOutput.from_message(message)) == GOES
+    assert words_of(_said(GOES)) == GOES

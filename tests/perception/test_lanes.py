@@ -1,11 +1,13 @@
 """Lanes of drawn roads: lines, lanes to change to, roads that join; the truth is what was drawn, in metres."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import missing_road
+from cfgen.hazards.placement import drawn_too_large, missing_road
 from cfgen.hazards.zones import Lanes, poses_to_try
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.networks import TwinLiteNet
@@ -40,6 +42,24 @@ def test_the_lines_of_the_own_lane_are_found_to_a_hand(left, right):
     assert seen.width_m == pytest.approx(left - right, abs=0.3)
     lanes = Lanes.of(drawn.scene(), seen)
     assert lanes.middle == pytest.approx((left + right) / 2, abs=0.15)
+
+
+def test_how_wide_the_lane_is_where_something_stands():
+    """Seen by a camera that stands lower than it is said to, a lane of 3.5 m measures less; through one that is pitched
+    otherwise than it says, less and less with the distance, also beyond where its lines are seen."""
+    for half, refused in ((1.75, False), (1.2, True)):
+        seen = lanes_of(between(-6, 6), (half, -half))
+        assert seen.width_at(10.0) == pytest.approx(2 * half, abs=0.2)
+        assert seen.width_at(1.0) is None
+        assert drawn_too_large(drawn.scene(), seen, 10.0) == refused
+    s = np.arange(8.0, 31.0)
+    narrows = tuple(np.column_stack([s, side * (1.8 - 0.015 * s)]) for side in (1, -1))
+    pitched = replace(seen, points=narrows)
+    assert pitched.width_at(40.0) == pytest.approx(2.4, abs=0.01)
+    assert [drawn_too_large(drawn.scene(), pitched, at) for at in (30.0, 40.0, 80.0)] == [False, True, True]
+    told = drawn.scene().model_copy(update={"extra": {"lane_width_m": 2.8}})
+    assert not drawn_too_large(told, pitched, 40.0), "its lanes are as narrow"
+    assert lanes_of(between(-6, 6), (1.75,)).width_at(10.0) is None
 
 
 def test_a_lane_too_wide_or_too_narrow_is_none():
@@ -145,7 +165,7 @@ def test_what_needs_a_junction_or_rails_wants_them_seen_or_told():
     assert "no rails" in missing_road(scene, tram, seen)
 
 
-def test_nobody_changes_over_a_solid_line_and_a_narrow_strip_is_no_lane():
+def test_lanes_are_changed_over_a_line_that_is_seen_dashed_only_and_a_narrow_strip_is_no_lane():
     """Networks fill the gaps of dashes: both lines are whole in the view, and dashed to the left in the picture."""
     camera = drawn.CAMERA
     v, u = np.mgrid[: camera.height, : camera.width]
@@ -154,15 +174,18 @@ def test_nobody_changes_over_a_solid_line_and_a_narrow_strip_is_no_lane():
     near = (x > 3) & (x < 60)
     left, right = (near & (np.abs(y - line) < 0.12) for line in (1.8, -1.8))
     image = np.full((camera.height, camera.width, 3), 90, np.uint8)
+    bare = image.copy()
     image[(left & (x % 12 < 4)) | right] = (230, 200, 80)
     path = EgoPath.from_scene(drawn.scene())
     for width, sides in ((3.5, (1,)), (2.3, ())):
         road = near & (np.abs(y) < 1.8 + width)
         view = SceneView(road, left | right, (camera.width, camera.height), None, {"name": "drawn"})
         seen = LanesSeen.of(view, camera, path, image)
-        assert seen.solid == (-1,)
+        assert seen.dashed == (1,)
         assert Lanes.of(drawn.scene(), seen).open == sides
-        assert LanesSeen.of(view, camera, path).solid == (), "only a picture tells"
+        assert LanesSeen.of(view, camera, path).dashed is None, "only a picture tells"
+        unpainted = LanesSeen.of(view, camera, path, bare)
+        assert Lanes.of(drawn.scene(), unpainted).open == (), "no dash is seen, whatever the view says"
 
 
 def test_one_line_tells_where_the_lane_is():

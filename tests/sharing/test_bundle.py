@@ -109,7 +109,33 @@ def _planner(records: list[dict]) -> None:
     records[0]["planner_hash"] = "sha256:" + "1" * 64
 
 
+def _said(records: list[dict]) -> None:
+    records[0]["text"] = (
+        '<think>{"scene": "a road", "move_justification": "I brake"}</think>' + records[0]["text"]
+    )
+
+
+def _far(records: list[dict]) -> None:
+    records[0]["plan"]["waypoints"][3][0] = 1e308
+
+
 FORGED = {
+    "an answer's text": (bundles.ANSWERS, lines(_said), "says otherwise than its plan"),
+    "waypoints beyond any road": (
+        bundles.ANSWERS,
+        lines(_far),
+        r"has a waypoint 1e\+308 m away.* at most 1000 m",
+    ),
+    "a text without end": (
+        bundles.ANSWERS,
+        lines(lambda r: r[0].update(text="x" * 1_000_001)),
+        "has 1000001 characters, where at most 1000000",
+    ),
+    "a record without end": (
+        bundles.ANSWERS,
+        lines(lambda r: r[0].update(text="x" * bundles.MOST_RECORD)),
+        "line 1: expected a record of at most 32 MiB",
+    ),
     "scores without their replies": (bundles.VERDICTS, lines(_twos), "claims above the floor"),
     "a verdict left out": (bundles.VERDICTS, lines(_cherry), "holds no verdict on"),
     "a verdict twice": (bundles.VERDICTS, lines(lambda r: r.append(r[0])), "two verdicts on one answer"),
