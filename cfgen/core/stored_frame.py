@@ -1,5 +1,6 @@
 """A stored frame: whole in its file, or the difference from another picture that its file holds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +42,10 @@ class FrameFile:
     def over(self, source: np.ndarray) -> np.ndarray:
         """The frame, from the pixels (H, W, 3) of its source."""
         return added(source, read_image(self.path), self.x, self.y, self.path)
+
+
+#: Takes a frame and its pixels (H, W, 3) uint8 RGB while somebody holds them.
+Held = Callable[[FrameFile, np.ndarray], None]
 
 
 def difference(source: np.ndarray, changed: np.ndarray) -> tuple[int, int, np.ndarray]:
