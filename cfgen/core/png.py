@@ -2,14 +2,11 @@
 
 import struct
 import zlib
+from functools import lru_cache
+from importlib.util import find_spec
 
 import cv2
 import numpy as np
-
-try:
-    from deflate import zlib_compress
-except ImportError:  # no wheel for this machine: OpenCV writes what is stored
-    zlib_compress = None
 
 LEVEL = 6
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -20,12 +17,16 @@ _PAETH = 4
 _ROWS = 96
 
 
+@lru_cache(maxsize=1)
 def has_libdeflate() -> bool:
-    return zlib_compress is not None
+    """Where there is no wheel for this machine, OpenCV writes what is stored."""
+    return find_spec("deflate") is not None
 
 
 def libdeflate_png(pixels: np.ndarray) -> bytes:
     """Lossless PNG without metadata from (H, W, 3) RGB or (H, W, 4) RGBA uint8; every row by the Paeth filter."""
+    from deflate import zlib_compress
+
     height, width, planes = pixels.shape
     head = struct.pack(">2I5B", width, height, 8, _COLOUR_TYPE[planes], 0, 0, 0)
     data = bytes(zlib_compress(filtered(pixels).tobytes(), LEVEL))
