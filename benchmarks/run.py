@@ -120,7 +120,14 @@ def judge(scenes: str, n: int) -> Iterator[Row]:
     rate, busy = (statistics.mean(values) for values in zip(*plain, strict=True))
     told = "{:.1f} requests/s, {:.1f} ms of processor time"
     for name, what in (
-        ("cfgen, first (frames not yet encoded)", "judge, first time: PNG to JPEG with it"),
+        (
+            "cfgen, first, in cfgen score",
+            "judge, first time in `cfgen score`: JPEGs of the frames it holds with it",
+        ),
+        (
+            "cfgen, first, answers from elsewhere",
+            "judge, first time, answers from elsewhere: PNG to JPEG with it",
+        ),
         ("cfgen, from stored answers", "judge, from stored answers: plots, verdicts with it"),
     ):
         yield Row(

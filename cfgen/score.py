@@ -17,7 +17,7 @@ from cfgen.core.network import within_its_network
 from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
-from cfgen.judge.run import NOBODY, give_verdicts, trusted
+from cfgen.judge.run import NOBODY, ahead_of, give_verdicts, trusted
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
@@ -60,7 +60,9 @@ def score(options: ScoreOptions) -> ScoreSummary:
         planner = askers.planner
         inputs.salt = _register(store, planner, options)
         _warn_of_small_hazards(inputs, planner, questions)
-        askers.roll_out(inputs, questions)
+        with ahead_of(judge) as inputs.held:
+            askers.roll_out(inputs, questions)
+        inputs.held = None
         followed = dict(askers.intervene(inputs, questions)) if options.intervene else {}
     if judge is None:
         return summary(store, planner.name, NOBODY, questions, followed, 0)

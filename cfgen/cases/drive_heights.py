@@ -14,7 +14,7 @@ from cfgen.core.hashing import canonical_json, hash_json
 from cfgen.metrics.paired import recording_of
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.frame_camera import scene_cameras
-from cfgen.perception.stands import HeightClue, HeightSeen, height_clue, height_seen, raised
+from cfgen.perception.stands import FEWEST, HeightClue, HeightSeen, height_clue, height_seen, raised
 from cfgen.perception.views import Views
 from cfgen.records import Scene
 from cfgen.scenes.folder import SceneFolder, load_scene
@@ -65,6 +65,8 @@ class DriveHeights:
 
     def _measured(self, scene: Scene, key: str) -> HeightSeen | None:
         drive = self._drive(scene)
+        if len(drive) < FEWEST:  # however much each of them tells
+            return None
         step = max(len(drive) / LOOKED_AT, 1.0)
         chosen = [drive[int(i * step)] for i in range(min(len(drive), LOOKED_AT))]
         seen = height_seen(scene.front, [clue for folder in chosen if (clue := self._clue(folder))])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cfgen.cases.builder import Outcome
 from cfgen.cases.plan import kind_of, scenes_given_up, scenes_refused
+from cfgen.core.environment import environment
 from cfgen.core.files import read_record
 from cfgen.core.network import current
 from cfgen.listing import Refused, Short, short_cases, short_rejections
@@ -64,6 +65,7 @@ def tally(
         spent=spending(store).total(),
         strata=_strata_of(store, planned, cases, rejections),
         network=current().words("Python's sockets refused in this process and its workers"),
+        environment=environment(),
     )
 
 

@@ -1,5 +1,6 @@
 """A stored frame: whole in its file, or the difference from another picture that its file holds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -43,10 +44,16 @@ class FrameFile:
         return added(source, read_image(self.path), self.x, self.y, self.path)
 
 
+#: Takes a frame and its pixels (H, W, 3) uint8 RGB while somebody holds them.
+Held = Callable[[FrameFile, np.ndarray], None]
+
+
 def difference(source: np.ndarray, changed: np.ndarray) -> tuple[int, int, np.ndarray]:
     """Of two pictures (H, W, 3) uint8, where they differ (x, y) and by how much modulo 256 (h, w, 3)."""
     apart = changed - source  # wraps round
-    x, y, w, h = cv2.boundingRect(apart.any(2).astype(np.uint8))
+    height, width, planes = apart.shape
+    left, y, wide, h = cv2.boundingRect(apart.reshape(height, width * planes))
+    x, w = left // planes, -(-(left + wide) // planes) - left // planes
     return x, y, apart[y : y + max(h, 1), x : x + max(w, 1)]  # equal ones: one pixel of zeros
 
 

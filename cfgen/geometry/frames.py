@@ -5,7 +5,6 @@ A pose is (x, y, theta), m and rad. Arrays of poses have shape (..., 3).
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import PchipInterpolator
 
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import at_pose
@@ -105,6 +104,8 @@ def interpolate(t: ArrayLike, poses: ArrayLike, at: ArrayLike) -> Array:
     length = np.diff(travelled)[index]
     smooth = (at >= t[0]) & (at <= t[-1]) & (length > 1e-6)
     if len(t) > 2 and smooth.any():
+        from scipy.interpolate import PchipInterpolator  # slow to import
+
         s = PchipInterpolator(t, travelled)(at[smooth])
         fraction[smooth] = (s - travelled[index[smooth]]) / length[smooth]
     return along_arc(poses[index], poses[index + 1], fraction)

@@ -21,6 +21,8 @@ _MIN_STEP_M = 0.05
 _MIN_MOVE_M = 0.3
 #: The last metres of recorded motion that give the curvature to continue with.
 _CURVATURE_OVER_M = 10.0
+#: Points located at once: what is worked out of so many fits a processor's own memory.
+_AT_ONCE = 256
 _MAX_CURVATURE = 0.15
 #: A continued curve ends in a straight line after turning this far.
 _MAX_EXTRA_TURN = math.pi / 2
@@ -86,20 +88,25 @@ class EgoPath:
         """Arc length and signed offset to the left of points (2,) or (N, 2): the nearest place on the path."""
         xy = np.asarray(xy, float)
         points = xy.reshape(-1, 2)
+        parts = [self._located(points[i : i + _AT_ONCE]) for i in range(0, max(len(points), 1), _AT_ONCE)]
+        s, lateral = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return s.reshape(xy.shape[:-1]), lateral.reshape(xy.shape[:-1])
+
+    def _located(self, points: Array) -> tuple[Array, Array]:
+        """:meth:`locate` of points (N, 2); x and y apart, as a sum over an axis of two is slow."""
         start, step, length = self.xy[:-1], np.diff(self.xy, axis=0), np.diff(self.s)
-        offset = points[:, None] - start
-        along = (offset * step).sum(axis=2) / length
+        off_x, off_y = (points[:, i, None] - start[:, i] for i in (0, 1))
+        along = (off_x * step[:, 0] + off_y * step[:, 1]) / length
         low, high = np.zeros(len(length)), length.copy()
         low[0], high[-1] = -np.inf, np.inf  # both ends go straight on
         along = np.clip(along, low, high)
-        nearest = start + (along / length)[..., None] * step
-        best = ((points[:, None] - nearest) ** 2).sum(axis=2).argmin(axis=1)
+        part = along / length
+        gap_x, gap_y = (points[:, i, None] - (start[:, i] + part * step[:, i]) for i in (0, 1))
+        best = (gap_x * gap_x + gap_y * gap_y).argmin(axis=1)
         row = np.arange(len(points))
-        cross = step[best, 0] * offset[row, best, 1] - step[best, 1] * offset[row, best, 0]
-        away = np.linalg.norm(points - nearest[row, best], axis=1)
-        s = self.s[best] + along[row, best]
-        lateral = np.copysign(away, cross)
-        return s.reshape(xy.shape[:-1]), lateral.reshape(xy.shape[:-1])
+        cross = step[best, 0] * off_y[row, best] - step[best, 1] * off_x[row, best]
+        away = np.linalg.norm(np.column_stack([gap_x[row, best], gap_y[row, best]]), axis=1)
+        return self.s[best] + along[row, best], np.copysign(away, cross)
 
 
 @lru_cache(maxsize=64)

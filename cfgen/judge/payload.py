@@ -1,5 +1,6 @@
 """From a judge item to what is sent: encoded once, off the event loop, with nothing that names the case."""
 
+import contextlib
 from functools import lru_cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import write_bytes
+from cfgen.core.own_key import opened, sealed
 from cfgen.core.stored_frame import FrameFile
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.registry import Rubric
@@ -21,7 +23,10 @@ _AT_HAND = 256
 
 
 class Pictures:
-    """Encodes pictures; stored frames once for all planners, arms and repeats, in ``folder`` (None keeps nothing)."""
+    """Encodes pictures; stored frames once for all planners, arms and repeats, in ``folder`` (None keeps nothing).
+
+    What is kept counts where it was kept by this user: nobody can lay another picture there.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
@@ -40,12 +45,21 @@ class Pictures:
     def _load(self, frame: FrameFile) -> Picture:
         if self.folder is None:
             return _read(frame)
-        kept = self.folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
-        if kept.is_file():
-            return Picture(kept.read_bytes())
+        path = self._path(self.folder, frame)
+        with contextlib.suppress(OSError):
+            if data := opened(path.read_bytes(), path.name):
+                return Picture(data)
         made = _read(frame)
-        write_bytes(kept, made.data)
+        write_bytes(path, sealed(made.data, path.name))
         return made
+
+    def keep(self, frame: FrameFile, pixels: np.ndarray) -> None:
+        """Encode a frame of which somebody holds the pixels, (H, W, 3) RGB: judging it decodes nothing then."""
+        if self.folder is not None and not (path := self._path(self.folder, frame)).is_file():
+            write_bytes(path, sealed(picture(pixels).data, path.name))
+
+    def _path(self, folder: Path, frame: FrameFile) -> Path:
+        return folder / f"{frame.hash.removeprefix('sha256:')}.{MAX_SIDE}.{JPEG_QUALITY}.jpg"
 
 
 def picture(pixels: np.ndarray) -> Picture:

@@ -6,6 +6,7 @@ A verdict needs the planner's answers and the case's frames, never the planner: 
 import random
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from cfgen.core.locks import turn
 from cfgen.core.network import within_its_network
 from cfgen.core.plain import plain_text
 from cfgen.core.progress import Progress
+from cfgen.core.stored_frame import Held
 from cfgen.core.warn import warn
 from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
@@ -173,6 +175,12 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
 
 
 # --- verdicts -------------------------------------------------------------------------------------------
+
+
+def ahead_of(judge: Judge | None) -> AbstractContextManager[Held | None]:
+    """What makes its pictures of the frames that a planner is shown; None where it needs none."""
+    made = getattr(judge, "ahead", None)
+    return made() if made else nullcontext()
 
 
 def give_verdicts(

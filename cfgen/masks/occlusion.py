@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 import cv2
 import numpy as np
-from scipy.ndimage import grey_closing
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, ground_points, project
@@ -112,6 +111,8 @@ def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray
     if not seen[0]:
         return near
     gap = min(GAP_M * _pixels_per_metre(camera, middle[0]), 2.0 * mask.shape[1])
+    from scipy.ndimage import grey_closing  # slow to import
+
     lowest = grey_closing(lowest, size=max(3, round(gap)), mode="constant", cval=-1.0)
     places, valid = ground_points(camera, np.column_stack([cols, lowest[cols] + 0.5]))
     if not valid.any():

@@ -17,6 +17,8 @@ from cfgen.records import Camera
 _WIDTH = 640
 #: Pixels (at that width) from an edge to its bright and its dark side.
 _REACH = 4.0
+#: Rows around the road that edges on it may depend on: reach, blur and slope.
+_MARGIN = 24
 #: Ground beyond this is seen too flat to tell a direction, m.
 _FAR_M = 45.0
 #: Edges this close to the ego's heading may be seams, ruts and paint, rad.
@@ -50,25 +52,39 @@ def shadow_axis(image: np.ndarray, camera: Camera, road: np.ndarray, lanes: np.n
     """
     scale = min(1.0, _WIDTH / image.shape[1])
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    linear = np.maximum(to_linear(small), 2e-3)
-    lum = cv2.GaussianBlur(np.log(luminance(linear)), (0, 0), 1.5)
-    blue = cv2.GaussianBlur(np.log(linear[..., 2] / linear[..., 0]), (0, 0), 2.0)
-    slope = np.stack(
-        [cv2.Sobel(lum, cv2.CV_32F, 1, 0, scale=1 / 8), cv2.Sobel(lum, cv2.CV_32F, 0, 1, scale=1 / 8)], -1
-    )
+    inner = _inner(road, lanes, small.shape[:2])
+    rows = np.flatnonzero(inner.any(1))
+    if not len(rows):
+        return ShadowAxis(0.0, 0.0, 0.0)
+    lum, blue, slope = _looked_at(small, max(int(rows[0]) - _MARGIN, 0), int(rows[-1]) + 1 + _MARGIN)
     steep = np.maximum(np.hypot(slope[..., 0], slope[..., 1]), 1e-6)
-    at = np.argwhere(_inner(road, lanes, lum.shape) & (steep > 0.03))[:, ::-1].astype(np.float32)
+    at = np.argwhere(inner & (steep > 0.03))[:, ::-1].astype(np.float32)
+    v, u = at[:, 1].astype(int), at[:, 0].astype(int)
+    there, normal = steep[v, u], slope[v, u] / steep[v, u, None]
+    crest = (there >= _sampled(steep, at + normal)) & (there >= _sampled(steep, at - normal))
+    at, normal = at[crest], normal[crest]
     if not len(at):
         return ShadowAxis(0.0, 0.0, 0.0)
-    v, u = at[:, 1].astype(int), at[:, 0].astype(int)
-    normal = slope[v, u] / steep[v, u, None]
     bright, dark = at + _REACH * normal, at - _REACH * normal
     step = _sampled(lum, bright) - _sampled(lum, dark)
     bluer = (_sampled(blue, dark) - _sampled(blue, bright)) / np.maximum(step, 1e-3)
-    crest = (steep[v, u] >= _sampled(steep, at + normal)) & (steep[v, u] >= _sampled(steep, at - normal))
-    weight = crest * _rises(step, 0.3, 0.5) * (1 - _rises(step, 2.0, 2.4))
+    weight = _rises(step, 0.3, 0.5) * (1 - _rises(step, 2.0, 2.4))
     weight = weight * _rises(bluer, 0.09, 0.16) * (1 - _rises(bluer, 0.45, 0.6))
     return _axis(camera, (at + 0.5) / scale - 0.5, normal / scale, weight)
+
+
+def _looked_at(small: np.ndarray, first: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log brightness (h, w), log of blue against red, and the slope (h, w, 2) of the first; of the rows ``first`` to
+    ``end``, as sky and roofs tell nothing, and beyond them what the last of these show."""
+    linear = np.maximum(to_linear(small[first:end]), 2e-3)
+    lum = cv2.GaussianBlur(np.log(luminance(linear)), (0, 0), 1.5)
+    blue = cv2.GaussianBlur(np.log(linear[..., 2] / linear[..., 0]), (0, 0), 2.0)
+    slope = cv2.merge([cv2.Sobel(lum, cv2.CV_32F, *way, scale=1 / 8) for way in ((1, 0), (0, 1))])
+    below = max(len(small) - end, 0)
+    lum, blue, slope = (
+        cv2.copyMakeBorder(plane, first, below, 0, 0, cv2.BORDER_REPLICATE) for plane in (lum, blue, slope)
+    )
+    return lum, blue, slope
 
 
 def scene_shadows(views: SceneViews) -> ShadowAxis:

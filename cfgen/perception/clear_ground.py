@@ -257,9 +257,10 @@ def _from_below(seen: np.ndarray, camera: Camera, stride: int) -> np.ndarray:
         # smooth doors and windows do not end an object at once
         run = np.where(strange[row], run + 1, np.maximum(run - SMOOTH_PART, 0))
         ends = (run >= tall[row]) & ~ended
-        for column in np.flatnonzero(ends):
-            free[row : base[column] + 1, column] = False
-        ended |= ends
+        if ends.any():
+            for column in np.flatnonzero(ends):
+                free[row : base[column] + 1, column] = False
+            ended |= ends
         free[row] = known[row] & ~ended
     return free
 

@@ -20,6 +20,9 @@ BLACK, NIGHT, BY_DAY = 16, 25, 50
 MARGIN = 1.0
 #: Per measure of :func:`_measures`.
 _WEIGHTS = (2.79, -8.78, 1.51, -1.09, 4.95, 0.51, -1.11, 1.56, 3.43)
+#: Most that lines count for; and what a network could see that is best for a way up.
+_MOST_LINES = 2.0
+_SEEN_AT_BEST = (1.0, 0.0, _MOST_LINES)
 _SEEN_PX, _SMALL_PX = (320, 180), (96, 60)
 
 
@@ -39,14 +42,17 @@ def why_not_a_road_picture(image: np.ndarray) -> str:
         "turned by 270 degrees": np.rot90(small, 3),
         "upside down and mirrored": small[::-1],
     }
-    seen = {name: _road(picture) for name, picture in turned.items()}
-    scores = {name: _score(picture, seen[name]) for name, picture in turned.items()}
-    best = max(scores, key=lambda name: scores[name])
-    if best and scores[best] > scores[""] + MARGIN:
+    road = _road(small)
+    own = _score(small, road)
+    # the network is not asked about a way up that loses whatever it says
+    likely = [name for name, picture in turned.items() if name and _at_best(picture) > own + MARGIN]
+    scores = {name: _score(turned[name], _road(turned[name])) for name in likely}
+    best = max(likely, key=lambda name: scores[name], default="")
+    if best and scores[best] > own + MARGIN:
         return (
             f"seems to be {best} (a road is seen when it is turned back); turn it and check the calibration"
         )
-    if middle >= BY_DAY and float((_ahead(seen[""][0]) > 0.5).mean()) < LEAST_AHEAD:
+    if middle >= BY_DAY and float((_ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
         return "shows no road before the car though it is bright (indoors?); leave the scene out"
     return ""
 
@@ -74,10 +80,25 @@ def _score(picture: np.ndarray, seen: tuple[np.ndarray, np.ndarray]) -> float:
     return round(float(np.dot(_WEIGHTS, _measures(picture, seen))), 3)
 
 
+def _at_best(picture: np.ndarray) -> float:
+    """What :func:`_score` could give at most, whatever is seen in the picture."""
+    return float(np.dot(_WEIGHTS, [*_SEEN_AT_BEST, *_looks(picture)])) + 0.001  # as scores are rounded
+
+
 def _measures(picture: np.ndarray, seen: tuple[np.ndarray, np.ndarray]) -> list[float]:
-    """Road before the car and where sky belongs, lines in the lower half; then how the picture's top or middle compares
-    with its bottom: middle brightness, top blue, edges along rows and columns, edges in the middle, and symmetry."""
+    """Road before the car and where sky belongs, lines in the lower half; then :func:`_looks`."""
     road, lanes = seen
+    return [
+        float(_ahead(road).mean()),
+        float(_ahead(road[::-1]).mean()),
+        min(float(lanes[len(lanes) // 2 :].mean()) * 50, _MOST_LINES),
+        *_looks(picture),
+    ]
+
+
+def _looks(picture: np.ndarray) -> list[float]:
+    """How a picture's top or middle compares with its bottom: middle brightness, top blue, edges along rows and
+    columns, edges in the middle, and symmetry."""
     small = cv2.resize(picture, _SMALL_PX, interpolation=cv2.INTER_AREA).astype(np.float32) / 255
     level = small.mean(2)
     log = np.log(level + 0.05)
@@ -89,9 +110,6 @@ def _measures(picture: np.ndarray, seen: tuple[np.ndarray, np.ndarray]) -> list[
         return float(np.log(way[rows].mean() + 0.003) - np.log(way[bottom].mean() + 0.003))
 
     return [
-        float(_ahead(road).mean()),
-        float(_ahead(road[::-1]).mean()),
-        min(float(lanes[len(lanes) // 2 :].mean()) * 50, 2.0),
         float(log[middle].mean() - log[bottom].mean()),
         float(blue[top].mean() - blue[bottom].mean()),
         edges(across, top),

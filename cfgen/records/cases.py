@@ -179,6 +179,8 @@ class BuildReport(Stored):
     strata: tuple[StratumOutcome, ...] = ()
     #: what could be reached and how that was held; "": everything
     network: str = ""
+    #: versions of cfgen, Python and the packages that drew and wrote the pictures, and the system
+    environment: dict[str, str] = Field(default_factory=dict)
 
 
 class Planned(Record):

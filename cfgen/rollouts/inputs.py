@@ -13,6 +13,7 @@ from cfgen.cases.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import read_json, read_record
 from cfgen.core.hashing import derive_seed
+from cfgen.core.stored_frame import Held
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import Start
 from cfgen.judge.protocol import Shown
@@ -100,6 +101,8 @@ class RolloutInputs:
         #: None: the planner is cfgen's own and may know which question it answers. Else mixed into seeds, and tokens
         #: are of chance
         self.salt: str | None = None
+        #: is handed each front frame of a case that a planner is shown
+        self.held: Held | None = None
         self._folder = lru_cache(maxsize=16)(self._load)
 
     def check(self, questions: Iterable[RolloutInput], needs: Requirements) -> None:
@@ -222,7 +225,10 @@ class RolloutInputs:
         """The arm's own frame if it changes this one, else the scene's."""
         front = frame == folder.front_frame()
         name = picture_of(case, arm, frame, front)
-        pixels = frame_file(self._store, case, name).read() if name else folder.image(frame)
+        file = frame_file(self._store, case, name) if name else None
+        pixels = file.read() if file else folder.image(frame)
+        if self.held is not None and file is not None and front:
+            self.held(file, pixels)
         if self.salt is not None:
             self._same_pace(case, folder, frame, name, pixels, front)
         return pixels

@@ -22,6 +22,7 @@ def test_it_ends_with_exactly_n_cases_and_says_what_to_do_next(real: Path, bench
     assert f"5 cases in {tmp_path / 'b'}. Next: score a planner" in out
     assert "cone_line" in out
     kept = json.loads((tmp_path / "b" / "build.json").read_text())
+    assert kept["environment"]["opencv-python"][0].isdigit(), "what drew and wrote the pictures"
     assert kept["accepted"] == sum(accepted for accepted, _ in kept["acceptance"].values()) == 5
     cases = Store(tmp_path / "b").cases()
     assert len(cases) == 5

@@ -11,7 +11,7 @@ from cfgen.geometry.camera import centre, mounted, project
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.frame_camera import FrameCamera, corrected, frame_camera
 from cfgen.perception.networks import TwinLiteNet
-from cfgen.perception.stands import HeightClue, height_clue, height_seen, raised
+from cfgen.perception.stands import FEWEST, HeightClue, height_clue, height_seen, raised
 from cfgen.perception.vehicle_sizes import sights
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Frame, Motion, Scene
@@ -114,6 +114,14 @@ def test_all_scenes_of_a_drive_get_the_same_height_and_it_is_kept(drive, tmp_pat
     assert alone.sure, "the app, which has some scenes only, reads it"
     guessed = scenes[0].model_copy(update={"extra": {"drive": "d", TOLD: {}}})
     assert DriveHeights(drive, views).corrected(guessed) is guessed, "never stated, so fitted at import"
+
+
+def test_a_drive_of_few_scenes_is_not_looked_at(drive):
+    perceiver = Painted(lambda frame: frame.camera.model_copy(update={"T_cam_ego": LOW}))
+    few = dict(list(drive.items())[: FEWEST - 1])
+    scene = load_scene(Path(few["d_0"])).scene
+    assert DriveHeights(few, Views.of(perceiver)).corrected(scene) is scene
+    assert perceiver.asked == 0
 
 
 def test_check_names_the_height(drive, tmp_path):

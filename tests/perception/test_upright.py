@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.files import read_image
+from cfgen.perception import upright
 from cfgen.perception.upright import why_not_a_road_picture
 
 SCENES = Path(__file__).parents[2] / "scenarios" / "scenes"
@@ -21,6 +22,13 @@ def frame(request) -> np.ndarray:
 def test_a_road_is_a_road(frame):
     assert why_not_a_road_picture(frame) == ""
     assert why_not_a_road_picture(np.ascontiguousarray(frame[:, ::-1])) == "", "the other side of the road"
+
+
+def test_the_network_is_asked_about_ways_up_that_may_win_only(frame, monkeypatch):
+    asked, see = [], upright._road
+    monkeypatch.setattr(upright, "_road", lambda picture: asked.append(1) or see(picture))
+    assert why_not_a_road_picture(frame) == ""
+    assert len(asked) <= 2, "of five"
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])

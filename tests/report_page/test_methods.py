@@ -10,6 +10,7 @@ import PIL
 
 from cfgen import __version__
 from cfgen.report import report
+from cfgen.report_page.sections import methods
 from cfgen.store import Store
 from tests.report_page.bench import make_bench
 
@@ -41,3 +42,8 @@ def test_every_option_version_and_statistic_is_named(tmp_path: Path):
     text = (tmp_path / "r" / "report.md").read_text()
     assert "## Methods, for an appendix" in text
     assert all(paragraph in text for paragraph in said.split("\n\n"))
+
+
+def test_what_the_build_had_is_told_where_it_is_on_record():
+    said = methods._made_with({"python": "3.11.7", "opencv-python": "5.0.0"})
+    assert said == "The last build had Python 3.11.7, OpenCV 5.0.0."

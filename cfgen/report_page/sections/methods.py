@@ -90,8 +90,15 @@ def _building(data: ReportData) -> str:
     network = "not on record" if report is None else report.network or "everything could be reached"
     return (
         f"Attempts at the {len(tried)} pairs tried: {attempts}; network in the last build: "
-        f"{network}. Versions of Python, OpenCV, NumPy and Pillow in the build are not on record."
+        f"{network}. {_made_with(report.environment if report else {})}"
     )
+
+
+def _made_with(found: Mapping[str, str]) -> str:
+    if not found:
+        return "Versions of Python, OpenCV, NumPy and Pillow in the build are not on record."
+    said = ", ".join(f"{_NAMES.get(name, name)} {version}" for name, version in found.items())
+    return f"The last build had {said}."
 
 
 def _here() -> str:
