@@ -24,6 +24,8 @@ WEIGHTS = Path(__file__).parent / "weights"
 SPECK = 0.0004
 #: Paint is road within half as many cells of it.
 _PAINT = 7
+#: What is likely road between sure road is sure, up to this share of the frame's width.
+_GAP = 0.09
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,10 @@ class RoadNetwork:
     def _view(self, image: np.ndarray) -> SceneView:
         road, lanes = self.logits(image)
         lines = lanes > self._layout.lane_margin
-        surface = _surface(road > self._layout.road_margin, lines)
-        likely = _surface(road > 0, lines) if self._layout.road_margin > 0 else None
+        surface, likely = _surface(road > self._layout.road_margin, lines), None
+        if self._layout.road_margin > 0:
+            likely = _surface(road > 0, lines)
+            surface = _whole(surface, likely)
         by = {"name": self.name, **self.identity}
         view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
         return replace(view, things=self._things.find(image, view)) if self._things else view
@@ -161,6 +165,18 @@ def _surface(road: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """(h, w) bool: road, with the paint on it."""
     beside = cv2.dilate(road.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
     return without_specks(road | (lines & beside))
+
+
+def _whole(sure: np.ndarray, likely: np.ndarray) -> np.ndarray:
+    """(h, w) bool: sure road without its gaps (shadows, glare, paint), and to its far end, as far as it is likely.
+
+    A row of cells there is metres of road, and the network draws its road in by as much (tools/road_net/export.py).
+    """
+    size = round(_GAP * sure.shape[1]) | 1
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    whole = sure | ((cv2.morphologyEx(sure.astype(np.uint8), cv2.MORPH_CLOSE, disc) > 0) & likely)
+    whole[:-1] |= whole[1:] & likely[:-1]
+    return whole
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:
