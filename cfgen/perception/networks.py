@@ -96,10 +96,10 @@ class RoadNetwork:
     def _view(self, image: np.ndarray) -> SceneView:
         road, lanes = self.logits(image)
         lines = lanes > self._layout.lane_margin
-        surface, likely = _surface(road > self._layout.road_margin, lines), None
+        surface, likely = _surface(road > 0, lines), None
         if self._layout.road_margin > 0:
-            likely = _surface(road > 0, lines)
-            surface = _whole(surface, likely)
+            likely = without_specks(road > 0)  # it learned that paint is road
+            surface = _whole(without_specks(road > self._layout.road_margin), likely)
         by = {"name": self.name, **self.identity}
         view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
         return replace(view, things=self._things.find(image, view)) if self._things else view
