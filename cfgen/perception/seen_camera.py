@@ -56,9 +56,7 @@ def corrected_cameras(views: SceneViews) -> dict[float, Camera]:
     held = {t: smoothed(seen, t) for t in seen}
     sure = [t for t, one in held.items() if one.confidence >= SURE]
     nearest = {t: min(sure, key=lambda other: abs(other - t), default=t) for t in held}
-    return {
-        t: corrected(front, held[nearest[t] if abs(nearest[t] - t) <= _BORROWED_S else t]) for t in held
-    }
+    return {t: corrected(front, held[nearest[t] if abs(nearest[t] - t) <= _BORROWED_S else t]) for t in held}
 
 
 def as_seen(views: SceneViews) -> Scene:
