@@ -20,6 +20,8 @@ from cfgen.perception.view import SceneView
 
 #: Of our own network, with its card.
 WEIGHTS = Path(__file__).parent / "weights"
+#: How our own network's answer is read; another number where the same weights give another view.
+READING = "2"
 #: Islands of road smaller than this share of the frame are noise; so are holes of it.
 SPECK = 0.0004
 #: Paint is road within half as many cells of it.
@@ -150,6 +152,7 @@ class RoadNet(RoadNetwork):
                 f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
             )
         super().__init__("road-net", data, Layout((width, height), name, name, road, lanes), advice, things)
+        self.identity = {**self.identity, "reading": READING}
 
     def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of road and of lane line, (h, w) float32 each; ``image`` as :meth:`RoadNetwork.logits` takes it."""
