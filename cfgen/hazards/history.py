@@ -167,9 +167,15 @@ class HazardHistory:
 
     def _share(self, placement: Placement, t: float) -> float:
         """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
-        then, view = self._on_road(placement, t), self.views.at(t)
+        then, view = self._on_road(placement, t), self._then(t)
         footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
         return 1.0 if view is None else view.share(project(self.cameras[t], footprint)[0])
+
+    def _then(self, t: float) -> SceneView | None:
+        """What a past frame shows, its likely road as road: that the ground is road is sure since t0, and what stands
+        on it is not even likely road."""
+        view = self.views.at(t)
+        return view if view is None or view.likely is None else replace(view, road=view.likely)
 
     def _expected(self, placement: Placement, t: float) -> bool:
         """Whether who looks should see road there at ``t``: not from afar, and not with colours alone."""
@@ -201,7 +207,7 @@ class HazardHistory:
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
         footprint = box_corners(on.x, on.y, on.yaw, self.standing or on.size)[0, :4]
-        view, needed = self.views.at(t), self.needed - SLACK
+        view, needed = self._then(t), self.needed - SLACK
         px, _ = project(camera, footprint)
         if view is not None and (before := view.before(clipped[0], float(px[:, 1].mean()))):
             return self._behind(before, clipped[0], t)
@@ -211,7 +217,8 @@ class HazardHistory:
         if ahead.all() and self.ground.share(now) >= needed and not self._taken(footprint, t):
             if view is None or self.views.now.share(now) < needed:
                 return "seen"
-            return "likely" if self._stands(view, px) else "refused"
+            off = np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
+            return "likely" if any(self._stands(view, px + one) for one in off) else "refused"
         near = view is not None and any(view.share(px + off) >= needed for off in self._off)
         return "unsure" if near else "refused"
 

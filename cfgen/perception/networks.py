@@ -20,10 +20,14 @@ from cfgen.perception.view import SceneView
 
 #: Of our own network, with its card.
 WEIGHTS = Path(__file__).parent / "weights"
+#: How our own network's answer is read; another number where the same weights give another view.
+READING = "2"
 #: Islands of road smaller than this share of the frame are noise; so are holes of it.
 SPECK = 0.0004
 #: Paint is road within half as many cells of it.
 _PAINT = 7
+#: What is likely road between sure road is sure, up to this share of the frame's width.
+_GAP = 0.09
 
 
 @dataclass(frozen=True)
@@ -94,8 +98,10 @@ class RoadNetwork:
     def _view(self, image: np.ndarray) -> SceneView:
         road, lanes = self.logits(image)
         lines = lanes > self._layout.lane_margin
-        surface = _surface(road > self._layout.road_margin, lines)
-        likely = _surface(road > 0, lines) if self._layout.road_margin > 0 else None
+        surface, likely = _surface(road > 0, lines), None
+        if self._layout.road_margin > 0:
+            likely = without_specks(road > 0)  # it learned that paint is road
+            surface = _whole(without_specks(road > self._layout.road_margin), likely)
         by = {"name": self.name, **self.identity}
         view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
         return replace(view, things=self._things.find(image, view)) if self._things else view
@@ -146,6 +152,7 @@ class RoadNet(RoadNetwork):
                 f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
             )
         super().__init__("road-net", data, Layout((width, height), name, name, road, lanes), advice, things)
+        self.identity = {**self.identity, "reading": READING}
 
     def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of road and of lane line, (h, w) float32 each; ``image`` as :meth:`RoadNetwork.logits` takes it."""
@@ -161,6 +168,18 @@ def _surface(road: np.ndarray, lines: np.ndarray) -> np.ndarray:
     """(h, w) bool: road, with the paint on it."""
     beside = cv2.dilate(road.astype(np.uint8), np.ones((_PAINT, _PAINT), np.uint8)) > 0
     return without_specks(road | (lines & beside))
+
+
+def _whole(sure: np.ndarray, likely: np.ndarray) -> np.ndarray:
+    """(h, w) bool: sure road without its gaps (shadows, glare, paint), and to its far end, as far as it is likely.
+
+    A row of cells there is metres of road, and the network draws its road in by as much (tools/road_net/export.py).
+    """
+    size = round(_GAP * sure.shape[1]) | 1
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    whole = sure | ((cv2.morphologyEx(sure.astype(np.uint8), cv2.MORPH_CLOSE, disc) > 0) & likely)
+    whole[:-1] |= whole[1:] & likely[:-1]
+    return whole
 
 
 def without_specks(road: np.ndarray) -> np.ndarray:

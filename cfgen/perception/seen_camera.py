@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from cfgen.geometry.camera import angles, centre
 from cfgen.perception.camera_fit import Clue, fit_camera
-from cfgen.perception.frame_camera import FrameCamera, corrected, scene_cameras, smoothed, turned
+from cfgen.perception.frame_camera import SURE, FrameCamera, corrected, scene_cameras, smoothed, turned
 from cfgen.perception.view import Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Scene
 
 #: Standard error of a stated pitch that nothing else backs, and the least one of lane lines, deg.
 _STATED_DEG, _LINES_DEG = 0.6, 0.2
+#: A frame that does not tell its pitch has that of one that does, up to so far from it, s: roads go up and down slowly.
+_BORROWED_S = 1.0
 #: Confidence of a pitch by one, two and more sights, were each exact; and the error that halves it, deg.
 _BACKED, _HALF_DEG = (0.6, 0.8, 0.95), 0.35
 
@@ -51,7 +53,10 @@ def corrected_cameras(views: SceneViews) -> dict[float, Camera]:
     those around it."""
     front, shown = views.scene.front, views.all()
     seen = {t: with_sizes(lines, front, shown[t].things) for t, lines in scene_cameras(views).items()}
-    return {t: corrected(front, smoothed(seen, t)) for t in seen}
+    held = {t: smoothed(seen, t) for t in seen}
+    sure = [t for t, one in held.items() if one.confidence >= SURE]
+    nearest = {t: min(sure, key=lambda other: abs(other - t), default=t) for t in held}
+    return {t: corrected(front, held[nearest[t] if abs(nearest[t] - t) <= _BORROWED_S else t]) for t in held}
 
 
 def as_seen(views: SceneViews) -> Scene:

@@ -5,6 +5,7 @@ placement of a benchmark that is begun.
 """
 
 import contextlib
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ import numpy as np
 
 from cfgen.core.files import write_bytes
 from cfgen.core.hashing import hash_image, hash_json
+from cfgen.core.paths import cache_dir
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.clear_ground import FAR_M
@@ -30,6 +32,14 @@ from cfgen.records import Scene
 LIMIT = 64
 
 Images = Mapping[tuple[str, float], np.ndarray]
+
+
+def views_folder() -> Path | None:
+    """Where views of no benchmark are kept, in the user's cache folder; None where nothing can be written."""
+    folder = cache_dir() / "views"
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder if os.access(folder, os.W_OK) else None
 
 
 class Views:

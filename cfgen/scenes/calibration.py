@@ -38,10 +38,14 @@ class _Drive:
 
 
 class CalibrationCheck:
-    """Looks at scenes one by one, then tells of each drive."""
+    """Looks at scenes one by one, then tells of each drive.
 
-    def __init__(self, perceiver: Perceiver) -> None:
-        self.views = Views.of(perceiver)
+    Args:
+        views_in: where views are kept by frame, as in a benchmark; None keeps them in memory only.
+    """
+
+    def __init__(self, perceiver: Perceiver, views_in: Path | None = None) -> None:
+        self.views = Views.of(perceiver, views_in)
         self._drives: dict[str, _Drive] = {}
 
     def look(self, path: Path, folder: SceneFolder) -> None:

@@ -47,7 +47,11 @@ class Fault(NamedTuple):
 
 
 def check_folder(
-    folder: Path, quiet: bool = True, strict: bool = False, perceiver: Perceiver | None = None
+    folder: Path,
+    quiet: bool = True,
+    strict: bool = False,
+    perceiver: Perceiver | None = None,
+    views_in: Path | None = None,
 ) -> dict[Path, list[Fault]]:
     """Faults of every scene at or below ``folder``, in order; a scene without faults has an empty list.
 
@@ -55,11 +59,12 @@ def check_folder(
         strict: raise the first exception that nobody expected, with its traceback.
         perceiver: looks for a road in the front frames, and, where it sees lane lines, holds each drive's calibration
             against them; None: nobody does.
+        views_in: as :class:`CalibrationCheck` takes it: a second check looks at no frame again.
 
     Raises:
         InputError: no scene there.
     """
-    calibration = None if perceiver is None or perceiver.weaker else CalibrationCheck(perceiver)
+    calibration = None if perceiver is None or perceiver.weaker else CalibrationCheck(perceiver, views_in)
     found: dict[Path, list[Fault]] = {}
     first_with: dict[str, Path] = {}
     folders = find_scenes(folder)

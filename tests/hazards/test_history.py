@@ -45,6 +45,7 @@ class Drawn(ColourGround):
 
     weaker = False  # it is taken at its word
     still = 0.0  # share of a blind picture, from its lower edge, in which it sees road after all
+    likely = False  # whether what it would see were it not blind is likely road to it
 
     def __init__(self, blind: Sequence[np.ndarray] = (), things: Mapping[int, Thing] | None = None):
         self.blind, self.things = blind, things or {}
@@ -55,7 +56,7 @@ class Drawn(ColourGround):
         if any(frame.image is image for image in self.blind):
             road[: round((1 - self.still) * len(road))] = False
         things = (self.things[id(frame.image)],) if id(frame.image) in self.things else ()
-        return replace(seen, road=road, things=things)
+        return replace(seen, road=road, things=things, likely=seen.road if self.likely else None)
 
 
 def past(
@@ -168,6 +169,28 @@ def test_from_afar_and_with_colours_alone_nobody_is_expected_to_see_road(monkeyp
     assert far.of(hazard(20, 0), crosses=False) is None
     monkeypatch.setattr(Drawn, "weaker", True)
     assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is not None
+
+
+def test_likely_road_is_enough_where_it_is_sure_at_t0(monkeypatch):
+    """A network is sure of road so far off at t0 only: what stands there is not even likely road."""
+    monkeypatch.setattr(Drawn, "likely", True)
+    assert past(blind=TIMES[1:]).of(hazard(20, 0), crosses=False) is not None
+    assert past({-1.0: (20.0, 0.0)}, blind=TIMES[1:]).of(hazard(20, 0), crosses=False) is None
+
+
+def test_from_afar_road_may_end_a_hair_before_the_place(monkeypatch):
+    """Two rows, as a car pitches: near by that is refused."""
+    later = [t for t in TIMES if t != -1.0]
+    far = bumped()
+    seen = far.views.at(-1.0)
+    foot = project(far.cameras[-1.0], box_corners(20, 0, 0, UPRIGHT)[0, :4])[0][:, 1].max()
+    ends = round((foot + 1.5) * seen.scale[1])
+    road_before = np.repeat(np.arange(len(seen.road)) > ends, seen.road.shape[1]).reshape(seen.road.shape)
+    views = {t: far.views.at(t) for t in later} | {-1.0: replace(seen, road=seen.road & road_before)}
+    monkeypatch.setattr(type(far.views), "at", lambda self, t: views[t])
+    assert far.of(hazard(20, 0), crosses=False) is None
+    monkeypatch.setattr(history, "EXPECTED_M", 15.0)
+    assert far.of(hazard(20, 0), crosses=False) is not None
 
 
 def test_who_sees_road_but_none_under_the_place_is_believed_from_afar_too(monkeypatch):

@@ -1,12 +1,14 @@
 """A frame's camera by its lane lines: against painted lines of known mounting, and on real frames."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from cfgen.core.files import read_image
 from cfgen.geometry.camera import angles, centre, horizon_rows, mounted
+from cfgen.perception import seen_camera
 from cfgen.perception.frame_camera import (
     MOST_PITCH_DEG,
     SURE,
@@ -191,6 +193,19 @@ def test_only_a_sure_and_sane_pitch_overrides_the_stated_one():
 
 
 # --- real frames ---
+
+
+def test_a_frame_that_tells_no_pitch_has_that_of_the_nearest_sure_one(monkeypatch):
+    """Not the stated one: between frames of a second a road does not jump. Beyond a second it is as stated."""
+    times = (-2.0, -1.25, -0.5, 0.0)
+    told = dict.fromkeys(times, FrameCamera(reason="0 lane lines seen"))
+    told[-0.5] = FrameCamera(pitch_deg=1.0, pitch_error_deg=0.1, confidence=0.9)
+    monkeypatch.setattr(seen_camera, "scene_cameras", lambda views: told)
+    views = SimpleNamespace(
+        scene=SimpleNamespace(front=PINHOLE), all=lambda: dict.fromkeys(times, SimpleNamespace(things=None))
+    )
+    pitches = {t: math.degrees(angles(camera)[0]) for t, camera in corrected_cameras(views).items()}
+    assert pitches == pytest.approx({-2.0: 0.0, -1.25: 1.0, -0.5: 1.0, 0.0: 1.0}, abs=1e-6)
 
 
 @pytest.fixture(scope="module")

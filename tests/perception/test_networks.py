@@ -1,6 +1,7 @@
 """Networks from files: what they see, and every way in which a file can be wrong, as one line before work begins."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES
 from cfgen.perception import networks
-from cfgen.perception.networks import Layout, RoadNetwork
+from cfgen.perception.networks import Layout, RoadNetwork, _whole
 from cfgen.perception.registry import create_perceiver
 from cfgen.perception.things import ThingNetwork
 from tests.benches import build_arguments, run
@@ -38,6 +39,37 @@ def test_a_network_sees_what_its_weights_say():
     assert view.is_road(np.array([[10, 60], [10, 20], [73, 70]])).tolist() == [True, False, True]
     assert view.is_lane_line(np.array([[73, 70], [10, 60]])).tolist() == [True, False]
     assert view.things is None
+
+
+def test_likely_road_between_sure_road_is_sure_but_not_what_stands_there():
+    """As a network that is sure of less than it finds likely; the export drew the road's far end in by a row."""
+    sure, likely = np.zeros((60, 100), bool), np.zeros((60, 100), bool)
+    likely[20:], sure[26:] = True, True
+    sure[40:44, 20:26] = False  # a shadow
+    sure[40:44, 60:66] = likely[40:44, 60:66] = False  # a box
+    sure[30:58, 80:] = False  # a verge, too wide a gap
+    road = _whole(sure, likely)
+    assert road[40:44, 20:26].all()
+    assert not road[40:44, 60:66].any()
+    assert not road[38:50, 90:].any()
+    assert np.flatnonzero(road[:, 40])[0] == 25
+
+
+def test_paint_is_road_only_where_a_network_leaves_it_out():
+    """Blue ground is no road here; the line on it, two cells from road, is for a network that is read at one half."""
+    image = np.full((36, 64, 3), 90, np.uint8)
+    image[:, :20] = (90, 90, 250)
+    image[:, 17:19] = (255, 255, 255)
+    weights = {**TINY, "road": (((0, 0, 0), (0, 0, -9.0)), (0.0, 5.0))}
+    plain, sure = (
+        RoadNetwork("tiny", tiny_onnx(LAYOUT.size, weights), layout, "")._view(image)
+        for layout in (LAYOUT, replace(LAYOUT, road_margin=0.5))
+    )
+    assert plain.lanes[10, 17]
+    assert sure.lanes[10, 17]
+    assert plain.road[10, 17]
+    assert not sure.road[10, 17]
+    assert not sure.likely[10, 17]
 
 
 WRONG = {

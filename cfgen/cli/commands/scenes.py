@@ -204,10 +204,11 @@ def _count(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from cfgen.perception.registry import seen_by
+    from cfgen.perception.views import views_folder
     from cfgen.scenes.check import check_folder, in_lines, unusable
 
     perceiver = _perceiver(arguments)
-    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver)
+    found = check_folder(arguments.folder, arguments.quiet, arguments.strict, perceiver, views_folder())
     for line in in_lines(found):
         print(line)
     broken = sum(unusable(faults) for faults in found.values())
