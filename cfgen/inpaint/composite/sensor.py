@@ -23,7 +23,7 @@ _MOSAIC_BLUR = 0.35
 #: Gain of colour differences from a sensor's to the picture's.
 _MATRIX = np.float32(1.6)
 #: What demosaicing leaves of the grain of brightness.
-_LEFT = 0.55
+_LEFT = 0.5
 #: JPEG's brightness.
 _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
