@@ -136,8 +136,7 @@ def _harmonize(
     if w:
         new = np.s_[y : y + h, x : x + w]
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
-        shot = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
-        found = to_code(shot)
+        found = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
         if light.day >= _DARK and not drawing.burns:
             found = held_back(found, cover[new], light.vivid)
         codes[new] = np.where(cover[new][..., None] > 0, found, codes[new])
@@ -184,8 +183,7 @@ def _draw_nothing(request: InpaintRequest, scene: _Scene) -> InpaintResult:
     # the frame has been through its sensor: once more, edges would move visibly
     grain_only = replace(scene.sensor, blue=None, clips=False)
     shot = expose(smooth, cover, grain_only, request.corner, _FRESH * scene.optics.noise, _random(request))
-    image = optics.to_pixels(to_code(shot))
-    return InpaintResult(image, None, {"light": dict(scene.light.report)})
+    return InpaintResult(optics.to_pixels(shot), None, {"light": dict(scene.light.report)})
 
 
 def _motion(request: InpaintRequest) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from cfgen.perception.colour import luminance
+from cfgen.perception.colour import to_code
 
 #: Sites of one colour that bilinear demosaicing gathers a pixel's from: red or blue, and green.
 _SPARSE = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5]).astype(np.float32)
@@ -19,13 +19,13 @@ _CLIPPING, _FULL = 0.004, 250
 #: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
 _SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
 #: Blur of bilinear demosaicing, pixels.
-_MOSAIC_BLUR = 0.2
+_MOSAIC_BLUR = 0.35
 #: Gain of colour differences from a sensor's to the picture's.
-_MATRIX = np.float32(1.4)
+_MATRIX = np.float32(1.6)
 #: What demosaicing leaves of the grain of brightness.
-_LEFT = 0.55
-#: Codes a unit of linear light, times the level to this power, as a tone curve of gamma 2.2 has it.
-_SLOPE, _POWER = 255 / 2.2, 1 - 1 / 2.2
+_LEFT = 0.5
+#: JPEG's brightness.
+_BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 
 @dataclass(frozen=True)
@@ -83,39 +83,43 @@ def expose(
     noise: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Linear light (H, W, 3) as the sensor gives it, where ``cover`` (H, W) in [0, 1] says how much is new.
+    """Codes (H, W, 3) float32 that the sensor makes of linear light (H, W, 3), where ``cover`` (H, W) in [0, 1] says
+    how much is new.
+
+    The mosaic holds codes: cameras bend a site's light to a code before they guess its other colours, or a bright
+    neighbour would outshine what is dark.
 
     Args:
         origin: column and row of the part in the frame.
         noise: standard deviation of brightness's grain at mid-grey, codes.
     """
-    new = linear
     if sensor.clips:
-        new = np.minimum(_spilt(new, cover, sensor.reach), 1)
+        linear = np.minimum(_spilt(linear, cover, sensor.reach), 1)
+    new = to_code(linear)
     if noise <= 0.05 and sensor.blue is None:
         return new
-    shifted = _sites(linear.shape, sensor.blue or (1, 1), origin)
+    shifted = _sites(new.shape, sensor.blue or (1, 1), origin)
     own = new * shifted
-    level = np.maximum(own[..., 0] + own[..., 1] + own[..., 2], 0)
-    grain = rng.standard_normal(level.shape, dtype=np.float32) * _strength(level, noise)
+    level = own[..., 0] + own[..., 1] + own[..., 2]
+    grain = rng.standard_normal(level.shape, dtype=np.float32) * _strength(level, noise) * cover
     if sensor.blue is None:
         # nothing of the mosaic shows but in the grain
-        return new + demosaic(grain * cover, shifted)
-    raw = np.minimum(level + grain * cover, 1) if sensor.clips else level + grain * cover
+        return new + demosaic(grain, shifted)
+    raw = np.clip(level + grain, 0, 255)
     around = np.clip(cv2.dilate(cover, np.ones((3, 3), np.uint8)), 0, 1)[..., None]
     return new + _coloured(demosaic(raw, shifted) - new) * around
 
 
 def _coloured(error: np.ndarray) -> np.ndarray:
     """What demosaicing gets wrong, (H, W, 3), after the matrix that makes a sensor's pale colours full."""
-    grey = luminance(error)[..., None]
+    red, green, blue = (error[..., c] * _BRIGHTNESS[c] for c in range(3))
+    grey = (red + green + blue)[..., None]
     return grey + (error - grey) * _MATRIX
 
 
 def _strength(level: np.ndarray, noise: float) -> np.ndarray:
-    """Standard deviation (H, W) of the grain of raw light: as the tone curve shows it, less of it in the dark."""
-    code = 255 * np.minimum(level, 1) ** np.float32(1 / 2.2)
-    return noise / (_LEFT * _SLOPE) * level ** np.float32(_POWER) * np.clip(code / 90, 0.4, 1.2)
+    """Standard deviation (H, W) of the grain of a mosaic's codes: less of it in the dark."""
+    return np.float32(noise / _LEFT) * np.clip(level / np.float32(90), 0.4, 1.2)
 
 
 def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:

@@ -17,6 +17,8 @@ _WIDTH = 160
 #: What is full in the frame is so many times as bright in truth.
 _FULL, _BRIGHTER = 0.95, np.float32(2.5)
 _FAR = 1e4
+#: Columns over which what is mirrored runs together: a seam beside what a narrow frame shows would cut a hood in two.
+_SEAM, _SEAM_REACH = 3.0, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,4 +77,7 @@ def look_around(
     x, y = cv2.split(at)
     seen = cv2.remap(frame, x, y, cv2.INTER_LINEAR)
     level = np.maximum(seen, 1e-5) / max(float(ground @ LUMA), 1e-4)
-    return (albedo * level ** np.float32(1 / contrast)).astype(np.float32)
+    light = (albedo * level ** np.float32(1 / contrast)).astype(np.float32)
+    around = np.hstack([light[:, -_SEAM_REACH:], light, light[:, :_SEAM_REACH]])
+    even = cv2.GaussianBlur(around, (2 * _SEAM_REACH + 1, 1), _SEAM)
+    return np.ascontiguousarray(even[:, _SEAM_REACH:-_SEAM_REACH])

@@ -10,6 +10,7 @@ from cfgen.geometry.camera import project
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import _calmed
 from cfgen.inpaint.composite.light import estimate
+from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
 from tests.inpaint.composite.test_composite import (
     FRONT,
@@ -19,6 +20,15 @@ from tests.inpaint.composite.test_composite import (
     make_placement,
     make_road,
 )
+
+
+def test_what_is_mirrored_has_no_seam_where_one_side_of_the_frame_is_dark():
+    frame = make_road()
+    frame[:, : frame.shape[1] // 2] //= 8
+    light = look_around(frame, PINHOLE, np.full(3, 0.1, np.float32), 0.12, 1.1)
+    assert np.ptp(light, axis=1).max() > 0.3
+    steps = np.abs(np.diff(np.hstack([light, light[:, :1]]), axis=1))
+    assert (steps <= 0.15 * np.ptp(light, axis=1, keepdims=True)).all()
 
 
 @pytest.mark.parametrize("road", [(95, 95, 95), (40, 60, 110)])
