@@ -113,15 +113,16 @@ class TinyCases:
         from cfgen.core.hashing import hash_json
 
         store, scene = context.store, context.store.scene_dir(planned.scene_id)
+        source = context.scene(planned.scene_id)
         if not scene.is_dir():
             scene.mkdir(parents=True)
-            for path in Path(context._folders[planned.scene_id]).iterdir():
+            for path in source.root.iterdir():
                 os.link(path, scene / path.name)
         if planned.hazard_id not in self.hazards:
             hazard = context.taxonomy.get(planned.hazard_id)
             self.hazards[planned.hazard_id] = hazard.model_dump(mode="json"), hash_json(hazard)
         hazard, hazard_hash = self.hazards[planned.hazard_id]
-        of = {"scene_hash": context.benchmark.scenes[planned.scene_id], "hazard_hash": hazard_hash}
+        of = {"scene_hash": context.scene_hash(source), "hazard_hash": hazard_hash}
         content = {**self.case, **told, "hazard": hazard}
         content["provenance"] = {**content["provenance"], **of}
         content["sha256"] = hash_json(content)
