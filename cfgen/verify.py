@@ -103,11 +103,9 @@ class Verification:
                 self._fault(folder, "is not a scene of this benchmark")
                 continue
             try:
-                self._know(
-                    folder / name
-                    for name in (SCENE_FILE, *(f.image for f in load_scene(folder).scene.frames))
-                )
-                found = self._scene_hashes[folder.name] = scene_hash(folder)
+                scene = load_scene(folder)
+                self._know(folder / name for name in (SCENE_FILE, *(f.image for f in scene.scene.frames)))
+                found = self._scene_hashes[folder.name] = scene_hash(scene)
                 if expected and found != expected:
                     self._fault(folder, "differs from the scene the benchmark was built from")
             except CfgenError as error:
