@@ -5,8 +5,8 @@ scenes are looked at, the plan is made, records are written, tallied, verified a
 refused, so that there are further rounds. Each phase runs in a process of its own.
 
 Usage: python benchmarks/scale.py FOLDER N [N ...]     (the table is printed and kept as FOLDER/scale.json)
-SCALE_WITHOUT=answers,report leaves phases out. SCALE_LAID=1 lays the cases down without the pool, the claims and the
-looks at scenes of a build: the rest of the build stays as it is.
+Killed, the same command goes on. SCALE_WITHOUT=answers,report leaves phases out. SCALE_LAID=100000: from so many on
+cases are laid down without the pool, the claims and the looks at scenes of a build; the rest of it stays as it is.
 """
 
 import importlib
@@ -174,7 +174,7 @@ def make_cases(root: Path, n: int, tiny: TinyCases | None = None) -> dict[str, f
     building = importlib.import_module("cfgen.build")
     if tiny is not None:
         building.make_cases = tiny
-        if os.environ.get("SCALE_LAID"):
+        if n >= int(os.environ.get("SCALE_LAID", n + 1)):
             building._work_off = tiny.laid
     options = building.BuildOptions(
         out=root / "bench", n=n, seed=7, scenes=root / "scenes", perception="colour", jobs=1, quiet=True
@@ -185,7 +185,11 @@ def make_cases(root: Path, n: int, tiny: TinyCases | None = None) -> dict[str, f
     began = float(os.environ["SCALE_BEGAN"])
     if tiny is None or not tiny.first:
         return {}
-    return {"first_case_s": tiny.first - began, "first_case_processor_s": tiny.to_first}
+    return {
+        "first_case_s": tiny.first - began,
+        "first_case_processor_s": tiny.to_first,
+        "laid": float(tiny.scene is not None),
+    }
 
 
 def make_answers(root: Path, source: Path) -> dict[str, float]:
@@ -273,14 +277,17 @@ def main() -> None:
     folder, sizes = Path(sys.argv[1]), [int(n) for n in sys.argv[2:]]
     folder.mkdir(parents=True, exist_ok=True)
     in_a_process("template", folder, 1)
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    kept = folder / "scale.json"
+    found: dict[str, dict[str, dict[str, float]]] = json.loads(kept.read_text()) if kept.is_file() else {}
     names = [name for name in PHASES if name not in os.environ.get("SCALE_WITHOUT", "").split(",")]
     for n in sizes:
-        shutil.rmtree(folder / str(n), ignore_errors=True)
-        for name in names:
-            found.setdefault(str(n), {})[name] = told = in_a_process(name, folder, n)
+        done = found.setdefault(str(n), {})
+        if not done:
+            shutil.rmtree(folder / str(n), ignore_errors=True)
+        for name in (name for name in names if name not in done):
+            done[name] = told = {"load": os.getloadavg()[0], **in_a_process(name, folder, n)}
             print(f"{n:>7} {name:<8}", "  ".join(f"{k} {v:.1f}" for k, v in told.items()), flush=True)
-        (folder / "scale.json").write_text(json.dumps(found, indent=1) + "\n")
+            kept.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

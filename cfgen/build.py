@@ -115,7 +115,7 @@ def build(options: BuildOptions) -> BuildReport:
         options.strict,
     )
     plan = Plan(store, sorted(folders), asked.hazards, broken(store) if options.retry_faults else [])
-    progress = Progress("cases", options.n, options.quiet, plan.accepted())
+    progress = Progress("cases", options.n, options.quiet)
     note = ProgressNote()
     stopped = ""
     with engine.pool(_workers(engine, options, painters.inpainter.needs, settings)) as workers:
