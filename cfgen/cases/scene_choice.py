@@ -133,8 +133,7 @@ def _take(
                 wrong[name] = found
             yield found if isinstance(found, tuple) else None
 
-    root = str(source)
-    found = ((path[len(root) + 1 :] or ".", _stamp(path, kind)) for path in map(str, paths))
+    found = ((str(path.relative_to(source)), _stamp(path, kind)) for path in paths)
     above = str(source.resolve())
     for name, told in learn_changed(source, kind, found, look, whole=False).items():
         if told is None:
@@ -150,8 +149,13 @@ def _take(
         chosen.folders[scene_id] = above if name == "." else f"{above}/{name}"
 
 
-def _stamp(folder: str, kind: str) -> str:
-    return stamp_of_folder(Path(folder)) if kind == _LOOKED else stamp_of(Path(folder, SCENE_FILE).stat())
+def _stamp(folder: Path, kind: str) -> str:
+    if kind == _LOOKED:
+        return stamp_of_folder(folder)
+    try:
+        return stamp_of((folder / SCENE_FILE).stat())
+    except OSError:  # what is wrong with it is told when it is read
+        return "?"
 
 
 def _look(path: Path) -> tuple[str, str] | str:

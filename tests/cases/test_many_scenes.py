@@ -72,12 +72,18 @@ def test_the_build_is_the_same_byte_for_byte_and_a_changed_scene_is_refused(
 
 
 @pytest.mark.usefixtures("many")
-def test_a_scene_without_an_id_is_left_out_at_once(scenes):
-    first = sorted(scenes.iterdir())[0]
+def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
+    first, second = sorted(scenes.iterdir())
     (first / SCENE_FILE).write_text("{}")
     chosen = choose(scenes, ALL, False)
     assert list(chosen.unusable) == [first.name]
     assert "scene_id" in str(chosen.unusable[first.name])
+    (first / SCENE_FILE).unlink()
+    (first / SCENE_FILE).symlink_to("nowhere.json")
+    monkeypatch.chdir(scenes)
+    chosen = choose(Path(), ALL, False)
+    assert chosen.folders == {second.name: str(second)}
+    assert SCENE_FILE in str(chosen.unusable[first.name])
     assert len(choose(scenes, ALL, False, whole=True).hashes[sorted(scenes.iterdir())[1].name]) > 60
 
 
