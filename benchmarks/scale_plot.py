@@ -44,7 +44,7 @@ def read(path: Path) -> dict[int, Phases]:
 def plot(found: dict[int, Phases]) -> Drawing:
     """Processor time and memory against the number of cases, both on logarithmic scales."""
     drawing = Drawing(
-        2 * _WIDTH + _LEFT + _APART + 10, _TOP + _HEIGHT + 86, "Time and memory against the number of cases"
+        2 * _WIDTH + _LEFT + _APART + 30, _TOP + _HEIGHT + 86, "Time and memory against the number of cases"
     )
     _panel(drawing, found, _LEFT, "processor time, s", "processor_s")
     _panel(drawing, found, _LEFT + _WIDTH + _APART, "memory, MB", "memory_mb")
@@ -68,7 +68,11 @@ def _panel(drawing: Drawing, found: dict[int, Phases], left: float, title: str, 
     for n in found:
         drawing.text(x(n), _TOP + _HEIGHT + 16, f"{n:,}", 10, _INK, anchor="middle")
     for i, name in enumerate(NAMES):
-        points = [(x(n), y(phases[name][key])) for n, phases in found.items() if key in phases.get(name, {})]
+        points = [
+            (x(n), y(phases[name][key]))
+            for n, phases in found.items()
+            if key in phases.get(name, {}) and not phases[name].get("laid")
+        ]
         if len(points) > 1:
             drawing.line(points, color(i), 1.5)
         for at in points:
