@@ -34,6 +34,7 @@ from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
 from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.listing import short_cases
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned
 from cfgen.store import MARKER, Store
@@ -114,7 +115,7 @@ def build(options: BuildOptions) -> BuildReport:
         options.strict,
     )
     plan = Plan(store, sorted(folders), asked.hazards, broken(store) if options.retry_faults else [])
-    progress = Progress("cases", options.n, options.quiet, plan.accepted())
+    progress = Progress("cases", options.n, options.quiet)
     note = ProgressNote()
     stopped = ""
     with engine.pool(_workers(engine, options, painters.inpainter.needs, settings)) as workers:
@@ -126,6 +127,8 @@ def build(options: BuildOptions) -> BuildReport:
             )
     if part and not stopped:
         stopped = f"shard {options.shard} is done; merge all of them: cfgen merge OUT SHARD..."
+    if not part:
+        _keep_hashes(store)
     report = tally(store, options.n, asked.unusable, asked.unasked, asked.undrawable, stopped)
     store.write_build_report(report)
     return report
@@ -177,7 +180,9 @@ class _Asked:
 
 
 def _asked(options: BuildOptions) -> _Asked:
-    chosen = choose(options.scenes or scenarios_dir() / "scenes", Draw.of(options), options.strict)
+    chosen = choose(
+        options.scenes or scenarios_dir() / "scenes", Draw.of(options), options.strict, bool(options.shard)
+    )
     painters = _painters(options)
     taxonomy = _taxonomy(options)
     hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
@@ -305,6 +310,15 @@ def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
     store.remember_scenes(options.scenes)
     return store
+
+
+def _keep_hashes(store: Store) -> None:
+    """Of scenes that were looked at when their cases were made."""
+    unknown = {scene_id for scene_id, told in store.benchmark.scenes.items() if not told}
+    if unknown:
+        found = {case["scene_id"]: case["scene_hash"] for case in short_cases(store).values()}
+        seen = {scene_id: told for scene_id, told in found.items() if scene_id in unknown}
+        store.change_benchmark(lambda b: b.model_copy(update={"scenes": {**b.scenes, **seen}}))
 
 
 def _begun_with(out: Path) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cfgen.store import Store
 
 #: changes with what is told below
-_CASES, _REJECTIONS = "cases 1", "rejections 1"
+_CASES, _REJECTIONS = "cases 2", "rejections 1"
 _OF_CASE = ("case_id", "scene_id")
 _OF_HAZARD = ("id", "name", "cluster")
 _OF_PLACEMENT = ("distance_m", "lateral_m", "box_px")
@@ -63,7 +63,7 @@ def short_cases(store: "Store", memory: Memory | None = None) -> dict[str, Short
     """Every accepted case by its id, in order.
 
     Its own ``case_id``, ``scene_id``, ``arms`` and ``arms_missing``; of the hazard, its placement and its gates what
-    the app lists; ``seen_by``; and in ``broke`` whether something broke in it.
+    the app lists; ``seen_by``; ``scene_hash``; and in ``broke`` whether something broke in it.
 
     Raises:
         StoreError: a record is damaged.
@@ -117,6 +117,7 @@ def _of_case(content: Short) -> Short:
         "placement": {key: content["placement"][key] for key in _OF_PLACEMENT},
         "gates": [g for g in content.get("gates", ()) if g["gate"] == _RECOGNITION],
         "seen_by": str(content["provenance"].get("report", {}).get("perception", {}).get("name", "")),
+        "scene_hash": content["provenance"]["scene_hash"],
         "broke": bool(content.get("arm_faults")) or any(a.get("fault") for a in attempts),
     }
 

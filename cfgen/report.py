@@ -77,6 +77,7 @@ def report(
     panels: int | None = 4,
     strict: bool = False,
     select: Select = "mean",
+    pages: int | None = None,
 ) -> Report:
     """Summarize a benchmark directory in a folder that stands on its own.
 
@@ -86,6 +87,7 @@ def report(
         out: an empty, new, or earlier report folder; by default beside the benchmark, ``<bench>-report``.
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
+        pages: cases to show one by one, the first by their ids; None shows all.
         select: which of several samples of an answer counts.
         strict: let what breaks through, with its traceback.
 
@@ -116,7 +118,9 @@ def report(
         for title in [TITLES.get(name, name)]
     }
     faults += [fault for one in made.values() for fault in one.section.faults]
-    faults += attempt(lambda: write_cases(out, data, strict), "pages of the cases", lambda _: [])
+    faults += attempt(
+        lambda: write_cases(out, data, data.cases[:pages], strict), "pages of the cases", lambda _: []
+    )
     drawn, broken = attempt(lambda: write_panels(out, data, panels, strict), "panels", lambda _: (0, []))
     faults += broken
     parts = [*made.values(), _made(faults_section(data, faults))]

@@ -14,6 +14,7 @@ from cfgen.cases.context import BuildContext, WorkerSettings, build_context
 from cfgen.cases.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
 from cfgen.cases.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
 from cfgen.cases.lockstep import Work, apart, in_step, together
+from cfgen.cases.plan import DAMAGED
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import stored_png
@@ -116,7 +117,7 @@ class CaseBuilder:
             self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
             self.scene = self.context.as_seen(self.folder.scene, self.images)
         except InputError as error:
-            self.refusal = f"damaged scene: {error}"
+            self.refusal = f"{DAMAGED}: {error}"
         else:
             self.refusal = self.context.no_road(self.folder.scene, self.images)
 
@@ -308,7 +309,7 @@ class CaseBuilder:
                 **{key: told for key, told in self.folder.scene.extra.items() if key == ANONYMIZED},
             },
             cfgen_version=__version__,
-            scene_hash=self.context.benchmark.scenes[self.planned.scene_id],
+            scene_hash=self.context.scene_hash(self.folder),
             hazard_hash=hash_json(self.hazard),
         )
 

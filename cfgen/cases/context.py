@@ -13,6 +13,8 @@ from cfgen.cases.drive_heights import DriveHeights
 from cfgen.cases.drive_suns import DriveSuns
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
+from cfgen.cases.scene_choice import AT_ONCE
+from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
@@ -33,7 +35,7 @@ from cfgen.perception.sun import Sun, find_sun
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
-from cfgen.scenes.folder import SceneFolder, load_scene
+from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
 from cfgen.store import Store
 
 #: Scenes whose cameras are remembered.
@@ -178,7 +180,22 @@ class BuildContext:
         return self._suns[scene.scene_id]
 
     def scene(self, scene_id: str) -> SceneFolder:
-        return load_scene(Path(self._folders[scene_id]))
+        """
+        Raises:
+            InputError: it is damaged, or not the one that earlier cases were made in.
+        """
+        folder = load_scene(Path(self._folders[scene_id]))
+        if len(self.benchmark.scenes) > AT_ONCE:  # else the build looked before it began
+            kept, expected = self.store.scene_dir(scene_id), self.benchmark.scenes[scene_id]
+            if not expected and (kept / SCENE_FILE).is_file():
+                expected = scene_hash(kept)
+            if expected and scene_hash(folder) != expected:
+                raise InputError(f"{folder.root}: was changed since a case was made in it; restore it")
+        return folder
+
+    def scene_hash(self, folder: SceneFolder) -> str:
+        """As the benchmark tells, or, of a scene that was not looked at before it began, as it is."""
+        return self.benchmark.scenes[folder.scene.scene_id] or scene_hash(folder)
 
 
 def keep_folders(store: Store, folders: Mapping[str, str]) -> Path:

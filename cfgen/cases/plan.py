@@ -17,6 +17,8 @@ from cfgen.store import Store
 
 #: A scene of which so many pairs in a row were refused leaves the draw; at one in four accepted, one in thirty does.
 GIVE_UP = 12
+#: Begins what is said of a scene that cannot be read.
+DAMAGED = "damaged scene"
 #: The commonest cause comes first.
 _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
@@ -135,8 +137,8 @@ def looks(
 
 
 def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
-    """Scenes in which no hazard can stand, as was found when a pair of them was tried: no road, or a guessed camera."""
-    return {r.scene_id: r.reason for r in rejections if r.reason.startswith((NO_ROAD, GUESSED))}
+    """Scenes in which no hazard can stand, as was found when a pair was tried: no road, a guessed camera, damage."""
+    return {r.scene_id: r.reason for r in rejections if r.reason.startswith((NO_ROAD, GUESSED, DAMAGED))}
 
 
 def scenes_given_up(

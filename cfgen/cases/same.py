@@ -1,5 +1,6 @@
 """What makes one benchmark: settings that folders must share to go on with it, or to be merged."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cfgen.core.errors import StoreError
@@ -31,8 +32,9 @@ def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
         StoreError: a benchmark that is begun keeps its settings.
     """
     for name in FIXED:
-        if getattr(found, name) != getattr(asked, name):
-            before, now = apart(getattr(found, name), getattr(asked, name))
+        before, now = getattr(found, name), getattr(asked, name)
+        if not (same_scenes(before, now) if name == "scenes" else before == now):
+            before, now = apart(before, now)
             raise StoreError(
                 f"{out}: was built with {name} = {before}, now asked for {now}; use the same, or another folder"
             )
@@ -40,6 +42,11 @@ def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
         raise StoreError(
             f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another folder"
         )
+
+
+def same_scenes(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Whether they are the same, as far as both were hashed."""
+    return one.keys() == other.keys() and all(a == b for k, a in one.items() if a and (b := other[k]))
 
 
 def apart(before: object, now: object) -> tuple[str, str]:

@@ -1,21 +1,28 @@
 """Which scenes a build tries: all of a folder, or those drawn from what meets conditions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from pydantic import TypeAdapter, ValidationError
+
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
-from cfgen.core.kept import learn_changed, stamp_of_folder
+from cfgen.core.files import read_json
+from cfgen.core.kept import learn_changed, stamp_of, stamp_of_folder
 from cfgen.records import Fault
+from cfgen.records.base import Identifier
 from cfgen.records.sampling import Sampling
-from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
+from cfgen.scenes.folder import SCENE_FILE, find_scenes, load_scene, scene_hash
 from cfgen.scenes.sampling import draw
 
-#: changes with what is looked at of a scene
-_LOOKED = "scenes 1"
+#: change with what is looked at of a scene
+_LOOKED, _GLANCED = "scenes 1", "scene ids 1"
+#: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
+AT_ONCE = 1000
+_ID: TypeAdapter[str] = TypeAdapter(Identifier)
 
 
 class _Options(Protocol):
@@ -74,14 +81,21 @@ class Chosen:
     sampling: Sampling | None = None
 
 
-def choose(source: Path, drawing: Draw, strict: bool) -> Chosen:
+def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Chosen:
     """
+    Args:
+        whole: look at every scene, however many they are.
+
     Raises:
         InputError: nothing to choose from, or none of it loads.
     """
     chosen = Chosen()
     if not drawing.draws:
-        _take(chosen, source, find_scenes(source), strict)
+        paths = find_scenes(source)
+        if whole or len(paths) <= AT_ONCE:
+            _take(chosen, source, paths, strict)
+        else:
+            _take(chosen, source, paths, strict, _glance, _GLANCED)
     else:
         frame, drawn = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
         strata = []
@@ -99,32 +113,49 @@ def choose(source: Path, drawing: Draw, strict: bool) -> Chosen:
     return chosen
 
 
-def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool) -> None:
+def _take(
+    chosen: Chosen,
+    source: Path,
+    paths: Sequence[Path],
+    strict: bool,
+    looking: Callable[[Path], tuple[str, str] | str] | None = None,
+    kind: str = _LOOKED,
+) -> None:
     """Those of a folder that changed since they were taken the last time are looked at."""
+    looking = looking or _look
     wrong: dict[str, str | Fault] = {}
 
     def look(names: Sequence[str]) -> Iterator[tuple[str, str] | None]:
         for name in names:
             path = source / name
-            found = contained(partial(_look, path), "reading a scene", {"folder": path.name}, strict)
+            found = contained(partial(looking, path), "reading a scene", {"folder": path.name}, strict)
             if not isinstance(found, tuple):
                 wrong[name] = found
             yield found if isinstance(found, tuple) else None
 
-    found = ((str(path.relative_to(source)), stamp_of_folder(path)) for path in paths)
-    for name, told in learn_changed(source, _LOOKED, found, look, whole=False).items():
-        path = source / name
+    found = ((str(path.relative_to(source)), _stamp(path, kind)) for path in paths)
+    above = str(source.resolve())
+    for name, told in learn_changed(source, kind, found, look, whole=False).items():
         if told is None:
-            chosen.unusable[path.name] = wrong[name]
+            chosen.unusable[(source / name).name] = wrong[name]
             continue
         scene_id, content_hash = told
         if scene_id in chosen.folders:
-            chosen.unusable[path.name] = (
-                f"{path}: scene_id '{scene_id}' is also that of {chosen.folders[scene_id]}; rename one"
+            chosen.unusable[(source / name).name] = (
+                f"{source / name}: scene_id '{scene_id}' is also that of {chosen.folders[scene_id]}; rename one"
             )
             continue
         chosen.hashes[scene_id] = content_hash
-        chosen.folders[scene_id] = str(path.resolve())
+        chosen.folders[scene_id] = above if name == "." else f"{above}/{name}"
+
+
+def _stamp(folder: Path, kind: str) -> str:
+    if kind == _LOOKED:
+        return stamp_of_folder(folder)
+    try:
+        return stamp_of((folder / SCENE_FILE).stat())
+    except OSError:  # what is wrong with it is told when it is read
+        return "?"
 
 
 def _look(path: Path) -> tuple[str, str] | str:
@@ -135,3 +166,12 @@ def _look(path: Path) -> tuple[str, str] | str:
         return folder.scene.scene_id, scene_hash(folder)
     except CfgenError as error:
         return str(error)
+
+
+def _glance(path: Path) -> tuple[str, str] | str:
+    """Its id and no hash, or what is wrong: not what it shows, nor whether its images can be read."""
+    try:
+        scene_id = read_json(path / SCENE_FILE).get("scene_id")
+        return _ID.validate_python(scene_id), ""
+    except (CfgenError, ValidationError):
+        return _look(path)

@@ -80,11 +80,17 @@ def mounted(
     cp, sp, cy, sy = math.cos(pitch), math.sin(pitch), math.cos(yaw), math.sin(yaw)
     forward = np.array([cy * cp, sy * cp, -sp])
     level_right = np.array([sy, -cy, 0.0])
-    level_down = np.cross(forward, level_right)
+    level_down = _cross(forward, level_right)
     cr, sr = math.cos(roll), math.sin(roll)
     right = cr * level_right + sr * level_down
-    rot = np.array([right, np.cross(forward, right), forward])
+    rot = np.array([right, _cross(forward, right), forward])
     return as_matrix(rot, -rot @ np.array([x, y, height]))
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """np.cross of two vectors (3,), to the last bit, in a tenth of its time."""
+    (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
+    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])
 
 
 def angles(camera: Camera) -> tuple[float, float, float]:

@@ -105,9 +105,8 @@ def _people(store: Store, damaged: list[str]) -> Ratings:
 
 def _rated_scenes(store: Store, people: Ratings) -> dict[str, str]:
     """Content hash -> scene id of every scene behind a rated answer."""
-    hashes = store.benchmark.scenes
     rated = {case_id for answers in people.values() for _, case_id, _, _ in answers}
-    return {hashes[c.scene_id]: c.scene_id for c in store.cases() if c.case_id in rated}
+    return {c.provenance.scene_hash: c.scene_id for c in store.cases() if c.case_id in rated}
 
 
 def _kept_apart(scenes: Mapping[str, str], other: Store) -> str:

@@ -212,6 +212,7 @@ def report(
     *,
     planners: Names | None = None,
     panels: int | None = 4,
+    pages: int | None = 5000,
     select: str = "mean",
     strict: bool = False,
 ) -> "Report":
@@ -220,6 +221,7 @@ def report(
     Args:
         planners: those to show; None shows all.
         panels: case panels to draw for each planner; None draws all.
+        pages: cases to show one by one, the first by their ids; None shows all. Every case counts in the figures.
         select: which of several samples of an answer counts: "mean" (of all), "first", "medoid" or "best".
         strict: what breaks is raised; else it is left out and named in ``left_out``.
 
@@ -235,7 +237,8 @@ def report(
         None if planners is None else names(planners),
         panels,
         strict,
-        select,  # type: ignore[arg-type]
+        pages=pages,
+        select=select,  # type: ignore[arg-type]
     )
 
 

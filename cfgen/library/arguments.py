@@ -240,7 +240,7 @@ _RANGES: dict[str, _Range] = {
         ("n", "attempts", "repeats", "workers", "votes", "cases", "limit", "max_answer_chars", "per_edge"),
         _POSITIVE,
     ),
-    **dict.fromkeys(("planner_retries", "panels"), _NOT_NEGATIVE),
+    **dict.fromkeys(("planner_retries", "panels", "pages"), _NOT_NEGATIVE),
     **dict.fromkeys(("timeout_s", "startup_timeout_s", "every_s"), _SECONDS),
     **dict.fromkeys(("arms", "planners"), _SOME),
     "name": _Range("a name, or None for one of cfgen's own", lambda value: bool(value.strip())),

@@ -212,8 +212,8 @@ class Benchmark(Stored):
     #: hazards, harmless objects and a null edit besides those that ship, by their ids, or in place of all that do
     own_hazards: tuple[Hazard, ...] = ()
     own_hazards_only: bool = False
-    #: scene_id -> hash of its folder; every scene the build may use
-    scenes: dict[str, Sha256]
+    #: scene_id -> hash of its folder; every scene the build may use. Of thousands: "" until it has a case
+    scenes: dict[str, Sha256 | Literal[""]]
     #: how they were drawn, where not all that there were are used
     sampling: Sampling | None = None
     #: the hazards chosen by name; empty: the whole taxonomy

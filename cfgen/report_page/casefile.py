@@ -1,7 +1,7 @@
 """What the page shows of one case, as JSON: a short entry for the list, a long one for the case itself."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,22 @@ from cfgen.report_page.sections.correction import people_scores
 
 
 class CaseFiles:
-    """Entries of every case; what belongs together is looked up once."""
+    """Entries of some cases; what belongs together is looked up once."""
 
-    def __init__(self, data: ReportData) -> None:
+    def __init__(self, data: ReportData, cases: Iterable[Case]) -> None:
         self.data = data
+        ids = {case.case_id for case in cases}
         self._rollouts = {
-            (r.case_id, p, r.arm, r.repeat): r for p, found in data.rollouts.items() for r in found
+            (r.case_id, p, r.arm, r.repeat): r
+            for p, found in data.rollouts.items()
+            for r in found
+            if r.case_id in ids
         }
         self._verdicts = {
             (v.case_id, p, judge, v.arm, v.repeat): v
             for (judge, p), found in data.verdicts.items()
             for v in found
+            if v.case_id in ids
         }
         self._repeats: dict[tuple[str, str, str], list[int]] = defaultdict(list)
         for case_id, planner, arm, repeat in sorted(self._rollouts):

@@ -3,6 +3,7 @@
 import html
 import json
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,9 @@ _ASSETS = Path(__file__).parent / "assets"
 _VIEW_WIDTH, _THUMB_WIDTH = 960, 320
 
 
-def write_cases(out: Path, data: ReportData, strict: bool = False) -> list[Fault]:
-    """``frames/`` and ``data/`` under ``out``; returns what came in the way of a case, which is then left out."""
-    files = CaseFiles(data)
+def write_cases(out: Path, data: ReportData, cases: Sequence[Case], strict: bool = False) -> list[Fault]:
+    """``frames/`` and ``data/`` of these cases under ``out``; returns what came in the way of one: it is left out."""
+    files = CaseFiles(data, cases)
 
     def write(case: Case) -> dict[str, Any] | Fault:
         return contained(
@@ -33,12 +34,13 @@ def write_cases(out: Path, data: ReportData, strict: bool = False) -> list[Fault
         )
 
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(write, data.cases))
+        found = list(pool.map(write, cases))
     index = {
         "planners": data.planners,
         "judges": data.judges,
         "judge": data.main_judge,
         "scores": DIMENSIONS,
+        "built": len(data.cases),
         "cases": [one for one in found if not isinstance(one, Fault)],
     }
     _write_js(out / "data" / "index.js", "cfgenIndex", index)

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -152,11 +153,10 @@ class SceneFile(BaseModel):
 
     @model_validator(mode="after")
     def _no_misspelt_key(self) -> Self:
+        unset = frozenset(type(self).model_fields) - self.model_fields_set
         for key in self.__pydantic_extra__ or {}:
-            unset = set(type(self).model_fields) - self.model_fields_set
-            close = difflib.get_close_matches(key, unset, n=1, cutoff=0.82)
-            if close:
-                raise ValueError(f"key '{key}' is not known; did you mean '{close[0]}'?")
+            if close := _misspelt(key, unset):
+                raise ValueError(f"key '{key}' is not known; did you mean '{close}'?")
         if self.columns != _COLUMNS:
             raise ValueError(f"columns: expected {list(_COLUMNS)}, found {list(self.columns)}")
         return self
@@ -234,6 +234,12 @@ class SceneFile(BaseModel):
             if image and (image != self.image or abs(t) > _SAME_TIME_S)
         ]
         return (*(Frame(camera=self.camera, t=t, image=image) for t, image in pairs), *self.frames)
+
+
+@lru_cache(maxsize=1024)
+def _misspelt(key: str, names: frozenset[str]) -> str:
+    """The name that was meant, or ""."""
+    return next(iter(difflib.get_close_matches(key, sorted(names), n=1, cutoff=0.82)), "")
 
 
 def content_of(scene: Scene) -> dict[str, Any]:

@@ -61,6 +61,11 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise StoreError(
             f"{store.root}: expected {record.n} cases, found {len(cases)}; finish its build first"
         )
+    if unseen := [name for name, told in record.scenes.items() if not told]:
+        raise StoreError(
+            f"{store.root}: {len(unseen)} of its {len(record.scenes)} scenes gave no case, such as '{unseen[0]}'; a "
+            "definition names its scenes: build from those that did"
+        )
     content = record.model_dump(mode="json")
     options = {key: content[key] for key in OPTIONS}
     if record.taxonomy_hash != load_taxonomy().hash:

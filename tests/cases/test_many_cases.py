@@ -45,7 +45,7 @@ def case(store: Store, case_id: str, seen_by: str = "colour") -> None:
         "scene_id": "a",
         "hazard": {"id": "h", "name": "a hazard", "cluster": "c"},
         "placement": {"distance_m": 20.0, "lateral_m": 0.0, "box_px": [0, 0, 1, 1]},
-        "provenance": {"report": {"perception": {"name": seen_by}}},
+        "provenance": {"scene_hash": "", "report": {"perception": {"name": seen_by}}},
     }
     path = store.case_dir(case_id) / "case.json"
     path.parent.mkdir(parents=True, exist_ok=True)

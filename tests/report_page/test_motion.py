@@ -104,7 +104,7 @@ def test_groups_compare_planners_over_shared_cases(data: ReportData):
 
 
 def test_plans_of_different_length_are_told_apart_in_a_case(data: ReportData, tmp_path: Path):
-    detail = CaseFiles(data).detail(data.cases[0], {})
+    detail = CaseFiles(data, data.cases).detail(data.cases[0], {})
     one = detail["answers"]["brief"]["hazard"][0]
     assert len(one["path"]) == 8
     assert one["encounter"]["plan ends"] == "after 2 s"
@@ -120,7 +120,7 @@ def test_each_answer_is_driven_once_for_all_sections(data: ReportData, monkeypat
     for _ in range(2):
         for section in (motion_section, measured_section, headline_section, floor_section):
             section(fresh)
-    CaseFiles(fresh).detail(fresh.cases[0], {})
+    CaseFiles(fresh, fresh.cases).detail(fresh.cases[0], {})
     answers = sum(r.plan is not None for found in fresh.rollouts.values() for r in found)
     assert len(driven) == answers
     assert 0 < len(met) <= answers

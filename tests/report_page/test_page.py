@@ -112,3 +112,14 @@ def test_a_planner_that_failed_on_the_original(tmp_path: Path):
     assert "planner failed" in document
     assert "Failed: answered 23 waypoints" in document
     assert "No plan to draw." in document
+
+
+def test_of_many_cases_some_are_shown_and_the_page_says_so(page: Path, tmp_path: Path):
+    report(page.parent / "bench", tmp_path / "few", panels=0, pages=2)
+    index = json.loads((tmp_path / "few" / "data" / "index.js").read_text()[len("cfgenIndex(") : -3])
+    assert ([one["id"] for one in index["cases"]], index["built"]) == ([case_id(0), case_id(1)], 5)
+    assert len([*(tmp_path / "few" / "data").iterdir()]) == 3
+    figures = [json.loads((root / "report.json").read_text()) for root in (page, tmp_path / "few")]
+    assert figures[0] == figures[1]
+    if BROWSER:
+        assert "2 of 2 cases shown here; the figures rest on all 5" in rendered(tmp_path / "few")

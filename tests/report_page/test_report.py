@@ -182,7 +182,7 @@ def motion_row(data: ReportData) -> dict[str, str]:
 
 def case_view(data: ReportData) -> tuple[list[int], list[int]]:
     """Which repeats the first case's view marks as counted, and the scores in the list of cases."""
-    detail = CaseFiles(data).detail(data.cases[0], {})
+    detail = CaseFiles(data, data.cases).detail(data.cases[0], {})
     return [a["repeat"] for a in detail["answers"]["p"]["hazard"] if a["counts"]], detail["scores"]["p"][
         "offline"
     ]

@@ -18,6 +18,13 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--panels", type=_count, default=4, metavar="N", help="case panels per planner, or 'all' (default 4)"
     )
     parser.add_argument(
+        "--pages",
+        type=_count,
+        default=5000,
+        metavar="N",
+        help="cases to show one by one, or 'all' (default 5000); every case counts in the figures",
+    )
+    parser.add_argument(
         "--select",
         choices=SELECTS,
         default="mean",
@@ -44,6 +51,7 @@ def _report(arguments: argparse.Namespace) -> int:
         arguments.out,
         planners=arguments.planners,
         panels=arguments.panels,
+        pages=arguments.pages,
         select=arguments.select,
         strict=arguments.strict,
     )

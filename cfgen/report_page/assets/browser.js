@@ -174,7 +174,8 @@ function list() {
   chosen = index.cases.filter(fits).sort(ORDER[filter("order")]);
   shown = 0;
   document.querySelector(".cards").replaceChildren();
-  document.querySelector("#cases > .count").textContent = `${chosen.length} of ${index.cases.length} cases`;
+  document.querySelector("#cases > .count").textContent = `${chosen.length} of ${index.cases.length} cases` +
+    (index.cases.length < index.built ? ` shown here; the figures rest on all ${index.built} (cfgen report --pages all)` : "");
   more();
 }
 
