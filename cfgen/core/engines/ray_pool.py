@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from cfgen import __version__
 from cfgen.core.engines import ray_actor
 from cfgen.core.engines.meeting import Meeting, look, meeting
-from cfgen.core.engines.protocol import Wanted, WorkerDiedError
+from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError
 from cfgen.core.engines.told import Told, question
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.core.network import HUBS, VARIABLE, current, host_of
@@ -24,8 +24,6 @@ R = TypeVar("R")
 IN_HAND = 2
 #: machines that an item may lose before that counts as its own doing
 NODES = 5
-#: workers that may fail to start, one after the other
-_STARTS = 3
 #: s between two looks at what the cluster has
 _LOOK_S = 5.0
 #: s that workers get to end
@@ -195,7 +193,7 @@ class RayPool:
         except self._ray.exceptions.RayError as error:
             self._dismiss(one)
             self._stillborn += 1  # it, or its machine, may have been killed: that is no fault of the others
-            if self._stillborn >= _STARTS:
+            if self._stillborn >= STARTS:
                 raise CfgenError(f"engine 'ray': no worker can start ({_short(error)})") from error
             return
         problem = said.get("problem", "")
@@ -278,11 +276,12 @@ class RayPool:
         if self._gone(one.node) and entry.nodes < NODES:
             entry.nodes += 1
             queue.back(entry)
-        elif entry.deaths:
-            queue.lost.append((entry, WorkerDiedError(f"worker died ({_short(error)})")))
-        else:
-            entry.deaths += 1
+            return
+        entry.deaths += 1
+        if entry.deaths < DEATHS:
             queue.suspects.append(entry)
+        else:
+            queue.lost.append((entry, WorkerDiedError(f"worker died ({_short(error)})")))
 
     def _gone(self, node: str) -> bool:
         """Whether the machine is no longer there, which is no fault of what was done on it."""
