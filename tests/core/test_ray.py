@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,9 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.store import Store
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
+    add_100,
     another_taxonomy,
+    asking_twice,
     die_once,
     fail,
     square,
@@ -46,7 +49,8 @@ def lost(item: object, error: Exception) -> str:
     return f"{item}: {error}"
 
 
-def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path):
+def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("cfgen.core.engines.ray_pool.DEATHS", 2)
     with create_engine("ray").pool(Wanted(folders=(tmp_path,))) as pool:
         assert sorted(pool.run(square, range(10), lost)) == [x * x for x in range(10)]
         found = list(pool.run(square_unless_deadly, range(6), lost))
@@ -64,6 +68,15 @@ def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path):
             "the rest of the run before is dropped"
         )
     assert not list((tmp_path / ".work").iterdir())
+
+
+def test_those_that_hold_a_model_are_asked_by_the_others(cluster, tmp_path):
+    wanted = Wanted(jobs=2, folders=(tmp_path,), serve=partial(add_100, str(tmp_path / "flag")))
+    with create_engine("ray").pool(wanted) as pool:
+        assert sorted(pool.run(asking_twice, range(6), lost)) == [(x, x + 200) for x in range(6)]
+        with pytest.raises(ValueError, match="not seven"):
+            list(pool.run(asking_twice, [7], lost))
+    assert (tmp_path / "flag").exists(), "one of them died in between"
 
 
 def seen(word="the word", hidden=(), **own):
@@ -112,7 +125,9 @@ def test_what_the_cluster_has_not_is_named(cluster):
         list(pool.run(square, [1], lost))
 
 
-@pytest.mark.parametrize("options", [{"num_cpus": -1}, {"resources": 3}, {"wait_s": 0}, {"adress": "x"}])
+@pytest.mark.parametrize(
+    "options", [{"num_cpus": -1}, {"resources": 3}, {"wait_s": 0}, {"model_workers": -1}, {"adress": "x"}]
+)
 def test_options_that_are_none_are_refused(options):
     with pytest.raises(InputError, match="engine 'ray'"):
         create_engine("ray", options)

@@ -2,15 +2,18 @@
 
 import contextlib
 import os
+import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen import __version__
 from cfgen.core.engines import ray_actor
+from cfgen.core.engines.asking import served
 from cfgen.core.engines.meeting import Meeting, look, meeting
 from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError
 from cfgen.core.engines.told import Told, question
@@ -43,6 +46,7 @@ class Ray:
         num_gpus: float = -1.0,
         resources: Any = None,
         wait_s: float = 120.0,
+        model_workers: int = 0,
     ) -> None:
         """
         Args:
@@ -50,6 +54,8 @@ class Ray:
             num_cpus, num_gpus: that a worker takes; by itself one card where it loads a model and the cluster has any.
             resources: of the cluster's own that a worker takes, such as {"big": 1}.
             wait_s: for the first worker to start.
+            model_workers: that hold a model where others do the rest; 0: one a card, or one where there is none.
+                ``num_gpus`` is theirs then.
         """
         try:
             import ray
@@ -61,13 +67,15 @@ class Ray:
                 f"engine 'ray': expected num_cpus or num_gpus above 0 and wait_s above 0, found {num_cpus:g}, "
                 f"{num_gpus:g} and {wait_s:g}"
             )
+        if model_workers < 0:
+            raise InputError(f"engine 'ray': model_workers: expected 0 or more, found {model_workers}")
         own = {} if resources is None else resources
         if not isinstance(own, Mapping) or not all(isinstance(v, int | float) for v in own.values()):
             raise InputError(
                 f"engine 'ray': resources: expected a mapping such as {{\"big\": 1}}, found {own!r}"
             )
         self.address, self.num_cpus, self.num_gpus = address, num_cpus, num_gpus
-        self.resources, self.wait_s = dict(own), wait_s
+        self.resources, self.wait_s, self.model_workers = dict(own), wait_s, model_workers
 
     @contextlib.contextmanager
     def pool(self, wanted: Wanted) -> Iterator["RayPool"]:
@@ -137,6 +145,7 @@ class RayPool:
         self._takes = {name: each for name, each in given.items() if each}
         self._kind = ray.remote(**share, max_restarts=0, scheduling_strategy="SPREAD")(ray_actor.Worker)
         self._asked = question(look, met.asked)
+        self._desk = self._open_desk() if wanted.serve else None
         self._hired: list[_Hired] = []
         self._looked, self._places = 0.0, 0
         self._stillborn = 0
@@ -144,10 +153,37 @@ class RayPool:
     def _share(self) -> dict[str, Any]:
         """What a worker takes of the cluster, in Ray's words."""
         engine = self._engine
-        cards = engine.num_gpus
-        if cards < 0:
-            cards = float(self._wanted.model and self._ray.cluster_resources().get("GPU", 0) > 0)
+        cards = 0.0 if self._wanted.serve else self._cards(self._wanted.model)
         return {"num_cpus": engine.num_cpus, "num_gpus": cards, "resources": engine.resources or None}
+
+    def _cards(self, model: bool) -> float:
+        if self._engine.num_gpus >= 0:
+            return self._engine.num_gpus
+        return float(model and self._ray.cluster_resources().get("GPU", 0) > 0)
+
+    def _open_desk(self) -> Any:
+        """On this machine, as it is of no use without this process; it does nothing itself."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=False)
+        kind = self._ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)
+        terms = {
+            "share": {"num_cpus": 0, "num_gpus": self._cards(True)},
+            "most": self._engine.model_workers,
+            "deaths": DEATHS,
+            "starts": STARTS,
+            "wait_s": self._engine.wait_s,
+        }
+        how, fault = (
+            pickle.dumps(partial(served, self._wanted.serve)),
+            pickle.dumps(partial(_unfit, self._met)),
+        )
+        return kind(ray_actor.Desk).remote(terms, self._start(), self._asked, how, fault)
+
+    def _start(self) -> tuple[Any, ...]:
+        """What an actor is started with."""
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        return __version__, environment, str(Path.cwd())
 
     # --- workers ------------------------------------------------------------------------------------------
 
@@ -163,6 +199,8 @@ class RayPool:
         for one in hired:
             with contextlib.suppress(Exception):
                 self._ray.kill(one.actor)
+        if self._desk is not None:  # and with it those that it hired
+            self._ray.kill(self._desk)
 
     def _size(self) -> int:
         """Workers that there should be now: nodes come and go."""
@@ -178,9 +216,8 @@ class RayPool:
         return min(places, self._wanted.most or places)
 
     def _hire(self) -> None:
-        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         while len(self._hired) < self._size():
-            actor: Any = self._kind.remote(__version__, environment, str(Path.cwd()))
+            actor: Any = self._kind.remote(*self._start(), self._desk)
             self._hired.append(_Hired(actor, actor.ready.remote(self._asked)))
 
     def _welcome(self, one: _Hired) -> None:
@@ -196,10 +233,7 @@ class RayPool:
             if self._stillborn >= STARTS:
                 raise CfgenError(f"engine 'ray': no worker can start ({_short(error)})") from error
             return
-        problem = said.get("problem", "")
-        if not problem:
-            problem = self._met.fault(_result(said["told"]))
-        if problem:
+        if problem := said.get("problem", "") or _unfit(self._met, said):
             why = f", this process has {__version__}" if problem.startswith("has cfgen") else ""
             raise CfgenError(f"engine 'ray': node {said['host']} {problem}{why}")
         one.node, self._stillborn = said["node"], 0
@@ -333,9 +367,12 @@ class _Queue:
         return self._ahead
 
 
-def _result(told: bytes) -> Any:
-    import pickle
+def _unfit(met: Meeting, said: Mapping[str, Any]) -> str:
+    """Why a worker cannot be used, by what it said first, or ""."""
+    return met.fault(_result(said["told"]))
 
+
+def _result(told: bytes) -> Any:
     found: Told = pickle.loads(told)
     return found.result()
 
