@@ -23,7 +23,7 @@ import psutil
 from cfgen.store import Store
 
 PLANNER = """
-import os, time
+import os, time, uuid
 import numpy as np
 from cfgen.planners.protocol import Response
 T = np.arange(1, 25) * 0.25
@@ -31,7 +31,7 @@ T = np.arange(1, 25) * 0.25
 class Noting:
     def plan(self, observations):
         time.sleep(0.5)
-        with open(os.environ["NOTES"] + f"/{os.getpid()}", "a") as file:
+        with open(os.environ["NOTES"] + f"/{uuid.uuid4().hex}", "w") as file:
             file.write(f"{len(observations)}\\n")
         return [Response("I keep my lane.", np.stack([5 * T, 0 * T, 0 * T], axis=1)) for _ in observations]
 """
@@ -96,6 +96,52 @@ def two_nodes(stack: ExitStack, folder: Path) -> None:
     os.environ["RAY_ADDRESS"] = cluster.address
 
 
+def build(given: argparse.Namespace, chance: random.Random, folder: Path) -> None:
+    serial, out = folder / "serial", folder / given.engine
+    scenes = ["--scenes", str(given.scenes.absolute())] if given.scenes else []
+    own = ["--hazards", "cone_line,work_barrier", "--perception", "colour", *scenes]
+    command = ["build", "--n", str(given.n), *own, "--out"]
+    run([*command, str(serial)], "serial", 0, 1.0, chance, folder, "*")
+    sign, kills = f"{given.engine}/cases/*/*/case.json", given.kills // 2
+    command += [str(out), "--jobs", "2"]
+    count, said = run(command, given.engine, kills, given.pause, chance, folder, sign)
+    expected, found = files(serial), files(out)
+    unlike = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
+    lost = [r.case_id for r in Store(out).rejections() if r.fault]
+    print(
+        f"build: {count} workers killed, {len(found)} files of {len(expected)}, {len(unlike)} unlike those of a "
+        f"serial build {unlike[:3]}, {len(lost)} pairs lost to faults {said}",
+        flush=True,
+    )
+
+
+def score(given: argparse.Namespace, chance: random.Random, folder: Path) -> None:
+    """Of the serial benchmark; each time that the planner answered, it wrote a line."""
+    serial, notes = folder / "serial", folder / "notes"
+    notes.mkdir()
+    command = [
+        "score",
+        str(serial),
+        "--planner",
+        "noting:Noting",
+        "--repeats",
+        str(ANSWERS),
+        "--judge",
+        "none",
+    ]
+    command += ["--workers", "2", "--writable", str(notes)]
+    count, said = run(
+        command, given.engine, given.kills - given.kills // 2, given.pause, chance, folder, "notes/*"
+    )
+    found = Store(serial).rollouts("noting.Noting")
+    told = sum(int(word) for path in notes.iterdir() for word in path.read_text().split())
+    keys = {(r.case_id, r.arm, r.repeat) for r in found}
+    print(
+        f"score: {count} workers killed, {len(keys)} answers of {given.n * 2 * ANSWERS}, "
+        f"{dict(Counter((r.status, r.reason) for r in found))}, {told} times answered {said}"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--engine", default="processes")
@@ -107,46 +153,11 @@ def main() -> None:
     given = parser.parse_args()
     chance, folder = random.Random(given.seed), Path(tempfile.mkdtemp(prefix="killed-"))
     (folder / "noting.py").write_text(PLANNER)
-    more = ["--scenes", str(given.scenes.absolute())] if given.scenes else []
-    build = [
-        "build", "--n", str(given.n), "--hazards", "cone_line,work_barrier", "--perception", "colour", *more,
-    ]  # fmt: skip
-    cases, answers = f"{given.engine}/cases/*/*/case.json", "notes/*"
-    (folder / "notes").mkdir()
-    serial, out = folder / "serial", folder / given.engine
-    run([*build, "--out", str(serial)], "serial", 0, 1.0, chance, folder, "*")
     with ExitStack() as stack:
         if given.engine == "ray":
             two_nodes(stack, folder)
-        command = [*build, "--out", str(out), "--jobs", "2"]
-        count, said = run(command, given.engine, given.kills // 2, given.pause, chance, folder, cases)
-        expected, found = files(serial), files(out)
-        unlike = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
-        lost = [r.case_id for r in Store(out).rejections() if r.fault]
-        print(
-            f"build: {count} workers killed, {len(found)} files of {len(expected)}, {len(unlike)} unlike those of a "
-            f"serial build {unlike[:3]}, {len(lost)} pairs lost to faults {said}",
-            flush=True,
-        )
-        score = [
-            "score",
-            str(serial),
-            "--planner",
-            "noting:Noting",
-            "--repeats",
-            str(ANSWERS),
-            "--judge",
-            "none",
-        ]
-        command = [*score, "--workers", "2"]
-        count, said = run(command, given.engine, given.kills - count, given.pause, chance, folder, answers)
-    found = Store(serial).rollouts("noting.Noting")
-    asked = sum(int(word) for path in (folder / "notes").iterdir() for word in path.read_text().split())
-    keys = {(r.case_id, r.arm, r.repeat) for r in found}
-    print(
-        f"score: {count} workers killed, {len(keys)} answers of {given.n * 2 * ANSWERS}, "
-        f"{dict(Counter(r.status for r in found))}, {asked} times answered {said}"
-    )
+        build(given, chance, folder)
+        score(given, chance, folder)
 
 
 if __name__ == "__main__":
