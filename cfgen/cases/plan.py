@@ -23,7 +23,8 @@ _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 @dataclass
 class Plan:
-    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs."""
+    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs, all of
+    them, also where others took their places: that gives more cases than were asked for."""
 
     store: Store
     scene_ids: Sequence[str]
@@ -47,14 +48,14 @@ class Plan:
         if unfinished:
             return unfinished
         accepted = [p for p in planned if p.case_id in done]
-        missing = benchmark.n - len(accepted)
-        if missing <= 0:
-            return []
         if self.again:
-            taken, self.again = {*self.again[:missing]}, self.again[missing:]
+            taken, self.again = {*self.again}, []
             for case_id in taken:
                 store.discard_rejection(case_id)
             return [p for p in planned if p.case_id in taken]
+        missing = benchmark.n - len(accepted)
+        if missing <= 0:
+            return []
         more = self._more(planned, accepted, missing)
         store.add_planned(more)
         return more

@@ -1,6 +1,9 @@
 """A Ray cluster of two nodes on this machine: workers and nodes that die, and nodes that do not fit."""
 
 import re
+import signal
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
@@ -8,10 +11,12 @@ from functools import partial
 import pytest
 
 import cfgen
+from cfgen.core.engines.knock import nobody_at, own_signals
 from cfgen.core.engines.meeting import Meeting, facts
 from cfgen.core.engines.protocol import Wanted
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.interrupts import Interrupted
 from cfgen.store import Store
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
@@ -116,6 +121,35 @@ def test_a_node_with_another_cfgen_is_refused_before_anything_is_imported(cluste
     why = rf"has cfgen {cfgen.__version__}, this process has 9.9"
     with pytest.raises(CfgenError, match=why), create_engine("ray").pool(Wanted()) as pool:
         list(pool.run(square, [1], lost))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_where_nobody_listens_one_line_says_so_at_once(address):
+    since = time.monotonic()
+    why = "no cluster at .*127.0.0.1:1 .Connection refused.; start one with"
+    with pytest.raises(CfgenError, match=why), create_engine("ray", {"address": address}).pool(Wanted()):
+        pass
+    assert time.monotonic() - since < 10
+
+
+def test_what_is_no_address_is_told(cluster):
+    assert nobody_at("127.0.0.1") == "expected HOST:PORT, found 127.0.0.1"
+    assert "Port" in nobody_at("127.0.0.1:port")
+    assert nobody_at("theirs://somewhere") == ""
+    assert nobody_at(cluster.address) == ""
+
+
+def test_the_wish_to_end_is_ours_whoever_takes_it_meanwhile():
+    ours = signal.getsignal(signal.SIGTERM)
+
+    def take_it() -> None:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(15))
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted) as caught, own_signals():
+        take_it()
+    assert caught.value.number == signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is ours
 
 
 def test_what_the_cluster_has_not_is_named(cluster):

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from cfgen import __version__
 from cfgen.core.engines import ray_actor
 from cfgen.core.engines.asking import served
+from cfgen.core.engines.knock import nobody_at, own_signals
 from cfgen.core.engines.meeting import Meeting, look, meeting
 from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError
 from cfgen.core.engines.told import Told, question
@@ -95,17 +96,19 @@ class Ray:
         address = self.address or os.environ.get("RAY_ADDRESS", "")
         if address not in ("", "auto", "local"):
             current().require(host_of(address if "://" in address else f"ray://{address}"), "engine 'ray'")
+            if why := nobody_at(address):
+                raise _no_cluster(address, why)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent that nobody asked for
         try:
-            ray.init(
-                address=address or None, log_to_driver=False, logging_level="error", configure_logging=True
-            )
+            with own_signals():
+                ray.init(
+                    address=address or None,
+                    log_to_driver=False,
+                    logging_level="error",
+                    configure_logging=True,
+                )
         except Exception as error:
-            where = address or "this machine"
-            raise CfgenError(
-                f"engine 'ray': no cluster at {where} ({_short(error)}); start one with: ray start --head, and give "
-                "its address by RAY_ADDRESS or --engine-option address=HOST:PORT"
-            ) from error
+            raise _no_cluster(address or "this machine", _short(error)) from error
         try:
             yield
         finally:
@@ -365,6 +368,13 @@ class _Queue:
                 self._ahead = _Item(item)
                 break
         return self._ahead
+
+
+def _no_cluster(where: str, why: str) -> CfgenError:
+    return CfgenError(
+        f"engine 'ray': no cluster at {where} ({why}); start one with: ray start --head, and give its address by "
+        "RAY_ADDRESS or --engine-option address=HOST:PORT"
+    )
 
 
 def _unfit(met: Meeting, said: Mapping[str, Any]) -> str:
