@@ -72,8 +72,8 @@ class Desk:
                 if sign is self._heard:
                     self._heard.recv_bytes()
                 elif sign in quiet:
-                    self._ask(sign)  # type: ignore[arg-type]
-            for number in {by_sign[sign] for sign in ready if sign in by_sign}:  # type: ignore[index]
+                    self._ask(sign)
+            for number in {by_sign[sign] for sign in ready if sign in by_sign}:
                 self._hear(number)
             self._hand_out()
         for worker in [*self._free.values(), *(one for one, _ in self._busy.values())]:

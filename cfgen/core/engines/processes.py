@@ -94,7 +94,7 @@ class Workers:
         while True:
             self._workers = [worker for worker in self._workers if not worker.dead]
             while len(self._workers) < self.jobs + sum(w.busy and w not in in_hand for w in self._workers):
-                self._workers.append(Worker(self._desk and self._desk.line()))
+                self._workers.append(Worker(self._desk.line() if self._desk else None))
             for worker in [w for w in self._workers if not w.busy][: abreast - len(in_hand)]:
                 for item in queue:
                     in_hand[worker] = item
