@@ -3,6 +3,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from cfgen.core.engines.desk import cards
 from cfgen.core.engines.processes import Workers
 from cfgen.core.engines.protocol import Wanted, WorkerDiedError
 from cfgen.core.engines.registry import create_engine
-from cfgen.core.errors import InputError, MissingExtraError
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from tests.core.pieces_of_work import add_100, asking_twice
 
 
@@ -53,6 +54,17 @@ def test_those_that_hold_a_model_are_asked_by_the_others(tmp_path, monkeypatch):
             list(workers.run(asking_twice, [7], print))
         with pytest.raises(WorkerDiedError, match="exit code 9"):
             list(workers.run(asking_twice, [-1], print))
+
+
+def test_nobody_waits_for_who_cannot_start(monkeypatch):
+    def full(**_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("cfgen.core.engines.desk.Worker", full)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    pool = create_engine("processes").pool(Wanted(jobs=2, serve=add_100))
+    with pool as workers, pytest.raises(CfgenError, match="that hold a model cannot be started"):
+        list(workers.run(asking_twice, [1], print))
 
 
 def test_cards_are_those_that_this_process_may_use(tmp_path, monkeypatch):

@@ -54,6 +54,8 @@ class Desk:
         ours, theirs = Pipe()
         self._lines.append(ours)
         self._bell.send_bytes(b"new")
+        if not self._thread.is_alive():
+            ours.close()
         return theirs
 
     def close(self) -> None:
@@ -63,6 +65,13 @@ class Desk:
         self._thread.join()
 
     def _run(self) -> None:
+        try:
+            self._attend()
+        finally:  # whatever ended it, nobody waits for ever
+            for line in list(self._lines):
+                line.close()
+
+    def _attend(self) -> None:
         while not self._closing:
             by_sign = {sign: number for number, (one, _) in self._busy.items() for sign in one.speaks}
             asking = {one.line for _, one in self._busy.values()} | {one.line for one in self._waiting}

@@ -13,6 +13,7 @@ from cfgen.core import processes
 from cfgen.core.engines import asking
 from cfgen.core.engines.protocol import WorkerDiedError
 from cfgen.core.engines.told import Told, answer, question
+from cfgen.core.errors import CfgenError
 from cfgen.core.network import obey
 
 T = TypeVar("T")
@@ -89,8 +90,17 @@ def _serve(pipe: Connection, line: Connection | None, environment: Mapping[str, 
 
 
 def _asked(line: Connection, data: bytes) -> bytes:
-    line.send_bytes(data)
-    return line.recv_bytes()
+    """
+    Raises:
+        CfgenError: nobody is there any more.
+    """
+    try:
+        line.send_bytes(data)
+        return line.recv_bytes()
+    except (EOFError, OSError) as error:
+        raise CfgenError(
+            "processes that hold a model cannot be started or asked any more; use one process (--jobs 1)"
+        ) from error
 
 
 def _how(code: int | None) -> str:

@@ -148,7 +148,7 @@ class RayPool:
         self._takes = {name: each for name, each in given.items() if each}
         self._kind = ray.remote(**share, max_restarts=0, scheduling_strategy="SPREAD")(ray_actor.Worker)
         self._asked = question(look, met.asked)
-        self._desk = self._open_desk() if wanted.serve else None
+        self._desk = self._open_desk(wanted.serve) if wanted.serve else None
         self._hired: list[_Hired] = []
         self._looked, self._places = 0.0, 0
         self._stillborn = 0
@@ -164,7 +164,7 @@ class RayPool:
             return self._engine.num_gpus
         return float(model and self._ray.cluster_resources().get("GPU", 0) > 0)
 
-    def _open_desk(self) -> Any:
+    def _open_desk(self, serve: Callable[[Any], Any]) -> Any:
         """On this machine, as it is of no use without this process; it does nothing itself."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -178,7 +178,7 @@ class RayPool:
             "wait_s": self._engine.wait_s,
         }
         how, fault = (
-            pickle.dumps(partial(served, self._wanted.serve)),
+            pickle.dumps(partial(served, serve)),
             pickle.dumps(partial(_unfit, self._met)),
         )
         return kind(ray_actor.Desk).remote(terms, self._start(), self._asked, how, fault)
