@@ -16,7 +16,7 @@ from cfgen.core.engines.meeting import Meeting, facts
 from cfgen.core.engines.protocol import Wanted
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import CfgenError, InputError
-from cfgen.core.interrupts import Interrupted
+from cfgen.core.interrupts import Interrupted, heard
 from cfgen.store import Store
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
@@ -150,6 +150,19 @@ def test_the_wish_to_end_is_ours_whoever_takes_it_meanwhile():
         take_it()
     assert caught.value.number == signal.SIGTERM
     assert signal.getsignal(signal.SIGTERM) is ours
+
+
+@pytest.mark.parametrize("theirs", [KeyboardInterrupt, SystemExit])
+def test_a_wish_to_end_that_ray_tells_in_its_own_words_is_still_one(theirs):
+    def raise_it() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except Interrupted as error:
+            raise theirs from error
+
+    with pytest.raises(Interrupted) as caught, heard():
+        raise_it()
+    assert caught.value.number == signal.SIGTERM
 
 
 def test_what_the_cluster_has_not_is_named(cluster):
