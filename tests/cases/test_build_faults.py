@@ -143,22 +143,6 @@ def test_faults_that_leave_it_short_are_said_kept_and_retried_when_asked(scenes,
     assert run("verify", out)[0] == 0
 
 
-def test_a_finished_benchmark_gets_what_it_lost_as_well_when_asked(scenes, tmp_path, monkeypatch):
-    out = tmp_path / "b"
-    command = arguments(scenes, out, n=1)
-    with monkeypatch.context() as patch:
-        plant(patch, lambda r: r.hazard.id == BAD)
-        assert run(*command)[0] == 0
-    lost = {p.case_id for p in Store(out).planned} - {c.case_id for c in Store(out).cases()}
-    assert run(*command)[0] == 0
-    assert len(Store(out).cases()) == 1, "it is finished"
-    assert run(*command, "--retry-faults")[0] == 0
-    assert lost
-    assert lost < {c.case_id for c in Store(out).cases()}
-    assert not Store(out).rejections()
-    assert run("verify", out)[0] == 0
-
-
 @pytest.mark.parametrize("arm", ["null", "nuisance"])
 def test_a_control_arm_that_breaks_is_missing_with_its_fault(scenes, tmp_path, monkeypatch, arm):
     out = tmp_path / "b"
