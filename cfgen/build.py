@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from cfgen import __version__
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike
+from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike, paint
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
@@ -32,7 +32,7 @@ from cfgen.core.paths import scenarios_dir
 from cfgen.core.progress import Progress
 from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
-from cfgen.inpaint.protocol import Inpainter, InpainterRequirements
+from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.listing import short_cases
 from cfgen.perception.registry import create_perceiver
@@ -118,7 +118,7 @@ def build(options: BuildOptions) -> BuildReport:
     progress = Progress("cases", options.n, options.quiet)
     note = ProgressNote()
     stopped = ""
-    with engine.pool(_workers(engine, options, painters.inpainter.needs, settings)) as workers:
+    with engine.pool(_workers(engine, options, painters, settings)) as workers:
         while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
@@ -327,17 +327,22 @@ def _begun_with(out: Path) -> str:
 
 
 def _workers(
-    engine: Engine, options: BuildOptions, needs: InpainterRequirements, settings: WorkerSettings
+    engine: Engine, options: BuildOptions, painters: "_Painters", settings: WorkerSettings
 ) -> Wanted:
-    model = needs.model or bool(options.masks or options.detector)
+    needs, guide = painters.inpainter.needs, painters.guide
+    looks = bool(options.masks or options.detector or (guide and guide.needs.model))
+    batches = -(-options.n // needs.batch_size)
+    # one batch alone leaves nothing to do meanwhile; models that look sit with who does the rest
+    staged = needs.model and not looks and batches > 1
     # a model may take a whole machine, of which elsewhere there are several
     limit = 0 if engine.elsewhere and needs.model else needs.processes
     return Wanted(
         jobs=options.jobs,
-        most=min(limit or options.n, options.n),
-        model=model,
+        most=batches if staged else min(limit or options.n, options.n),
+        model=looks or (needs.model and not staged),
         folders=(settings.store, (options.scenes or scenarios_dir() / "scenes").absolute()),
         same=partial(made_alike, settings.store),
+        serve=partial(paint, settings) if staged else None,
     )
 
 
@@ -385,7 +390,7 @@ def _in_hand(store: Store, case_id: str) -> bool:
 
 
 def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
-    """The cases of a batch that killed two worker processes."""
+    """The cases of a batch that killed every worker that had it."""
     if settings.strict:
         raise error
     store = Store(settings.store)

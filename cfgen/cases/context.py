@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cfgen.cases.drive_suns import DriveSuns
 from cfgen.cases.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.scene_choice import AT_ONCE
+from cfgen.core.engines.asking import connected
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes
@@ -21,6 +23,7 @@ from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.far import Far, there
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
@@ -75,8 +78,7 @@ class BuildContext:
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
-            options = {**self.benchmark.inpainter_options, **json.loads(settings.terms)}
-            inpainter = create_inpainter(self.benchmark.inpainter, options, self.store.inpaint_cache)
+            inpainter = Far() if connected() else _inpainter(settings)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
         self.views = self.store.views(json.loads(settings.perception))
@@ -223,6 +225,21 @@ def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, stri
 
     where = f"asking inpainter '{inpainter.name}' about '{hazard.id}'"
     return contained(ask, where, {"hazard_id": hazard.id}, strict)
+
+
+def _inpainter(settings: WorkerSettings) -> Inpainter:
+    store = Store(settings.store)
+    benchmark = store.benchmark
+    options = {**benchmark.inpainter_options, **json.loads(settings.terms)}
+    return create_inpainter(benchmark.inpainter, options, store.inpaint_cache)
+
+
+def paint(settings: WorkerSettings, asked: tuple[str, tuple[Any, ...]]) -> Any:
+    """What a process that holds the benchmark's inpainter does for workers whose context has a ``Far`` one."""
+    return there(_kept_inpainter(settings), asked)
+
+
+_kept_inpainter = lru_cache(maxsize=1)(_inpainter)
 
 
 def made_alike(root: Path) -> dict[str, str]:

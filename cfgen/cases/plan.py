@@ -25,7 +25,8 @@ _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
 @dataclass
 class Plan:
-    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs."""
+    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs; all of
+    them, also where others took their places, but in a benchmark whose scenes were drawn."""
 
     store: Store
     scene_ids: Sequence[str]
@@ -50,13 +51,15 @@ class Plan:
             return unfinished
         accepted = [p for p in planned if p.case_id in done]
         missing = benchmark.n - len(accepted)
-        if missing <= 0:
-            return []
-        if self.again:
-            taken, self.again = {*self.again[:missing]}, self.again[missing:]
+        # strata hold so many cases and no more
+        room = len(self.again) if benchmark.sampling is None else max(missing, 0)
+        if taken := {*self.again[:room]}:
+            self.again = self.again[room:]
             for case_id in taken:
                 store.discard_rejection(case_id)
             return [p for p in planned if p.case_id in taken]
+        if missing <= 0:
+            return []
         more = self._more(planned, accepted, missing)
         store.add_planned(more)
         return more

@@ -44,6 +44,12 @@ def heard() -> Iterator[None]:
         signal.signal(number, hear)
     try:
         yield
+    except (KeyboardInterrupt, SystemExit) as error:
+        if seen and not isinstance(
+            error, Interrupted
+        ):  # ours, in the words of a library that caught it on its way
+            raise Interrupted(seen[0]) from error
+        raise
     finally:
         for number, handler in was.items():
             signal.signal(number, handler)

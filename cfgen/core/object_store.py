@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from cfgen.core.errors import InputError, MissingExtraError, StoreError
-from cfgen.core.network import current
+from cfgen.core.network import current, host_of
 from cfgen.core.paths import cache_dir
 
 #: fsspec's names of stores that can make an object only where there is none
@@ -93,6 +93,17 @@ def _home() -> Path:
 
 def _endpoint() -> str:
     return " ".join(f"{k}={v}" for k, v in sorted(os.environ.items()) if "ENDPOINT_URL" in k)
+
+
+def _held() -> tuple[str, bool]:
+    """What of this command's own limits stands in the way, for a message, or ""; and whether that is certain."""
+    network = current()
+    hosts = {host_of(value) for name, value in os.environ.items() if "ENDPOINT_URL" in name} - {""}
+    if not network.limits or (hosts and all(map(network.allows, hosts))):
+        return "", False
+    host = " and ".join(sorted(hosts)) or "the store's host"
+    mend = "leave it out" if network.offline else f"name {host} in --allow-hosts, too"
+    return f"{network.asked} is in force: {mend}", bool(hosts)
 
 
 def _system(url: str) -> Any:
@@ -216,14 +227,17 @@ class Bucket:
 
     @contextlib.contextmanager
     def _told(self, verb: str) -> Iterator[None]:
+        held, certain = _held()
+        if certain:  # the store's client would try again and again
+            raise StoreError(f"{self.url}: cannot {verb}; {held}")
         try:
             yield
         except Exception as error:  # each kind of store raises its own
             words = " ".join(str(error).split())[:200] or type(error).__name__
-            held = f", whether {current().asked} allows it" if current().limits else ""
+            check = f"{held}; check" if held else "check"
             raise StoreError(
-                f"{self.url}: cannot {verb} ({words}); check the address, the keys and their rights{held} and run the "
-                "same command again: what is already there is kept"
+                f"{self.url}: cannot {verb} ({words}); {check} the address, the keys and their rights and run the same "
+                "command again: what is already there is kept"
             ) from error
 
     # --- claims ---------------------------------------------------------------------------------------

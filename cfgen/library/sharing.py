@@ -1,8 +1,8 @@
 """A benchmark out into the world: as a data set, as a recipe, and from a recipe back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cfgen.library.arguments import Place, checked
 
@@ -90,6 +90,8 @@ def build_definition(
     *,
     scenes: Place | None = None,
     jobs: int = 0,
+    engine: str = "",
+    engine_options: Mapping[str, Any] | None = None,
     strict: bool = False,
     quiet: bool = False,
 ) -> "Benchmark":
@@ -104,6 +106,14 @@ def build_definition(
     from cfgen.sharing import definitions
 
     folder = None if scenes is None else Path(scenes)
-    options = BuildOptions(Path(out), scenes=folder, jobs=jobs, strict=strict, quiet=quiet)
+    options = BuildOptions(
+        Path(out),
+        scenes=folder,
+        jobs=jobs,
+        engine=engine,
+        engine_options=dict(engine_options or {}),
+        strict=strict,
+        quiet=quiet,
+    )
     definitions.build_definition(definitions.definition(str(name)), options)
     return Benchmark(Path(out))

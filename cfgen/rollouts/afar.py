@@ -112,13 +112,13 @@ class Afar:
         """What one worker does of it.
 
         Raises:
-            CfgenError: it killed two workers.
+            CfgenError: it killed every worker that had it.
         """
 
         def lost(_: Task, error: WorkerDiedError) -> object:
             raise CfgenError(
-                f"planner '{self._options.planner}': a worker of engine '{self._options.engine}' died twice while it "
-                f"was opened or asked ({error}); look at that machine's memory and Ray's logs"
+                f"planner '{self._options.planner}': every worker of engine '{self._options.engine}' died while it was "
+                f"opened or asked ({error}); look at that machine's memory and Ray's logs"
             )
 
         return next(iter(self._pool.run(work, [self._task], lost)))  # type: ignore[arg-type]

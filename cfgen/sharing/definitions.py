@@ -134,7 +134,7 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
     """Build it in ``options.out``, or go on, and hold every case against it.
 
     Args:
-        options: of these only where to, from which folder of scenes and by how many processes.
+        options: of these only where to, from which folder of scenes and who does the work.
 
     Raises:
         InputError: scenes are missing, were changed or do not belong to it, or this cfgen would make other cases.

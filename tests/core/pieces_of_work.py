@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from cfgen.core.engines.asking import ask
+
 
 def square(x: int) -> int:
     return x * x
@@ -46,3 +48,20 @@ def wait_for(sign: Callable[[], object], then: Callable[[], object]) -> threadin
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
     return thread
+
+
+def asking_twice(x: int) -> tuple[int, int]:
+    """Who holds a model is asked in the middle of it."""
+    return x, ask(ask(x))
+
+
+def add_100(flag: str, x: int) -> int:
+    """As one that holds a model; the first of them dies at 3, all do at -1, and 7 is refused."""
+    if x == 3 and not Path(flag).exists():
+        Path(flag).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if x == -1:
+        os._exit(9)
+    if x == 7:
+        raise ValueError("not seven")
+    return x + 100

@@ -3,13 +3,19 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from cfgen.core.engines.desk import cards
 from cfgen.core.engines.processes import Workers
-from cfgen.core.errors import MissingExtraError
+from cfgen.core.engines.protocol import Wanted, WorkerDiedError
+from cfgen.core.engines.registry import create_engine
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError
+from tests.core.pieces_of_work import add_100, asking_twice
 
 
 def square(x: int) -> int:
@@ -29,12 +35,50 @@ def square_unless_deadly(x: int) -> int:
     return x * x
 
 
-def test_what_kills_its_worker_is_lost_alone_and_the_rest_is_done():
+def test_what_kills_its_worker_is_lost_alone_and_the_rest_is_done(monkeypatch):
+    monkeypatch.setattr("cfgen.core.engines.processes.DEATHS", 2)
     found = run(square_unless_deadly, range(3, 8), 2, lambda item, error: f"{item}: {error}")
     lost = {x for x in found if isinstance(x, str)}
     assert lost == {"3: worker process died (signal SIGKILL)", "5: worker process died (exit code 9)"}
     assert {x for x in found if isinstance(x, int)} == {16, 36, 49}
     assert len(found) == 5
+
+
+def test_those_that_hold_a_model_are_asked_by_the_others(tmp_path, monkeypatch):
+    monkeypatch.setattr("cfgen.core.engines.desk.DEATHS", 2)
+    wanted = Wanted(jobs=2, serve=partial(add_100, str(tmp_path / "flag")))
+    with create_engine("processes").pool(wanted) as workers:
+        assert sorted(workers.run(asking_twice, range(6), print)) == [(x, x + 200) for x in range(6)]
+        assert (tmp_path / "flag").exists(), "one of them died in between"
+        with pytest.raises(ValueError, match="not seven"):
+            list(workers.run(asking_twice, [7], print))
+        with pytest.raises(WorkerDiedError, match="exit code 9"):
+            list(workers.run(asking_twice, [-1], print))
+
+
+def test_nobody_waits_for_who_cannot_start(monkeypatch):
+    def full(**_: object) -> None:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("cfgen.core.engines.desk.Worker", full)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    pool = create_engine("processes").pool(Wanted(jobs=2, serve=add_100))
+    with pool as workers, pytest.raises(CfgenError, match="that hold a model cannot be started"):
+        list(workers.run(asking_twice, [1], print))
+
+
+def test_cards_are_those_that_this_process_may_use(tmp_path, monkeypatch):
+    for name in ("nvidia1", "nvidia0", "nvidiactl"):
+        (tmp_path / name).touch()
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert cards(tmp_path) == ("0", "1")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3, 5")
+    assert cards(tmp_path) == ("3", "5")
+
+
+def test_an_engine_without_anybody_that_holds_a_model_is_refused():
+    with pytest.raises(InputError, match="model_workers: expected 1 or more, found 0"):
+        create_engine("processes", {"model_workers": 0})
 
 
 def die_once(flag: str) -> str:

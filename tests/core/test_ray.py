@@ -1,20 +1,28 @@
 """A Ray cluster of two nodes on this machine: workers and nodes that die, and nodes that do not fit."""
 
 import re
+import signal
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 import cfgen
+from cfgen.core.engines.knock import nobody_at, own_signals
 from cfgen.core.engines.meeting import Meeting, facts
 from cfgen.core.engines.protocol import Wanted
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.interrupts import Interrupted, heard
 from cfgen.store import Store
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
+    add_100,
     another_taxonomy,
+    asking_twice,
     die_once,
     fail,
     square,
@@ -46,7 +54,8 @@ def lost(item: object, error: Exception) -> str:
     return f"{item}: {error}"
 
 
-def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path):
+def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("cfgen.core.engines.ray_pool.DEATHS", 2)
     with create_engine("ray").pool(Wanted(folders=(tmp_path,))) as pool:
         assert sorted(pool.run(square, range(10), lost)) == [x * x for x in range(10)]
         found = list(pool.run(square_unless_deadly, range(6), lost))
@@ -64,6 +73,15 @@ def test_the_pool_does_every_item_once_whatever_dies(cluster, tmp_path):
             "the rest of the run before is dropped"
         )
     assert not list((tmp_path / ".work").iterdir())
+
+
+def test_those_that_hold_a_model_are_asked_by_the_others(cluster, tmp_path):
+    wanted = Wanted(jobs=2, folders=(tmp_path,), serve=partial(add_100, str(tmp_path / "flag")))
+    with create_engine("ray").pool(wanted) as pool:
+        assert sorted(pool.run(asking_twice, range(6), lost)) == [(x, x + 200) for x in range(6)]
+        with pytest.raises(ValueError, match="not seven"):
+            list(pool.run(asking_twice, [7], lost))
+    assert (tmp_path / "flag").exists(), "one of them died in between"
 
 
 def seen(word="the word", hidden=(), **own):
@@ -105,6 +123,48 @@ def test_a_node_with_another_cfgen_is_refused_before_anything_is_imported(cluste
         list(pool.run(square, [1], lost))
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+def test_where_nobody_listens_one_line_says_so_at_once(address):
+    since = time.monotonic()
+    why = "no cluster at .*127.0.0.1:1 .Connection refused.; start one with"
+    with pytest.raises(CfgenError, match=why), create_engine("ray", {"address": address}).pool(Wanted()):
+        pass
+    assert time.monotonic() - since < 10
+
+
+def test_what_is_no_address_is_told(cluster):
+    assert nobody_at("127.0.0.1") == "expected HOST:PORT, found 127.0.0.1"
+    assert "Port" in nobody_at("127.0.0.1:port")
+    assert nobody_at("theirs://somewhere") == ""
+    assert nobody_at(cluster.address) == ""
+
+
+def test_the_wish_to_end_is_ours_whoever_takes_it_meanwhile():
+    ours = signal.getsignal(signal.SIGTERM)
+
+    def take_it() -> None:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(15))
+        signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted) as caught, own_signals():
+        take_it()
+    assert caught.value.number == signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is ours
+
+
+@pytest.mark.parametrize("theirs", [KeyboardInterrupt, SystemExit])
+def test_a_wish_to_end_that_ray_tells_in_its_own_words_is_still_one(theirs):
+    def raise_it() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)  # Ray's own handler for SIGTERM may be in force here
+        except Interrupted as error:
+            raise theirs from error
+
+    with pytest.raises(Interrupted) as caught, heard():
+        raise_it()
+    assert caught.value.number == signal.SIGINT
+
+
 def test_what_the_cluster_has_not_is_named(cluster):
     why = r"no worker \(CPU 7\) could start in 1 s on 2 nodes that have CPU 2"
     engine = create_engine("ray", {"num_cpus": 7, "wait_s": 1})
@@ -112,7 +172,9 @@ def test_what_the_cluster_has_not_is_named(cluster):
         list(pool.run(square, [1], lost))
 
 
-@pytest.mark.parametrize("options", [{"num_cpus": -1}, {"resources": 3}, {"wait_s": 0}, {"adress": "x"}])
+@pytest.mark.parametrize(
+    "options", [{"num_cpus": -1}, {"resources": 3}, {"wait_s": 0}, {"model_workers": -1}, {"adress": "x"}]
+)
 def test_options_that_are_none_are_refused(options):
     with pytest.raises(InputError, match="engine 'ray'"):
         create_engine("ray", options)

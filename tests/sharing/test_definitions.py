@@ -48,7 +48,7 @@ def test_a_build_of_it_is_held_against_it_pixel_by_pixel(
     frozen: Path, scenes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     out = tmp_path / "new"
-    assert _build(frozen, out, scenes) == 0
+    assert _build(frozen, out, scenes, "--engine", "serial") == 0  # who does the work is not frozen
     assert f"2 cases in {out}, each as '{frozen}' tells" in capsys.readouterr().out
     store = Store(out)
     case_id = store.case_ids()[0]
@@ -68,6 +68,8 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     # what it is frozen with may be said, another value not, were it the default
     assert _build(frozen, tmp_path / "new", scenes, "--n", "66", "--seed", "0") == 2
     assert "--n: 'mini-v1' is frozen with 2, found 66; leave it out" in capsys.readouterr().err
+    assert _build(frozen, tmp_path / "new", scenes, "--engine-option", "a=1") == 2
+    assert "engine 'processes'" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--offline") == 2
     assert "--offline: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
     theirs = shutil.copytree(scenes, tmp_path / "theirs")

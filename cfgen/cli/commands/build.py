@@ -42,7 +42,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         default="",
         metavar="NAME|FILE",
         help="a frozen benchmark, such as cfgen66-demo-v1: its own options, and every case is held against it; takes "
-        "--out, --scenes, --jobs, --strict, --quiet beside it",
+        "--out, --scenes, --jobs, --engine, --strict, --quiet beside it",
     )
     parser.add_argument("--n", type=positive, default=66, help="accepted cases to end with (default 66)")
     parser.add_argument("--out", type=Path, default=Path("bench"), help="benchmark directory (default bench)")
@@ -254,7 +254,7 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
     from cfgen.sharing.definitions import definition
 
     made = definition(arguments.definition)
-    kept = ("func", "definition", "out", "scenes", "jobs", "strict", "quiet")
+    kept = ("func", "definition", "out", "scenes", "jobs", "engine", "engine_option", "strict", "quiet")
     given = parser.explicit() if isinstance(parser, Command) else {}
     for name, value in given.items():
         if name not in kept:
@@ -264,6 +264,8 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
         arguments.out,
         scenes=arguments.scenes,
         jobs=arguments.jobs,
+        engine=arguments.engine,
+        engine_options=parse_options(arguments.engine_option, "--engine-option"),
         strict=arguments.strict,
         quiet=arguments.quiet,
     )

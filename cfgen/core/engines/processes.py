@@ -1,23 +1,17 @@
 """The same work, serial or in processes: results come as they are ready; an interrupt loses only work in hand."""
 
-import contextlib
-import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from multiprocessing import connection
-from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from itertools import chain
+from typing import TypeVar
 
-from cfgen.core import processes
-from cfgen.core.engines.protocol import Wanted, WorkerDiedError, default_jobs
-from cfgen.core.engines.told import Told, answer, question
-from cfgen.core.errors import CfgenError
-from cfgen.core.network import obey
+from cfgen.core.engines.desk import Desk
+from cfgen.core.engines.one_process import StillbornError, Worker, ready
+from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError, default_jobs
+from cfgen.core.errors import CfgenError, InputError
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-_SPAWN = processes.context()
 
 
 class Serial:
@@ -34,20 +28,31 @@ class Processes:
 
     elsewhere = False
 
+    def __init__(self, model_workers: int = 1) -> None:
+        """``model_workers``: processes that hold a model where others do the rest, each on a card in turn."""
+        if model_workers < 1:
+            raise InputError(f"engine 'processes': model_workers: expected 1 or more, found {model_workers}")
+        self._model_workers = model_workers
+
     def pool(self, wanted: Wanted) -> "Workers":
         jobs = wanted.jobs or (1 if wanted.model else default_jobs())  # a model takes the whole machine
-        return Workers(min(jobs, wanted.most or jobs))
+        jobs = min(jobs, wanted.most or jobs)
+        staged = wanted.serve is not None and jobs > 1
+        return Workers(jobs, Desk(wanted.serve, self._model_workers) if staged and wanted.serve else None)
 
 
 class Workers:
     """Worker processes, kept from one :meth:`run` to the next until the block ends; with ``jobs`` 1, none.
 
+    ``desk``: who answers what they ask of a model.
+
     On interrupt, waiting items are dropped and running ones end first; a second one ends those too.
     """
 
-    def __init__(self, jobs: int = 1) -> None:
-        self.jobs = jobs
-        self._workers: list[_Worker] = []
+    def __init__(self, jobs: int = 1, desk: Desk | None = None) -> None:
+        self.jobs, self._desk = jobs, desk
+        self._workers: list[Worker] = []
+        self._stillborn = 0
 
     def __enter__(self) -> "Workers":
         return self
@@ -69,23 +74,27 @@ class Workers:
             yield from map(work, items)
             return
         suspects: list[T] = []
-        for item, result in self._done(work, iter(items), self.jobs):
-            if isinstance(result, WorkerDiedError):
-                suspects.append(item)
-            else:
-                yield result
-        for item, result in self._done(work, iter(suspects), 1):
-            yield lost(item, result) if isinstance(result, WorkerDiedError) else result
+        for deaths in range(1, DEATHS + 1):
+            again: list[T] = []
+            for item, result in self._done(work, iter(suspects or items), 1 if suspects else self.jobs):
+                if not isinstance(result, WorkerDiedError):
+                    yield result
+                elif deaths < DEATHS:
+                    again.append(item)
+                else:
+                    yield lost(item, result)
+            if not (suspects := again):
+                return
 
     def _done(
         self, work: Callable[[T], R], queue: Iterator[T], abreast: int
     ) -> Iterator[tuple[T, R | WorkerDiedError]]:
         """Each item with its result, or with the death of the worker that had it in hand."""
-        in_hand: dict[_Worker, T] = {}
+        in_hand: dict[Worker, T] = {}
         while True:
             self._workers = [worker for worker in self._workers if not worker.dead]
             while len(self._workers) < self.jobs + sum(w.busy and w not in in_hand for w in self._workers):
-                self._workers.append(_Worker())
+                self._workers.append(Worker(self._desk.line() if self._desk else None))
             for worker in [w for w in self._workers if not w.busy][: abreast - len(in_hand)]:
                 for item in queue:
                     in_hand[worker] = item
@@ -93,10 +102,24 @@ class Workers:
                     break
             if not in_hand:
                 return
-            for worker in _ready(in_hand):
+            for worker in ready(in_hand):
                 told = worker.hear()
-                if told is not None:
+                if isinstance(told, StillbornError):
+                    queue = chain([in_hand.pop(worker)], queue)
+                    self._again(told)
+                elif told is None:
+                    self._stillborn = 0
+                else:
                     yield in_hand.pop(worker), told if isinstance(told, WorkerDiedError) else told.result()
+
+    def _again(self, told: StillbornError) -> None:
+        """
+        Raises:
+            CfgenError: no worker lives long enough to start, which one that is killed by chance is no sign of.
+        """
+        self._stillborn += 1
+        if self._stillborn >= STARTS:
+            raise CfgenError(f"worker processes cannot start ({told}); use one process (--jobs 1)") from None
 
     def _end(self) -> None:
         """
@@ -113,71 +136,6 @@ class Workers:
             for worker in workers:
                 worker.process.kill()
             raise
-
-
-class _Worker:
-    """One process, which does one item at a time."""
-
-    def __init__(self) -> None:
-        self._pipe, theirs = _SPAWN.Pipe()
-        self.process = _SPAWN.Process(target=_serve, args=(theirs,), daemon=False)
-        self.process.start()
-        theirs.close()
-        self.busy = self.dead = self._started = False
-
-    @property
-    def speaks(self) -> tuple[Connection, int]:
-        """One of them is ready when it has something to say, or has died."""
-        return self._pipe, self.process.sentinel
-
-    def give(self, work: Callable[[T], Any], item: T) -> None:
-        self.busy = True
-        data = question(work, item)
-        with contextlib.suppress(OSError):  # it has died: heard of next
-            self._pipe.send_bytes(data)
-
-    def hear(self) -> Told | WorkerDiedError | None:
-        """None: it has started.
-
-        Raises:
-            CfgenError: it could not start.
-        """
-        try:
-            if not self._pipe.poll():  # what it forked may hold the pipe open
-                raise EOFError
-            told: Told | None = self._pipe.recv()
-        except (EOFError, OSError):
-            self.process.join()
-            self.dead = True
-            if not self._started:
-                raise CfgenError(
-                    f"worker processes cannot start ({_how(self.process.exitcode)}); use one process (--jobs 1)"
-                ) from None
-            return WorkerDiedError(f"worker process died ({_how(self.process.exitcode)})")
-        self._started = True
-        self.busy = self.busy and told is None
-        return told
-
-    def dismiss(self) -> None:
-        """It ends when what it has in hand is done."""
-        self._pipe.close()
-
-
-def _ready(workers: Iterable[_Worker]) -> list[_Worker]:
-    """Those that have something to say, waited for."""
-    by_sign = {sign: worker for worker in workers for sign in worker.speaks}
-    return list(dict.fromkeys(by_sign[sign] for sign in connection.wait(list(by_sign))))  # type: ignore[index]
-
-
-def _serve(pipe: Connection) -> None:
-    obey()
-    with contextlib.suppress(EOFError, OSError):  # nobody listens any more
-        pipe.send(None)
-        while True:
-            pipe.send_bytes(answer(pipe.recv_bytes()))
-
-
-def _how(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"exit code {code}"
-    return f"signal {signal.Signals(-code).name}" if -code in set(signal.Signals) else f"signal {-code}"
+        finally:
+            if self._desk is not None:
+                self._desk.close()

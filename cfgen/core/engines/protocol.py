@@ -5,10 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+#: of workers that an item may have in a row before that counts as its own doing; some die of what others do
+DEATHS = 5
+#: workers that may fail to start, one after the other
+STARTS = 5
 
 
 class WorkerDiedError(Exception):
@@ -30,6 +35,8 @@ class Wanted:
         model: each loads a model, which wants a card to itself.
         folders: that every worker must see; the first is written to.
         same: what must be the same at every worker as here; asked for there too.
+        serve: what those do that hold a model, with what a worker hands to :func:`cfgen.core.engines.asking.ask` in
+            the middle of its work; None: each worker does all. An engine may do without: then nobody can be asked.
     """
 
     jobs: int = 0
@@ -37,6 +44,7 @@ class Wanted:
     model: bool = False
     folders: tuple[Path, ...] = ()
     same: Callable[[], Mapping[str, str]] | None = None
+    serve: Callable[[Any], Any] | None = None
 
 
 class Pool(Protocol):
@@ -48,7 +56,7 @@ class Pool(Protocol):
         """``work(item)`` for every item, in any order; both must pickle. Few items are taken ahead of their turn.
 
         A worker's exception is raised here. An item whose worker died is tried again by another one when the others are
-        done; what kills that one too is given to ``lost``, here, for its result.
+        done; what kills DEATHS of them is given to ``lost``, here, for its result.
 
         Raises:
             CfgenError: workers cannot start at all.

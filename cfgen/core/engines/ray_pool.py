@@ -2,17 +2,21 @@
 
 import contextlib
 import os
+import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen import __version__
 from cfgen.core.engines import ray_actor
+from cfgen.core.engines.asking import served
+from cfgen.core.engines.knock import nobody_at, own_signals
 from cfgen.core.engines.meeting import Meeting, look, meeting
-from cfgen.core.engines.protocol import Wanted, WorkerDiedError
+from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError
 from cfgen.core.engines.told import Told, question
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.core.network import HUBS, VARIABLE, current, host_of
@@ -24,8 +28,6 @@ R = TypeVar("R")
 IN_HAND = 2
 #: machines that an item may lose before that counts as its own doing
 NODES = 5
-#: workers that may fail to start, one after the other
-_STARTS = 3
 #: s between two looks at what the cluster has
 _LOOK_S = 5.0
 #: s that workers get to end
@@ -45,6 +47,7 @@ class Ray:
         num_gpus: float = -1.0,
         resources: Any = None,
         wait_s: float = 120.0,
+        model_workers: int = 0,
     ) -> None:
         """
         Args:
@@ -52,6 +55,8 @@ class Ray:
             num_cpus, num_gpus: that a worker takes; by itself one card where it loads a model and the cluster has any.
             resources: of the cluster's own that a worker takes, such as {"big": 1}.
             wait_s: for the first worker to start.
+            model_workers: that hold a model where others do the rest; 0: one a card, or one where there is none.
+                ``num_gpus`` is theirs then.
         """
         try:
             import ray
@@ -63,13 +68,15 @@ class Ray:
                 f"engine 'ray': expected num_cpus or num_gpus above 0 and wait_s above 0, found {num_cpus:g}, "
                 f"{num_gpus:g} and {wait_s:g}"
             )
+        if model_workers < 0:
+            raise InputError(f"engine 'ray': model_workers: expected 0 or more, found {model_workers}")
         own = {} if resources is None else resources
         if not isinstance(own, Mapping) or not all(isinstance(v, int | float) for v in own.values()):
             raise InputError(
                 f"engine 'ray': resources: expected a mapping such as {{\"big\": 1}}, found {own!r}"
             )
         self.address, self.num_cpus, self.num_gpus = address, num_cpus, num_gpus
-        self.resources, self.wait_s = dict(own), wait_s
+        self.resources, self.wait_s, self.model_workers = dict(own), wait_s, model_workers
 
     @contextlib.contextmanager
     def pool(self, wanted: Wanted) -> Iterator["RayPool"]:
@@ -89,17 +96,19 @@ class Ray:
         address = self.address or os.environ.get("RAY_ADDRESS", "")
         if address not in ("", "auto", "local"):
             current().require(host_of(address if "://" in address else f"ray://{address}"), "engine 'ray'")
+            if why := nobody_at(address):
+                raise _no_cluster(address, why)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent that nobody asked for
         try:
-            ray.init(
-                address=address or None, log_to_driver=False, logging_level="error", configure_logging=True
-            )
+            with own_signals():
+                ray.init(
+                    address=address or None,
+                    log_to_driver=False,
+                    logging_level="error",
+                    configure_logging=True,
+                )
         except Exception as error:
-            where = address or "this machine"
-            raise CfgenError(
-                f"engine 'ray': no cluster at {where} ({_short(error)}); start one with: ray start --head, and give "
-                "its address by RAY_ADDRESS or --engine-option address=HOST:PORT"
-            ) from error
+            raise _no_cluster(address or "this machine", _short(error)) from error
         try:
             yield
         finally:
@@ -139,6 +148,7 @@ class RayPool:
         self._takes = {name: each for name, each in given.items() if each}
         self._kind = ray.remote(**share, max_restarts=0, scheduling_strategy="SPREAD")(ray_actor.Worker)
         self._asked = question(look, met.asked)
+        self._desk = self._open_desk(wanted.serve) if wanted.serve else None
         self._hired: list[_Hired] = []
         self._looked, self._places = 0.0, 0
         self._stillborn = 0
@@ -146,10 +156,37 @@ class RayPool:
     def _share(self) -> dict[str, Any]:
         """What a worker takes of the cluster, in Ray's words."""
         engine = self._engine
-        cards = engine.num_gpus
-        if cards < 0:
-            cards = float(self._wanted.model and self._ray.cluster_resources().get("GPU", 0) > 0)
+        cards = 0.0 if self._wanted.serve else self._cards(self._wanted.model)
         return {"num_cpus": engine.num_cpus, "num_gpus": cards, "resources": engine.resources or None}
+
+    def _cards(self, model: bool) -> float:
+        if self._engine.num_gpus >= 0:
+            return self._engine.num_gpus
+        return float(model and self._ray.cluster_resources().get("GPU", 0) > 0)
+
+    def _open_desk(self, serve: Callable[[Any], Any]) -> Any:
+        """On this machine, as it is of no use without this process; it does nothing itself."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=False)
+        kind = self._ray.remote(num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=here)
+        terms = {
+            "share": {"num_cpus": 0, "num_gpus": self._cards(True)},
+            "most": self._engine.model_workers,
+            "deaths": DEATHS,
+            "starts": STARTS,
+            "wait_s": self._engine.wait_s,
+        }
+        how, fault = (
+            pickle.dumps(partial(served, serve)),
+            pickle.dumps(partial(_unfit, self._met)),
+        )
+        return kind(ray_actor.Desk).remote(terms, self._start(), self._asked, how, fault)
+
+    def _start(self) -> tuple[Any, ...]:
+        """What an actor is started with."""
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        return __version__, environment, str(Path.cwd())
 
     # --- workers ------------------------------------------------------------------------------------------
 
@@ -165,6 +202,8 @@ class RayPool:
         for one in hired:
             with contextlib.suppress(Exception):
                 self._ray.kill(one.actor)
+        if self._desk is not None:  # and with it those that it hired
+            self._ray.kill(self._desk)
 
     def _size(self) -> int:
         """Workers that there should be now: nodes come and go."""
@@ -180,9 +219,8 @@ class RayPool:
         return min(places, self._wanted.most or places)
 
     def _hire(self) -> None:
-        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         while len(self._hired) < self._size():
-            actor: Any = self._kind.remote(__version__, environment, str(Path.cwd()))
+            actor: Any = self._kind.remote(*self._start(), self._desk)
             self._hired.append(_Hired(actor, actor.ready.remote(self._asked)))
 
     def _welcome(self, one: _Hired) -> None:
@@ -195,13 +233,10 @@ class RayPool:
         except self._ray.exceptions.RayError as error:
             self._dismiss(one)
             self._stillborn += 1  # it, or its machine, may have been killed: that is no fault of the others
-            if self._stillborn >= _STARTS:
+            if self._stillborn >= STARTS:
                 raise CfgenError(f"engine 'ray': no worker can start ({_short(error)})") from error
             return
-        problem = said.get("problem", "")
-        if not problem:
-            problem = self._met.fault(_result(said["told"]))
-        if problem:
+        if problem := said.get("problem", "") or _unfit(self._met, said):
             why = f", this process has {__version__}" if problem.startswith("has cfgen") else ""
             raise CfgenError(f"engine 'ray': node {said['host']} {problem}{why}")
         one.node, self._stillborn = said["node"], 0
@@ -278,11 +313,12 @@ class RayPool:
         if self._gone(one.node) and entry.nodes < NODES:
             entry.nodes += 1
             queue.back(entry)
-        elif entry.deaths:
-            queue.lost.append((entry, WorkerDiedError(f"worker died ({_short(error)})")))
-        else:
-            entry.deaths += 1
+            return
+        entry.deaths += 1
+        if entry.deaths < DEATHS:
             queue.suspects.append(entry)
+        else:
+            queue.lost.append((entry, WorkerDiedError(f"worker died ({_short(error)})")))
 
     def _gone(self, node: str) -> bool:
         """Whether the machine is no longer there, which is no fault of what was done on it."""
@@ -334,9 +370,19 @@ class _Queue:
         return self._ahead
 
 
-def _result(told: bytes) -> Any:
-    import pickle
+def _no_cluster(where: str, why: str) -> CfgenError:
+    return CfgenError(
+        f"engine 'ray': no cluster at {where} ({why}); start one with: ray start --head, and give its address by "
+        "RAY_ADDRESS or --engine-option address=HOST:PORT"
+    )
 
+
+def _unfit(met: Meeting, said: Mapping[str, Any]) -> str:
+    """Why a worker cannot be used, by what it said first, or ""."""
+    return met.fault(_result(said["told"]))
+
+
+def _result(told: bytes) -> Any:
     found: Told = pickle.loads(told)
     return found.result()
 

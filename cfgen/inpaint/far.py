@@ -1,0 +1,46 @@
+"""An inpainter that another process holds: one that paints, on a card, for many that place and look at what came."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cfgen.core.engines.asking import ask
+from cfgen.inpaint.protocol import Answer, Inpainter, InpainterRequirements, InpaintRequest
+from cfgen.records import Hazard, Size
+
+
+class Far:
+    """As :class:`cfgen.inpaint.protocol.Inpainter`; every question goes there, about a hazard once."""
+
+    name: str
+    version: str
+    options: Mapping[str, Any]
+    needs: InpainterRequirements
+
+    def __init__(self) -> None:
+        self.name, self.version, self.options, self.needs = ask(("told", ()))
+        self._known: dict[tuple[str, str], Any] = {}
+
+    def can_draw(self, hazard: Hazard) -> bool:
+        return bool(self._about("can_draw", hazard))
+
+    def sizes(self, hazard: Hazard) -> Sequence[Size]:
+        found: Sequence[Size] = self._about("sizes", hazard)
+        return found
+
+    def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
+        answers: Sequence[Answer] = ask(("inpaint", (requests,)))
+        return answers
+
+    def _about(self, what: str, hazard: Hazard) -> Any:
+        key = what, hazard.model_dump_json()
+        if key not in self._known:
+            self._known[key] = ask((what, (hazard,)))
+        return self._known[key]
+
+
+def there(inpainter: Inpainter, asked: tuple[str, tuple[Any, ...]]) -> Any:
+    """What a :class:`Far` asks, where the inpainter is."""
+    method, arguments = asked
+    if method == "told":
+        return inpainter.name, inpainter.version, dict(inpainter.options), inpainter.needs
+    return getattr(inpainter, method)(*arguments)
