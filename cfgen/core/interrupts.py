@@ -45,9 +45,8 @@ def heard() -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, SystemExit) as error:
-        if seen and not isinstance(
-            error, Interrupted
-        ):  # ours, in the words of a library that caught it on its way
+        # ours, in the words of a library that caught it on its way
+        if seen and not isinstance(error, Interrupted):
             raise Interrupted(seen[0]) from error
         raise
     finally:
