@@ -160,7 +160,7 @@ def test_a_wish_to_end_that_ray_tells_in_its_own_words_is_still_one(theirs):
         except Interrupted as error:
             raise theirs from error
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:
         with pytest.raises(Interrupted) as caught, heard():
             raise_it()
