@@ -23,7 +23,7 @@ _MOSAIC_BLUR = 0.25
 #: Gain of colour differences from a sensor's to the picture's.
 _MATRIX = np.float32(1.8)
 #: False colour, codes, that rows as fine as the mosaic's leave at most, and over how many pixels it is one colour.
-_MOIRE, _MOIRE_REACH, _AROUND = 12.0, 2.0, np.ones((7, 7), np.uint8)
+_MOIRE, _MOIRE_REACH, _AROUND = 8.0, 2.0, np.ones((5, 5), np.uint8)
 #: What demosaicing leaves of the grain of brightness.
 _LEFT = 0.5
 #: JPEG's brightness.
