@@ -19,9 +19,11 @@ _CLIPPING, _FULL = 0.004, 250
 #: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
 _SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
 #: Blur of bilinear demosaicing, pixels.
-_MOSAIC_BLUR = 0.35
+_MOSAIC_BLUR = 0.25
 #: Gain of colour differences from a sensor's to the picture's.
-_MATRIX = np.float32(1.6)
+_MATRIX = np.float32(1.8)
+#: False colour, codes, that rows as fine as the mosaic's leave at most, and over how many pixels it is one colour.
+_MOIRE, _MOIRE_REACH, _AROUND = 8.0, 2.0, np.ones((5, 5), np.uint8)
 #: What demosaicing leaves of the grain of brightness.
 _LEFT = 0.5
 #: JPEG's brightness.
@@ -111,10 +113,18 @@ def expose(
 
 
 def _coloured(error: np.ndarray) -> np.ndarray:
-    """What demosaicing gets wrong, (H, W, 3), after the matrix that makes a sensor's pale colours full."""
+    """What demosaicing gets wrong, (H, W, 3), after the matrix that makes a sensor's pale colours full.
+
+    At edges false colours change from pixel to pixel; over grilles they add up to one, which lenses keep pale.
+    """
     red, green, blue = (error[..., c] * _BRIGHTNESS[c] for c in range(3))
     grey = (red + green + blue)[..., None]
-    return grey + (error - grey) * _MATRIX
+    false = error - grey
+    broad = cv2.GaussianBlur(false, (0, 0), _MOIRE_REACH)
+    strength = cv2.erode(np.sqrt((broad * broad).sum(-1)), _AROUND)[..., None]
+    held = np.maximum(1 - _MOIRE / np.maximum(strength, np.float32(1e-3)), 0)
+    made: np.ndarray = grey + (false - broad * held) * _MATRIX
+    return made
 
 
 def _strength(level: np.ndarray, noise: float) -> np.ndarray:

@@ -70,6 +70,27 @@ def test_what_is_dark_beside_burnt_white_is_guessed_from_codes():
     assert np.ptp(shot[:, 22:-4]) < 1
 
 
+def false_colour(shot):
+    """(3,) colour that a grey picture has in the mean."""
+    codes = shot[8:-8, 8:-8].reshape(-1, 3)
+    return np.linalg.norm((codes - (codes @ [0.299, 0.587, 0.114])[:, None]).mean(0))
+
+
+def test_a_grille_as_fine_as_the_mosaic_stays_nearly_grey():
+    rows = np.full((60, 80, 3), 0.02, np.float32)
+    rows[::2] = 0.9
+    shot = expose(rows, WHOLE, Sensor((1, 1), True, 1.0), (0, 0), 0, np.random.default_rng(0))
+    # the mosaic alone makes it 267 codes off grey
+    assert 5 < false_colour(shot) < 20
+    edge = np.full((60, 80, 3), 0.02, np.float32)
+    edge[31:] = 0.9
+    shot = expose(edge, WHOLE, Sensor((1, 1), True, 1.0), (0, 0), 0, np.random.default_rng(0))[:, 8:-8]
+    # a single edge has its fringe, and nothing beside it
+    assert np.ptp(shot[30].mean(0)) > 100
+    assert np.ptp(shot[28].mean(0)) < 8
+    assert np.ptp(shot[34].mean(0)) < 8
+
+
 def test_a_frame_without_a_mosaic_has_none():
     assert find_sensor(as_pixels(scene())).blue is None
     assert find_sensor(np.full((300, 400, 3), 90, np.uint8)).blue is None
