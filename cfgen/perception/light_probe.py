@@ -9,6 +9,10 @@ from cfgen.geometry.camera import horizon_rows
 from cfgen.perception.colour import luminance, to_linear
 from cfgen.records import Camera
 
+#: At night a fifth of the picture at most is brighter than the first, and a twentieth than the second (linear, 0 to 1):
+#: woods that the sun breaks through are as dark, but for the patches that it lights.
+_NIGHT_80, _NIGHT_95 = 0.1, 0.5
+
 
 @dataclass(frozen=True, eq=False)
 class LightProbe:
@@ -35,6 +39,12 @@ class LightProbe:
     def rows(self) -> np.ndarray:
         """(h, w): rows below the horizon, negative above it."""
         return np.arange(self.height)[:, None] - self.horizon[None, :]
+
+    @property
+    def is_night(self) -> bool:
+        """Whether next to nothing is bright."""
+        most, nearly_all = np.percentile(self.lum, (80, 95))
+        return bool(most < _NIGHT_80 and nearly_all < _NIGHT_95)
 
     def sky(self) -> np.ndarray:
         """(h, w) bool: bright and not yellowish above the horizon; empty when that is too little to be the sky."""

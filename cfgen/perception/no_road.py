@@ -34,7 +34,7 @@ def why_no_road(view: SceneView, camera: Camera, extra: Mapping[str, Any] | None
     above = _share_above(view, camera)
     if share >= LEAST_AHEAD and above <= MOST_ABOVE:
         return ""
-    found = f"{share:.0%} of what lies before the car is road (expected {LEAST_AHEAD:.0%})"
+    found = f"{share:.1%} of what lies before the car is road (expected at least {LEAST_AHEAD:.0%})"
     if above > MOST_ABOVE:
         found = f"{above:.0%} of the road lies above the horizon: upside down, or pitched?"
     name = view.by.get("name", "?")

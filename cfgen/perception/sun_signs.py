@@ -36,6 +36,8 @@ _CUT_BLUE = 0.2
 _UNSEEN_RISE = math.radians(40)
 #: Most that other frames add to the log odds that the sun shines.
 _ALONG = 3.0
+#: Most log odds of the sun where the picture is dark.
+_AT_NIGHT = -3.0
 #: What the sun itself weighs in a frame of another scene.
 _SEEN_ITSELF = 6.0
 
@@ -159,7 +161,10 @@ def _shines(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> f
     warm = 1.7 * float(np.clip(_warmth(frame), -0.3, 0.6))
     sides = 0.86 * min(abs(_dark_ground(frame)), 2.0) + 0.64 * min(abs(_dark_side(frame)), 2.0)
     contrast = 0.44 * float(np.clip(_spread(frame) - 1.5, 0, 1.5))
-    return 1.14 * lit + warm + sides + contrast + _deep_blue(frame) + 1.36 * _backlit(frame, sky) - 1.2
+    deep = _deep_blue(frame)
+    told = 1.14 * lit + warm + sides + contrast + deep + 1.36 * _backlit(frame, sky) - 1.2
+    at_night = frame.is_night and not deep  # what lamps light differs from the rest, too
+    return min(told, _AT_NIGHT) if at_night else told
 
 
 def _lit(frame: LightProbe, sky: np.ndarray, shadows: ShadowAxis | None) -> float:

@@ -19,7 +19,7 @@ from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.cast_shadows import scene_shadows
 from cfgen.perception.lanes import LanesSeen, Unrolled
-from cfgen.perception.light_probe import LightProbe, probe_light
+from cfgen.perception.light_probe import probe_light
 from cfgen.perception.protocol import Perceiver
 from cfgen.perception.sun import CONFIDENT, find_sun
 from cfgen.perception.view import Thing
@@ -37,9 +37,6 @@ _EVERY = 50
 _HALF_M = 1.0
 #: The nearest part of the path that is in the frame may be the hood, a shadow or glare: road begins so far on at most.
 _HOOD_M = 8.0
-#: At night a fifth of the picture at most is brighter than the first, and a twentieth than the second (linear, 0 to 1):
-#: woods that the sun breaks through are as dark, but for the patches that it lights.
-_NIGHT_80, _NIGHT_95 = 0.1, 0.5
 #: Of people and animals that are counted: least score, height as a share of the frame's, width as a share of height; m.
 #: Cameras that are guesses make people as small as the first. Nearer to a side of the frame, px, they are cut.
 _SURE, _SPECK, _SLIVER, _TALL_M, _CUT_PX = 0.7, 0.05, 0.25, (0.6, 2.3), 2
@@ -173,7 +170,7 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
     sun = find_sun(probe, scene_shadows(seen), scene.extra, scene.timestamp)
     tags: Tags = {
         SEEN_BY: str(views.by["name"]),
-        "seen_night": _is_night(probe),
+        "seen_night": probe.is_night,
         "seen_sun": round(sun.shines, 2),
     }
     if sun.direction is not None and sun.confidence >= CONFIDENT and sun.shines >= CONFIDENT:
@@ -199,11 +196,6 @@ def _road_m(rolled: Unrolled) -> Tags:
     ends = np.flatnonzero(seen & ~road & (rolled.s > rolled.s[road][0]))
     reached = road if not len(ends) else road & (np.arange(len(seen)) < ends[0])
     return {"seen_road_m": float(rolled.s[reached][-1])}
-
-
-def _is_night(probe: LightProbe) -> bool:
-    most, nearly_all = np.percentile(probe.lum, (80, 95))
-    return bool(most < _NIGHT_80 and nearly_all < _NIGHT_95)
 
 
 def _side(sun: np.ndarray) -> str:

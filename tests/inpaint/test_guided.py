@@ -154,9 +154,9 @@ def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
     used = []
 
     class Here(Workers):
-        def __init__(self, jobs):
+        def __init__(self, jobs, desk=None):
             used.append(jobs)
-            super().__init__(1)
+            super().__init__(1, desk)
 
     monkeypatch.setattr(processes, "Workers", Here)
     for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:

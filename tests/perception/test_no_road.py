@@ -30,10 +30,10 @@ def test_road_before_the_car_is_enough_and_its_lack_is_told():
     rows, cols = np.mgrid[:40, :64]
     assert seen((rows > 20) & (np.abs(cols - 32) < rows - 18)) == ""
     assert seen(rows < 0) == (
-        f"{NO_ROAD}: 0% of what lies before the car is road (expected 2%), as perception 'drawn' sees it"
+        f"{NO_ROAD}: 0.0% of what lies before the car is road (expected at least 2%), as perception 'drawn' sees it"
     )
     beside = (rows > 25) & (cols < 15)
-    assert "0% of what lies before the car" in seen(beside)
+    assert "0.0% of what lies before the car" in seen(beside)
     specks = (rows % 8 == 0) & (cols % 8 == 0)
     assert "of what lies before the car is road" in seen(specks)
     assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
@@ -90,7 +90,7 @@ def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes
     errors = [line for line in out.splitlines() if line.startswith("error")]
     assert len(errors) == 2
     assert all(
-        f"frame.jpg: {NO_ROAD}: 0%" in e and "as perception 'twinlitenet' sees it" in e for e in errors
+        f"frame.jpg: {NO_ROAD}: 0." in e and "as perception 'twinlitenet' sees it" in e for e in errors
     )
     assert "2 unusable; road seen by: twinlitenet" in out
 

@@ -171,6 +171,13 @@ def test_a_dark_picture_of_a_deep_blue_sky_is_of_a_sunny_day_and_not_of_dusk():
     assert day > 1.8 * max(dusk, night)
 
 
+def test_what_lamps_light_at_night_is_not_lit_by_the_sun():
+    image = np.full((360, 640, 3), (8, 8, 11), np.uint8)
+    image[180:] = (30, 28, 26)
+    image[230:300, 240:330] = image[160:180, 60:80] = (255, 240, 200)
+    assert find_sun(probe_light(image, CAMERA)).shines < 0.1
+
+
 def test_edges_along_the_road_may_be_seams_and_do_not_tell_where_the_sun_is():
     frame = probe_light(road(None, sky=(255, 255, 255))[0], CAMERA)
     sure = [find_sun(frame, ShadowAxis(math.radians(deg), 0.72, 60.0)).confidence for deg in (2, 30)]
