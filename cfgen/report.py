@@ -236,10 +236,10 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
     write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
-        "perception": seen_by(data.benchmark.perception, [case.seen_by for case in data.cases]),
+        "perception": seen_by(data.benchmark.perception, data.seen_by),
         "cases": len(data.cases),
         "rejected": len(data.rejections),
-        "lost_to_faults": sum(r.fault is not None for r in data.rejections),
+        "lost_to_faults": data.lost_kinds.total(),
         "main_judge": data.main_judge,
         **{key: value for part in parts for key, value in part.section.figures.items()},
     }

@@ -271,7 +271,7 @@ def test_dose_response(tmp_path: Path):
     store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
     data = read_report_data(store)
     events = {arm: judged(data, "near", arm, "overall") for arm in arms}
-    found = dose_response(data.cases, events)
+    found = dose_response(data.by_id, events)
     assert [(g.label, g.rate.value, g.rate.n) for g in found] == [
         ("0.7x", 1.0, 4),
         ("1x", 0.5, 4),
