@@ -18,9 +18,10 @@ from cfgen.core.object_store import bucket_of
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.report_page.basis import with_basis, words_of
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.registry import SECTIONS, TITLES
 from cfgen.report_page.samples import Select
 from cfgen.report_page.section import WIDE, Section

@@ -105,7 +105,7 @@ class Spilled(Sequence[T]):
             return Part(self, range(len(self))[place])
         if self._held is not None:
             return self._held[place]
-        return self._spill.get(self._at[place], self._sizes[place])  # type: ignore[no-any-return]
+        return self._spill.get(self._at[place], self._sizes[place])
 
 
 class Part(Sequence[T]):

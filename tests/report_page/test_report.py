@@ -18,8 +18,9 @@ from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, PlannerRun, Rejection
 from cfgen.report import report
 from cfgen.report_page.casefile import CaseFiles
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged, measured
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.samples import medoids
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.measured import measured_section
