@@ -13,7 +13,7 @@ from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Met:
     """One sample's plan as it is driven, against the hazard's place.
 
