@@ -18,9 +18,10 @@ from cfgen.core.object_store import bucket_of
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.report_page.basis import with_basis, words_of
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.page import facts, section_html, write_cases, write_page
 from cfgen.report_page.panels import write_panels
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.registry import SECTIONS, TITLES
 from cfgen.report_page.samples import Select
 from cfgen.report_page.section import WIDE, Section
@@ -236,10 +237,10 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
     write_bytes(out / "report.md", "\n".join([*texts, f"## What was built\n\n{facts(data)}\n"]).encode())
     figures = {
         "cfgen_version": __version__,
-        "perception": seen_by(data.benchmark.perception, [case.seen_by for case in data.cases]),
+        "perception": seen_by(data.benchmark.perception, data.seen_by),
         "cases": len(data.cases),
         "rejected": len(data.rejections),
-        "lost_to_faults": sum(r.fault is not None for r in data.rejections),
+        "lost_to_faults": data.lost_kinds.total(),
         "main_judge": data.main_judge,
         **{key: value for part in parts for key, value in part.section.figures.items()},
     }

@@ -221,7 +221,11 @@ class Store(PeoplesRecords):
         return [self.case(case_id) for case_id in self.case_ids()]
 
     def rejections(self) -> list[Rejection]:
-        return [read_record(p, Rejection) for p in sorted(self.root.glob("rejected/*/rejection.json"))]
+        return list(self.each_rejection())
+
+    def each_rejection(self) -> Iterator[Rejection]:
+        """As :meth:`rejections`, one at a time."""
+        return (read_record(p, Rejection) for p in sorted(self.root.glob("rejected/*/rejection.json")))
 
     def write_case(self, case: Case, files: Mapping[str, bytes]) -> None:
         """Pixels first, ``case.json`` last. ``files`` maps paths relative to the case folder to their bytes."""

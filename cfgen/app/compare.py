@@ -11,7 +11,7 @@ from cfgen.app.question import footprint, plans, read
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.correction import people_scores
 from cfgen.report_page.sections.success import leaderboard, ranked_rows, success_rows
 from cfgen.store import Store

@@ -39,7 +39,7 @@ _DT = PLAN_DT / _SUBSTEPS
 _SLOW = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Start:
     """The car at t0: speed, m/s; acceleration, m/s^2; curvature of its way, 1/m, positive to the left."""
 

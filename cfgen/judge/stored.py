@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,13 @@ _NO_RUBRIC = RubricId("", "", hash_json(None))
 
 def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
     """Every verdict, in the order of their paths; where the record is damaged, one that failed, with the fault."""
-    found = read_each(store.verdict_paths(judge, planner, arm), Verdict)
-    return [_damaged(path, one, judge) if isinstance(one, StoreError) else one for path, one in found]
+    return list(each_verdict(store, judge, planner, arm))
+
+
+def each_verdict(store: Store, judge: str, planner: str, arm: str = "*") -> Iterator[Verdict]:
+    """As :func:`stored_verdicts`, one at a time."""
+    for path, one in read_each(store.verdict_paths(judge, planner, arm), Verdict):
+        yield _damaged(path, one, judge) if isinstance(one, StoreError) else one
 
 
 def scored_as(store: Store, planner: str) -> str:

@@ -13,8 +13,9 @@ from cfgen.metrics.paired import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
 from cfgen.records import CONTROLS, DIMENSIONS
 from cfgen.report_page.basis import judge_words
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged, measured
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.table import Table
 from cfgen.store import Store
 

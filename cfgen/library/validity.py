@@ -16,8 +16,9 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import DIMENSIONS, Dimension
 from cfgen.report_page.basis import judge_words
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged, measured
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.table import Table
 from cfgen.store import Store
 

@@ -37,12 +37,27 @@ AXES: dict[str, Axis] = {
 }
 
 
-def breakdown(axis: str, cases: Iterable[Case], events: Events, speeds: Mapping[str, float]) -> list[Group]:
-    """Rates of an event by groups along one of :data:`AXES`; measured axes in order, the others largest first."""
-    groups: dict[tuple[str, float], list[float]] = defaultdict(list)
+#: case -> (label, order) along one axis
+Labels = Mapping[str, tuple[str, float]]
+
+
+def axes_of(cases: Iterable[Case], speeds: Mapping[str, float]) -> dict[str, Labels]:
+    """The labels of the cases along every one of :data:`AXES`."""
+    found: dict[str, dict[str, tuple[str, float]]] = {axis: {} for axis in AXES}
+    same: dict[tuple[str, float], tuple[str, float]] = {}
     for case in cases:
-        if case.case_id in events:
-            groups[AXES[axis](case, speeds)].append(events[case.case_id])
+        for axis, label_of in AXES.items():
+            label = label_of(case, speeds)
+            found[axis][case.case_id] = same.setdefault(label, label)
+    return dict(found)
+
+
+def breakdown(labels: Labels, events: Events) -> list[Group]:
+    """Rates of an event by groups along an axis; measured axes in order, the others largest first."""
+    groups: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for case_id, label in labels.items():
+        if case_id in events:
+            groups[label].append(events[case_id])
     found = [Group(label, order, Rate.of(sum(e), len(e))) for (label, order), e in groups.items()]
     return sorted(found, key=lambda g: (g.order, -g.rate.n, g.label))
 
@@ -55,14 +70,14 @@ def bin_of(value: float, ends: tuple[float, ...], unit: str) -> tuple[str, float
     return f"{ends[-1]:g}+ {unit}", float("inf")
 
 
-def dose_response(cases: Iterable[Case], events: Mapping[str, Events]) -> list[Group]:
+def dose_response(cases: Iterable[str], events: Mapping[str, Events]) -> list[Group]:
     """Rates over distance where the same hazard was placed nearer and farther, over the cases that all arms share.
 
     Args:
+        cases: ids of those that have it at other distances.
         events: arm -> case -> event, of the arms "hazard" and "hazard_d<factor>". The label is the factor.
     """
-    known = {case.case_id for case in cases if case.distance_placements}
-    known = known.intersection(*filter(None, events.values()))
+    known = set(cases).intersection(*filter(None, events.values()))
     groups = []
     for arm, found in events.items():
         factor = 1.0 if arm == "hazard" else float(arm.removeprefix("hazard_d"))

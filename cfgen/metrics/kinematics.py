@@ -24,7 +24,7 @@ HELD_BACK_M, MORE_ROOM_M = 2.0, 0.5
 _EARLIEST = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Encounter:
     """One plan against one hazard over the plan's own horizon.
 

@@ -1,7 +1,7 @@
 """Strict success (Pinocchio, Eq. 14): the share of examples that a judge scored exactly 2."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from cfgen.metrics.paired import Blocks, rate_of
@@ -38,10 +38,25 @@ class SuccessRow:
     rates: dict[str, Rate]
 
 
-def dimensions_scored(verdicts: Iterable[Verdict]) -> tuple[Dimension, ...]:
-    """What a judge scores, by its scored verdicts on all planners; everything where it scored none of them."""
-    scored = [v for v in verdicts if v.status == "scored"]
-    return tuple(d for d in DIMENSIONS if not scored or any(d in v.scores for v in scored))
+def dimensions_scored(
+    *attempts: Iterable[Verdict], otherwise: tuple[Dimension, ...] = DIMENSIONS
+) -> tuple[Dimension, ...]:
+    """What a judge scores, by its scored verdicts on all planners.
+
+    Args:
+        attempts: the first of these that holds a scored verdict is what is looked at.
+        otherwise: where none does.
+    """
+    for verdicts in attempts:
+        given: set[str] = set()
+        scored = False
+        for verdict in verdicts:
+            if verdict.status == "scored":
+                scored = True
+                given.update(verdict.scores)
+        if scored:
+            return tuple(d for d in DIMENSIONS if d in given)
+    return otherwise
 
 
 def successes(
@@ -55,15 +70,15 @@ def successes(
         scores: what the judge scores, for verdicts none of which is scored (:func:`dimensions_scored`).
     """
     hits: dict[str, list[bool]] = defaultdict(list)
-    verdicts = list(verdicts)
-    scored = [v for v in verdicts if v.status == "scored"]
-    if dimension not in (dimensions_scored(scored) if scored else scores):
-        return {}
+    judged, scored = False, False
     for verdict in verdicts:
         if verdict.status == "scored":
+            judged, scored = judged or dimension in verdict.scores, True
             hits[verdict.case_id].append(verdict.scores.get(dimension) == STRICT)
         elif verdict.status == "planner_failed":
             hits[verdict.case_id].append(False)
+    if not (judged if scored else dimension in scores):
+        return {}
     return {case: sum(values) / len(values) for case, values in hits.items()}
 
 
@@ -83,14 +98,17 @@ def success_row(
         blocks: case -> block, for the intervals.
         scores: what the judge scores, for verdicts none of which is scored.
     """
-    verdicts = list(verdicts)
+    verdicts = verdicts if isinstance(verdicts, Sequence) else list(verdicts)
     by_dimension = {name: successes(verdicts, name, scores) for name in DIMENSIONS}
     counted = {case for hits in by_dimension.values() for case in hits}
     status: dict[str, set[str]] = defaultdict(set)
+    broken: set[str] = set()
     for verdict in verdicts:
         status[verdict.status].add(verdict.case_id)
-    broken = {v.case_id for v in verdicts if v.fault}
-    unscored = {v.case_id for v in verdicts} - counted
+        if verdict.fault:
+            broken.add(verdict.case_id)
+    seen = set().union(*status.values())
+    unscored = seen - counted
     return SuccessRow(
         planner=planner,
         judge=judge,
@@ -100,6 +118,6 @@ def success_row(
         judge_failed=len((unscored & status["failed"]) - status["unknown"] - broken),
         planner_failed=len(status["planner_failed"]),
         faults=len((unscored & broken) - status["unknown"]),
-        missing=len(set(expected) - {v.case_id for v in verdicts}),
+        missing=len(set(expected) - seen),
         rates={name: rate_of(hits, blocks) for name, hits in by_dimension.items()},
     )

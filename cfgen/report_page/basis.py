@@ -12,11 +12,18 @@ def judge_words(data: ReportData, judge: str) -> str:
     """The judge, the rubric of its verdicts, and how it did on known answers under that wording."""
     if not judge:
         return "no judge yet"
-    found = [
-        v for (name, _), verdicts in data.verdicts.items() if name == judge for v in verdicts if v.rubric
-    ]
-    rubrics = sorted({f"{v.rubric} {v.rubric_version}" for v in found}) or ["unknown"]
-    tested = tested_words(data.probes.get(judge), {v.rubric_hash for v in found})
+    found = data.once(
+        ("wordings", judge),
+        lambda: {
+            (f"{v.rubric} {v.rubric_version}", v.rubric_hash)
+            for (name, _), verdicts in data.verdicts.items()
+            if name == judge
+            for v in verdicts
+            if v.rubric
+        },
+    )
+    rubrics = sorted({rubric for rubric, _ in found}) or ["unknown"]
+    tested = tested_words(data.probes.get(judge), {wording for _, wording in found})
     return f"judge {judge} (rubric {', '.join(rubrics)}; {tested})"
 
 

@@ -21,26 +21,20 @@ class CaseFiles:
     def __init__(self, data: ReportData, cases: Iterable[Case]) -> None:
         self.data = data
         ids = {case.case_id for case in cases}
-        self._rollouts = {
-            (r.case_id, p, r.arm, r.repeat): r
-            for p, found in data.rollouts.items()
-            for r in found
-            if r.case_id in ids
-        }
-        self._verdicts = {
-            (v.case_id, p, judge, v.arm, v.repeat): v
-            for (judge, p), found in data.verdicts.items()
-            for v in found
-            if v.case_id in ids
-        }
         self._repeats: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-        for case_id, planner, arm, repeat in sorted(self._rollouts):
-            self._repeats[case_id, planner, arm].append(repeat)
+        for planner, found in data.rollouts.items():
+            for arm, places in found.places.items():
+                for case_id, repeat in sorted(key for key in places if key[0] in ids):
+                    self._repeats[case_id, planner, arm].append(repeat)
         self._ratings: dict[str, list[RatingFile]] = defaultdict(list)
         for rating in data.ratings:
             if rating.arm == "hazard" and rating.planner in data.rollouts and rating.history:
                 self._ratings[rating.case_id].append(rating)
         self._people = {d: people_scores(data, d) for d in DIMENSIONS}
+
+    def _verdict(self, case: Case, planner: str, judge: str, arm: str, repeat: int) -> Verdict | None:
+        found = self.data.verdicts.get((judge, planner))
+        return found.get(arm, (case.case_id, repeat)) if found is not None else None
 
     def entry(self, case: Case) -> dict[str, Any]:
         """For the list: what is filtered by."""
@@ -54,10 +48,7 @@ class CaseFiles:
             "decel": round(case.placement.required_decel, 2),
             "speed": round(3.6 * speed, 1),
             "scores": {
-                p: {
-                    j: _outcome(self._verdicts.get((case.case_id, p, j, "hazard", shown)))
-                    for j in self.data.judges
-                }
+                p: {j: _outcome(self._verdict(case, p, j, "hazard", shown)) for j in self.data.judges}
                 for p in self.data.planners
                 for shown in [self.data.shown(p, "hazard", case.case_id)]
             },
@@ -100,14 +91,14 @@ class CaseFiles:
         return [self._one(case, planner, arm, k) for k in self._repeats[case.case_id, planner, arm]]
 
     def _one(self, case: Case, planner: str, arm: str, repeat: int) -> dict[str, Any]:
-        rollout = self._rollouts[case.case_id, planner, arm, repeat]
-        base = self._rollouts.get((case.case_id, planner, "original", repeat)) or self._rollouts.get(
-            (case.case_id, planner, "original", 0)
-        )
+        answers = self.data.rollouts[planner]
+        rollout = answers.get(arm, (case.case_id, repeat))
+        assert rollout is not None
+        base = answers.get("original", (case.case_id, repeat)) or answers.get("original", (case.case_id, 0))
         verdicts = {
             judge: _verdict(v)
             for judge in self.data.judges
-            if (v := self._verdicts.get((case.case_id, planner, judge, judged_as(arm), repeat)))
+            if (v := self._verdict(case, planner, judge, judged_as(arm), repeat))
         }
         place = place_of(case, arm)
         counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)

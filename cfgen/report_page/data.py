@@ -1,18 +1,18 @@
-"""Everything a report needs from a benchmark directory, read once."""
+"""Everything a report needs of a benchmark; records that are many lie in a file of their own."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from sys import intern
 from typing import Any, TypeVar
 
 import numpy as np
 
-from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import read_each
+from cfgen.core.spill import Spill, SpilledMap
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
-from cfgen.judge.stored import stored_verdicts
+from cfgen.judge.stored import each_verdict
 from cfgen.metrics.kinematics import Encounter, encounter
 from cfgen.metrics.paired import blocks_of
 from cfgen.metrics.success import dimensions_scored, successes
@@ -27,30 +27,30 @@ from cfgen.records import (
     Fault,
     FloorKind,
     Intervention,
+    Placement,
     PlannerRun,
     ProbeRun,
     RatingFile,
     Rejection,
     Rollout,
     Scene,
-    Stored,
     TraceVerdict,
     Verdict,
     answer_in,
     judged_as,
 )
+from cfgen.report_page.answers import Answers, Key
 from cfgen.report_page.main_judge import Judges
 from cfgen.report_page.samples import Select, medoids, selected
-from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
-S = TypeVar("S", bound=Stored)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class ReportData:
-    """The content of a benchmark directory.
+    """The content of a benchmark directory. Of many records each is read anew whenever it is looked at: one pass over
+    them is better than three, and a list of them all does not fit into memory.
 
     Attributes:
         scenes: by scene id, for the cases only.
@@ -64,16 +64,16 @@ class ReportData:
 
     store: Store
     benchmark: Benchmark
-    cases: tuple[Case, ...]
-    rejections: tuple[Rejection, ...]
-    scenes: dict[str, Scene]
+    cases: Sequence[Case]
+    rejections: Sequence[Rejection]
+    scenes: SpilledMap[str, Scene]
     planners: tuple[str, ...]
     judges: tuple[str, ...]
-    rollouts: dict[str, tuple[Rollout, ...]]
-    verdicts: dict[tuple[str, str], tuple[Verdict, ...]]
+    rollouts: dict[str, Answers[Rollout]]
+    verdicts: dict[tuple[str, str], Answers[Verdict]]
     ratings: tuple[RatingFile, ...]
-    traces: dict[str, tuple[TraceVerdict, ...]]
-    interventions: dict[str, tuple[Intervention, ...]]
+    traces: dict[str, Sequence[TraceVerdict]]
+    interventions: dict[str, Sequence[Intervention]]
     probes: dict[str, ProbeRun]
     #: how checkers of traces did on known answers; the largest of a checker first
     edge_probes: tuple[EdgeProbe, ...]
@@ -83,6 +83,8 @@ class ReportData:
     runs: dict[str, PlannerRun]
     #: of the whole benchmark: planners that are not shown too
     bench_judges: Judges
+    #: where records lie that are many
+    spill: Spill
     #: which of several samples of an answer counts; "mean": all of them
     select: Select = "mean"
     #: what is wrong with records that could not be read
@@ -95,14 +97,29 @@ class ReportData:
     @property
     def case_ids(self) -> list[str]:
         """Of every case that was built: one that is lost stays in what should have been judged."""
-        return [*(case.case_id for case in self.cases), *self.lost]
+        return [*self.by_id, *self.lost]
 
     @cached_property
     def blocks(self) -> tuple[dict[str, str], str]:
         """The block of every case, and in words what a block is."""
-        return blocks_of({case.case_id: self.scenes[case.scene_id] for case in self.cases})
+        return blocks_of(SpilledMap.joined(self.scene_of, self.scenes))
 
-    @property
+    @cached_property
+    def scene_of(self) -> dict[str, str]:
+        """case -> its scene."""
+        return {case.case_id: case.scene_id for case in self.cases}
+
+    @cached_property
+    def seen_by(self) -> list[str]:
+        """Of every case, by whom its road was seen."""
+        return [intern(case.seen_by) for case in self.cases]
+
+    @cached_property
+    def lost_kinds(self) -> Counter[str]:
+        """Kinds of what broke in what was refused."""
+        return Counter(r.fault.kind for r in self.rejections if r.fault)
+
+    @cached_property
     def faults(self) -> list[Fault]:
         """What cfgen broke on while planners were asked and judged."""
         rollouts = [r.fault for found in self.rollouts.values() for r in found if r.fault]
@@ -127,12 +144,12 @@ class ReportData:
 
     def sample(self, planner: str) -> str:
         """In words, which sample of how many was graded."""
-        count = 1 + max((r.repeat for r in self.rollouts[planner] if r.arm == "hazard"), default=0)
+        count = 1 + max((k for _, k in self.rollouts[planner].places.get("hazard", {})), default=0)
         return "the only one" if count == 1 else f"{self.select} of {count}"
 
     def arms(self, planner: str) -> list[str]:
         """Arms besides the original that the planner was asked, hazard first."""
-        found = {r.arm for r in self.rollouts[planner]} - {"original"}
+        found = self.rollouts[planner].places.keys() - {"original"}
         return sorted(found, key=lambda arm: (arm != "hazard", arm))
 
     @property
@@ -153,10 +170,8 @@ class ReportData:
         """What a judge scores, by all of its verdicts: a planner that always failed has no score in the others."""
 
         def look() -> tuple[Dimension, ...]:
-            shown = [v for (j, _), found in self.verdicts.items() if j == judge for v in found]
-            if all(v.status != "scored" for v in shown):
-                shown = stored_verdicts(self.store, judge, "*")
-            return dimensions_scored(shown)
+            shown = (v for (j, _), found in self.verdicts.items() if j == judge for v in found)
+            return dimensions_scored(shown, each_verdict(self.store, judge, "*"))
 
         return self.once(("scores", judge), look)
 
@@ -172,34 +187,47 @@ class ReportData:
 
         return tuple(sorted(self.planners, key=lambda p: (not self.told(p), success(p)), reverse=True))
 
-    def plans(self, planner: str, arm: str) -> dict[tuple[str, int], np.ndarray | None]:
+    def plans(self, planner: str, arm: str) -> SpilledMap[Key, np.ndarray | None]:
         """(case, repeat) -> waypoints (N, 3) in the ego frame at t0, None where the planner failed; without faults."""
         return self.once(
             ("plans", planner, arm),
-            lambda: {
-                (r.case_id, r.repeat): np.array(r.plan.waypoints) if r.plan else None
-                for r in self.rollouts[planner]
-                if r.arm == arm and not r.fault
-            },
+            lambda: SpilledMap(
+                self.spill,
+                (
+                    (key, np.array(r.plan.waypoints) if r.plan else None)
+                    for key, r in self.rollouts[planner].by_key(arm).items()
+                    if not r.fault
+                ),
+            ),
         )
 
-    def drives(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
+    def drives(self, planner: str, arm: str) -> SpilledMap[Key, Drive | None]:
         """(case, repeat) -> what comes of following its plan, None where the planner failed; without faults."""
         return self.once(
             ("drives", planner, arm),
-            lambda: {
-                key: None if plan is None else drive(plan, self._starts[key[0]])
-                for key, plan in self.plans(planner, arm).items()
-            },
+            lambda: SpilledMap(
+                self.spill,
+                (
+                    (key, None if plan is None else drive(plan, self._starts[key[0]]))
+                    for key, plan in self.plans(planner, arm).items()
+                ),
+            ),
         )
 
     def met(self, planner: str, arm: str, key: tuple[str, int]) -> Encounter:
         """What of :meth:`drives` does about the hazard, or about its place where the arm shows none."""
-        driven = self.drives(planner, arm)[key]
-        assert driven is not None
-        case = self.by_id[key[0]]
-        place = case.distance_placements.get(arm, case.placement)
-        return self.once(("met", planner, arm, key), lambda: encounter(driven.poses, place))
+
+        def look() -> Encounter:
+            driven = self.drives(planner, arm)[key]
+            assert driven is not None
+            return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
+
+        return self.once(("met", planner, arm, key), look)
+
+    def place(self, case_id: str, arm: str) -> Placement:
+        """What an arm of a case is measured against: its own object, else where the hazard is or would be."""
+        of_arms = self._places[case_id]
+        return of_arms.get(arm, of_arms["hazard"])
 
     def graded(self, planner: str, arm: str) -> dict[str, int] | None:
         """case -> the sample that counts, the first in cases that are absent; None where all of them do.
@@ -218,17 +246,19 @@ class ReportData:
         graded = self.once(("graded", planner, arm), lambda: self.graded(planner, arm) or {})
         return graded.get(case_id, 0)
 
-    def answers(self, planner: str, arm: str) -> dict[tuple[str, int], Drive | None]:
+    def answers(self, planner: str, arm: str) -> SpilledMap[Key, Drive | None]:
         """:meth:`drives`, of the samples that count."""
         found, graded = self.drives(planner, arm), self.graded(planner, arm)
-        return {key: one for key, one in found.items() if graded is None or key[1] == graded.get(key[0], 0)}
+        return (
+            found if graded is None else found.only({key for key in found if key[1] == graded.get(key[0], 0)})
+        )
 
     def pairs(self, planner: str, arm: str) -> dict[tuple[str, int], tuple[str, int]]:
         """Answers that count, with a plan -> the original's of that repeat, or its first, where that has a plan."""
         originals = self.drives(planner, "original")
         bases = {key: key if key in originals else (key[0], 0) for key in self.answers(planner, arm)}
         found = self.drives(planner, arm)
-        return {key: base for key, base in sorted(bases.items()) if found[key] and originals.get(base)}
+        return {key: base for key, base in sorted(bases.items()) if found.has(key) and originals.has(base)}
 
     def incoherent(self, planner: str, arm: str) -> dict[tuple[str, int], str]:
         """(case, repeat) -> why its plan is no motion of a car, of those that are none."""
@@ -255,123 +285,32 @@ class ReportData:
         return {}
 
     @cached_property
-    def by_id(self) -> dict[str, Case]:
-        return {case.case_id: case for case in self.cases}
+    def by_id(self) -> Mapping[str, Case]:
+        return SpilledMap.of(self.cases, {case_id: i for i, case_id in enumerate(self.scene_of)})
+
+    @cached_property
+    def _places(self) -> SpilledMap[str, dict[str, Placement]]:
+        """case -> its :func:`placements`."""
+        return SpilledMap(self.spill, ((case.case_id, placements(case)) for case in self.cases))
 
     @cached_property
     def _starts(self) -> dict[str, Start]:
         """The car at t0 of every case."""
         by_scene = {scene_id: Start.of(scene.history) for scene_id, scene in self.scenes.items()}
-        return {case.case_id: by_scene[case.scene_id] for case in self.cases}
+        return {case_id: by_scene[scene_id] for case_id, scene_id in self.scene_of.items()}
 
-    def verdicts_of(self, judge: str, planner: str, arm: str) -> list[Verdict]:
+    def verdicts_of(self, judge: str, planner: str, arm: str) -> Sequence[Verdict]:
         """Of one judged pair, on the samples that count."""
-        found = [v for v in self.verdicts.get((judge, planner), ()) if v.arm == arm]
-        plans = self.plans(planner, answer_in(arm)) if self.select == "medoid" else {}
-        return selected(found, self.select, plans)
+
+        def look() -> Sequence[Verdict]:
+            found = self.verdicts[judge, planner].of_arm(arm)
+            plans = self.plans(planner, answer_in(arm)) if self.select == "medoid" else {}
+            return selected(found, self.select, plans)
+
+        return self.once(("verdicts", judge, planner, arm), look) if (judge, planner) in self.verdicts else ()
 
 
-def read_report_data(
-    store: Store, wanted: Sequence[str] | None = None, select: Select = "mean"
-) -> ReportData:
-    """Read a benchmark directory.
-
-    Args:
-        wanted: planners to report on; None takes all that were scored.
-        select: which of several samples of an answer counts.
-
-    Raises:
-        InputError: a wanted planner was never scored here.
-        StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
-    """
-    scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
-    planners = list(dict.fromkeys(wanted)) if wanted else scored
-    unknown = [p for p in planners if p not in scored]
-    if unknown:
-        raise InputError(
-            f"planner '{unknown[0]}' was not scored in {store.root}; expected one of: "
-            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
-        )
-    damaged: list[str] = []
-
-    def whole(paths: Iterable[Path], kind: type[S]) -> tuple[S, ...]:
-        found = [one for _, one in read_each(paths, kind)]
-        damaged.extend(str(one) for one in found if isinstance(one, StoreError))
-        return tuple(one for one in found if not isinstance(one, StoreError))
-
-    paths = sorted(store.root.glob("cases/*/*/case.json"))
-    built = whole(paths, Case)
-    scenes = _scenes(store, built, damaged)
-    cases = tuple(case for case in built if case.scene_id in scenes)
-    known = {case.case_id for case in cases}
-    every = {}
-    for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
-        for planner in dict.fromkeys([*planners, *scored]):
-            found = tuple(v for v in stored_verdicts(store, judge, planner) if v.case_id in known)
-            if found:
-                every[judge, planner] = found
-    verdicts = {key: found for key, found in every.items() if key[1] in planners}
-    runs = {run.planner: run for run in whole(_beside(scored, store.planner_run_path), PlannerRun)}
-    judges = tuple(sorted({judge for judge, _ in verdicts}))
-    data = ReportData(
-        store=store,
-        select=select,
-        benchmark=store.benchmark,
-        cases=cases,
-        rejections=tuple(store.rejections()),
-        scenes=scenes,
-        planners=tuple(planners),
-        judges=judges,
-        rollouts={
-            p: tuple(r for r in whole(store.rollout_paths(p), Rollout) if r.case_id in known)
-            for p in planners
-        },
-        verdicts=verdicts,
-        ratings=whole(store.rating_paths(), RatingFile),
-        traces={p: whole(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict) for p in planners},
-        interventions={
-            p: whole(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention) for p in planners
-        },
-        probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
-        runs={planner: run for planner, run in runs.items() if planner in planners},
-        bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
-        edge_probes=tuple(
-            sorted(
-                whole(
-                    [
-                        p
-                        for at in ("probes/*", "probe")
-                        for p in sorted(store.root.glob(f"traces/*/{at}.json"))
-                    ],
-                    EdgeProbe,
-                ),
-                key=lambda p: (p.checker, -p.n),
-            )
-        ),
-        edge_ratings=tuple(
-            f
-            for f in whole(sorted(store.root.glob("edge_ratings/*/*/*/*.json")), EdgeRatingFile)
-            if f.history
-        ),
-        calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
-    )
-    lost = {path.parent.name for path in paths} - known
-    broken = [str(v.fault) for found in verdicts.values() for v in found if v.fault and not v.rubric]
-    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(lost)))
-    return data if wanted else replace(data, planners=data.ranked)
-
-
-def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
-    """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
-    return [path(name) for name in names if path(name).is_file()]
-
-
-def _scenes(store: Store, cases: Iterable[Case], damaged: list[str]) -> dict[str, Scene]:
-    """Those of the cases, by id; one that cannot be read is noted in ``damaged``."""
-    scenes = {}
-    for scene_id in sorted({case.scene_id for case in cases}):
-        try:
-            scenes[scene_id] = load_scene(store.scene_dir(scene_id)).scene
-        except (InputError, StoreError) as error:
-            damaged.append(str(error))
-    return scenes
+def placements(case: Case) -> dict[str, Placement]:
+    """Arm -> what stands there, of the hazard and of the arms with something of their own."""
+    own = {"nuisance": case.nuisance_placement} if case.nuisance_placement else {}
+    return {"hazard": case.placement, **case.distance_placements, **own}

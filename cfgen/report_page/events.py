@@ -7,7 +7,7 @@ from typing import Literal
 from cfgen.metrics.kinematics import responds
 from cfgen.metrics.success import successes
 from cfgen.records import Case, Dimension, Placement, Rollout, judged_as
-from cfgen.report_page.data import ReportData
+from cfgen.report_page.data import ReportData, placements
 
 
 def judged(
@@ -15,7 +15,10 @@ def judged(
 ) -> dict[str, float]:
     """case -> strict success under ``judge``, the main one unless told; of a control arm in its sham pair."""
     judge = judge or data.main_judge
-    return successes(data.verdicts_of(judge, planner, judged_as(arm)), dimension, data.scores(judge))
+    return data.once(
+        ("judged", judge, planner, arm, dimension),
+        lambda: successes(data.verdicts_of(judge, planner, judged_as(arm)), dimension, data.scores(judge)),
+    )
 
 
 def measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
@@ -31,9 +34,9 @@ def _measured(data: ReportData, planner: str, arm: str) -> dict[str, float]:
     nothing = data.incoherent(planner, arm)
     found: dict[str, list[bool]] = defaultdict(list)
     for (case_id, repeat), driven in answers.items():
-        original = originals.get((case_id, repeat), originals.get((case_id, 0)))
+        original = originals.get((case_id, repeat) if (case_id, repeat) in originals else (case_id, 0))
         if driven is not None and original is not None:
-            place = place_of(data.by_id[case_id], arm)
+            place = data.place(case_id, arm)
             moved = (case_id, repeat) not in nothing and responds(original.poses, driven.poses, place)
             found[case_id].append(moved)
         else:
@@ -45,22 +48,21 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
     """How many of the plans credited in the hazard arm run into the hazard; "" where none is credited."""
     if event == "trajectory":
         return ""
-    credited = judged(data, planner, "hazard", event)
-    met = {
-        key: data.met(planner, "hazard", key).collides
-        for key, driven in data.answers(planner, "hazard").items()
-        if driven is not None and credited.get(key[0], 0.0) > 0.5
-    }
+    credited, answers = judged(data, planner, "hazard", event), data.answers(planner, "hazard")
+    met = [
+        data.met(planner, "hazard", key).collides
+        for key in answers
+        if answers.has(key) and credited.get(key[0], 0.0) > 0.5
+    ]
     if not met:
         return ""
-    return f" Driven, {sum(met.values())} of the {len(met)} plans in the cases so credited run into it."
+    return f" Driven, {sum(met)} of the {len(met)} plans in the cases so credited run into it."
 
 
 def place_of(case: Case, arm: str) -> Placement:
     """What the arm is measured against: its own object, else where the hazard is or would be."""
-    if arm == "nuisance" and case.nuisance_placement:
-        return case.nuisance_placement
-    return case.distance_placements.get(arm, case.placement)
+    found = placements(case)
+    return found.get(arm, found["hazard"])
 
 
 def seeded_unlike(rollouts: Iterable[Rollout]) -> list[str]:

@@ -1,11 +1,12 @@
 """Which judge's verdicts the headline is made of, whichever planners are shown."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from cfgen.metrics.success import dimensions_scored
 from cfgen.records import Verdict
+from cfgen.report_page.answers import Answers
 
 #: (judge, planner) -> verdicts
 Verdicts = Mapping[tuple[str, str], Sequence[Verdict]]
@@ -37,14 +38,14 @@ class Judges:
 
     def reads_words(self, judge: str) -> bool:
         """Whether it scores the answer as a whole."""
-        found = [v for (j, _), verdicts in self.verdicts.items() if j == judge for v in verdicts]
-        return any(v.status == "scored" for v in found) and "overall" in dimensions_scored(found)
+        found = (v for (j, _), verdicts in self.verdicts.items() if j == judge for v in verdicts)
+        return "overall" in dimensions_scored(found, otherwise=())
 
     def lacks(self, judge: str) -> dict[str, int]:
         """Planner that competes -> hazard pairs that another judge has and this one has not, where there are some."""
         found: dict[str, int] = {}
         for planner in self._planners:
-            asked = {judge: _hazards(self.verdicts.get((judge, planner), ())) for judge in self._names}
+            asked = {judge: self._hazards.get((judge, planner), set()) for judge in self._names}
             if missing := set().union(*asked.values()) - asked[judge]:
                 found[planner] = len(missing)
         return found
@@ -73,6 +74,13 @@ class Judges:
         names = {planner for _, planner in self.verdicts}
         return sorted(names - set(self.apart) or names)
 
+    @cached_property
+    def _hazards(self) -> dict[tuple[str, str], Set[tuple[str, int]]]:
+        """(judge, planner) -> case and repeat of the hazard pairs."""
+        return {key: _asked(found) for key, found in self.verdicts.items()}
 
-def _hazards(verdicts: Sequence[Verdict]) -> set[tuple[str, int]]:
+
+def _asked(verdicts: Sequence[Verdict]) -> Set[tuple[str, int]]:
+    if isinstance(verdicts, Answers):
+        return verdicts.places.get("hazard", {}).keys()
     return {(v.case_id, v.repeat) for v in verdicts if v.arm == "hazard"}

@@ -2,7 +2,6 @@
 
 import html
 import json
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -73,12 +72,12 @@ def write_page(out: Path, data: ReportData, sections: list[tuple[Section, str]])
 def facts(data: ReportData) -> str:
     """What was built and by whom it was judged, in two sentences."""
     made = data.benchmark
-    kinds = Counter(r.fault.kind for r in data.rejections if r.fault)
+    kinds = data.lost_kinds
     lost = kinds.total()
     names = "; ".join(f"{count} by {kind}" for kind, count in kinds.most_common())
     faults = f", {lost} lost to faults ({names})" if lost else ""
     judges = ", ".join(data.judges) or "none yet"
-    eyes = seen_by(made.perception, [case.seen_by for case in data.cases])
+    eyes = seen_by(made.perception, data.seen_by)
     return (
         f"{len(data.cases)} cases in {len(data.scenes)} scenes, {len(data.rejections) - lost} refused{faults}. "
         f"Inpainter {made.inpainter}, road seen by {eyes}, seed {made.seed}, "

@@ -24,24 +24,27 @@ def write_panels(
     Returns:
         How many were written, and what came in the way of others.
     """
-    cases = {case.case_id: case for case in data.cases}
+    cases = data.by_id
     written, faults = 0, []
     for planner in data.planners:
         shown = {case_id: data.shown(planner, "hazard", case_id) for case_id in cases}
-        answers = {(r.arm, r.case_id, r.repeat): r for r in data.rollouts[planner]}
-        rollouts = {  # an original that was asked less often stands for all repeats
-            (arm, i): r
-            for i, k in shown.items()
-            for arm, other in (("original", 0), ("hazard", k))
-            if (r := answers.get((arm, i, k), answers.get((arm, i, other))))
+        answers = data.rollouts[planner]
+        verdicts = data.verdicts_of(data.judge_of(planner), planner, "hazard")
+        # the last score of each, and where its verdict is
+        scored = {
+            v.case_id: (next(reversed(v.scores.values()), None), i)
+            for i, v in enumerate(verdicts)
+            if v.repeat == shown[v.case_id]
         }
-        judge = data.judge_of(planner)
-        verdicts = {
-            v.case_id: v for v in data.verdicts_of(judge, planner, "hazard") if v.repeat == shown[v.case_id]
-        }
-        asked = sorted(case_id for arm, case_id in rollouts if arm == "hazard")
-        for case_id in _varied(asked, verdicts)[:per_planner]:
-            made = partial(_panel, data, cases[case_id], rollouts, verdicts.get(case_id))
+        asked = sorted(i for i, k in answers.places.get("hazard", ()) if k == shown[i])
+        for case_id in _varied(asked, {i: score for i, (score, _) in scored.items()})[:per_planner]:
+            k = shown[case_id]
+            rollouts = {  # an original that was asked less often stands for all repeats
+                "original": answers.get("original", (case_id, k)) or answers.get("original", (case_id, 0)),
+                "hazard": answers.get("hazard", (case_id, k)),
+            }
+            verdict = verdicts[scored[case_id][1]] if case_id in scored else None
+            made = partial(_panel, data, cases[case_id], rollouts, verdict)
             found = contained(made, f"panel of case {case_id}, {planner}", strict=strict)
             if isinstance(found, Fault):
                 faults.append(found)
@@ -52,26 +55,25 @@ def write_panels(
 
 
 def _panel(
-    data: ReportData, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+    data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
 ) -> bytes:
     return png_bytes(case_panel(_item(data, case, rollouts, verdict)))
 
 
-def _varied(case_ids: list[str], verdicts: dict[str, Verdict]) -> list[str]:
+def _varied(case_ids: list[str], scores: dict[str, int | None]) -> list[str]:
     """In turns over the overall scores, so that the first few show every kind."""
     queues: dict[int | None, list[str]] = {2: [], 1: [], 0: [], None: []}
     for case_id in case_ids:
-        verdict = verdicts.get(case_id)
-        queues[next(reversed(verdict.scores.values()), None) if verdict else None].append(case_id)
+        queues[scores.get(case_id)].append(case_id)
     turns = max(map(len, queues.values()))
     return [queue[i] for i in range(turns) for queue in queues.values() if i < len(queue)]
 
 
 def _item(
-    data: ReportData, case: Case, rollouts: dict[tuple[str, str], Rollout], verdict: Verdict | None
+    data: ReportData, case: Case, rollouts: dict[str, Rollout | None], verdict: Verdict | None
 ) -> PanelItem:
     folder = data.store.case_dir(case.case_id)
-    original, modified = (rollouts.get((arm, case.case_id)) for arm in ("original", "hazard"))
+    original, modified = (rollouts[arm] for arm in ("original", "hazard"))
     return PanelItem(
         original_image=read_image(folder / "original.png"),
         modified_image=read_image(folder / "augmented.png"),

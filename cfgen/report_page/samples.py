@@ -1,36 +1,38 @@
 """Which of K samples of an answer was graded."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
+from cfgen.core.spill import Part
 from cfgen.records import DIMENSIONS, Verdict
 
 #: all of them, the first, the one nearest to the others, or the one with the best verdict
 Select = Literal["mean", "first", "medoid", "best"]
+Rank = tuple[bool, tuple[int, ...]]
 
 
 def selected(
-    verdicts: Iterable[Verdict], select: Select, plans: Mapping[tuple[str, int], np.ndarray | None]
-) -> list[Verdict]:
+    verdicts: Sequence[Verdict], select: Select, plans: Mapping[tuple[str, int], np.ndarray | None]
+) -> Sequence[Verdict]:
     """The verdicts that count: all of them, or one for each case.
 
     Args:
         plans: (case, repeat) -> waypoints (24, 3) of the answers that were judged, for the medoid.
     """
-    found = list(verdicts)
     if select == "mean":
-        return found
+        return verdicts
     if select == "best":
-        best: dict[str, Verdict] = {}
-        for verdict in found:
-            if verdict.case_id not in best or _rank(verdict) > _rank(best[verdict.case_id]):
-                best[verdict.case_id] = verdict
-        return list(best.values())
+        best: dict[str, tuple[Rank, int]] = {}
+        for i, verdict in enumerate(verdicts):
+            rank = _rank(verdict)
+            if verdict.case_id not in best or rank > best[verdict.case_id][0]:
+                best[verdict.case_id] = rank, i
+        return Part(verdicts, (i for _, i in best.values()))
     chosen = medoids(plans) if select == "medoid" else {}
-    return [v for v in found if v.repeat == chosen.get(v.case_id, 0)]
+    return Part(verdicts, (i for i, v in enumerate(verdicts) if v.repeat == chosen.get(v.case_id, 0)))
 
 
 def medoids(plans: Mapping[tuple[str, int], np.ndarray | None]) -> dict[str, int]:
@@ -50,6 +52,6 @@ def medoids(plans: Mapping[tuple[str, int], np.ndarray | None]) -> dict[str, int
     return found
 
 
-def _rank(verdict: Verdict) -> tuple[bool, tuple[int, ...]]:
+def _rank(verdict: Verdict) -> Rank:
     scores = tuple(verdict.scores.get(d) or 0 for d in reversed(DIMENSIONS))
     return verdict.status == "scored", scores

@@ -20,7 +20,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.correction import people_scores
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.verify import Verification

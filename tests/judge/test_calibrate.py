@@ -11,7 +11,7 @@ from cfgen.core.files import read_record, write_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.people import people_section
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score

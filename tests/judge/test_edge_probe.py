@@ -22,7 +22,7 @@ from cfgen.metrics.edge_agreement import edge_agreement, spread
 from cfgen.metrics.faithfulness import EDGES, Balanced
 from cfgen.metrics.rates import Rate
 from cfgen.records import EdgeProbe, KnownPool
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.section import Section
 from cfgen.report_page.sections.traces import traces_section
 from cfgen.store import Store

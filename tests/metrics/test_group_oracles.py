@@ -5,7 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from cfgen.metrics.breakdown import AXES, DECEL, SPEED_KMH, bin_of, breakdown, dose_response, partial_reasons
+from cfgen.metrics.breakdown import (
+    AXES,
+    DECEL,
+    SPEED_KMH,
+    axes_of,
+    bin_of,
+    breakdown,
+    dose_response,
+    partial_reasons,
+)
 from cfgen.metrics.compare import Pair, cases_needed, compare_all, holm, mcnemar
 from cfgen.metrics.paired import Difference, difference
 from cfgen.metrics.rates import Rate
@@ -135,7 +144,7 @@ def cases(tmp_path_factory):
 def test_every_case_is_in_one_group_with_its_events(axis, cases):
     speeds = {c.scene_id: 3.0 * i for i, c in enumerate(cases)}
     events = {c.case_id: (i % 3) / 2 for i, c in enumerate(cases[:-1])}
-    found = breakdown(axis, cases, events, speeds)
+    found = breakdown(axes_of(cases, speeds)[axis], events)
     assert sum(g.rate.n for g in found) == 13
     assert sum(g.rate.hits for g in found) == pytest.approx(sum(events.values()))
     assert found == sorted(found, key=lambda g: (g.order, -g.rate.n, g.label))
@@ -173,9 +182,8 @@ def test_bins_keep_their_order_and_their_lower_end():
 
 def test_distances_are_compared_on_the_cases_that_all_of_them_have(cases):
     ids = [c.case_id for c in cases]
-    others = [cases[0].model_copy(update={"case_id": "other", "distance_placements": {}})]
     found = dose_response(
-        [*cases, *others],
+        ids,
         {
             "hazard_d2.0": dict.fromkeys(ids, 0.0),
             "hazard": {**dict.fromkeys(ids, 0.5), "other": 1.0},

@@ -8,8 +8,9 @@ import pytest
 
 from cfgen.report_page import data as report_data
 from cfgen.report_page.casefile import CaseFiles
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import measured
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.floor import floor_section, headline_section
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.measured import measured_section

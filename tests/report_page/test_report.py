@@ -18,8 +18,9 @@ from cfgen.metrics.breakdown import dose_response
 from cfgen.records import Fault, PlannerRun, Rejection
 from cfgen.report import report
 from cfgen.report_page.casefile import CaseFiles
-from cfgen.report_page.data import ReportData, read_report_data
+from cfgen.report_page.data import ReportData
 from cfgen.report_page.events import judged, measured
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.samples import medoids
 from cfgen.report_page.sections.groups import groups_section
 from cfgen.report_page.sections.measured import measured_section
@@ -271,7 +272,7 @@ def test_dose_response(tmp_path: Path):
     store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
     data = read_report_data(store)
     events = {arm: judged(data, "near", arm, "overall") for arm in arms}
-    found = dose_response(data.cases, events)
+    found = dose_response(data.by_id, events)
     assert [(g.label, g.rate.value, g.rate.n) for g in found] == [
         ("0.7x", 1.0, 4),
         ("1x", 0.5, 4),

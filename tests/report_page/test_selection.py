@@ -10,7 +10,7 @@ from cfgen.judge.known.probe import probe_edges
 from cfgen.judge.known.verifier import VerifierChecker
 from cfgen.records import Rollout
 from cfgen.report_page import panels
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.selection import selection_table
 from tests.report_page.bench import case_id, make_bench, straight
 

@@ -17,7 +17,7 @@ from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.judge.known.pool import build_pool
 from cfgen.records import KnownPool
-from cfgen.report_page.data import read_report_data
+from cfgen.report_page.reading import read_report_data
 from cfgen.report_page.sections.traces import traces_section
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.scenes.folder import SceneFolder, load_scene

@@ -1,6 +1,6 @@
 """The claims of stored answers, and what is known of the frame behind each."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cfgen.judge.rubrics.grounding import sentences
@@ -56,7 +56,10 @@ class SeenClaims:
 
 
 def answers_of(
-    rollouts: Iterable[Rollout], cases: dict[str, Case], scenes: dict[str, Scene], run: PlannerRun | None
+    rollouts: Iterable[Rollout],
+    cases: Mapping[str, Case],
+    scenes: Mapping[str, Scene],
+    run: PlannerRun | None,
 ) -> Iterator[SeenAnswer]:
     """The claims of every answer whose case is there."""
     for r in rollouts:

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from functools import partial
 
-from cfgen.metrics.breakdown import AXES, Group, breakdown, dose_response, partial_reasons
+from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, partial_reasons
 from cfgen.metrics.paired import Events
 from cfgen.metrics.rates import Rate
 from cfgen.records import DIMENSIONS, Dimension
@@ -25,16 +25,14 @@ _MOST_NAMED = 8
 
 def groups_section(data: ReportData) -> Section:
     """Success by hazard, place, distance and so on."""
-    speeds = {scene_id: scene.speed for scene_id, scene in data.scenes.items()}
+    labels_of = axes_of(data.cases, {scene_id: scene.speed for scene_id, scene in data.scenes.items()})
     events = _shared(data)
     # a judge that leaves a score out gets no empty plot of it
     given = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
     plots, tables, figures = [], [], {}
-    for axis in AXES:
+    for axis in labels_of:
         found: Groups = {
-            (p, d): breakdown(axis, data.cases, events[p, d], speeds)
-            for p in data.planners
-            for d in DIMENSIONS
+            (p, d): breakdown(labels_of[axis], events[p, d]) for p in data.planners for d in DIMENSIONS
         }
         labels = _labels(found)
         if len(labels) < 2:
@@ -138,9 +136,10 @@ def _dose_plots(data: ReportData) -> list[Plot]:
     if len(arms) < 2:
         return []
     plots = []
+    placed = [case.case_id for case in data.cases if case.distance_placements]
     for score in DIMENSIONS:
         curves = {
-            p: dose_response(data.cases, {arm: judged(data, p, arm, score) for arm in arms})
+            p: dose_response(placed, {arm: judged(data, p, arm, score) for arm in arms})
             for p in data.planners
         }
         if not any(group.rate.n for groups in curves.values() for group in groups):

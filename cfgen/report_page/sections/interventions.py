@@ -50,15 +50,17 @@ def budget_section(data: ReportData) -> Section:
     """Success against calls and seconds, where a planner reports its calls (verified selection)."""
     rows, points = [], []
     for planner in data.planners:
-        asked = [r for r in data.rollouts[planner] if r.arm == "hazard"]
-        calls = [c for c in map(_calls, asked) if c is not None]
+        asked = [(r.latency_s, _calls(r)) for r in data.rollouts[planner].of_arm("hazard")]
+        calls = [c for _, c in asked if c is not None]
         if asked:
             judge = data.main_judge
             verdicts = data.verdicts_of(judge, planner, "hazard")
             row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
             count = f"{mean(calls):.1f}" if calls else "1"
             shares = (row.rates[d].percent() for d in DIMENSIONS)
-            rows.append((planner, f"{median(r.latency_s for r in asked):.3g}", count, *shares, str(row.n)))
+            rows.append(
+                (planner, f"{median(seconds for seconds, _ in asked):.3g}", count, *shares, str(row.n))
+            )
             points.append((planner, mean(calls) if calls else 1.0, row))
     plots = [
         Plot(

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
+from sys import intern
 
 import numpy as np
 
@@ -114,7 +115,7 @@ def _table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) -> Table
 
 
 def _cases(data: ReportData, numbers: Numbers, order: list[str]) -> Table:
-    names = {case.case_id: case.hazard.id for case in data.cases}
+    names = {case.case_id: intern(case.hazard.id) for case in data.cases}
     rows = [
         (planner, arm, case_id, names[case_id], *(_cell(by_metric[m].get(case_id)) for m in order))
         for (planner, arm), by_metric in numbers.items()

@@ -84,8 +84,8 @@ def _benchmark(data: ReportData) -> str:
 def _building(data: ReportData) -> str:
     """Of the build, what is on record besides its options: the network and the tries that it took."""
     report = data.store.build_report()
-    tried = [one.attempts for one in data.cases] + [one.attempts for one in data.rejections]
-    tries = Counter(len(attempts) for attempts in tried if attempts)
+    tried = [len(one.attempts) for many in (data.cases, data.rejections) for one in many]
+    tries = Counter(filter(None, tried))
     attempts = ", ".join(f"{count} took {n}" for n, count in sorted(tries.items())) or "not on record"
     network = "not on record" if report is None else report.network or "everything could be reached"
     return (
@@ -112,13 +112,15 @@ def _here() -> str:
 
 def _planner(data: ReportData, planner: str) -> str:
     run = data.runs.get(planner)
-    answers = data.rollouts[planner]
-    steps = {len(answer.plan.waypoints) for answer in answers if answer.plan}
+    found = [
+        (answer.status, len(answer.plan.waypoints) if answer.plan else 0) for answer in data.rollouts[planner]
+    ]
+    steps = {n for _, n in found if n}
     horizon = " or ".join(f"{0.25 * n:g} s" for n in sorted(steps)) or "none: no plan"
-    failed = sum(answer.status != "ok" for answer in answers)
+    failed = sum(status != "ok" for status, _ in found)
     said = (
         f"Planner '{planner}' was asked in the arms original, {', '.join(data.arms(planner)) or 'none'}; horizon "
-        f"{horizon} at 4 Hz; {failed} of {len(answers)} answers failed; graded: {data.sample(planner)}"
+        f"{horizon} at 4 Hz; {failed} of {len(found)} answers failed; graded: {data.sample(planner)}"
     )
     if run is None:
         return f"{said}. What it was asked is not on record."

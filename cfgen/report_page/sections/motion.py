@@ -13,7 +13,7 @@ from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Met:
     """One sample's plan as it is driven, against the hazard's place.
 
@@ -75,12 +75,11 @@ def _met(data: ReportData, planner: str, arm: str, key: tuple[str, int], both: l
     driven, plan = data.drives(planner, arm)[key], data.plans(planner, arm)[key]
     assert driven is not None
     assert plan is not None
-    case, met = data.by_id[key[0]], data.met(planner, arm, key)
-    scene = data.scenes[case.scene_id]
+    met, scene = data.met(planner, arm, key), data.scenes[data.scene_of[key[0]]]
     horizon = met.horizon_s * min(len(d.poses) for d in both) / len(driven.poses)
     # nobody who saw the hazard is held against a drive without it
     errors = displacement_errors(plan, scene.future) if scene.future and arm == "original" else None
-    within = reached_after_s(case.placement, scene.speed) <= horizon
+    within = reached_after_s(data.place(key[0], "hazard"), scene.speed) <= horizon
     return Met(*key, met, within, driven.off_m, data.incoherent(planner, arm).get(key, ""), errors)
 
 

@@ -78,7 +78,7 @@ def _rates(
     data: ReportData, sampling: Sampling, strata: tuple[StratumOutcome, ...]
 ) -> tuple[Table, list[dict[str, object]]]:
     place = {scene: i for i, stratum in enumerate(sampling.strata) for scene in stratum.usable}
-    scene_of = {case.case_id: case.scene_id for case in data.cases}
+    scene_of = data.scene_of
     rows, figures = [], []
     for planner in data.ranked:
         judge = data.judge_of(planner)

@@ -16,14 +16,13 @@ _NOTE = (
 
 def seen_section(data: ReportData) -> Section:
     """What planners claim to see and geometry refutes; every refuted claim is in a file of its own."""
-    cases = {c.case_id: c for c in data.cases}
     rows: list[tuple[str, ...]] = []
     each: list[tuple[str, ...]] = []
     figures: list[dict[str, Any]] = []
     for planner in data.planners:
         run = data.runs.get(planner)
-        answers = [r for r in data.rollouts[planner] if r.arm in ("original", "hazard") and r.text]
-        found = SeenClaims(tuple(answers_of(answers, cases, data.scenes, run)))
+        answers = (r for r in data.rollouts[planner] if r.arm in ("original", "hazard") and r.text)
+        found = SeenClaims(tuple(answers_of(answers, data.by_id, data.scenes, run)))
         for topic, (refuted, possible, unknown) in found.counts().items():
             rows.append((planner, topic, *map(str, (refuted, possible, unknown))))
             figures.append(

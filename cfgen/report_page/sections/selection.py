@@ -1,5 +1,6 @@
 """Verified selection in one table: SEAL and VEGAS beside the plain planner and self-consistency, at what they cost."""
 
+from collections.abc import Sequence
 from statistics import mean, median
 from typing import Any
 
@@ -51,7 +52,8 @@ def _row(data: ReportData, planner: str, told: dict[str, Any]) -> tuple[str, ...
     judge = data.main_judge
     verdicts = data.verdicts_of(judge, planner, "hazard")
     row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
-    driven = [key for key, one in data.drives(planner, "hazard").items() if one is not None]
+    drives = data.drives(planner, "hazard")
+    driven = [key for key in drives if drives.has(key)]
     contact = Rate.of(sum(data.met(planner, "hazard", key).collides for key in driven), len(driven))
     plans = [_number(r, "plan_calls", 1.0) for r in asked]
     verifier = str(told.get("verifier") or "")
@@ -83,13 +85,13 @@ def _tested(data: ReportData, verifier: str) -> tuple[str, str]:
     return f"{found.value:.3f} ({found.low:.3f}-{found.high:.3f})", share
 
 
-def _asked(data: ReportData, planner: str) -> list[Rollout]:
-    return [r for r in data.rollouts[planner] if r.arm == "hazard"]
+def _asked(data: ReportData, planner: str) -> Sequence[Rollout]:
+    return data.rollouts[planner].of_arm("hazard")
 
 
 def _told(data: ReportData, planner: str) -> dict[str, Any]:
     """What a selecting planner reports of itself; {} of any other."""
-    found = [r.report.get("verified") for r in _asked(data, planner)]
+    found = (r.report.get("verified") for r in _asked(data, planner))
     return next((one for one in found if isinstance(one, dict)), {})
 
 

@@ -122,11 +122,11 @@ def _screen_tables(data: ReportData) -> list[Table]:
     rows = []
     for judge in data.judges:
         for planner in data.planners:
-            found = [v for v in data.verdicts_of(judge, planner, "hazard") if v.status == "scored"]
-            shares = [[v.screen[d] for v in found if d in v.screen] for d in DIMENSIONS]
+            found = [v.screen for v in data.verdicts_of(judge, planner, "hazard") if v.status == "scored"]
+            shares = [[screen[d] for screen in found if d in screen] for d in DIMENSIONS]
             if any(shares):
                 twos = (f"{100 * s.count(2) / len(s):.1f} ({len(s)})" if s else "-" for s in shares)
-                rows.append((planner, judge, *twos, str(sum(not v.screen for v in found))))
+                rows.append((planner, judge, *twos, str(sum(not screen for screen in found))))
     if not rows:
         return []
     return [
