@@ -1,8 +1,5 @@
 """Whether a network that sees road is sure enough of a scene to place things by it, or whether colours have to help."""
 
-from dataclasses import replace
-
-import cv2
 import numpy as np
 
 from cfgen.geometry.camera import project
@@ -16,14 +13,10 @@ NEAR_M, FAR_M, HALF_M = 6.0, 45.0, 1.2
 SURE = 0.75
 #: Less likely road than this share of the path in view: something stands there, or there is no road. That is sure.
 _LEAST = 0.1
-#: Likely road within so many cells of sure road is its rim.
-_RIM = 2
 
 
 def sure_share(view: SceneView, camera: Camera, path: EgoPath) -> float:
-    """Share of the likely road on the car's path that is sure road, or at its rim; 1.0 where there is next to none.
-
-    A network's rim is a cell or two wide, which far off is all of a lane: it says how fine the grid is, no more.
+    """Share of the likely road on the car's path that is sure road; 1.0 where there is next to none.
 
     Args:
         view: of the front frame at t0. camera, path: in the ego frame at t0.
@@ -36,5 +29,4 @@ def sure_share(view: SceneView, camera: Camera, path: EgoPath) -> float:
     likely = view.is_likely_road(px[seen])
     if likely.sum() <= _LEAST * max(int(seen.sum()), 1):
         return 1.0
-    sure = cv2.dilate(view.road.astype(np.uint8), np.ones((2 * _RIM + 1, 2 * _RIM + 1), np.uint8)) > 0
-    return float(replace(view, road=sure).is_road(px[seen])[likely].mean())
+    return float(view.is_road(px[seen])[likely].mean())

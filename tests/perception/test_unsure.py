@@ -51,13 +51,6 @@ def test_of_the_path_likely_to_45_m_and_sure_to_20_m_a_third_is_sure():
     assert sure_share(view, drawn.CAMERA, drawn.path()) == pytest.approx(14 / 39, abs=0.04)
 
 
-def test_a_rim_of_two_cells_is_no_doubt():
-    """Far off a lane is no wider than that."""
-    [view] = Eyes(ROW_45 + 2, ROW_45).perceive([None])
-    assert not view.road[ROW_45 + 2].any()
-    assert sure_share(view, drawn.CAMERA, drawn.path()) == 1
-
-
 @pytest.mark.parametrize(
     ("sure", "likely", "by"),
     [
