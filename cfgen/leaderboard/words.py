@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from cfgen.leaderboard.board import KINDS, Row
+from cfgen.planners.told import model_of, told, without_user
 from cfgen.records import JudgeRun, Sha256
 from cfgen.report_page.basis import tested_words
 from cfgen.sharing.bundle import benchmark_hash
 from cfgen.sharing.consistent import models_of
 from cfgen.sharing.definitions import shipped
 from cfgen.sharing.figures import Share
+from cfgen.sharing.proof import Proof
 
+#: of a name or an option in a heading or beside it, characters
+_LONGEST = 60
 _RAN = {"process": "in a process of its own", "server": "behind a URL", "none": "in the process that scored"}
 
 
@@ -118,15 +122,22 @@ def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
     yield from like.facts
 
 
+def called(row: Row) -> str:
+    """The planner, and the model that it asked."""
+    planner, model = row.bundle.run.planner, model_of(row.bundle.run)[:_LONGEST]
+    return f"{planner} ({model})" if model and model != planner else planner
+
+
 def facts(row: Row) -> Iterator[tuple[str, str]]:
     """Planner, judge and environment, for the page of one row."""
     run, bundle, proof = row.bundle.run, row.bundle, row.proof
-    yield "Planner", f"{run.spec}, {run.planner_hash}"
+    options = ", ".join(f"{name} {value[:_LONGEST]}" for name, value in told(run).items())
+    yield "Planner", ", ".join(filter(None, (without_user(run.spec), options, run.planner_hash)))
     yield "Ran", _RAN.get(run.isolation, "not recorded how")
     yield "Could see", "; ".join(run.sight) or "not recorded"
     yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
     yield "Repeats", str(run.repeats)
-    yield "Answers", f"{proof.said} of {len(bundle.answers)} say what their plans hold, read again"
+    yield "Answers", _answers(proof)
     yield (
         "Replies",
         f"{proof.reread} of {proof.scored} verdicts follow from replies of the judge in the bundle, read again"
@@ -135,6 +146,18 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     )
     yield "Environment", ", ".join(f"{name} {version}" for name, version in bundle.index.environment.items())
     yield "Bundle", row.entry.bundle
+
+
+def _answers(proof: Proof) -> str:
+    """Of how many the text, read again, is all that the plan holds."""
+    others = proof.plans - proof.said - proof.beside
+    return "; ".join(
+        (
+            f"{proof.said} of {proof.plans} plans are what their texts say, words and waypoints, read again",
+            *([f"{proof.beside} have waypoints that stand in no text"] if proof.beside else []),
+            *([f"{others} say otherwise in their texts"] if others else []),
+        )
+    )
 
 
 def known_as(benchmark: Sha256) -> tuple[str, tuple[str, ...]]:

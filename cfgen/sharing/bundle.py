@@ -206,7 +206,7 @@ def export_bundle(
         floor=floor,
         horizon_s=horizon_of(answers),
         scores=scores,
-        wording=_wording(wording),
+        wording=wording_of(wording),
         environment=environment(),
         figures=Figures.of(verdicts, cases, blocks, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
@@ -277,7 +277,8 @@ def _read(paths: Sequence[Path], kind: type[Any], again: str) -> list[Any]:
     return found
 
 
-def _wording(rubric: Rubric) -> Wording:
+def wording_of(rubric: Rubric) -> Wording:
+    """What a bundle holds of it."""
     own = None
     if isinstance(rubric, HazardRubric):
         words = rubric.wording

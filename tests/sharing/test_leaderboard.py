@@ -201,6 +201,20 @@ def test_what_a_bundle_says_is_text_on_every_page(benches: Path, tmp_path: Path)
     assert all("default-src 'none'; style-src 'self'" in page for page in pages)
 
 
+def test_a_row_says_which_model_planned(benches: Path, tmp_path: Path):
+    told = {"option model": "drive-9"}
+    bundle = forged(
+        benches / "good", tmp_path / "b", bundles.PLANNER, record(lambda r: r.update(fingerprint=told))
+    )
+    made = Board(tmp_path / "board", "b", create=True)
+    made.add(bundle)
+    write_site(made, tmp_path / "site")
+    assert "reactive (drive-9)</a>" in (tmp_path / "site" / "index.html").read_text()
+    (page,) = (tmp_path / "site" / "entries").glob("*.html")
+    assert "reactive, model drive-9, sha256:" in page.read_text()
+    assert "6 of 6 plans are what their texts say, words and waypoints, read again" in page.read_text()
+
+
 def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):
     replies = benches / "stricter.json"
     replies.write_text(json.dumps({"default": reply(0, 0, 0)}))
