@@ -16,7 +16,7 @@ from cfgen.sharing.figures import Share
 from cfgen.sharing.proof import Proof
 
 #: of a name or an option in a heading or beside it, characters
-_LONGEST = 60
+_LONGEST = 80
 _RAN = {"process": "in a process of its own", "server": "behind a URL", "none": "in the process that scored"}
 
 
@@ -74,7 +74,8 @@ def told_apart(likes: Sequence[Like]) -> list[Like]:
         names = dict.fromkeys(name for options in others for name in options)
         own = like.options
         differing = [name for name in names if len({options.get(name) for options in others}) > 1]
-        said = "; ".join(f"{name} {own[name]}" if name in own else f"no {name}" for name in differing)[:200]
+        has = [f"{name} {own[name]}" for name in differing if name in own]
+        said = "; ".join(has or [f"no {name}" for name in differing])[:200]
         title = f"{like.title}, {said or short(like.key)}" if counts[like.title] > 1 else like.title
         found.append(replace(like, title=title))
     return found
@@ -89,15 +90,19 @@ def _flat(value: object, name: str = "") -> dict[str, str]:
         return {name or "options": short(words) if words.startswith("sha256:") else words}
     found: dict[str, str] = {}
     for key, one in value.items():
-        found |= _flat(one, f"{name} {key}".replace("_", " ").removeprefix("models ").strip())
+        found |= _flat(one, f"{name} {short_of(str(key))}".replace("_", " ").removeprefix("models ").strip())
     return found
 
 
 def who_judges(judge: JudgeRun) -> str:
     """Out of what tables are told apart by: the models of its options, or what it was given as."""
-    return (
-        " and ".join(models_of(judge)) or " ".join(dict.fromkeys(judge.spec.split())) or "a judge of no name"
-    )
+    models = " and ".join(map(short_of, models_of(judge)))
+    return models or short_of(" ".join(dict.fromkeys(judge.spec.split()))) or "a judge of no name"
+
+
+def short_of(words: str) -> str:
+    """Bounded, so that no bundle fills a heading."""
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
 def known_answers(row: Row) -> str:
@@ -205,13 +210,13 @@ def _plain(value: object) -> str:
     """In words: what belongs to one thing in commas, things in semicolons."""
     if isinstance(value, Mapping):
         nested = any(isinstance(one, (Mapping, list, tuple)) for one in value.values())
-        parts = (f"{str(name).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
+        parts = (f"{short_of(str(name)).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
         return ("; " if nested else ", ").join(parts)
     if isinstance(value, (list, tuple)):
         return " and ".join(map(_plain, value)) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
-    return str(value)
+    return short_of(without_user(str(value)))
 
 
 def _floor(row: Row) -> str:

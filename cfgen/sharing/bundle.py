@@ -348,5 +348,11 @@ def _one(path: Path, name: str, content: bytes, kind: type[R]) -> R:
             raise ValueError("not as cfgen writes it")
         return kind.model_validate(value)
     except (ValueError, RecursionError) as error:
-        why = explain(error) if isinstance(error, ValidationError) else str(error)[:120]
+        why = (
+            explain(error)
+            if isinstance(error, ValidationError)
+            else "nested too deep"
+            if isinstance(error, RecursionError)
+            else str(error)[:120]
+        )
         raise InputError(f"{path}: {name}: expected a record, found one that is none ({why})") from error

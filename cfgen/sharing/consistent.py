@@ -7,6 +7,7 @@ from math import isclose
 
 import numpy as np
 
+from cfgen.core.hashing import canonical_json
 from cfgen.core.plain import MAX_CHARS
 from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import JUDGES
@@ -27,6 +28,8 @@ from cfgen.records import (
 )
 from cfgen.records.trust import FREE
 
+#: characters of all options of a judge: a panel of some models has about 1,000
+MOST_OPTIONS = 10_000
 _USABLE = ("scored", "unknown")
 #: planners of cfgen's whose text holds their waypoints
 _BY_TEXT = ("cruise", "reactive")
@@ -54,6 +57,16 @@ def _names(judge: JudgeRun) -> list[str]:
     """By which votes call the models; [] where one of them is not told by name."""
     names = [str(one.get("model", "")) for one in _models(judge)]
     return names if all(names) else []
+
+
+def wrong_options(judge: JudgeRun) -> Iterator[str]:
+    """Where a judge tells more than any judge has."""
+    if (found := len(canonical_json(judge.options))) > MOST_OPTIONS:
+        yield f"its judge has options of {found} characters, where at most {MOST_OPTIONS} are a judge's"
+    if found := next(
+        (name for name in ("spec", "rubric", "rubric_version") if len(getattr(judge, name)) > 200), ""
+    ):
+        yield f"its judge has a {found} of more than 200 characters"
 
 
 def wrong_models(judge: JudgeRun) -> Iterator[str]:

@@ -13,7 +13,15 @@ from cfgen.judge.rubrics.hazard import Wording as Words
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
 from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of, wording_of
-from cfgen.sharing.consistent import differs, wrong_answer, wrong_models, wrong_probe, wrong_text, wrong_votes
+from cfgen.sharing.consistent import (
+    differs,
+    wrong_answer,
+    wrong_models,
+    wrong_options,
+    wrong_probe,
+    wrong_text,
+    wrong_votes,
+)
 from cfgen.sharing.figures import Figures
 
 
@@ -87,8 +95,8 @@ def _wrong_wording(bundle: Bundle) -> str:
     if made is not None and made.id.hash == told.hash and wording_of(made) == told:
         return ""
     return (
-        f"holds words of the rubric '{told.name[:80]}' that are not those of its hash {told.hash[:19]}; they were changed, "
-        f"or are of another cfgen than {__version__} (its own: {bundle.index.cfgen_version[:20]})"
+        f"holds words of the rubric '{told.name[:80]}' that are not those of its hash {told.hash[:19]}; they "
+        f"were changed, or are of another cfgen than {__version__} (its own: {bundle.index.cfgen_version[:20]})"
     )
 
 
@@ -108,6 +116,7 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
         )
     if wrong := _wrong_wording(bundle):
         yield wrong
+    yield from wrong_options(judge)
     yield from wrong_models(judge)
     if (run.arms, run.floor or "mean") != (index.arms, index.floor):
         yield "arms or floor are not those that the planner was asked with"

@@ -28,7 +28,7 @@ def bundle(done: Path) -> Path:
         "export", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
     )
     assert (code, err) == (0, "")
-    assert "no pixel" in said
+    assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
     return out
 
 
@@ -170,6 +170,12 @@ FORGED = {
         record(lambda r: r["wording"].update(own=None)),
         "not those of its hash",
     ),
+    "options without end": (
+        bundles.JUDGE,
+        record(lambda r: r["options"].update(zz={"a": ["x" * 100_000]})),
+        "its judge has options of 100... characters, where at most 10000",
+    ),
+    "lists without end": (bundles.ANSWERS, lambda _: b"[" * 200_000 + b"\n", "none .nested too deep"),
     "votes that are no number": (
         bundles.JUDGE,
         record(lambda r: r["options"].update(votes=[1])),
