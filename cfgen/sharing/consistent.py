@@ -63,10 +63,9 @@ def wrong_options(judge: JudgeRun) -> Iterator[str]:
     """Where a judge tells more than any judge has."""
     if (found := len(canonical_json(judge.options))) > MOST_OPTIONS:
         yield f"its judge has options of {found} characters, where at most {MOST_OPTIONS} are a judge's"
-    if found := next(
-        (name for name in ("spec", "rubric", "rubric_version") if len(getattr(judge, name)) > 200), ""
-    ):
-        yield f"its judge has a {found} of more than 200 characters"
+    told = {"spec": judge.spec, "rubric": judge.rubric, "rubric_version": judge.rubric_version}
+    if name := next((name for name, words in told.items() if len(words) > 200), ""):
+        yield f"its judge has a {name} of more than 200 characters"
 
 
 def wrong_models(judge: JudgeRun) -> Iterator[str]:
