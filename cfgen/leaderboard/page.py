@@ -12,7 +12,8 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import write_bytes
 from cfgen.core.plain import visible
 from cfgen.leaderboard.board import BUNDLE, KINDS, Board, Row
-from cfgen.leaderboard.words import Like, beside, facts, points, share, told_apart
+from cfgen.leaderboard.words import Like, beside, called, facts, points, share, told_apart
+from cfgen.planners.told import model_of
 from cfgen.records import DIMENSIONS
 from cfgen.report_page import page as report_page
 from cfgen.report_page.table import Table
@@ -144,7 +145,7 @@ def _section(like: Like, rows: list[Row]) -> str:
     notes = "".join(f"<dt>{_text(name)}</dt><dd>{_text(words)}</dd>" for name, words in like.facts)
     return (
         f"<section id='{like.key}'><h2>{_text(like.title)}</h2><dl class='facts'>{notes}</dl>"
-        '<p class="hint">The table goes on to the right: scroll it sideways.</p>'
+        '<p class="hint">Where the table goes on to the right, scroll it sideways.</p>'
         f'<div class="scroll" role="region" tabindex="0" aria-label="{_text(like.title)}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<p class="note">{_text(_NOTE)}</p></section>'
@@ -166,7 +167,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     figures = row.proof.figures
     rates = [share(figures.rates[d]) for d in reversed(DIMENSIONS)]
     counts = (figures.n, figures.excluded, figures.judge_failed, figures.planner_failed)
-    return (row.bundle.run.planner, points(figures.above), row.entry.kind, *rates, *map(str, counts))
+    return (called(row), points(figures.above), row.entry.kind, *rates, *map(str, counts))
 
 
 def _entry_page(title: str, like: Like, row: Row, bundles: bool) -> str:
@@ -237,6 +238,7 @@ def _figures(groups: Sequence[tuple[Like, list[Row]]]) -> list[dict[str, object]
                 {
                     "entry": row.entry.entry,
                     "planner": row.bundle.run.planner,
+                    "model": model_of(row.bundle.run),
                     "planner_hash": row.bundle.run.planner_hash,
                     "kind": row.entry.kind,
                     "bundle": row.entry.bundle,

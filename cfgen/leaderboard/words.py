@@ -6,13 +6,17 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from cfgen.leaderboard.board import KINDS, Row
+from cfgen.planners.told import model_of, told, without_user
 from cfgen.records import JudgeRun, Sha256
 from cfgen.report_page.basis import tested_words
 from cfgen.sharing.bundle import benchmark_hash
 from cfgen.sharing.consistent import models_of
 from cfgen.sharing.definitions import shipped
 from cfgen.sharing.figures import Share
+from cfgen.sharing.proof import Proof
 
+#: of a name or an option in a heading or beside it, characters
+_LONGEST = 80
 _RAN = {"process": "in a process of its own", "server": "behind a URL", "none": "in the process that scored"}
 
 
@@ -70,7 +74,8 @@ def told_apart(likes: Sequence[Like]) -> list[Like]:
         names = dict.fromkeys(name for options in others for name in options)
         own = like.options
         differing = [name for name in names if len({options.get(name) for options in others}) > 1]
-        said = "; ".join(f"{name} {own[name]}" if name in own else f"no {name}" for name in differing)[:200]
+        has = [f"{name} {own[name]}" for name in differing if name in own]
+        said = "; ".join(has or [f"no {name}" for name in differing])[:200]
         title = f"{like.title}, {said or short(like.key)}" if counts[like.title] > 1 else like.title
         found.append(replace(like, title=title))
     return found
@@ -85,15 +90,19 @@ def _flat(value: object, name: str = "") -> dict[str, str]:
         return {name or "options": short(words) if words.startswith("sha256:") else words}
     found: dict[str, str] = {}
     for key, one in value.items():
-        found |= _flat(one, f"{name} {key}".replace("_", " ").removeprefix("models ").strip())
+        found |= _flat(one, f"{name} {short_of(str(key))}".replace("_", " ").removeprefix("models ").strip())
     return found
 
 
 def who_judges(judge: JudgeRun) -> str:
     """Out of what tables are told apart by: the models of its options, or what it was given as."""
-    return (
-        " and ".join(models_of(judge)) or " ".join(dict.fromkeys(judge.spec.split())) or "a judge of no name"
-    )
+    models = " and ".join(map(short_of, models_of(judge)))
+    return models or short_of(" ".join(dict.fromkeys(judge.spec.split()))) or "a judge of no name"
+
+
+def short_of(words: str) -> str:
+    """Bounded, so that no bundle fills a heading."""
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
 def known_answers(row: Row) -> str:
@@ -118,15 +127,22 @@ def beside(row: Row, like: Like) -> Iterator[tuple[str, str]]:
     yield from like.facts
 
 
+def called(row: Row) -> str:
+    """The planner, and the model that it asked."""
+    planner, model = row.bundle.run.planner, model_of(row.bundle.run)[:_LONGEST]
+    return f"{planner} ({model})" if model and model != planner else planner
+
+
 def facts(row: Row) -> Iterator[tuple[str, str]]:
     """Planner, judge and environment, for the page of one row."""
     run, bundle, proof = row.bundle.run, row.bundle, row.proof
-    yield "Planner", f"{run.spec}, {run.planner_hash}"
+    options = ", ".join(f"{name} {value[:_LONGEST]}" for name, value in told(run).items())
+    yield "Planner", ", ".join(filter(None, (without_user(run.spec), options, run.planner_hash)))
     yield "Ran", _RAN.get(run.isolation, "not recorded how")
     yield "Could see", "; ".join(run.sight) or "not recorded"
     yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
     yield "Repeats", str(run.repeats)
-    yield "Answers", f"{proof.said} of {len(bundle.answers)} say what their plans hold, read again"
+    yield "Answers", _answers(proof)
     yield (
         "Replies",
         f"{proof.reread} of {proof.scored} verdicts follow from replies of the judge in the bundle, read again"
@@ -135,6 +151,18 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     )
     yield "Environment", ", ".join(f"{name} {version}" for name, version in bundle.index.environment.items())
     yield "Bundle", row.entry.bundle
+
+
+def _answers(proof: Proof) -> str:
+    """Of how many the text, read again, is all that the plan holds."""
+    others = proof.plans - proof.said - proof.beside
+    return "; ".join(
+        (
+            f"{proof.said} of {proof.plans} plans are what their texts say, words and waypoints, read again",
+            *([f"{proof.beside} have waypoints that stand in no text"] if proof.beside else []),
+            *([f"{others} say otherwise in their texts"] if others else []),
+        )
+    )
 
 
 def known_as(benchmark: Sha256) -> tuple[str, tuple[str, ...]]:
@@ -182,13 +210,13 @@ def _plain(value: object) -> str:
     """In words: what belongs to one thing in commas, things in semicolons."""
     if isinstance(value, Mapping):
         nested = any(isinstance(one, (Mapping, list, tuple)) for one in value.values())
-        parts = (f"{str(name).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
+        parts = (f"{short_of(str(name)).replace('_', ' ')} {_plain(one)}" for name, one in value.items())
         return ("; " if nested else ", ").join(parts)
     if isinstance(value, (list, tuple)):
         return " and ".join(map(_plain, value)) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
-    return str(value)
+    return short_of(without_user(str(value)))
 
 
 def _floor(row: Row) -> str:

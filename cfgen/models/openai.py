@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,7 +55,8 @@ class OpenAI:
         self.identity: Mapping[str, Any] = {
             "provider": "openai",
             "model": model,
-            "base_url": self.base_url,
+            # but not who asks there
+            "base_url": re.sub(r"(?<=://)[^/@\s]*@", "", self.base_url),
             "max_tokens": max_tokens,
             **({"reasoning_effort": reasoning_effort} if reasoning_effort else {}),
         }

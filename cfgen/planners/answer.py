@@ -15,6 +15,8 @@ __all__ = ["PlanFaultError", "Received", "end_of", "received", "to_plan"]
 
 #: A car does not get farther than this in 6 s.
 MAX_RANGE_M = 1000.0
+#: rad: no car turns more often; more is none that was given, and taken from the path
+MAX_HEADING = 1000.0
 
 
 def end_of(code: int | None) -> tuple[str, Failure]:
@@ -92,14 +94,14 @@ def _on_grid(points: np.ndarray, times: np.ndarray | None) -> np.ndarray:
 
 
 def _with_heading(points: np.ndarray) -> np.ndarray:
-    """Fill missing or non-finite theta with the direction of travel (kept while standing)."""
+    """Fill missing, non-finite or absurd theta with the direction of travel (kept while standing)."""
     theta = points[:, 2] if points.shape[1] == 3 else np.full(len(points), np.nan)
     steps = np.diff(points[:, :2], axis=0, prepend=np.zeros((1, 2)))
     travel = np.arctan2(steps[:, 1], steps[:, 0])
     last = 0.0
     filled = np.empty(len(points))
     for i, value in enumerate(theta):
-        if not np.isfinite(value):
+        if not abs(value) <= MAX_HEADING:
             value = travel[i] if np.hypot(*steps[i]) > 0.05 else last
         filled[i] = last = value
     return np.column_stack([points[:, :2], filled])

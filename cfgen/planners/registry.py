@@ -27,6 +27,7 @@ from cfgen.planners.protocol import Observation, Planner, Requirements, Response
 from cfgen.planners.runtime import Runtime, may_reach
 from cfgen.planners.serialization import decode_needs
 from cfgen.planners.serving import declared
+from cfgen.planners.told import in_words
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Isolation
 
@@ -184,10 +185,9 @@ def _in_process(
         return [_guarded(planner, one) for one in observations]
 
     own_name = str(getattr(planner, "name", spec))
-    network = current().words("Python's sockets refused in this process")
     return OpenPlanner(
-        identifier(name or own_name), spec, identity, needs, ask, "none", replays, network=network, trusted=True,
-        sight="runs in this process",
+        identifier(name or own_name), spec, identity, needs, ask, "none", replays, trusted=True,
+        sight="runs in this process", network=current().words("Python's sockets refused in this process"),
     )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def _sound(spec: str, planner: object) -> Requirements:
 def _isolated(
     spec: str,
     made: tuple[str, Mapping[str, Any]],
-    decisive: Mapping[str, Any],
+    decisive: dict[str, Any],
     name: str | None,
     legacy: Mapping[str, Any],
     limits: tuple[float, int, float],
@@ -250,7 +250,7 @@ def _isolated(
     elif runtime.python:
         home = str(Path.home())
         consists["--python"] = hash_json([word.replace(home, "~") for word in runtime.python])
-    identity = {"spec": spec, "options": dict(decisive), "fingerprint": consists}
+    identity = {"spec": spec, "options": decisive, "fingerprint": consists}
     return OpenPlanner(
         identifier(name or spec),
         spec,
@@ -260,7 +260,7 @@ def _isolated(
         close=planner.close,
         network=_reach(spec, runtime, held),
         sight=runtime.words(),
-        fingerprint={"options": hash_json(dict(decisive)), **consists},
+        fingerprint={"options": hash_json(decisive), **in_words(decisive, PLANNERS.adapts(spec)), **consists},
         legacy_hash=hash_json(legacy),
         renew=(lambda: None) if runtime.trusted else planner.renew,
         trusted=runtime.trusted,

@@ -206,7 +206,7 @@ def export_bundle(
         floor=floor,
         horizon_s=horizon_of(answers),
         scores=scores,
-        wording=_wording(wording),
+        wording=wording_of(wording),
         environment=environment(),
         figures=Figures.of(verdicts, cases, blocks, scores, floor),
         files={file: hash_bytes(content) for file, content in files.items()},
@@ -277,7 +277,8 @@ def _read(paths: Sequence[Path], kind: type[Any], again: str) -> list[Any]:
     return found
 
 
-def _wording(rubric: Rubric) -> Wording:
+def wording_of(rubric: Rubric) -> Wording:
+    """What a bundle holds of it."""
     own = None
     if isinstance(rubric, HazardRubric):
         words = rubric.wording
@@ -347,5 +348,11 @@ def _one(path: Path, name: str, content: bytes, kind: type[R]) -> R:
             raise ValueError("not as cfgen writes it")
         return kind.model_validate(value)
     except (ValueError, RecursionError) as error:
-        why = explain(error) if isinstance(error, ValidationError) else str(error)[:120]
+        why = (
+            explain(error)
+            if isinstance(error, ValidationError)
+            else "nested too deep"
+            if isinstance(error, RecursionError)
+            else str(error)[:120]
+        )
         raise InputError(f"{path}: {name}: expected a record, found one that is none ({why})") from error

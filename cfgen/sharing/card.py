@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from html import escape
 
 from cfgen.sharing import about as words
 from cfgen.sharing.about import About
@@ -142,7 +143,7 @@ def _licences(about: About) -> str:
 def _datasheet(about: About) -> str:
     answers = {
         "Motivation": words.USES,
-        "Made by": about.told.creator or "not told",
+        "Made by": escape(about.told.creator) or "not told",
         "Funded by": "not told; who publishes this knows.",
         "Composition": about.summary,
         "Splits": "One, `test`: nothing in it is meant to be trained on.",
@@ -160,7 +161,7 @@ def _datasheet(about: About) -> str:
         "Limits": words.LIMITS,
         "Distribution": f"Licences: {', '.join(about.licences)}. AI-generated content is tagged: see above.",
         "Maintenance": words.MAINTENANCE,
-        "Corrections and removal": f"Ask {about.told.creator or 'who publishes this'}"
+        "Corrections and removal": f"Ask {escape(about.told.creator) or 'who publishes this'}"
         f"{f' ({about.told.url})' if about.told.url else ''}.",
     }
     return "## Datasheet\n\n" + "\n".join(f"- **{name}.** {text}" for name, text in answers.items())

@@ -1,16 +1,38 @@
 """What records tell of themselves, held against each other: a judge's models, its votes, its known answers; answers."""
 
+from collections import Counter
 from collections.abc import Iterator
+from inspect import signature
 from math import isclose
 
+import numpy as np
+
+from cfgen.core.hashing import canonical_json
 from cfgen.core.plain import MAX_CHARS
+from cfgen.judge.combine import SUPERSEDED
 from cfgen.judge.registry import JUDGES
-from cfgen.planners.answer import MAX_RANGE_M
+from cfgen.models.registry import MODELS
+from cfgen.planners.answer import MAX_HEADING, MAX_RANGE_M, PlanFaultError, to_plan
 from cfgen.planners.parser import parse
-from cfgen.records import DIMENSIONS, Dimension, JudgeRun, ProbeMiss, ProbeRun, Rollout, Verdict
+from cfgen.planners.registry import PLANNERS
+from cfgen.planners.told import told as options_of
+from cfgen.records import (
+    DIMENSIONS,
+    Dimension,
+    JudgeRun,
+    PlannerRun,
+    ProbeMiss,
+    ProbeRun,
+    Rollout,
+    Verdict,
+)
 from cfgen.records.trust import FREE
 
+#: characters of all options of a judge: a panel of some models has about 1,000
+MOST_OPTIONS = 10_000
 _USABLE = ("scored", "unknown")
+#: planners of cfgen's whose text holds their waypoints
+_BY_TEXT = ("cruise", "reactive")
 
 
 def models_of(judge: JudgeRun) -> tuple[str, ...]:
@@ -37,6 +59,15 @@ def _names(judge: JudgeRun) -> list[str]:
     return names if all(names) else []
 
 
+def wrong_options(judge: JudgeRun) -> Iterator[str]:
+    """Where a judge tells more than any judge has."""
+    if (found := len(canonical_json(judge.options))) > MOST_OPTIONS:
+        yield f"its judge has options of {found} characters, where at most {MOST_OPTIONS} are a judge's"
+    told = {"spec": judge.spec, "rubric": judge.rubric, "rubric_version": judge.rubric_version}
+    if name := next((name for name, words in told.items() if len(words) > 200), ""):
+        yield f"its judge has a {name} of more than 200 characters"
+
+
 def wrong_models(judge: JudgeRun) -> Iterator[str]:
     """Where what the judge was given as and the models of its options are not the same."""
     if not _asks_models(judge):
@@ -58,6 +89,21 @@ def wrong_votes(judge: JudgeRun, verdict: Verdict) -> str:
     names = _names(judge)
     if strange := next((vote.model for vote in verdict.votes if names and vote.model not in names), ""):
         return f"is by model '{strange[:80]}', but the judge's options say {', '.join(names)[:80]}"
+    return _wrong_count(judge, verdict)
+
+
+def _wrong_count(judge: JudgeRun, verdict: Verdict) -> str:
+    """Why there are more or fewer votes than ``votes`` of its options; "" where it has no such option."""
+    if "votes" not in judge.options:
+        return ""
+    due = judge.options["votes"]
+    if not isinstance(due, int) or isinstance(due, bool):
+        return f"is by a judge whose options say votes {str(due)[:40]!r}, which is no number"
+    names = [str(one.get("model", "")) for one in _models(judge)]
+    counted = Counter(vote.model for vote in verdict.votes if SUPERSEDED not in vote.flags)
+    asked = Counter({model: due * n for model, n in Counter(names).items()})
+    if counted.total() != asked.total() or (all(names) and counted != asked):
+        return f"holds {counted.total()} votes, but the judge's options say {due} of each model"
     return ""
 
 
@@ -75,12 +121,50 @@ def wrong_answer(answer: Rollout) -> str:
     )
     if not farthest <= MAX_RANGE_M:
         return f"has a waypoint {farthest:.3g} m away, where at most {MAX_RANGE_M:g} m are a plan"
+    turned = max((abs(point[2]) for point in answer.plan.waypoints), default=0.0) if answer.plan else 0.0
+    if not turned <= MAX_HEADING:
+        return f"has a heading of {turned:.3g} rad, where at most {MAX_HEADING:g} are a plan"
     return ""
 
 
-def follows(answer: Rollout) -> bool:
-    """Whether the words of its plan are those that its text is read as now."""
-    return answer.plan is None or parse(answer.text).trace == answer.plan.trace
+def differs(answer: Rollout) -> str:
+    """What of its plan its text, read again, does not say: "words", "waypoints", "no waypoints"; "": it says all."""
+    if answer.plan is None:
+        return ""
+    if parse(answer.text).trace != answer.plan.trace:
+        return "words"
+    try:
+        way = to_plan(answer.text)[1].waypoints
+    except PlanFaultError:
+        return "no waypoints"
+    mine, told = (np.array(one) for one in (way, answer.plan.waypoints))
+    return "" if mine.shape == told.shape and np.allclose(mine, told, rtol=1e-9, atol=1e-6) else "waypoints"
+
+
+def wrong_text(run: PlannerRun, answer: Rollout) -> str:
+    """Why this planner never gave both this text and this plan; "" where it can have."""
+    found = differs(answer)
+    ours = run.spec in _BY_TEXT or (
+        PLANNERS.adapts(run.spec) and not {"prompt", "parser"} & {*options_of(run)}
+    )
+    refused = {
+        "words": "has a text that says otherwise than its plan",
+        "waypoints": "has a text with other waypoints than its plan" if ours else "",
+        "no waypoints": "has a text without the waypoints of its plan" if ours and _in_tags(run) else "",
+    }
+    return refused.get(found, "")
+
+
+def _in_tags(run: PlannerRun) -> bool:
+    """Whether it is on record that its answers are in the papers' format, waypoints and all."""
+    if run.spec in _BY_TEXT:
+        return True
+    if not options_of(run):
+        return False  # of before options were kept
+    made = MODELS.get(run.spec)
+    takes = signature(made).parameters
+    usual = takes["form"].default if "form" in takes else getattr(made, "form", "")
+    return bool(options_of(run).get("form", usual) == "tags")
 
 
 # --- known answers ----------------------------------------------------------------------------------------

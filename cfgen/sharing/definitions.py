@@ -1,5 +1,6 @@
 """Named, frozen benchmarks: how each is built, of which scenes, and what has to come of it, pixel by pixel."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from cfgen.store import Store
 
 #: what of a benchmark's record tells how to build it again
 OPTIONS = ("n", *KEPT)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}-v[0-9]{1,6}")
 #: of a hazard, what a score depends on; its words for generative inpainters decide pixels, and these are held anyway
 _TOLD = {"id", "kind", "name", "cluster", "why", "responses"}
 #: words that a rendered insert is not made of
@@ -46,9 +48,13 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
     """Write the definition of a finished benchmark.
 
     Raises:
-        InputError: ``out`` is there, or the benchmark holds own hazards.
+        InputError: ``out`` is there, or the benchmark holds own hazards, or ``name`` does not end in its version.
         StoreError: the benchmark is not finished.
     """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"--name: expected letters, digits, dots and dashes and a version, such as mine-v1, found '{name[:60]}'"
+        )
     if out.exists():
         raise InputError(f"{out}: is there already; a definition is never changed: give it another name")
     record = store.benchmark

@@ -1,6 +1,8 @@
 """Whether a bundle holds: every claim in it is derived again from what it stands on, as far as that is in it."""
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from cfgen import __version__
@@ -10,8 +12,16 @@ from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as Words
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
-from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of
-from cfgen.sharing.consistent import follows, wrong_answer, wrong_models, wrong_probe, wrong_votes
+from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of, wording_of
+from cfgen.sharing.consistent import (
+    differs,
+    wrong_answer,
+    wrong_models,
+    wrong_options,
+    wrong_probe,
+    wrong_text,
+    wrong_votes,
+)
 from cfgen.sharing.figures import Figures
 
 
@@ -20,14 +30,17 @@ class Proof:
     """What was found beyond the claims.
 
     Attributes:
-        figures: out of the verdicts. said: answers whose text, read again, says what their plans hold; all, where this
-            version of cfgen wrote them. reread: verdicts that follow from stored replies of the judge, read again; the
-            others rest on the word of who wrote the bundle, of so many ``scored``.
+        figures: out of the verdicts. said: of the answers that are ``plans``, those whose text, read again, says what
+            these hold, words and waypoints; ``beside`` gave waypoints that are not in the text.
+        reread: verdicts that follow from stored replies of the judge, read again; the others rest on the word of who
+            wrote the bundle, of so many ``scored``.
         wording: whether the judge's words are those that its hash tells of.
     """
 
     figures: Figures
+    plans: int
     said: int
+    beside: int
     reread: int
     scored: int
     wording: bool
@@ -45,33 +58,46 @@ def prove(bundle: Bundle) -> Proof:
     rubric = rubric_of(bundle.index.wording)
     reread = _reread(bundle, rubric) if rubric else 0
     scored = sum(v.status in ("scored", "unknown", "failed") for v in bundle.verdicts)
-    said = sum(map(follows, bundle.answers))
-    return Proof(_figures(bundle), said, reread, scored, rubric is not None)
+    found = Counter(map(differs, (one for one in bundle.answers if one.plan)))
+    said, beside = found[""], found["no waypoints"]
+    return Proof(_figures(bundle), found.total(), said, beside, reread, scored, rubric is not None)
 
 
 def rubric_of(told: Wording) -> Rubric | None:
     """The rubric, where its hash is that of its words: an installed one, or one of our shape in own words."""
+    made = _made_of(told)
+    return made if made is not None and wording_of(made) == told else None
+
+
+def _made_of(told: Wording) -> Rubric | None:
+    """The installed rubric of this name and hash, or else what the words in the bundle make, if of our shape."""
     if told.name in RUBRICS.names():
-        try:
-            here = create_rubric(told.name)
-        except CfgenError:
-            return None
-        return here if _same(here, told) else None
+        with suppress(CfgenError):
+            if (here := create_rubric(told.name)).id.hash == told.hash:
+                return here
     if told.own is None or set(told.own) != {"opening", "steps", "scales"}:
         return None
     try:
         scales = {name: {int(k): v for k, v in scale.items()} for name, scale in told.own["scales"].items()}
         words = Words(told.own["opening"], told.own["steps"], scales, told.again)  # type: ignore[arg-type]
         made = HazardRubric(told.name, told.version, words, bounds_overall=told.bounds_overall)
-        return made if _same(made, told) else None
+        return made if made.id else None
     except (AttributeError, TypeError, ValueError, KeyError):
         return None
 
 
-def _same(rubric: Rubric, told: Wording) -> bool:
-    words = {"tags": rubric.system("tags"), "json": rubric.system("json")}
-    here = (rubric.id.name, rubric.id.version, rubric.id.hash, words, dict(rubric.schema))
-    return here == (told.name, told.version, told.hash, told.system, told.answer)
+def _wrong_wording(bundle: Bundle) -> str:
+    """Where the rubric's words are not those of its hash; "" also where its shape is another's and nobody can tell."""
+    told = bundle.index.wording
+    made = _made_of(told)
+    if made is None and told.own is None:
+        return ""
+    if made is not None and made.id.hash == told.hash and wording_of(made) == told:
+        return ""
+    return (
+        f"holds words of the rubric '{told.name[:80]}' that are not those of its hash {told.hash[:19]}; they "
+        f"were changed, or are of another cfgen than {__version__} (its own: {bundle.index.cfgen_version[:20]})"
+    )
 
 
 def _wrong(bundle: Bundle) -> Iterator[str]:
@@ -88,6 +114,9 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
             f"the rubric is not the one that the judge names: {_rubric(*wording)} in {INDEX}, "
             f"{_rubric(judge.rubric, judge.rubric_version, judge.rubric_hash)} in {JUDGE}"
         )
+    if wrong := _wrong_wording(bundle):
+        yield wrong
+    yield from wrong_options(judge)
     yield from wrong_models(judge)
     if (run.arms, run.floor or "mean") != (index.arms, index.floor):
         yield "arms or floor are not those that the planner was asked with"
@@ -118,8 +147,8 @@ def _wrong_answers(bundle: Bundle) -> Iterator[str]:
     for key, answer in found.items():
         if wrong := wrong_answer(answer):
             yield f"the answer to {_words(key)} {wrong}"
-        if here and not follows(answer):
-            yield f"the answer to {_words(key)} has a text that says otherwise than its plan: one of them was changed"
+        if here and (wrong := wrong_text(run, answer)):
+            yield f"the answer to {_words(key)} {wrong}: one of them was changed"
     if any(a.fault for a in bundle.answers):
         yield "holds answers that failed by what is no doing of the planner"
 

@@ -10,6 +10,7 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
+from cfgen.planners.told import in_words
 from cfgen.planners.vlm import SCHEMA, model_planner, question
 from cfgen.records import Camera, Motion, Trace
 from tests.judge.fake_gemini import FakeServer, fault
@@ -141,3 +142,13 @@ def test_what_is_missing_is_named(monkeypatch, name: str, options: dict, message
         options = {**options, "base_url": "http://127.0.0.1:9/v1"}
     with pytest.raises(InputError, match=message):
         open_planner(name, options)
+
+
+def test_which_model_plans_is_on_record_and_no_key_is():
+    options = {"model": "drive-9", "base_url": "http://me:pw@127.0.0.1:9/v1", "rpm": 5}
+    planner = open_planner("openai", options)
+    planner.close()
+    told = {k: v for k, v in planner.fingerprint.items() if k != "options"}
+    assert told == {"option model": "drive-9", "option base_url": "http://127.0.0.1:9/v1"}
+    assert in_words({"model": "m", "api_key": "sk-1", "hf": "x"}, ours=False) == {"option model": "m"}
+    assert "sk-1" not in str(in_words({"api_key": "sk-1", "look": {"token": "sk-1"}}, ours=True))

@@ -24,7 +24,7 @@ def exported(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("hf") / "my set"
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nothing is left to tell
-        assert cfgen.export_hf(bench, out, creator="A lab", quiet=True) == 2
+        assert cfgen.export_hf(bench, out, creator="A <b>lab</b>", quiet=True) == 2
     return out
 
 
@@ -75,7 +75,7 @@ def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(expo
     assert "| cfgen demo scenes, path-traced | Apache-2.0 | 2 |" in card
     assert "AI-generated" in card
     assert "`compositeSynthetic`" in card
-    assert "**Made by.** A lab" in card
+    assert "**Made by.** A &lt;b&gt;lab" in card
     usual = (
         "Motivation",
         "Composition",

@@ -10,6 +10,7 @@ import pytest
 import cfgen
 from cfgen.build import BuildOptions
 from cfgen.cli.main import main
+from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
@@ -24,6 +25,12 @@ def frozen(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("frozen") / "mini-v1.json"
     assert main(["export", "definition", str(bench), "--name", "mini-v1", "--out", str(out)]) == 0
     return out
+
+
+@pytest.mark.parametrize("name", ["noversion", "../x-v1", "x-v", "-v1", "x-v1/", "x-v1\n"])
+def test_a_name_ends_in_its_version_and_is_no_path(name: str, bench: Path, tmp_path: Path):
+    with pytest.raises(InputError, match="such as mine-v1, found"):
+        cfgen.export_definition(bench, tmp_path / "x.json", name=name)
 
 
 def _build(frozen: Path, out: Path, scenes: Path, *more: str) -> int:

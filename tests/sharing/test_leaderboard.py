@@ -17,7 +17,8 @@ from cfgen.judge.probe import probe
 from cfgen.judge.registry import create_judge, stored_judge
 from cfgen.leaderboard.board import BUNDLE, ENTRY, Board
 from cfgen.leaderboard.page import write_site
-from cfgen.leaderboard.words import known_answers
+from cfgen.leaderboard.words import Like, _flat, _judge, known_answers, told_apart, who_judges
+from cfgen.records import JudgeRun
 from cfgen.sharing import bundle as bundles
 from cfgen.store import Store
 from tests.benches import run
@@ -199,6 +200,35 @@ def test_what_a_bundle_says_is_text_on_every_page(benches: Path, tmp_path: Path)
     assert sum(page.count("&lt;script&gt;") for page in pages) >= 6
     assert not any("<script" in page or "\u202e" in page for page in pages)
     assert all("default-src 'none'; style-src 'self'" in page for page in pages)
+
+
+def test_a_row_says_which_model_planned(benches: Path, tmp_path: Path):
+    told = {"option model": "drive-9"}
+    bundle = forged(
+        benches / "good", tmp_path / "b", bundles.PLANNER, record(lambda r: r.update(fingerprint=told))
+    )
+    made = Board(tmp_path / "board", "b", create=True)
+    made.add(bundle)
+    write_site(made, tmp_path / "site")
+    assert "reactive (drive-9)</a>" in (tmp_path / "site" / "index.html").read_text()
+    (page,) = (tmp_path / "site" / "entries").glob("*.html")
+    assert "reactive, model drive-9, sha256:" in page.read_text()
+    assert "6 of 6 plans are what their texts say, words and waypoints, read again" in page.read_text()
+
+
+def test_a_heading_is_bounded_and_tells_no_password():
+    run_ = stored_run(models=[{"provider": "openai", "model": "m" * 999, "base_url": "http://me:pw@host/v1"}])
+    assert len(who_judges(run_)) <= 80
+    assert _flat(run_.options)["base url"] == "http://host/v1"
+    assert "pw" not in _judge(run_)
+    plain = Like("a", "t", (), {}, True)
+    titles = [like.title for like in told_apart([plain, replace(plain, options={"zz": "1"})])]
+    assert titles == ["t, no zz", "t, zz 1"]
+
+
+def stored_run(**options) -> JudgeRun:
+    told = {"judge": "j", "spec": "openai m", "rubric": "cfgen", "rubric_version": "2"}
+    return JudgeRun(**told, rubric_hash="sha256:" + "1" * 64, options=options)
 
 
 def test_stored_answers_are_judged_again_and_say_so(board: Path, benches: Path):

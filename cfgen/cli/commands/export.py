@@ -90,7 +90,7 @@ def _recipe(arguments: argparse.Namespace) -> int:
 
     found = cfgen.export_recipe(arguments.bench, arguments.out, quiet=arguments.quiet)
     size = arguments.out.stat().st_size / 1e6
-    print(f"{arguments.out}: {size:.1f} MB, no pixel of the sources; benchmark {found}")
+    print(f"{arguments.out}: {size:.1f} MB, no pixel of the sources; all files together {found}")
     print(f"  cfgen rebuild {arguments.out} --scenes THEIR_COPY --out bench")
     return 0
 
@@ -113,7 +113,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
         given.bench, given.out, planner=given.planner, judge=given.judge, rubric=given.rubric
     )
     size = given.out.stat().st_size / 1e6
-    print(f"{given.out}: {size:.2f} MB, no pixel; benchmark {found}")
+    print(f"{given.out}: {size:.2f} MB, no pixel; cases, as on a leaderboard, {found}")
     print(f"  cfgen leaderboard add BOARD {given.out}")
     return 0
 
