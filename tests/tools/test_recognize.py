@@ -77,10 +77,10 @@ def test_the_table_counts_each_height_and_all_large_ones(capsys):
 
 def test_most_dogs_that_are_shipped_are_seen_as_dogs(models):
     detector = OnnxDetector(str(models / "fastestdet.onnx"))
-    folders = [load_scene(path) for path in recognize._scenes(None)[:6]]
-    shown = recognize.inserts(load_taxonomy().get("dog"), folders, [90], [detector])
+    folders = [load_scene(path) for path in recognize._scenes(None)]
+    shown = recognize.inserts(load_taxonomy().get("dog"), folders, [60, 90, 120], [detector])
     seen = [recognize.judged(one, {"d": detector})["d"] for one in shown]
-    assert len(seen) >= 4
+    assert len(seen) >= 30  # of six, one more or less would decide
     assert sum(seen) >= 0.6 * len(seen)
 
 
