@@ -17,6 +17,7 @@ from cfgen.campaigns.known import WHY, frame_of, known_rollouts, lent
 from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
+from cfgen.judge.stored import short_verdicts
 from cfgen.metrics.agreement import agreement
 from cfgen.records import (
     CONTROLS,
@@ -302,7 +303,7 @@ class RatingRoom:
             verdicts = {
                 (v.planner, v.case_id, v.arm, v.repeat): v.scores
                 for planner in {planner for planner, *_ in keys}
-                for v in self.store.verdicts(judge, planner)
+                for v in short_verdicts(self.store, judge, planner)
             }
             others[f"judge {judge}"] = [verdicts.get(key, {}) for key in keys]
         return [

@@ -1,23 +1,70 @@
 """Verdicts as they are stored: damaged ones keep their place, and failures are counted by their reason."""
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from cfgen.core.errors import StoreError, did_you_mean
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_each
 from cfgen.core.hashing import hash_json
+from cfgen.core.kept import learn_changed, stamp_of
 from cfgen.judge.combine import faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
-from cfgen.records import Verdict
+from cfgen.records import Dimension, Score, Verdict
 from cfgen.store import Store
 
 #: but the status of a reply, which tells one cause from another
 _NUMBER = re.compile(r"(?i)(?<!answered )(?<!http )(?<![\d.])\d+(?:\.\d+)?")
 _NO_RUBRIC = RubricId("", "", hash_json(None))
+#: changes with :class:`ShortVerdict`
+_VERDICTS = "verdicts 1"
+
+
+@dataclass(frozen=True)
+class ShortVerdict:
+    """What counts and lists need of a :class:`Verdict`. ``broke``: the kind of its fault, or ""."""
+
+    planner: str
+    case_id: str
+    arm: str
+    repeat: int
+    status: str
+    scores: Mapping[Dimension, Score | None]
+    reason: str
+    transient: bool
+    broke: str
+
+    @classmethod
+    def of(cls, one: Verdict) -> "ShortVerdict":
+        key = (one.planner, one.case_id, one.arm, one.repeat)
+        broke = one.fault.kind if one.fault else ""
+        return cls(*key, one.status, one.scores, one.reason, one.transient, broke)
+
+
+def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]:
+    """Every verdict of a judge on one planner, in the order of their paths, damaged ones as :func:`stored_verdicts`.
+
+    Read again only where a file changed (:mod:`cfgen.core.kept`).
+    """
+    folder = store.root / "verdicts" / judge / planner
+
+    def learn(names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        for path, one in read_each((folder / name for name in names), Verdict):
+            yield asdict(ShortVerdict.of(_damaged(path, one, judge) if isinstance(one, StoreError) else one))
+
+    found = _with_stamps(store.verdict_paths(judge, planner))
+    return [ShortVerdict(**told) for told in learn_changed(folder, _VERDICTS, found, learn).values()]
+
+
+def _with_stamps(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):  # taken away meanwhile
+            yield f"{path.parent.name}/{path.name}", stamp_of(path.stat())
 
 
 def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:
@@ -95,15 +142,15 @@ class JudgeFailures:
         return lines
 
 
-def judge_failures(verdicts: Iterable[Verdict]) -> JudgeFailures:
+def judge_failures(verdicts: Iterable[ShortVerdict]) -> JudgeFailures:
     """Of verdicts by one judge on one planner."""
     asked = [v for v in verdicts if v.status != "planner_failed"]
     failed = [v for v in asked if v.status == "failed"]
-    replies = [v for v in failed if v.fault is None]
+    replies = [v for v in failed if not v.broke]
     return JudgeFailures(
         asked=len(asked),
         reasons=_examples([v.reason for v in replies]),
-        faults=dict(Counter(v.fault.kind for v in failed if v.fault)),
+        faults=dict(Counter(v.broke for v in failed if v.broke)),
         transient=sum(v.transient for v in replies),
     )
 

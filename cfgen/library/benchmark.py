@@ -219,7 +219,7 @@ class Run:
                 f"{', '.join(bench.planners) or 'none yet'}. Score it with: cfgen score {bench.path} "
                 f"--planner {planner}"
             )
-        counts = {name: len(store.verdicts(name, planner)) for name in bench.judges}
+        counts = {name: len(store.verdict_paths(name, planner)) for name in bench.judges}
         found = {name: count for name, count in counts.items() if count}
         if judge is not None and judge not in found:
             raise InputError(

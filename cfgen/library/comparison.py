@@ -247,7 +247,7 @@ def _shared_judge(a: Run, b: Run, given: set[str]) -> str:
     counts: Counter[str] = Counter()
     judged: list[set[str]] = []
     for run in (a, b):
-        found = {name: len(run.bench.store.verdicts(name, run.planner)) for name in run.bench.judges}
+        found = {name: len(run.bench.store.verdict_paths(name, run.planner)) for name in run.bench.judges}
         counts.update(found)
         judged.append({name for name, count in found.items() if count})
     shared = judged[0] & judged[1]

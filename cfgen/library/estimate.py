@@ -158,7 +158,7 @@ def _verdicts(
     label = f"{planner.name or planner.planner} under {made.name}"
     every = wanted.build.n * arms * wanted.score.repeats
     kept = _run_of(planner, store)
-    done = min(every, len(store.verdicts(made.name, kept))) if store and kept else 0
+    done = min(every, len(store.verdict_paths(made.name, kept))) if store and kept else 0
     if judge.judge in _OFFLINE:
         return _step(label, every - done, done, 0, 0.0, _VERDICT_S)
     members = options.get("members")

@@ -13,7 +13,7 @@ from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.registry import create_judge
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HAZARD
-from cfgen.judge.stored import judge_failures
+from cfgen.judge.stored import ShortVerdict, judge_failures
 from cfgen.models.base import Ask, ModelError, Reply, Turn
 from cfgen.models.cache import Replies
 from cfgen.models.limits import Limits, Meter, with_retries
@@ -132,7 +132,7 @@ def test_an_item_that_cannot_be_made_is_a_fault_of_its_verdict(kind, error, tmp_
     assert found[1].status == "failed"
     assert str(error) in found[1].fault.message
     assert found[1].fault.inputs["case_id"] == found[1].case_id
-    missing = judge_failures(found)
+    missing = judge_failures(map(ShortVerdict.of, found))
     assert (missing.failed, missing.transient, missing.short) == (1, 0, True)
     with pytest.raises(type(error), match=str(error)):
         each(JUDGES[kind](tmp_path), broken_items(5, 1, error), strict=True)
@@ -243,7 +243,7 @@ def test_failures_are_told_apart_and_name_the_command():
         out_of_reach = each(chat(server, retries=0), items(3))
     with FakeServer(lambda r, n: openai("I would rather not.")) as server:
         unreadable = each(chat(server, retries=0), items(1))
-    missing = judge_failures([*out_of_reach, *unreadable])
+    missing = judge_failures(map(ShortVerdict.of, [*out_of_reach, *unreadable]))
     assert (missing.asked, missing.failed, missing.transient, missing.short) == (4, 4, 3, True)
     lines = "\n".join(missing.lines("cfgen score BENCH --retry-failed"))
     assert "     3  no usable reply: " in lines
@@ -259,7 +259,7 @@ def test_one_real_reason_stands_for_those_that_differ_in_numbers():
 
     reasons = ["server answered 429 for model 'm_1': try 3", "server answered 429 for model 'm_1': try 4"]
     reasons += ["server answered 500 for model 'm_1'"]
-    missing = judge_failures([*map(failed, reasons), each(OfflineJudge(), items(1))[0]])
+    missing = judge_failures(map(ShortVerdict.of, [*map(failed, reasons), each(OfflineJudge(), items(1))[0]]))
     assert missing.reasons == {reasons[0]: 2, reasons[2]: 1}
     assert (missing.failed, missing.short) == (3, True)
 

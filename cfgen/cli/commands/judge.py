@@ -162,7 +162,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from cfgen.cli.commands.score import print_summary
     from cfgen.core.errors import Shortfall
     from cfgen.core.plain import visible
-    from cfgen.judge.stored import judge_failures, stored_verdicts
+    from cfgen.judge.stored import judge_failures, short_verdicts
 
     runs = cfgen.judge_answers(
         arguments.bench,
@@ -180,7 +180,7 @@ def _run(arguments: argparse.Namespace) -> int:
     for run in runs:
         assert run.summary is not None
         print_summary(run.summary)
-        missing = judge_failures(stored_verdicts(run.bench.store, run.judge, run.planner))
+        missing = judge_failures(short_verdicts(run.bench.store, run.judge, run.planner))
         for line in missing.lines("the same command with --retry-failed"):
             print(visible(line))
         if why := run.summary.short() or ("verdicts are missing" if missing.short else ""):

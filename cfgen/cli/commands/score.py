@@ -141,7 +141,7 @@ def _score(arguments: argparse.Namespace) -> int:
     if str(arguments.bench[0]) == "export-inputs":
         return _export(arguments)
     import cfgen
-    from cfgen.judge.stored import judge_failures, stored_verdicts
+    from cfgen.judge.stored import judge_failures, short_verdicts
 
     if len(arguments.bench) != 1 or arguments.planner is None:
         raise InputError("cfgen score: expected one BENCH and --planner; see: cfgen score --help")
@@ -181,7 +181,7 @@ def _score(arguments: argparse.Namespace) -> int:
     summary = run.summary
     assert summary is not None
     print_summary(summary)
-    missing = judge_failures(stored_verdicts(run.bench.store, summary.judge, summary.planner))
+    missing = judge_failures(short_verdicts(run.bench.store, summary.judge, summary.planner))
     for line in missing.lines(_again(arguments)):
         print(visible(line))
     short = summary.short()
