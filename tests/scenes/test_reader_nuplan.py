@@ -120,14 +120,14 @@ def test_what_is_wrong_with_a_log_leaves_its_drive_out(tmp_path):
     evil.commit()
     (folder / "evil.db").write_bytes(whole)
     evil = sqlite3.connect(folder / "evil.db")
-    evil.execute("UPDATE camera SET intrinsic = ?", (pickle.dumps(print),))
+    evil.execute("UPDATE camera SET intrinsic = ?", (pickle.dumps(eval),))
     evil.commit()
     summary = import_scenes(open_reader("nuplan", tmp_path, {}), tmp_path / "out", quiet=True)
     why = {Path(name).name: words for name, words in summary.failed.items()}
     assert summary.written == 2
     assert sorted(why) == ["blind.db", "cut.db", "evil.db", "text.db"]
     assert "expected poses and camera CAM_F0, found 600 poses and the cameras CAM_B0" in why["blind.db"]
-    assert "a pickle that wants to run builtins.print" in why["evil.db"]
+    assert "a pickle that wants to run builtins.eval" in why["evil.db"]
     assert not summary.faults
 
 
