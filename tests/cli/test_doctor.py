@@ -36,7 +36,7 @@ def test_what_is_missing_or_of_another_version_is_named_with_what_it_is_for(monk
     assert "no: gradio missing | for cfgen app" in lines["app"]
     assert 'pip install ".[app]" (in your copy of cfgen)' in lines["app"]
     assert "openai 2.4.0, expected <4,>=3.54" in lines["openai"]
-    assert ", numpy 2." in lines["base"]
+    assert " numpy 2." in lines["base"]
 
 
 def test_model_files_are_there_or_to_be_had_by_a_command(monkeypatch, capsys, tmp_path):
