@@ -5,15 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_json, read_record
-from cfgen.core.kept import Memory, learn_changed, stamp_of
+from cfgen.core.kept import Memory, learn_changed, stamped
 from cfgen.records import Case, Rejection, Stored
-
-if TYPE_CHECKING:
-    from cfgen.store import Store
 
 #: changes with what is told below
 _CASES, _REJECTIONS = "cases 2", "rejections 1"
@@ -23,6 +20,16 @@ _OF_PLACEMENT = ("distance_m", "lateral_m", "box_px")
 _OF_REJECTION = ("case_id", "scene_id", "hazard_id", "reason")
 #: the gate whose finding the app lists
 _RECOGNITION = "seen-again"
+
+
+class _Folders(Protocol):
+    """Of a benchmark."""
+
+    root: Path
+
+    def case_dir(self, case_id: str) -> Path: ...
+    def rejected_dir(self, case_id: str) -> Path: ...
+
 
 #: A record's content, of which the fields that lists do not show are left out.
 Short = dict[str, Any]
@@ -59,7 +66,7 @@ def rejection_files(root: Path) -> Iterator[tuple[str, str]]:
     return _with_stamps(f"{root}/rejected", "rejection.json")
 
 
-def short_cases(store: "Store", memory: Memory | None = None) -> dict[str, Short]:
+def short_cases(store: _Folders, memory: Memory | None = None) -> dict[str, Short]:
     """Every accepted case by its id, in order.
 
     Its own ``case_id``, ``scene_id``, ``arms`` and ``arms_missing``; of the hazard, its placement and its gates what
@@ -76,7 +83,7 @@ def short_cases(store: "Store", memory: Memory | None = None) -> dict[str, Short
     return {name: one for name, one in told.items() if one is not None}
 
 
-def short_rejections(store: "Store", memory: Memory | None = None) -> list[Refused]:
+def short_rejections(store: _Folders, memory: Memory | None = None) -> list[Refused]:
     """Everything that was refused, in the order of the ids.
 
     Raises:
@@ -141,9 +148,4 @@ def _names(folder: str) -> list[str]:
 
 
 def _with_stamps(folder: str, file: str) -> Iterator[tuple[str, str]]:
-    for name in _names(folder):
-        try:
-            at = os.stat(f"{folder}/{name}/{file}")  # noqa: PTH116 - paths as objects take four times as long
-        except OSError:
-            continue
-        yield name, stamp_of(at)
+    return stamped((name, f"{folder}/{name}/{file}") for name in _names(folder))

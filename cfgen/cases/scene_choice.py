@@ -18,8 +18,6 @@ from cfgen.records.sampling import Sampling
 from cfgen.scenes.folder import SCENE_FILE, find_scenes, load_scene, scene_hash
 from cfgen.scenes.sampling import draw
 
-#: change with what is looked at of a scene
-_LOOKED, _GLANCED = "scenes 1", "scene ids 1"
 #: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
 AT_ONCE = 1000
 _ID: TypeAdapter[str] = TypeAdapter(Identifier)
@@ -92,16 +90,14 @@ def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Ch
     chosen = Chosen()
     if not drawing.draws:
         paths = find_scenes(source)
-        if whole or len(paths) <= AT_ONCE:
-            _take(chosen, source, paths, strict)
-        else:
-            _take(chosen, source, paths, strict, _glance, _GLANCED)
+        looking = _LOOK if whole or len(paths) <= AT_ONCE else _GLANCE
+        _take(chosen, source, paths, strict, looking)
     else:
         frame, drawn = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
         strata = []
         for stratum, folders in zip(frame.strata, drawn, strict=True):
             before = set(chosen.folders)
-            _take(chosen, source, folders, strict)
+            _take(chosen, source, folders, strict, _LOOK)
             usable = tuple(sorted(set(chosen.folders) - before))
             strata.append(stratum.model_copy(update={"usable": usable}))
         chosen.sampling = frame.model_copy(update={"strata": tuple(strata)})
@@ -113,29 +109,21 @@ def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Ch
     return chosen
 
 
-def _take(
-    chosen: Chosen,
-    source: Path,
-    paths: Sequence[Path],
-    strict: bool,
-    looking: Callable[[Path], tuple[str, str] | str] | None = None,
-    kind: str = _LOOKED,
-) -> None:
+def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool, looking: "_Looking") -> None:
     """Those of a folder that changed since they were taken the last time are looked at."""
-    looking = looking or _look
     wrong: dict[str, str | Fault] = {}
 
     def look(names: Sequence[str]) -> Iterator[tuple[str, str] | None]:
         for name in names:
             path = source / name
-            found = contained(partial(looking, path), "reading a scene", {"folder": path.name}, strict)
+            found = contained(partial(looking.look, path), "reading a scene", {"folder": path.name}, strict)
             if not isinstance(found, tuple):
                 wrong[name] = found
             yield found if isinstance(found, tuple) else None
 
-    found = ((str(path.relative_to(source)), _stamp(path, kind)) for path in paths)
+    found = ((str(path.relative_to(source)), looking.stamp(path)) for path in paths)
     above = str(source.resolve())
-    for name, told in learn_changed(source, kind, found, look, whole=False).items():
+    for name, told in learn_changed(source, looking.kind, found, look, whole=False).items():
         if told is None:
             chosen.unusable[(source / name).name] = wrong[name]
             continue
@@ -149,9 +137,7 @@ def _take(
         chosen.folders[scene_id] = above if name == "." else f"{above}/{name}"
 
 
-def _stamp(folder: Path, kind: str) -> str:
-    if kind == _LOOKED:
-        return stamp_of_folder(folder)
+def _stamp_of_record(folder: Path) -> str:
     try:
         return stamp_of((folder / SCENE_FILE).stat())
     except OSError:  # what is wrong with it is told when it is read
@@ -175,3 +161,16 @@ def _glance(path: Path) -> tuple[str, str] | str:
         return _ID.validate_python(scene_id), ""
     except (CfgenError, ValidationError):
         return _look(path)
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """How scenes are looked at. ``kind``: changes with what ``look`` tells; ``stamp``: with what it depends on."""
+
+    kind: str
+    look: Callable[[Path], tuple[str, str] | str]
+    stamp: Callable[[Path], str]
+
+
+_LOOK = _Looking("scenes 1", _look, stamp_of_folder)
+_GLANCE = _Looking("scene ids 1", _glance, _stamp_of_record)

@@ -6,6 +6,7 @@ import tempfile
 import threading
 import weakref
 import zlib
+from abc import abstractmethod
 from array import array
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any, TypeVar, overload
@@ -68,7 +69,21 @@ class Spill:
         return self._file
 
 
-class Spilled(Sequence[T]):
+class _Placed(Sequence[T]):
+    """A part of it is a look at it, no copy."""
+
+    @abstractmethod
+    def _one(self, place: int) -> T: ...
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[T]: ...
+    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
+        return Part(self, range(len(self))[place]) if isinstance(place, slice) else self._one(place)
+
+
+class Spilled(_Placed[T]):
     """A sequence that can be read again and again; in the file from :data:`FEW` things on."""
 
     def __init__(self, spill: Spill, things: Iterable[T] = ()) -> None:
@@ -96,19 +111,14 @@ class Spilled(Sequence[T]):
     def __len__(self) -> int:
         return len(self._at) if self._held is None else len(self._held)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return Part(self, range(len(self))[place])
-        if self._held is not None:
-            return self._held[place]
-        return self._spill.get(self._at[place], self._sizes[place])
+    def _one(self, place: int) -> T:
+        found: T = (
+            self._spill.get(self._at[place], self._sizes[place]) if self._held is None else self._held[place]
+        )
+        return found
 
 
-class Part(Sequence[T]):
+class Part(_Placed[T]):
     """Some of a sequence, by their places in it."""
 
     def __init__(self, whole: Sequence[T], places: Iterable[int]) -> None:
@@ -118,13 +128,7 @@ class Part(Sequence[T]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[T]: ...
-    def __getitem__(self, place: int | slice) -> T | Sequence[T]:
-        if isinstance(place, slice):
-            return Part(self._whole, self._places[place])
+    def _one(self, place: int) -> T:
         return self._whole[self._places[place]]
 
 

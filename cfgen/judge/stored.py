@@ -1,6 +1,5 @@
 """Verdicts as they are stored: damaged ones keep their place, and failures are counted by their reason."""
 
-import contextlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from cfgen.core.errors import StoreError, did_you_mean
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_each
 from cfgen.core.hashing import hash_json
-from cfgen.core.kept import learn_changed, stamp_of
+from cfgen.core.kept import learn_changed, stamped
 from cfgen.judge.combine import faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import Dimension, Score, Verdict
@@ -57,14 +56,10 @@ def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]
         for path, one in read_each((folder / name for name in names), Verdict):
             yield asdict(ShortVerdict.of(_damaged(path, one, judge) if isinstance(one, StoreError) else one))
 
-    found = _with_stamps(store.verdict_paths(judge, planner))
+    found = stamped(
+        (f"{path.parent.name}/{path.name}", str(path)) for path in store.verdict_paths(judge, planner)
+    )
     return [ShortVerdict(**told) for told in learn_changed(folder, _VERDICTS, found, learn).values()]
-
-
-def _with_stamps(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
-    for path in paths:
-        with contextlib.suppress(FileNotFoundError):  # taken away meanwhile
-            yield f"{path.parent.name}/{path.name}", stamp_of(path.stat())
 
 
 def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cfgen.records import Calibration, ProbeRun
     from cfgen.report import Report
     from cfgen.scenes.check import Fault
-    from cfgen.scenes.importing import ImportSummary
+    from cfgen.scenes.import_record import ImportSummary
     from cfgen.verify import Verification
 
 

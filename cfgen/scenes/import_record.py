@@ -1,8 +1,9 @@
 """What an import made and how, beside its scenes: a later one with other options does not pass for the same."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
@@ -14,10 +15,29 @@ from cfgen.records import Fault, Stored
 from cfgen.scenes.drive import identifier, plain
 from cfgen.scenes.folder import SCENE_FILE
 
-if TYPE_CHECKING:
-    from cfgen.scenes.importing import ImportSummary
-
 _SHOWN = 40
+
+
+@dataclass
+class ImportSummary:
+    """What an import did."""
+
+    written: int = 0
+    #: the scenes' folders, those that were there already among them
+    folders: list[Path] = field(default_factory=list)
+    #: there already from an earlier run
+    kept: int = 0
+    #: drive or scene -> why it could not be read
+    failed: dict[str, str] = field(default_factory=dict)
+    #: what broke on a drive or scene that nobody expected
+    faults: list[Fault] = field(default_factory=list)
+    #: drive -> where its camera comes from, where that is not from the source's calibration
+    cameras: dict[str, str] = field(default_factory=dict)
+    #: images of the scenes written that link to the source, and that were copied out of it
+    linked: int = 0
+    copied: int = 0
+    #: drive -> rows that were left out of it, or how its speeds and poses disagree
+    notes: dict[str, str] = field(default_factory=dict)
 
 
 class ImportRecord(Stored):
@@ -93,7 +113,7 @@ class ImportLog:
                 write_record(path, found.model_copy(update={"scenes": left}))
         self._write(scenes=tuple(sorted(planned | own)))
 
-    def end(self, made: "ImportSummary") -> Path:
+    def end(self, made: ImportSummary) -> Path:
         """Note what became of it; the path."""
         return self._write(
             written=made.written,

@@ -3,7 +3,6 @@
 import inspect
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -33,7 +32,7 @@ from cfgen.scenes.drive import (
 )
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
-from cfgen.scenes.import_record import ImportLog
+from cfgen.scenes.import_record import ImportLog, ImportSummary
 from cfgen.scenes.readers.guess import in_words
 
 T = TypeVar("T")
@@ -67,26 +66,6 @@ READERS = Registry("scene reader", "cfgen.scenes", _READERS, extras=_EXTRAS)
 
 #: A reader's argument that is no option of the user's.
 _PERCEIVER = "perceiver"
-
-
-@dataclass
-class ImportSummary:
-    written: int = 0
-    #: the scenes' folders, those that were there already among them
-    folders: list[Path] = field(default_factory=list)
-    #: there already from an earlier run
-    kept: int = 0
-    #: drive or scene -> why it could not be read
-    failed: dict[str, str] = field(default_factory=dict)
-    #: what broke on a drive or scene that nobody expected
-    faults: list[Fault] = field(default_factory=list)
-    #: drive -> where its camera comes from, where that is not from the source's calibration
-    cameras: dict[str, str] = field(default_factory=dict)
-    #: images of the scenes written that link to the source, and that were copied out of it
-    linked: int = 0
-    copied: int = 0
-    #: drive -> rows that were left out of it, or how its speeds and poses disagree
-    notes: dict[str, str] = field(default_factory=dict)
 
 
 def open_reader(
