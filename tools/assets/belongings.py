@@ -69,41 +69,96 @@ def _skin(points: np.ndarray, paint) -> object:
 def build_suitcase(
     seed: int,
     color: tuple[float, float, float] = (0.01, 0.17, 0.18),
-    other: tuple[float, float, float] = (0.20, 0.085, 0.032),
+    cloth: tuple[float, float, float] = (0.016, 0.019, 0.03),
 ) -> Objects:
-    """A shut trolley case that came to stand upright, its handle out, and a smaller one beside it."""
+    """Two trolley cases that came to stand, their handles out: one of ribbed plastic, one of cloth.
+
+    They stand across each other, so that from every side one of them shows its broad face.
+    """
     rng = Random(seed)
-    large = place(_closed_case(color), (-0.14, 0.3, 0.44), 0.35 + math.pi, pitch=-math.pi / 2)
-    small = place(_closed_case(other), (0.05, -0.32, 0.33), math.pi - 0.3, pitch=-math.pi / 2, scale=0.75)
-    return [place([large, small], yaw=rng.uniform(-0.3, 0.3))]
+    hard = place(_hard_case(color), (0.17, 0.17, 0.0), 0.15)
+    soft = place(_cloth_case(cloth), (-0.2, -0.22, 0.0), -1.2, scale=0.88)
+    return [place([hard, soft], yaw=rng.uniform(-0.3, 0.3))]
 
 
-def _closed_case(color: tuple[float, float, float]) -> Objects:
-    """A shut case lying flat, its wheels towards -x: ribs, corners, a zip all round, grips, the pull-out handle."""
-    hard = material("case", color, 0.4, coat=0.25, vary=0.12, vary_scale=5)
-    dark = material("case edge", tuple(0.55 * c for c in color), 0.5)
-    trim = material("trim", (0.015, 0.015, 0.015), 0.5)
-    metal = material("metal", (0.5, 0.5, 0.5), 0.3, metal=1.0)
-    made = [box((0, 0, 0.15), (0.74, 0.48, 0.28), hard, 0.06, segments=5)]
-    for y in np.linspace(-0.17, 0.17, 5):
-        made.append(box((0, float(y), 0.292), (0.58, 0.034, 0.016), hard, 0.006))
-        made.append(box((0, float(y), 0.008), (0.58, 0.034, 0.016), hard, 0.006))
-    made.append(box((0, 0, 0.15), (0.75, 0.49, 0.022), trim, 0.006))
-    for x in (-0.335, 0.335):
-        for y in (-0.205, 0.205):
-            made.append(box((x, y, 0.15), (0.095, 0.095, 0.288), dark, 0.05, segments=4))
-    wheel = [(0.0, -0.022), (0.036, -0.022), (0.036, 0.022), (0.0, 0.022)]
-    for y in (-0.18, 0.18):
-        for z in (0.05, 0.25):
-            made.append(lathe(wheel, trim, 20, center=(-0.4, y, z), rot=(math.pi / 2, 0, 0)))
-    pull = [(0.37, -0.1), (0.63, -0.1), (0.65, -0.08), (0.65, 0.08), (0.63, 0.1), (0.37, 0.1)]
-    made.append(tube([(x, y, 0.2) for x, y in pull[:2]], 0.011, metal))
-    made.append(tube([(x, y, 0.2) for x, y in pull[-2:]], 0.011, metal))
-    made.append(tube([(x, y, 0.2) for x, y in pull[1:-1]], 0.017, trim))
-    for a in (0.0, math.pi / 2):  # on its long and on its short side
-        c, s, far = math.cos(a), math.sin(a), 0.37 if a == 0 else 0.245
-        grip = [(far, -0.09), (far + 0.035, -0.07), (far + 0.035, 0.07), (far, 0.09)]
-        made.append(tube([(c * u - s * v, s * u + c * v, 0.11) for u, v in grip], 0.015, trim))
+def _hard_case(color: tuple[float, float, float]) -> Objects:
+    """A ribbed case standing upright, its front +x: rounded shells, a zip between them, four wheels."""
+    shell = material("case", color, 0.35, spec=0.5, vary=0.1, vary_scale=4)
+    rib = material("case rib", tuple(min(0.9, 1.25 * c) for c in color), 0.35, spec=0.5)
+    groove = material("case groove", tuple(0.4 * c for c in color), 0.6)
+    trim = material("trim", (0.012, 0.012, 0.013), 0.5)
+    made = [box((s * 0.078, 0, 0.42), (0.15, 0.5, 0.72), shell, 0.07, segments=6) for s in (1, -1)]
+    made.append(box((0, 0, 0.42), (0.03, 0.49, 0.71), trim, 0.05, segments=5))
+    for s in (1, -1):
+        made.append(box((s * 0.151, 0, 0.42), (0.008, 0.36, 0.58), groove, 0.0))
+        for y in np.linspace(-0.162, 0.162, 7):
+            made.append(box((s * 0.152, float(y), 0.42), (0.022, 0.033, 0.6), rib, 0.01, segments=3))
+    for y in (-0.249, 0.249):  # grooves run on round the sides
+        made += [box((s * 0.08, y, 0.42), (0.012, 0.006, 0.52), groove, 0.0) for s in (1, -1)]
+    made.append(box((0.166, 0.0, 0.66), (0.008, 0.1, 0.04), material("badge", (0.6, 0.6, 0.6), 0.3), 0.003))
+    return [*made, *_undercarriage(0.17, 0.11), *_handles(0.78, 0.36)]
+
+
+def _cloth_case(color: tuple[float, float, float]) -> Objects:
+    """A stuffed cloth case standing upright, its front +x: two pockets with pale zips, piping, a tag."""
+    weave = material("weave", color, 0.9, spec=0.1, vary=0.35, vary_scale=9, bump=0.15, bump_scale=80)
+    panel = material("panel", tuple(1.9 * c + 0.004 for c in color), 0.9, spec=0.1, vary=0.2)
+    piping = material("piping", (0.12, 0.12, 0.125), 0.7)
+    zipper = material("zip", (0.34, 0.34, 0.34), 0.4)
+    made = [box((0, 0, 0.43), (0.27, 0.48, 0.72), weave, 0.06, segments=5)]
+    made.append(box((0.15, 0, 0.28), (0.09, 0.4, 0.34), panel, 0.045, segments=4))
+    made.append(box((0.14, 0, 0.63), (0.06, 0.4, 0.24), panel, 0.03, segments=4))
+    for z, far, wide in ((0.43, 0.178, 0.34), (0.71, 0.161, 0.34)):
+        made.append(box((far, 0, z), (0.008, wide, 0.012), zipper, 0.0))
+    for x in (-0.125, 0.125):
+        made.append(tube(_rounded(x, 0.225, 0.095, 0.775), 0.009, piping, cyclic=True))
+    made.append(tube(_rounded(0.04, 0.243, 0.075, 0.793), 0.006, zipper, cyclic=True))
+    tag = material("tag", (0.75, 0.70, 0.6), 0.7)
+    made.append(box((0.12, 0.16, 0.80), (0.005, 0.06, 0.11), tag, 0.0, rot=(0.5, 0.3, 0)))
+    return [*made, *_undercarriage(0.17, 0.1), *_handles(0.79, 0.38)]
+
+
+def _rounded(x: float, half: float, low: float, high: float, corner: float = 0.05) -> list:
+    """A rectangle with round corners across x, its points in order."""
+    ring = []
+    for k, (y, z) in enumerate(((half, high), (-half, high), (-half, low), (half, low))):
+        inner = (y - math.copysign(corner, y), z + (-corner if z == high else corner))
+        for turn in np.linspace(k * math.pi / 2, (k + 1) * math.pi / 2, 5):
+            ring.append((x, inner[0] + corner * math.cos(turn), inner[1] + corner * math.sin(turn)))
+    return ring
+
+
+def _undercarriage(across: float, along: float) -> Objects:
+    """Four wheels in their housings, on the ground, and a grip at the case's side."""
+    black = material("wheel", (0.014, 0.014, 0.014), 0.6)
+    grey = material("housing", (0.06, 0.06, 0.062), 0.5)
+    disc = [(0.0, -0.02), (0.033, -0.02), (0.036, 0.0), (0.033, 0.02), (0.0, 0.02)]
+    made: Objects = []
+    for x in (-along, along):
+        for y in (-across, across):
+            made.append(lathe(disc, black, 20, center=(x, y, 0.036), rot=(math.pi / 2, 0, 0.4)))
+            made.append(box((x, y, 0.075), (0.07, 0.08, 0.05), grey, 0.02, segments=3))
+    grip = [(0, 0.25, 0.33), (0, 0.285, 0.36), (0, 0.285, 0.5), (0, 0.25, 0.53)]
+    return [*made, tube(grip, 0.016, black)]
+
+
+def _handles(top: float, out: float) -> Objects:
+    """The carrying grip on top of a case and its pull-out handle, `out` metres long."""
+    black, metal = (
+        material("grip", (0.012, 0.012, 0.012), 0.5),
+        material("pole", (0.55, 0.55, 0.56), 0.35, metal=0.8),
+    )
+    grip = [
+        (0.04, -0.1, top - 0.01),
+        (0.04, -0.07, top + 0.035),
+        (0.04, 0.07, top + 0.035),
+        (0.04, 0.1, top - 0.01),
+    ]
+    made = [tube(grip, 0.015, black)]
+    for y in (-0.1, 0.1):
+        made.append(tube([(-0.09, y, top - 0.03), (-0.09, y, top + out)], 0.012, metal))
+        made.append(box((-0.09, y, top), (0.04, 0.05, 0.02), black, 0.008))
+    made.append(box((-0.09, 0, top + out + 0.01), (0.04, 0.25, 0.042), black, 0.018, segments=4))
     return made
 
 
@@ -169,7 +224,7 @@ MODELS = {
     "mattress": Model(build_mattress, {"a": {}}, pixels=260, **LOW),
     "suitcase": Model(
         build_suitcase,
-        {"teal": {}, "red": {"color": (0.30, 0.018, 0.025), "other": (0.012, 0.013, 0.016), "seed": 2}},
+        {"teal": {}, "red": {"color": (0.36, 0.018, 0.022), "cloth": (0.03, 0.045, 0.085), "seed": 2}},
         pixels=220,
         **LOW,
     ),

@@ -32,7 +32,7 @@ _SHADOWS = 1.2
 #: What is lower than this, m, lies in the road.
 _STANDS = 0.32
 #: How much of its matt picture's light water gives back from below its surface.
-_WATER = 0.25
+_WATER = 0.8
 
 #: Daylight below which cameras expose for the night, and how much further light then spills.
 _DARK, _GLARE = 0.5, 2.0
@@ -118,7 +118,8 @@ def _harmonize(
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.furry), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
-        mirrored, share = reflection(cropped(request.camera, x0, y0, x1 - x0, y1 - y0), request.setting)
+        part = cropped(request.camera, x0, y0, x1 - x0, y1 - y0)
+        mirrored, share = reflection(part, request.setting, light.day >= _DARK)
         still = drawing.mirror[..., None]
         share = share[..., None] * still
         body = shown[..., :3] * (1 - (1 - _WATER) * still)

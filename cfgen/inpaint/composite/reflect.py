@@ -14,28 +14,32 @@ _STRAIGHT = 0.02
 #: Ripples are seen on the side they turn to the camera: by this much (radians) steeper than still water would be.
 _TURNED = 0.03
 #: Mean slope towards the camera (radians) of the sides that are seen so: they mirror what stands higher.
-_LEAN = 0.018
+_LEAN = 0.012
 #: Slope (RMS, radians) of the ripples too small to be seen one by one; they blur what is mirrored up and down.
 _FINE = 0.007
 #: Share of its colour that what is mirrored loses: mud and scum on the water are grey.
-_MURKY = np.float32(0.5)
+_MURKY = np.float32(0.3)
 #: Ripples that are seen: length in metres, slope (radians), direction from straight ahead (radians) of each train.
 _TRAINS = (
-    (0.83, 0.0018, 0.9),
-    (1.27, 0.0016, -0.8),
-    (0.47, 0.002, 1.2),
-    (1.9, 0.001, -1.3),
-    (0.61, 0.0018, 0.3),
+    (0.83, 0.004, 0.35),
+    (1.27, 0.005, -0.3),
+    (0.47, 0.003, 0.6),
+    (2.3, 0.006, -0.12),
+    (0.61, 0.003, 0.1),
 )
 #: What is brighter than so many times the road is held back, as in a picture exposed for it all.
-_GLARE = 2.5
-_FAR = 1e4
+_GLARE = 3.0
+#: How far off what is mirrored stands, m, and how many times as far as the water at least.
+_FAR, _BEYOND = 70.0, 3.0
+#: Sky above a frame that ends below it: times as bright as the road by day, linear RGB, and over how many radians.
+_SKY, _RISE = np.array([1.7, 1.9, 2.1], np.float32), 0.08
 
 
-def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray]:
+def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Linear RGB (H, W, 3) that water at each pixel of ``camera``'s image mirrors, and its reflectance (H, W).
 
-    The mirrored ray is looked up in the setting's frame as if what it meets were far away. Reflectance is
+    The mirrored ray is looked up in the setting's frame as if what it meets stood ``_FAR`` metres off, so that trunks
+    and walls stand on their own feet; what lies above the frame is the sky ``by_day``. Reflectance is
     Schlick's (Computer Graphics Forum 1994, Eq. 24): r + (1 - r) (1 - cos)^5.
     """
     grid = np.stack(np.meshgrid(np.arange(camera.width), np.arange(camera.height)), -1).reshape(-1, 2)
@@ -43,38 +47,49 @@ def reflection(camera: Camera, setting: Setting) -> tuple[np.ndarray, np.ndarray
     world = np.nan_to_num(rays @ rotation(camera))
     steep = np.clip(-world[:, 2], 0, 1)
     level = world[:, :2] / np.maximum(np.linalg.norm(world[:, :2], axis=1, keepdims=True), 1e-6)
-    facet = np.column_stack([-_slopes(camera, world) - _LEAN * level, np.ones(len(world))])
+    away = eye_of(camera)[2] / np.maximum(steep, 1e-3)
+    facet = np.column_stack([-_slopes(camera, world, away) - _LEAN * level, np.ones(len(world))])
+    spots = away[:, None] * world
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
-    px, seen = project(setting.camera, eye_of(setting.camera) + _FAR * world)
-    shape = camera.height, camera.width
-    at = np.where(seen[:, None], px, -1).astype(np.float32).reshape(*shape, 2)
+    beyond = np.maximum(_FAR - away, (_BEYOND - 1) * away)[:, None]
+    px, seen = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
+    at = np.where(seen[:, None], px, -1).astype(np.float32).reshape(camera.height, camera.width, 2)
     up_down = max(2 * _FINE * setting.camera.fy, 0.6)
     frame = cv2.GaussianBlur(setting.image, (0, 0), 0.12 * up_down + 0.5, sigmaY=up_down)
     x, y = cv2.split(at)
-    mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
+    mirrored = to_linear(cv2.remap(frame, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101))
     mirrored += _MURKY * (luminance(mirrored)[..., None] - mirrored)
+    road = _road(setting.image)
+    if by_day:
+        above = np.clip(-y / np.float32(_RISE * setting.camera.fy), 0, 1)[..., None]
+        mirrored += above * (np.maximum(_SKY * np.float32(road), mirrored) - mirrored)
     share = _STRAIGHT + (1 - _STRAIGHT) * (1 - np.minimum(steep + _TURNED, 1)) ** 5
-    return _held_back(mirrored, setting.image), share.astype(np.float32).reshape(shape)
+    mirrored = cv2.GaussianBlur(mirrored, (0, 0), 1.0, sigmaY=1.6)  # facets are small: no edge is hard
+    return _held_back(mirrored, road), share.astype(np.float32).reshape(at.shape[:2])
 
 
-def _held_back(mirrored: np.ndarray, image: np.ndarray) -> np.ndarray:
-    """Linear RGB whose glare is eased towards three times the level it begins at."""
+def _road(image: np.ndarray) -> float:
+    """Median linear luminance of where the road ahead is."""
     height, width = image.shape[:2]
     across = slice(width // 4, max(width - -(-width // 4), width // 4 + 1))
-    road = to_linear(image[int(0.65 * height) : max(int(0.85 * height), int(0.65 * height) + 1), across])
-    knee = _GLARE * float(np.median(luminance(road)))
+    road = image[int(0.65 * height) : max(int(0.85 * height), int(0.65 * height) + 1), across]
+    return float(np.median(luminance(to_linear(road))))
+
+
+def _held_back(mirrored: np.ndarray, road: float) -> np.ndarray:
+    """Linear RGB whose glare is eased towards three times the level it begins at."""
+    knee = _GLARE * road
     level = np.maximum(luminance(mirrored), 1e-6)
     over = np.maximum(level - knee, 0)
     return mirrored * ((np.minimum(level, knee) + over / (1 + over / (2 * knee + 1e-6))) / level)[..., None]
 
 
-def _slopes(camera: Camera, rays: np.ndarray) -> np.ndarray:
-    """(N, 2) slopes of the water along x and y where rays (N, 3) of a camera meet the ground.
+def _slopes(camera: Camera, rays: np.ndarray, away: np.ndarray) -> np.ndarray:
+    """(N, 2) slopes of the water along x and y where rays (N, 3) of a camera meet the ground, ``away`` (N,) metres off.
 
     Ripples shorter than what a pixel spans of the ground are left out.
     """
     eye = eye_of(camera)
-    away = eye[2] / np.maximum(-rays[:, 2], 1e-3)
     spots = eye[:2] + away[:, None] * rays[:, :2]
     span = away**2 / max(camera.fy * eye[2], 1e-6)
     slopes = np.zeros_like(spots)

@@ -199,26 +199,36 @@ def test_water_mirrors_what_stands_beyond_it():
 
 
 #: Rows by which what water mirrors stands higher than in still water: ripples are seen on the side turned here.
-LEAN = round(2 * 0.018 * PINHOLE.fy)
+LEAN = round(2 * 0.012 * PINHOLE.fy)
 
 
-def test_a_mirrored_ray_is_looked_up_as_far_above_the_horizon_as_it_meets_the_water_below_and_the_lean_higher():
+def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water():
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     rows = np.minimum(np.arange(540), 255).astype(np.uint8)
     image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)
     mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
-    expected = to_linear(np.full((1, 1, 3), 2 * 270 - 300 - LEAN, np.uint8))[0, 0]
+    away = 1.4 * PINHOLE.fy / 30  # the water seen 30 rows below the horizon, and a wall three times as far off
+    row = 270 - 2 / 3 * (30 + LEAN) + 30 / 3
+    expected = to_linear(np.full((1, 1, 3), round(row), np.uint8))[0, 0]
+    assert away > 70 / 3
     assert mirrored[300, 480] == pytest.approx(expected, rel=0.03)
     assert share[300, 480] > share[400, 480] > 0.02
+
+
+def test_above_a_frame_that_shows_no_sky_water_mirrors_sky_by_day():
+    low = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4), "cy": 40.0})  # a hill fills all of it
+    image = np.full((540, 960, 3), 70, np.uint8)
+    image[:60] = (40, 45, 30)
+    setting = Setting(image, low, make_placement(make_hazard()))
+    by_day, by_night = (reflection(low, setting, day)[0][300, 480] for day in (True, False))
+    assert by_day.min() > 1.4 * max(by_night.max(), to_linear(image)[300].min())
+    assert by_day[2] > by_day[0] + 0.01
 
 
 def test_ripples_break_up_what_water_mirrors_and_add_no_light():
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     image = np.full((540, 960, 3), 40, np.uint8)
-    image[: 220 - LEAN], image[300:] = (
-        220,
-        150,
-    )  # the sky, its edge 50 rows and more above the horizon, and the road
+    image[: 250 - LEAN], image[300:] = 220, 150  # the sky above a wood, and the road
     mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
     water = mirrored[290:400, :, 0]
     assert to_linear(image).min() - 1e-6 < water.min() < water.max() < to_linear(image).max() + 1e-6
