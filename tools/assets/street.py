@@ -125,31 +125,72 @@ def _tub(levels: list[tuple[float, float, float]], paint) -> object:
     return made
 
 
-def build_chairs(seed: int) -> Objects:
+def build_chairs(
+    seed: int,
+    cloth: tuple[float, float, float] = (0.36, 0.28, 0.18),
+    wood: tuple[float, float, float] = (0.13, 0.06, 0.028),
+) -> Objects:
     """An armchair and, ahead of it so that neither hides the other, a dining chair, put down in the road."""
-    cloth = material("cloth", (0.20, 0.07, 0.05), 0.9, vary=0.2, vary_scale=4, bump=0.15, bump_scale=60)
-    wood = material("wood", (0.30, 0.18, 0.09), 0.6, vary=0.2)
-    arm = [
-        box((0.02, 0, 0.30), (0.78, 0.62, 0.26), cloth, 0.06, segments=4),
-        box((0.06, 0, 0.47), (0.66, 0.58, 0.14), cloth, 0.06, segments=4),
-        place([box((0, 0, 0.3), (0.2, 0.86, 0.66), cloth, 0.08, segments=4)], (-0.34, 0, 0.22), pitch=-0.18),
-    ]
-    arm += [box((0.0, s * 0.38, 0.36), (0.8, 0.16, 0.5), cloth, 0.07, segments=4) for s in (1, -1)]
-    arm += [box((x, y, 0.06), (0.06, 0.06, 0.13), wood, 0.01) for x in (-0.32, 0.34) for y in (-0.36, 0.36)]
-    pale = material("chair", (0.46, 0.31, 0.16), 0.55, vary=0.15)
-    pad = material("pad", (0.62, 0.58, 0.48), 0.9, spec=0.05, vary=0.1)
-    chair = [
-        box((0, 0, 0.45), (0.46, 0.46, 0.04), pale, 0.01),
-        box((0.01, 0, 0.49), (0.43, 0.43, 0.06), pad, 0.025),
-    ]
-    chair += [box((x, y, 0.22), (0.045, 0.045, 0.45), pale, 0.008) for x in (-0.2, 0.2) for y in (-0.2, 0.2)]
-    chair += [box((0, y, 0.18), (0.4, 0.025, 0.03), pale, 0.005) for y in (-0.2, 0.2)]
-    chair += [box((-0.24, y, 0.72), (0.04, 0.045, 0.58), pale, 0.008, rot=(0, -0.12, 0)) for y in (-0.2, 0.2)]
-    chair += [
-        box((-0.215 - 0.12 * (z - 0.5), 0, z), (0.025, 0.4, 0.08), pale, 0.008) for z in (0.66, 0.8, 0.95)
-    ]
     yaw = Random(seed).uniform(-0.4, 0.4)
-    return [place(arm, (0, 0.42, 0), yaw + 0.3), place(chair, (0.5, -0.62, 0.0), yaw - 0.5)]
+    return [
+        place(_armchair(cloth), (-0.12, 0.42, 0), yaw + 0.3),
+        place(_dining_chair(wood), (0.42, -0.55, 0.0), yaw - 0.45),
+    ]
+
+
+def _armchair(cloth: tuple[float, float, float]) -> Objects:
+    """A worn armchair: high buttoned back, wings, rolled arms, a loose seat cushion gone pale, turned legs."""
+    fabric = material("cloth", cloth, 0.9, spec=0.05, vary=0.22, vary_scale=4, bump=0.12, bump_scale=60)
+    worn = material(
+        "cushion", tuple(min(0.8, 1.45 * c) for c in cloth), 0.9, spec=0.05, vary=0.15, vary_scale=6
+    )
+    seam = material("seam", tuple(0.3 * c for c in cloth), 0.9, spec=0.0)
+    leg = material("leg", (0.045, 0.02, 0.01), 0.5)
+    made: Objects = [
+        box((0.02, 0, 0.27), (0.68, 0.6, 0.22), fabric, 0.03, segments=3),
+        box((0.06, 0, 0.445), (0.64, 0.53, 0.17), worn, 0.07, segments=5),
+        box((0.05, 0, 0.368), (0.66, 0.54, 0.014), seam, 0.0),
+    ]
+    back = [box((0, 0, 0.33), (0.17, 0.66, 0.72), fabric, 0.075, segments=5)]
+    back.append(box((0.085, 0, 0.36), (0.06, 0.52, 0.56), worn, 0.03, segments=4))
+    for y in (-0.13, 0.0, 0.13):
+        back += [box((0.116, y, z), (0.012, 0.022, 0.022), seam, 0.005) for z in (0.3, 0.46)]
+    made.append(place(back, (-0.29, 0, 0.34), pitch=-0.2))
+    for s in (1, -1):
+        made.append(box((0.02, s * 0.34, 0.36), (0.66, 0.13, 0.4), fabric, 0.03, segments=3))
+        made.append(tube([(-0.28, s * 0.355, 0.58), (0.36, s * 0.355, 0.57)], 0.088, fabric, sides=24))
+        made.append(tube([(0.355, s * 0.355, 0.57), (0.362, s * 0.355, 0.57)], 0.06, seam, sides=20))
+        wing = [box((0.07, s * 0.31, 0.42), (0.22, 0.09, 0.44), fabric, 0.042, segments=4)]
+        made.append(place(wing, (-0.29, 0, 0.34), pitch=-0.2))
+        for x in (-0.27, 0.3):
+            made.append(lathe([(0.018, 0.0), (0.034, 0.16)], leg, 14, center=(x, s * 0.31, 0.005)))
+    return made
+
+
+def _dining_chair(wood: tuple[float, float, float]) -> Objects:
+    """A wooden chair: splayed legs, rungs, a seat with a thin pad, a back of slats between curved posts."""
+    dark = material("chair", wood, 0.5, vary=0.2)
+    pad = material("pad", (0.52, 0.10, 0.07), 0.9, spec=0.05, vary=0.15)
+    made: Objects = [
+        box((0, 0, 0.455), (0.45, 0.46, 0.04), dark, 0.015),
+        box((0.01, 0, 0.49), (0.41, 0.42, 0.045), pad, 0.02, segments=3),
+    ]
+    for s in (1, -1):
+        made.append(tube([(0.22, s * 0.21, 0.004), (0.19, s * 0.19, 0.45)], [0.019, 0.025], dark, sides=12))
+        post = [
+            (-0.27, s * 0.2, 0.004),
+            (-0.2, s * 0.19, 0.45),
+            (-0.235, s * 0.19, 0.72),
+            (-0.31, s * 0.19, 1.0),
+        ]
+        made.append(tube(post, [0.02, 0.026, 0.024, 0.021], dark, sides=12))
+        made.append(tube([(0.21, s * 0.2, 0.2), (-0.24, s * 0.196, 0.2)], 0.013, dark))
+    made.append(tube([(-0.02, -0.2, 0.2), (-0.02, 0.2, 0.2)], 0.013, dark))
+    made.append(box((-0.295, 0, 0.95), (0.03, 0.42, 0.11), dark, 0.012, rot=(0, -0.26, 0)))
+    made.append(box((-0.222, 0, 0.62), (0.025, 0.38, 0.05), dark, 0.008, rot=(0, -0.13, 0)))
+    for y in (-0.12, -0.04, 0.04, 0.12):
+        made.append(tube([(-0.222, y, 0.62), (-0.288, y, 0.92)], 0.012, dark))
+    return made
 
 
 def build_cart(seed: int) -> Objects:
@@ -251,7 +292,12 @@ MODELS = {
         **FEW,
     ),
     "dustbin_fallen": Model(build_dustbin_fallen, {"a": {"seed": 3}}, pixels=240, **FEW),
-    "chair": Model(build_chairs, {"a": {}}, pixels=200, **FEW),
+    "chair": Model(
+        build_chairs,
+        {"a": {}, "grey": {"cloth": (0.10, 0.13, 0.15), "wood": (0.5, 0.33, 0.16), "seed": 3}},
+        pixels=220,
+        **FEW,
+    ),
     "shopping_cart": Model(build_cart, {"a": {}}, pixels=180, **FEW),
     "pallet": Model(build_pallet, {"a": {}}, pixels=190, **FEW),
 }
