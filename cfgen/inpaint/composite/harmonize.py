@@ -32,7 +32,7 @@ _SHADOWS = 1.2
 #: What is lower than this, m, lies in the road.
 _STANDS = 0.32
 #: How much of its matt picture's light water gives back from below its surface.
-_WATER = 0.8
+_WATER = 0.65
 
 #: Daylight below which cameras expose for the night, and how much further light then spills.
 _DARK, _GLARE = 0.5, 2.0

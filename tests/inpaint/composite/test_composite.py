@@ -207,7 +207,9 @@ def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water
     rows = np.minimum(np.arange(540), 255).astype(np.uint8)
     image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)
     mirrored, share = reflection(level, Setting(image, level, make_placement(make_hazard())))
-    away = 1.4 * PINHOLE.fy / 30  # the water seen 30 rows below the horizon, and a wall three times as far off
+    away = (
+        1.4 * PINHOLE.fy / 30
+    )  # the water seen 30 rows below the horizon, and a wall three times as far off
     row = 270 - 2 / 3 * (30 + LEAN) + 30 / 3
     expected = to_linear(np.full((1, 1, 3), round(row), np.uint8))[0, 0]
     assert away > 70 / 3
