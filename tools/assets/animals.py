@@ -226,7 +226,7 @@ def cat(seed: int = 0, coat: str = "ginger") -> Objects:
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
     """A few cows."""
-    return build(_herd(_cow, COWS[:count], seed))
+    return build(_spread(_cow, count, 1.5, seed))
 
 
 def sheep(seed: int = 0, count: int = 6) -> Objects:
@@ -240,7 +240,6 @@ def birds(seed: int = 0, count: int = 7) -> Objects:
 
 
 #: Where each stands, metres, and which way it faces, degrees: apart, so that each head is seen from the side.
-COWS = ((1.2, 0.8, 8), (-1.25, 0.0, -12), (1.05, -1.0, 166))
 FLOCK = (
     (-1.4, 0.65, 6),
     (-0.15, 0.75, -8),

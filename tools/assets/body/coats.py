@@ -169,8 +169,8 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
 
 
 def cow(beast: Beast, seed: int) -> Colour:
-    """Dark brown to black with a white face, breast, belly line and feet."""
-    hide: Rgb = ((0.1, 0.04, 0.02), (0.034, 0.021, 0.016), (0.066, 0.026, 0.014))[seed % 3]
+    """Brown with a white face, breast, belly line and feet."""
+    hide: Rgb = ((0.21, 0.082, 0.036), (0.13, 0.052, 0.026), (0.27, 0.125, 0.06))[seed % 3]
 
     def colour(p: Array, n: Array) -> Array:
         z, t = p[:, 2], beast.along_head(p)
