@@ -199,7 +199,7 @@ DOGS: dict[str, tuple[Beast, Callable[[Beast, int], Colour]]] = {
 
 
 def dog(seed: int = 0, breed: str = "labrador") -> Objects:
-    """A trotting dog, its mouth open; the yellow one wears a collar."""
+    """A trotting dog, its mouth open; the brown one wears a collar."""
     beast, coat = DOGS[breed]
     parts = beast.parts(coat(beast, seed), seed) + beast.eyes(0.0115, 0.9, 0.86)
     parts += [beast.nose(0.019), beast.tongue(0.05)]
