@@ -249,7 +249,8 @@ def _drawable_hazards(
     options: BuildOptions, painters: _Painters, taxonomy: Taxonomy
 ) -> tuple[list[str], tuple[str, ...], dict[str, Fault]]:
     """Hazards to plan with, those left out for want of a model, and those on which the inpainter broke."""
-    chosen = [taxonomy.get(name) for name in options.hazards] or list(taxonomy.hazards)
+    named = [taxonomy.get(name) for name in options.hazards]
+    chosen = named or [h for h in taxonomy.hazards if h.by_default] or list(taxonomy.hazards)
     inpainter, guide = painters.inpainter, painters.guide
     nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
     asked = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}

@@ -79,6 +79,16 @@ class Hazard(Record):
     refuse_unseen: bool = False
     #: share of the noise with which a generative inpainter repaints another's insert of it; None takes the default
     repaint: float | None = Field(default=None, ge=0, le=1)
+    #: drawn by builds that name no hazards; false: for want of being recognized, only where it is asked for by name
+    by_default: bool = True
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without ``by_default`` where it is true: records and hashes of earlier versions have none."""
+        content: dict[str, Any] = handler(self)
+        if self.by_default:
+            content.pop("by_default", None)
+        return content
 
     @property
     def standing(self) -> Size:

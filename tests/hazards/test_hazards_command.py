@@ -4,6 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
+from cfgen.build import BuildOptions, _drawable_hazards, _painters
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.thumbnail import as_text, sheet, thumbnail
@@ -31,6 +32,22 @@ def test_list_shows_own_hazards_beside_the_shipped_ones(tmp_path, capsys):
     assert main(["hazards", "list", "--taxonomy", str(mine)]) == 2
     said = capsys.readouterr().err
     assert "mine.yaml: boar: size: expected this field, found none; sise: unknown field (did you mean" in said
+
+
+def test_what_nobody_recognizes_is_drawn_only_where_it_is_named(tmp_path, capsys):
+    def drawn(*names):
+        options = BuildOptions(tmp_path, hazards=names)
+        return _drawable_hazards(options, _painters(options), load_taxonomy())[0]
+
+    assert "cat" not in drawn()
+    assert {"dog", "sheep_flock"} < {*drawn()}
+    assert drawn("cat") == ["cat"]
+    assert (
+        "by_default" not in load_taxonomy().get("dog").model_dump()
+    )  # as hashes of earlier versions have it
+    assert load_taxonomy().get("cat").model_dump()["by_default"] is False
+    main(["hazards", "show", "cat"])
+    assert "only where --hazards names it" in capsys.readouterr().out
 
 
 def test_list_of_one_cluster_and_of_none(capsys):

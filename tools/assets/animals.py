@@ -1,6 +1,6 @@
 """Animals on the road, alone and in herds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -199,7 +199,7 @@ DOGS: dict[str, tuple[Beast, Callable[[Beast, int], Colour]]] = {
 
 
 def dog(seed: int = 0, breed: str = "labrador") -> Objects:
-    """A trotting dog, its mouth open; the yellow one wears a collar."""
+    """A trotting dog, its mouth open; the brown one wears a collar."""
     beast, coat = DOGS[breed]
     parts = beast.parts(coat(beast, seed), seed) + beast.eyes(0.0115, 0.9, 0.86)
     parts += [beast.nose(0.019), beast.tongue(0.05)]
@@ -231,12 +231,34 @@ def cattle(seed: int = 0, count: int = 3) -> Objects:
 
 def sheep(seed: int = 0, count: int = 6) -> Objects:
     """A flock of sheep."""
-    return build(_spread(_sheep, count, 0.85, seed))
+    return build(_herd(_sheep, FLOCK[:count], seed))
 
 
 def birds(seed: int = 0, count: int = 7) -> Objects:
     """Pigeons at the roadside."""
     return build(_spread(pigeon, count, 0.5, seed, 60))
+
+
+#: Where each stands, metres, and which way it faces, degrees: apart, so that each head is seen from the side.
+FLOCK = (
+    (-1.4, 0.65, 6),
+    (-0.15, 0.75, -8),
+    (1.1, 0.6, 10),
+    (-0.85, -0.6, -5),
+    (0.45, -0.7, 9),
+    (1.6, -0.65, -10),
+)
+
+
+def _herd(
+    make: Callable[[int], list[Part]], places: Sequence[tuple[float, float, float]], seed: int
+) -> list[Part]:
+    """One at each place, each built a little differently."""
+    rng = np.random.default_rng(seed + 4)
+    parts = []
+    for i, (x, y, way) in enumerate(places):
+        parts += moved(make(seed * 10 + i), turn((0, 0, way)) * rng.uniform(0.94, 1.05), (x, y, 0))
+    return parts
 
 
 def _spread(

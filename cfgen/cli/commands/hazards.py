@@ -52,7 +52,7 @@ def _list(arguments: argparse.Namespace) -> int:
         print(f"\n{cluster}")
         for entry in (e for e in entries if e.cluster == cluster):
             row = (
-                "  " + entry.id,
+                "  " + entry.id + ("" if entry.by_default else " *"),
                 _size(entry),
                 ", ".join(entry.zones),
                 _moves(entry),
@@ -61,7 +61,8 @@ def _list(arguments: argparse.Namespace) -> int:
             print(_row(*row))
     print(
         f"\n{len(taxonomy.hazards)} hazards, {len(taxonomy.nuisances)} harmless objects and the null edit. Those "
-        "without sprites need a generative inpainter.\n'cfgen hazards show NAME' says more."
+        "without sprites need a generative inpainter; those marked * are drawn only where --hazards names them."
+        "\n'cfgen hazards show NAME' says more."
     )
     if arguments.sheet:
         from cfgen.hazards.thumbnail import sheet
@@ -86,6 +87,7 @@ def _show(arguments: argparse.Namespace) -> int:
         "moves": _moves(entry) or "no",
         "distance": _distance(entry),
         "responses": ", ".join(entry.responses),
+        "drawn": "" if entry.by_default else "only where --hazards names it",
         "seen as": ", ".join(entry.seen_as) + (" (else refused)" if entry.refuse_unseen else "")
         or "not judged",
         "prompt": entry.prompt,
@@ -94,7 +96,8 @@ def _show(arguments: argparse.Namespace) -> int:
     }
     print(entry.id)
     for label, text in rows.items():
-        print(f"  {label:<10}{text}")
+        if text or label != "drawn":
+            print(f"  {label:<10}{text}")
     if not _variants(entry):
         if arguments.png:
             raise InputError(

@@ -70,18 +70,19 @@ def deer(beast: Beast, seed: int) -> Colour:
 
 
 def labrador(beast: Beast, seed: int) -> Colour:
-    """Yellow, creamy below, with darker ears and back."""
-    cream: Rgb = (0.7, 0.62, 0.48)
+    """Chocolate, darker on the back and ears, paler on belly and breast."""
+    pale: Rgb = (0.17, 0.092, 0.05)
 
     def colour(p: Array, n: Array) -> Array:
         z = p[:, 2]
-        rgb = ramp(z, [(0, (0.66, 0.54, 0.37)), (0.35, (0.58, 0.42, 0.23)), (0.58, (0.45, 0.29, 0.13))])
-        rgb = rgb * (1 + 0.08 * noise(p * 6, seed) + 0.06 * noise(p * (14, 20, 20), seed + 1))[:, None]
-        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.7, cream)
-        rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.5, cream)
-        rgb = blend(rgb, beast.on_ear(p) * 0.85, (0.28, 0.15, 0.06))
-        t = beast.along_head(p)
-        return _mouth(beast, p, blend(rgb, _step(t, 0.5, 0.7) * 0.5, cream))
+        rgb = ramp(
+            z, [(0, (0.115, 0.06, 0.031)), (0.35, (0.085, 0.041, 0.021)), (0.58, (0.05, 0.024, 0.014))]
+        )
+        rgb = rgb * (1 + 0.12 * noise(p * 6, seed) + 0.08 * noise(p * (14, 20, 20), seed + 1))[:, None]
+        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.6, pale)
+        rgb = blend(rgb, (n[:, 0] > 0.3) * (p[:, 0] > 0.2) * (z < 0.5) * 0.5, pale)
+        rgb = blend(rgb, beast.on_ear(p) * 0.85, (0.035, 0.017, 0.01))
+        return _mouth(beast, p, rgb)
 
     return colour
 
@@ -99,8 +100,8 @@ def _mouth(beast: Beast, p: Array, rgb: Array) -> Array:
 
 def shepherd(beast: Beast, seed: int) -> Colour:
     """Tan with a black saddle and a dark mask."""
-    tan: Rgb = (0.5, 0.31, 0.15)
-    pale: Rgb = (0.6, 0.47, 0.32)
+    tan: Rgb = (0.36, 0.19, 0.08)
+    pale: Rgb = (0.6, 0.46, 0.3)
 
     def colour(p: Array, n: Array) -> Array:
         x, z, t = p[:, 0], p[:, 2], beast.along_head(p)
@@ -110,7 +111,7 @@ def shepherd(beast: Beast, seed: int) -> Colour:
         rgb = blend(rgb, np.maximum(_step(-n[:, 2], 0.1, 0.6) * 0.7, _step(0.28 - z, 0.0, 0.12) * 0.7), pale)
         rgb = blend(rgb, _inner(p, n) * (z < 0.4) * 0.6, pale)
         rgb = blend(rgb, (n[:, 0] > 0.3) * (x > 0.2) * (z < 0.55) * (z > 0.3) * 0.6, pale)
-        saddle = _step(z - 0.44 - ragged - ends, 0.0, 0.05) * (t == 0) * (x < 0.33)
+        saddle = _step(z - 0.4 - ragged - ends, 0.0, 0.05) * (t == 0) * (x < 0.33)
         tail = _step(-x, 0.36, 0.45) * 0.85 * (z > 0.2)
         rgb = blend(rgb, np.maximum(saddle * 0.95, tail), (0.022, 0.02, 0.019))
         rgb = blend(rgb, _step(t, 0.5, 0.72) * 0.93, (0.028, 0.025, 0.022))
