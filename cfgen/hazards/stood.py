@@ -48,7 +48,7 @@ def _stands(image: np.ndarray, camera: Camera, footprint: Array) -> bool:
     eye, middle = centre(camera) * (1, 1, 0), footprint.mean(0)
     px, valid = project(camera, footprint)
     before, seen = project(camera, eye + np.outer(_BEFORE, middle - eye))
-    tops, top_seen = project(camera, middle + [[0, 0, 0.0], [0, 0, 1.0]])
+    tops, top_seen = project(camera, np.stack([middle, middle + np.array([0.0, 0.0, 1.0])]))
     metre = float(tops[0, 1] - tops[1, 1])
     if not (valid.all() and seen.all() and top_seen.all()) or CAR_M[1] * metre > SMALL * camera.height:
         return False

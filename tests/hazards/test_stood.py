@@ -71,7 +71,7 @@ def test_places_on_a_real_motorway_that_the_car_ahead_drove_over(real: Path, nam
         if t < 0 and stood_there(image, camera_at(scene, front.name, t), footprint, images[0.0], front)
     ]
     assert hit
-    beside = footprint + (0.0, -5.5, 0.0)  # the shoulder
+    beside = footprint - np.array([0.0, 5.5, 0.0])  # the shoulder
     assert not any(
         stood_there(image, camera_at(scene, front.name, t), beside, images[0.0], front)
         for t, image in images.items()
