@@ -18,7 +18,7 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.driven import driven_through
+from cfgen.hazards.driven import driven_through, just_driven_through
 from cfgen.hazards.stood import stood_there
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
@@ -152,8 +152,11 @@ class HazardHistory:
 
     def _driven_through(self, placement: Placement) -> bool:
         """Whether a vehicle that somebody saw stood where it was."""
+        standing = self.standing or placement.size
+        if not any(t in self.cameras for t in self.views.times):
+            return just_driven_through(self.scene, self.views.now, placement, standing)
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
-        return driven_through(self.scene, self.cameras, seen, placement, self.standing or placement.size)
+        return driven_through(self.scene, self.cameras, seen, placement, standing)
 
     def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
         """Whether in two frames in a row, or in the first, no road is seen where it should be, though the colours are

@@ -59,6 +59,11 @@ def road_end(view: SceneView) -> float | None:
     return float(wide[0] / view.scale[1])
 
 
+def largest_stretch(road: np.ndarray) -> np.ndarray:
+    """(h, w) bool of the largest stretch of road before the car."""
+    return _stretch(road)[0]
+
+
 def _stretch(road: np.ndarray) -> tuple[np.ndarray, float]:
     """(h, w) bool of the largest stretch of road before the car, and what share of what lies there it covers."""
     (top, bottom), (left, right) = (

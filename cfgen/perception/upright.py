@@ -11,13 +11,18 @@ import cv2
 import numpy as np
 
 from cfgen.perception.networks import RoadNet
-from cfgen.perception.no_road import AHEAD_COLUMNS, AHEAD_ROWS, LEAST_AHEAD
+from cfgen.perception.no_road import AHEAD_COLUMNS, AHEAD_ROWS, LEAST_AHEAD, largest_stretch
+from cfgen.perception.view import SceneView
 
 #: Brightest hundredth of a picture that shows anything; medians from which it shows which way is up (lamps and what
 #: they light in the wet look alike), and from which a road must be seen.
 BLACK, NIGHT, BY_DAY = 16, 25, 50
 #: Another way up must score so much higher. Of the 152 frames none came nearer than 0.1 below its own.
 MARGIN = 1.0
+#: Water, sand and bare ground: no vehicle, fewer lane lines than these shares of the frame, as who looks and as our
+#: network sees them, our network's mean probability of that road, and the score of a road picture, all below.
+_LINES, _OUR_LINES, _DOUBTS, _LIKE_A_ROAD = 0.005, 0.003, 0.65, 3.3
+_ON_ROADS = frozenset(("car", "truck", "bus", "motorcycle"))
 #: Per measure of :func:`_measures`.
 _WEIGHTS = (2.79, -8.78, 1.51, -1.09, 4.95, 0.51, -1.11, 1.56, 3.43)
 #: Most that lines count for; and what a network could see that is best for a way up.
@@ -26,8 +31,12 @@ _SEEN_AT_BEST = (1.0, 0.0, _MOST_LINES)
 _SEEN_PX, _SMALL_PX = (320, 180), (96, 60)
 
 
-def why_not_a_road_picture(image: np.ndarray) -> str:
-    """What is wrong with a front frame (H, W, 3) uint8 RGB, and what to do; "" where nothing is."""
+def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> str:
+    """What is wrong with a front frame (H, W, 3) uint8 RGB, and what to do; "" where nothing is.
+
+    Args:
+        view: what somebody sees in it who tells lane lines; what nothing else backs is not believed.
+    """
     small = cv2.resize(image, _SEEN_PX, interpolation=cv2.INTER_AREA)
     grey = small.mean(2)
     if float(np.percentile(grey, 99)) < BLACK:
@@ -44,6 +53,11 @@ def why_not_a_road_picture(image: np.ndarray) -> str:
     }
     road = _road(small)
     own = _score(small, road)
+    if view is not None and own < _LIKE_A_ROAD and _nothing_backs(view, road):
+        return (
+            "shows no road before the car but bare ground or water: no lane line, no vehicle, and cfgen's own network "
+            "doubts it; leave the scene out"
+        )
     # the network is not asked about a way up that loses whatever it says
     likely = [name for name, picture in turned.items() if name and _at_best(picture) > own + MARGIN]
     scores = {name: _score(turned[name], _road(turned[name])) for name in likely}
@@ -55,6 +69,19 @@ def why_not_a_road_picture(image: np.ndarray) -> str:
     if middle >= BY_DAY and float((_ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
         return "shows no road before the car though it is bright (indoors?); leave the scene out"
     return ""
+
+
+def _nothing_backs(view: SceneView, ours: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the road that a view shows has neither lines nor vehicles, and is none by our own network."""
+    if any(thing.kind in _ON_ROADS for thing in view.things or ()):
+        return False
+    road, lines = ours
+    if float(view.lanes.mean()) >= _LINES or float(lines.mean()) >= _OUR_LINES:
+        return False
+    stretch = cv2.resize(
+        largest_stretch(view.road).astype(np.uint8), road.shape[::-1], interpolation=cv2.INTER_NEAREST
+    )
+    return bool(stretch.any()) and float(road[stretch > 0].mean()) < _DOUBTS
 
 
 @lru_cache(maxsize=1)
