@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from cfgen.perception.networks import RoadNet
-from cfgen.perception.no_road import AHEAD_COLUMNS, AHEAD_ROWS, LEAST_AHEAD, largest_stretch
+from cfgen.perception.no_road import LEAST_AHEAD, ahead, largest_stretch
 from cfgen.perception.view import SceneView
 
 #: Brightest hundredth of a picture that shows anything; medians from which it shows which way is up (lamps and what
@@ -28,6 +28,7 @@ _WEIGHTS = (2.79, -8.78, 1.51, -1.09, 4.95, 0.51, -1.11, 1.56, 3.43)
 #: Most that lines count for; and what a network could see that is best for a way up.
 _MOST_LINES = 2.0
 _SEEN_AT_BEST = (1.0, 0.0, _MOST_LINES)
+_UPSIDE_DOWN = "upside down"
 _SEEN_PX, _SMALL_PX = (320, 180), (96, 60)
 
 
@@ -47,7 +48,7 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
     turned = {
         "": small,
         "turned by 90 degrees": np.rot90(small),
-        "upside down": small[::-1, ::-1],
+        _UPSIDE_DOWN: small[::-1, ::-1],
         "turned by 270 degrees": np.rot90(small, 3),
         "upside down and mirrored": small[::-1],
     }
@@ -62,11 +63,13 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
     likely = [name for name, picture in turned.items() if name and _at_best(picture) > own + MARGIN]
     scores = {name: _score(turned[name], _road(turned[name])) for name in likely}
     best = max(likely, key=lambda name: scores[name], default="")
+    if best.endswith("mirrored") and scores.get(_UPSIDE_DOWN, own) > own + MARGIN:
+        best = _UPSIDE_DOWN  # few mirror a picture
     if best and scores[best] > own + MARGIN:
         return (
             f"seems to be {best} (a road is seen when it is turned back); turn it and check the calibration"
         )
-    if middle >= BY_DAY and float((_ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
+    if middle >= BY_DAY and float((ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
         return "shows no road before the car though it is bright (indoors?); leave the scene out"
     return ""
 
@@ -95,14 +98,6 @@ def _road(picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return 1 / (1 + np.exp(-np.clip(road, -20, 20))), lanes > 0
 
 
-def _ahead(road: np.ndarray) -> np.ndarray:
-    height, width = road.shape
-    rows, columns = (
-        slice(round(a * n), round(b * n)) for (a, b), n in ((AHEAD_ROWS, height), (AHEAD_COLUMNS, width))
-    )
-    return road[rows, columns]
-
-
 def _score(picture: np.ndarray, seen: tuple[np.ndarray, np.ndarray]) -> float:
     return round(float(np.dot(_WEIGHTS, _measures(picture, seen))), 3)
 
@@ -116,8 +111,8 @@ def _measures(picture: np.ndarray, seen: tuple[np.ndarray, np.ndarray]) -> list[
     """Road before the car and where sky belongs, lines in the lower half; then :func:`_looks`."""
     road, lanes = seen
     return [
-        float(_ahead(road).mean()),
-        float(_ahead(road[::-1]).mean()),
+        float(ahead(road).mean()),
+        float(ahead(road[::-1]).mean()),
         min(float(lanes[len(lanes) // 2 :].mean()) * 50, _MOST_LINES),
         *_looks(picture),
     ]
