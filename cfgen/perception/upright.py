@@ -54,11 +54,6 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
     }
     road = _road(small)
     own = _score(small, road)
-    if view is not None and own < _LIKE_A_ROAD and _nothing_backs(view, road):
-        return (
-            "shows no road before the car but bare ground or water: no lane line, no vehicle, and cfgen's own network "
-            "doubts it; leave the scene out"
-        )
     # the network is not asked about a way up that loses whatever it says
     likely = [name for name, picture in turned.items() if name and _at_best(picture) > own + MARGIN]
     scores = {name: _score(turned[name], _road(turned[name])) for name in likely}
@@ -71,6 +66,11 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
         )
     if middle >= BY_DAY and float((ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
         return "shows no road before the car though it is bright (indoors?); leave the scene out"
+    if view is not None and own < _LIKE_A_ROAD and _nothing_backs(view, road):
+        return (
+            "shows no road before the car but bare ground or water: no lane line, no vehicle, and cfgen's own network "
+            "doubts it; leave the scene out"
+        )
     return ""
 
 
