@@ -33,6 +33,7 @@ from cfgen.perception.cast_shadows import scene_shadows
 from cfgen.perception.foot_shade import foot_shade
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.round_picture import why_not_a_pinhole
 from cfgen.perception.seen_camera import as_seen
 from cfgen.perception.sun import Sun, find_sun
 from cfgen.perception.upright import why_not_a_road_picture
@@ -136,11 +137,14 @@ class BuildContext:
     def no_road(self, scene: Scene, images: Images) -> str:
         """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
         if scene.scene_id not in self._no_road:
-            now = self.views.scene(scene, images).now
+            views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
+            now = views.now
             why = why_no_road(now, scene.front, scene.extra)
-            if not why and (wrong := why_not_a_road_picture(images[scene.front.name, 0.0])):
+            if not why and (wrong := why_not_a_road_picture(image, now if views.lanes_known else None)):
                 why = f"{NO_ROAD}: it {wrong}"
-            self._no_road[scene.scene_id] = why or why_unsure(scene.extra)
+            self._no_road[scene.scene_id] = (
+                why or why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra)
+            )
         return self._no_road[scene.scene_id]
 
     def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:

@@ -11,7 +11,7 @@ from cfgen.hazards.sampling import Pair, plan_round
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.listing import Refused, short_rejections
 from cfgen.perception.camera_doubt import GUESSED
-from cfgen.perception.no_road import NO_ROAD
+from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
 from cfgen.records import Planned
 from cfgen.store import Store
 
@@ -141,7 +141,8 @@ def looks(
 
 def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
     """Scenes in which no hazard can stand, as was found when a pair was tried: no road, a guessed camera, damage."""
-    return {r.scene_id: r.reason for r in rejections if r.reason.startswith((NO_ROAD, GUESSED, DAMAGED))}
+    unusable = NO_ROAD, NO_CLEAR, GUESSED, DAMAGED
+    return {r.scene_id: r.reason for r in rejections if r.reason.startswith(unusable)}
 
 
 def scenes_given_up(

@@ -19,6 +19,8 @@ VEHICLES = frozenset(("car", "truck", "bus"))
 _ALONG, _ASIDE_M = 0.06, 0.4
 #: What is less than so far beyond it, m, has just driven off it.
 _JUST_OFF_M = 4.0
+#: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so long before, s.
+_BEFORE_S = 2.0
 
 
 def driven_through(
@@ -36,9 +38,21 @@ def driven_through(
     """
     path = EgoPath.from_scene(scene, FAR_M)
     return any(
-        thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement.at(t), standing)
+        thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement.at(t), standing, _JUST_OFF_M)
         for t, view in views.items()
         for thing in view.things or ()
+    )
+
+
+def just_driven_through(scene: Scene, now: SceneView, placement: Placement, standing: Size) -> bool:
+    """Whether a vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
+    alone: for scenes without past frames."""
+    if placement.vx or placement.vy or not scene.speed:
+        return False
+    path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, _JUST_OFF_M)
+    return any(
+        thing.kind in VEHICLES and _on_it(path, scene.front, thing.box, placement, standing, off)
+        for thing in now.things or ()
     )
 
 
@@ -48,9 +62,10 @@ def _on_it(
     box: tuple[float, float, float, float],
     placement: Placement,
     standing: Size,
+    just_off_m: float,
 ) -> bool:
-    """Whether a vehicle, by its box, px, takes up ground that the hazard does, or did until just before. At the box's
-    foot is its near end."""
+    """Whether a vehicle, by its box, px, takes up ground that the hazard does, or did until just before: is at most
+    ``just_off_m`` beyond. At the box's foot is its near end."""
     foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
     if not valid.all():
         return False
@@ -59,7 +74,7 @@ def _on_it(
     c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
     along = (c * standing.length + sn * standing.width) / 2
     across = (sn * standing.length + c * standing.width) / 2
-    off = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), _JUST_OFF_M)
+    off = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), just_off_m)
     turned = math.atan2(placement.vy, placement.vx) - heading
     beyond = (
         off if abs(math.sin(turned)) < abs(math.cos(turned)) or not (placement.vx or placement.vy) else 0.0

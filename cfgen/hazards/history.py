@@ -18,7 +18,8 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.driven import driven_through
+from cfgen.hazards.driven import driven_through, just_driven_through
+from cfgen.hazards.stood import stood_there
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.view import SceneView, Thing
@@ -112,7 +113,7 @@ class HazardHistory:
             if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
                 continue  # it would vanish and come again
             ways = [how for t, how in shown.items() if self._expected(moving, t)]
-            if self._covered(moving, shown):
+            if self._covered(moving, shown) or self._stood(moving, shown):
                 continue
             if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
                 return moving.model_copy(update={"visible_since": since})
@@ -151,8 +152,11 @@ class HazardHistory:
 
     def _driven_through(self, placement: Placement) -> bool:
         """Whether a vehicle that somebody saw stood where it was."""
+        standing = self.standing or placement.size
+        if not any(t in self.cameras for t in self.views.times):
+            return just_driven_through(self.scene, self.views.now, placement, standing)
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
-        return driven_through(self.scene, self.cameras, seen, placement, self.standing or placement.size)
+        return driven_through(self.scene, self.cameras, seen, placement, standing)
 
     def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
         """Whether in two frames in a row, or in the first, no road is seen where it should be, though the colours are
@@ -165,11 +169,30 @@ class HazardHistory:
                 return True
         return False
 
+    def _stood(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
+        """Whether a frame that shows it has something else there that is too small for who looks for things."""
+        front = self.scene.front
+        now = self.views.images[front.name, 0.0]
+        return any(
+            stood_there(
+                self.views.images[front.name, t],
+                self.cameras[t],
+                self._footprint(placement.at(t)),
+                now,
+                front,
+            )
+            for t, how in shown.items()
+            if how in ("seen", "likely") and (front.name, t) in self.views.images
+        )
+
+    def _footprint(self, then: Placement) -> Array:
+        """(4, 3) m, what it takes up of the ground."""
+        return box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
+
     def _share(self, placement: Placement, t: float) -> float:
         """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
         then, view = self._on_road(placement, t), self._then(t)
-        footprint = box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
-        return 1.0 if view is None else view.share(project(self.cameras[t], footprint)[0])
+        return 1.0 if view is None else view.share(project(self.cameras[t], self._footprint(then))[0])
 
     def _then(self, t: float) -> SceneView | None:
         """What a past frame shows, its likely road as road: that the ground is road is sure since t0, and what stands
@@ -206,7 +229,7 @@ class HazardHistory:
         area = areas(clipped)[0] if valid.all() else 0.0
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
-        footprint = box_corners(on.x, on.y, on.yaw, self.standing or on.size)[0, :4]
+        footprint = self._footprint(on)
         view, needed = self._then(t), self.needed - SLACK
         px, _ = project(camera, footprint)
         if view is not None and (before := view.before(clipped[0], float(px[:, 1].mean()))):

@@ -333,10 +333,12 @@ class _Search:
         return False
 
     def _off_edge(self, pose: Pose) -> bool:
-        """Whether what parks has road beyond its outer side too, or what is there is out of view."""
+        """Whether what parks has a lane or road beyond its outer side too, or what is there is out of view."""
         if not parks(self.hazard):
             return False
         kerb = Lanes.of(self.scene).kerb
+        if self.seen is not None and kerb in (self.seen.dashed or ()):
+            return True  # beyond a dashed line is a lane that is driven on
         along, across = half_extents(self.hazard, pose.yaw)
         near, far = (pose.lateral + kerb * (across + beyond) for beyond in PARKED_M)
         s = pose.s + along * np.array([-1, 1, 1, -1])

@@ -11,12 +11,15 @@ from cfgen.perception.camera_doubt import SEEN_BY, TOLD
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
-#: Begins every refusal for it.
-NO_ROAD = "no road found in the frame"
+#: Begins every refusal for it, and for traffic that covers it.
+NO_ROAD, NO_CLEAR = "no road found in the frame", "no clear ground: vehicles ahead"
 #: What lies before the car, as shares of the frame's height and width.
 AHEAD_ROWS, AHEAD_COLUMNS = (0.55, 0.95), (0.3, 0.7)
 #: Share of that which one stretch of road covers at least.
 LEAST_AHEAD = 0.02
+#: Share of what lies before the car that vehicles cover where they, and not the place, leave no road in view.
+COVERED = 0.4
+_VEHICLES = frozenset(("car", "truck", "bus", "train", "motorcycle"))
 #: The far end of a road is a row in which it covers this share of the frame's width.
 END_WIDTH = 0.008
 #: Most of the road that may lie above the horizon, and by how much above it counts, as a share of the height.
@@ -34,6 +37,8 @@ def why_no_road(view: SceneView, camera: Camera, extra: Mapping[str, Any] | None
     above = _share_above(view, camera)
     if share >= LEAST_AHEAD and above <= MOST_ABOVE:
         return ""
+    if above <= MOST_ABOVE and (covered := _covered(view)) >= COVERED:
+        return f"{NO_CLEAR} cover {covered:.0%} of what lies before the car; leave the scene out"
     found = f"{share:.1%} of what lies before the car is road (expected at least {LEAST_AHEAD:.0%})"
     if above > MOST_ABOVE:
         found = f"{above:.0%} of the road lies above the horizon: upside down, or pitched?"
@@ -50,6 +55,25 @@ def _imported_by_another(extra: Mapping[str, Any], name: str) -> str:
     return f"; the scene was imported with {other}: try --perception {other}"
 
 
+def _covered(view: SceneView) -> float:
+    """Share of what lies before the car that vehicles cover."""
+    there = np.zeros(view.road.shape, bool)
+    for thing in view.things or ():
+        if thing.kind in _VEHICLES:
+            x0, y0, x1, y1 = np.rint(np.array(thing.box) * np.tile(view.scale, 2)).astype(int)
+            there[max(y0, 0) : y1, max(x0, 0) : x1] = True
+    return float(ahead(there).mean())
+
+
+def ahead(plane: np.ndarray) -> np.ndarray:
+    """The part of a plane (h, w) that shows what lies before the car."""
+    (top, bottom), (left, right) = (
+        [round(share * n) for share in shares]
+        for shares, n in zip((AHEAD_ROWS, AHEAD_COLUMNS), plane.shape, strict=True)
+    )
+    return plane[top:bottom, left:right]
+
+
 def road_end(view: SceneView) -> float | None:
     """The row, px, at which the likely road before the car ends; None where there is none."""
     stretch, share = _stretch(view.road if view.likely is None else view.likely)
@@ -59,16 +83,17 @@ def road_end(view: SceneView) -> float | None:
     return float(wide[0] / view.scale[1])
 
 
+def largest_stretch(road: np.ndarray) -> np.ndarray:
+    """(h, w) bool of the largest stretch of road before the car."""
+    return _stretch(road)[0]
+
+
 def _stretch(road: np.ndarray) -> tuple[np.ndarray, float]:
     """(h, w) bool of the largest stretch of road before the car, and what share of what lies there it covers."""
-    (top, bottom), (left, right) = (
-        [round(share * n) for share in shares]
-        for shares, n in zip((AHEAD_ROWS, AHEAD_COLUMNS), road.shape, strict=True)
-    )
     _, labels = cv2.connectedComponents(road.astype(np.uint8), connectivity=4)
-    ahead = labels[top:bottom, left:right]
-    counts = np.bincount(ahead[ahead > 0].ravel(), minlength=1)
-    return labels == max(int(counts.argmax()), 1), float(counts.max(initial=0)) / ahead.size
+    before = ahead(labels)
+    counts = np.bincount(before[before > 0].ravel(), minlength=1)
+    return labels == max(int(counts.argmax()), 1), float(counts.max(initial=0)) / before.size
 
 
 def _share_above(view: SceneView, camera: Camera) -> float:

@@ -28,6 +28,8 @@ _SMALLEST_PX, _EDGE_PX = 12.0, 1.5
 _LEAST_BELOW = 1e-4
 #: Things up to so many times as far below the horizon stand near each other.
 NEARBY = 1.6
+#: Where none does, one as far as this tells.
+LESS_NEAR = 1.8
 #: Share of a box's width over which a nearer one hides its foot.
 _HIDDEN = 0.15
 
@@ -107,15 +109,19 @@ def scale_at(camera: Camera, foot_px: tuple[float, float], seen: Sequence[Sight]
     """How large the camera draws what stands at a pixel, against the real things that stand near it: the median of
     their ratios, and how many they are; None where none does.
 
-    Near is within NEARBY times as far below the horizon: there a wrong horizon, height or slope shows as much.
+    Near is within NEARBY times as far below the horizon, or LESS_NEAR where none is: there a wrong horizon, height or
+    slope shows as much.
     """
     rays, valid = unproject(camera, [foot_px])
     ahead = rays[0] @ rotation(camera)
     below = -float(ahead[2]) / math.hypot(float(ahead[0]), float(ahead[1]))
     if not valid.all() or below <= 0:
         return None
-    ratios = [one.ratio for one in seen if 1 / NEARBY < one.below / below < NEARBY]
-    return (float(np.median(ratios)), len(ratios)) if ratios else None
+    for times in (NEARBY, LESS_NEAR):
+        ratios = [one.ratio for one in seen if 1 / times < one.below / below < times]
+        if ratios:
+            return float(np.median(ratios)), len(ratios)
+    return None
 
 
 def _person(wide: float, tall: float) -> tuple[float, float] | None:

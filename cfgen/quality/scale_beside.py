@@ -11,9 +11,10 @@ MOST_APART = 1.25
 def scale_beside(edit: GateInput) -> GateResult | None:
     """What was added has the scale of the real cars and people near its foot line.
 
-    The value is inserted ÷ real: the median over those within 1.6 times its distance below the horizon, where a
-    detector saw them whole and their width and height agree. It is None, and the gate passes with "not judged", where
-    there are none or nobody looked for them. None where nothing was added, or where only colours tell the road.
+    The value is inserted ÷ real: the median over those within 1.6 times its distance below the horizon (1.8 times,
+    where there is none), where a detector saw them whole and their width and height agree. It is None, and the gate
+    passes with "not judged", where there are none or nobody looked for them. None where nothing was added, or where
+    only colours tell the road.
     """
     if edit.look is None or edit.hazard.kind == "null":
         return None

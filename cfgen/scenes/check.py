@@ -21,6 +21,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.perception.camera_doubt import GUESS, GUESSED, why_unsure
 from cfgen.perception.no_road import why_no_road
 from cfgen.perception.protocol import Perceiver
+from cfgen.perception.round_picture import why_not_a_pinhole
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
@@ -104,9 +105,10 @@ def in_lines(found: Mapping[Path, list[Fault]]) -> Iterator[str]:
         same = len({fault[1:] for faults in group.values() for fault in faults}) == 1
         who = f"all {len(found)} scenes" if len(group) == len(found) else f"{len(group)} scenes"
         where = str(path) if len(group) == 1 else who if same else f"{who}, such as {path}"
-        where += (
-            f" ({path.name} to {next(reversed(group)).name})" if 1 < len(group) < len(found) and same else ""
-        )
+        if 1 < len(group) < len(found):
+            _, *others = (one.name for one in group)
+            also = f" (also {', '.join(others)})" if first.level == "error" else ""
+            where += f" ({path.name} to {others[-1]})" if same else also
         alike_too = f" (and {len(more)} more alike)" if more else ""
         yield f"{first.level}: {where}: {first.where}{alike_too}: {first.what}"
 
@@ -157,10 +159,12 @@ def check_scene(
 def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     """What a build refuses the scene for: a front frame at t0 that shows no road, else a camera that is a guess."""
     scene, image = folder.scene, folder.image()
-    view = views.scene(scene, {(scene.front.name, 0.0): image}).now
-    if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image):
+    seen = views.scene(scene, {(scene.front.name, 0.0): image})
+    view, lines = seen.now, seen.now if seen.lanes_known else None
+    if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines):
         yield Fault("error", folder.front_frame().image, why)
-    elif why := why_unsure(scene.extra):  # of what is no road, the camera does not matter
+    # of what is no road, the camera does not matter
+    elif why := why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra):
         yield Fault("error", f"camera '{scene.front.name}'", why)
 
 

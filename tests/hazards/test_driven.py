@@ -5,7 +5,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.driven import driven_through
+from cfgen.hazards.driven import driven_through, just_driven_through
 from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Placement, Size
@@ -13,6 +13,13 @@ from tests.hazards import drawn
 
 TIMES = tuple(np.arange(-2.0, 0, 0.25).tolist())
 ROCKS = Size(length=1.7, width=2.5, height=0.4)
+
+
+def spot(vx: float = 0.0, vy: float = 0.0) -> Placement:
+    return Placement(
+        zone="ego_lane", x=30.0, y=0.0, yaw=0.0, vx=vx, vy=vy, size=ROCKS, distance_m=30.0, lateral_m=0.0,
+        required_decel=3.0, foot_px=(0.0, 0.0), box_px=(0.0, 0.0, 1.0, 1.0),
+    )  # fmt: skip
 
 
 def seen(way, kind="car", until=0.0, vx=0.0, vy=0.0) -> bool:
@@ -27,11 +34,7 @@ def seen(way, kind="car", until=0.0, vx=0.0, vy=0.0) -> bool:
         things = (Thing(kind, tuple(box.tolist()), 0.9),) if t <= until else ()
         none = np.zeros((4, 4), bool)
         views[t] = SceneView(none, none, (camera.width, camera.height), things, {})
-    spot = Placement(
-        zone="ego_lane", x=30.0, y=0.0, yaw=0.0, vx=vx, vy=vy, size=ROCKS, distance_m=30.0, lateral_m=0.0,
-        required_decel=3.0, foot_px=(0.0, 0.0), box_px=(0.0, 0.0, 1.0, 1.0),
-    )  # fmt: skip
-    return driven_through(scene, cameras, views, spot, ROCKS)
+    return driven_through(scene, cameras, views, spot(vx, vy), ROCKS)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +71,22 @@ def test_what_crosses_may_come_behind_a_car_but_not_through_it():
 def test_a_bicycle_goes_round():
     assert not seen(lambda t: (30.0, 0.0), kind="bicycle")
     assert not seen(lambda t: (30.0, 0.0), until=-3.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "speed", "vx", "through"),
+    [
+        (42.0, 0.2, 10.0, 0.0, True),  # 12 m farther on: 1.2 s ago
+        (56.0, 0.2, 10.0, 0.0, False),  # before the 2 s
+        (42.0, 3.5, 10.0, 0.0, False),  # on the next lane
+        (42.0, 0.2, 0.0, 0.0, False),  # all stand
+        (42.0, 0.2, 10.0, 1.0, False),  # what moves may have come behind it
+    ],
+)
+def test_without_frames_a_car_right_beyond_came_through_it(x, y, speed, vx, through):
+    scene = drawn.scene(speed)
+    size = Size(length=CAR_M[0], width=CAR_M[1], height=CAR_M[2])
+    [box], _ = boxes_px(scene.front, box_corners(x + size.length / 2, y, 0.0, size))
+    none = np.zeros((4, 4), bool)
+    view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
+    assert just_driven_through(scene, view, spot(vx=vx), ROCKS) == through

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
@@ -10,7 +11,7 @@ import shapely
 from shapely import affinity
 
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import OFF_EDGE, UNSUITED, examine, missing_road
+from cfgen.hazards.placement import OFF_EDGE, UNSUITED, _Search, examine, missing_road
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.zones import Lanes, Pose, poses_to_try
 from cfgen.perception.colour_ground import ColourGround
@@ -341,6 +342,17 @@ def test_what_parks_stands_near_the_edge_of_the_road_on_the_kerbs_side(edge, sta
     assert (OFF_EDGE not in look(pose(16.0, -2.0, zone="adjacent"), car, both)[1]) == stands
     moving = hazard(car.size, zones=("adjacent",), motion=HazardMotion(kind="along", speed=(2.0, 2.0)))
     assert OFF_EDGE not in look(pose(16.0, -2.0, zone="adjacent"), moving, clear(lateral > -edge))[1]
+
+
+@pytest.mark.parametrize(("dashed", "runs"), [((-1,), True), ((1,), False), ((), False), (None, False)])
+def test_nobody_parks_over_a_dashed_line(dashed, runs):
+    """Traffic keeps right here: beyond dashes on that side is a lane."""
+    car = hazard(Size(length=4.5, width=2.0, height=1.5), zones=("adjacent",))
+    scene, ground = drawn.scene(13.0), clear(drawn.on_ground()[1] > -3.2)
+    views = Views.of(ColourGround()).scene(scene, {})
+    seen = SimpleNamespace(dashed=dashed)
+    search = _Search(scene, car, EgoPath.from_scene(scene, 110.0), ground, float(HEIGHT), views, seen=seen)
+    assert search._off_edge(pose(16.0, -2.0, zone="adjacent")) == runs
 
 
 @pytest.mark.parametrize("kerb", [1, -1])

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from types import SimpleNamespace
 
 import cv2
@@ -14,7 +15,7 @@ from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.no_road import NO_ROAD, why_no_road
 from cfgen.perception.upright import why_not_a_road_picture
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
 from cfgen.store import Store
 from tests.benches import run
@@ -37,6 +38,17 @@ def test_road_before_the_car_is_enough_and_its_lack_is_told():
     specks = (rows % 8 == 0) & (cols % 8 == 0)
     assert "of what lies before the car is road" in seen(specks)
     assert "lies above the horizon: upside down" in seen((rows < 25) & (cols > 20) & (cols < 44))
+
+
+def test_traffic_that_covers_the_road_is_told_as_that():
+    none = np.zeros((40, 64), bool)
+    cars = (Thing("car", (150.0, 190.0, 480.0, 390.0), 0.9), Thing("car", (480.0, 190.0, 630.0, 330.0), 0.9))
+    view = SceneView(none, none, (640, 400), cars, {"name": "drawn"})
+    assert why_no_road(view, drawn.CAMERA).startswith(
+        "no clear ground: vehicles ahead cover 100% of what lies"
+    )
+    people = tuple(replace(car, kind="person") for car in cars)
+    assert why_no_road(replace(view, things=people), drawn.CAMERA).startswith(NO_ROAD)
 
 
 def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
@@ -119,9 +131,9 @@ def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monke
     cv2.imwrite(str(frame), cv2.imread(str(frame))[::-1, ::-1])
     looked = []
 
-    def look(image):
+    def look(image, view):
         looked.append(image.copy())
-        return why_not_a_road_picture(image)
+        return why_not_a_road_picture(image, view)
 
     monkeypatch.setattr("cfgen.cases.context.why_not_a_road_picture", look)
     monkeypatch.setattr("cfgen.cases.context.why_no_road", lambda *_: "")  # as who sees a road in anything

@@ -1,5 +1,6 @@
 """Frames of demo scenes, turned, black, or of a room: told in words; as they are, nothing is said."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -9,6 +10,7 @@ import pytest
 from cfgen.core.files import read_image
 from cfgen.perception import upright
 from cfgen.perception.upright import why_not_a_road_picture
+from cfgen.perception.view import SceneView, Thing
 
 SCENES = Path(__file__).parents[2] / "scenarios" / "scenes"
 FRAMES = ["rural_day_01", "arterial_day_02", "arterial_dusk_03"]
@@ -59,3 +61,20 @@ def test_a_wet_night_is_a_road(frame, darker):
         left, right = round((x - 4) * unit), round((x + 8) * unit)
         night[middle - 8 :, left:right] = 160
     assert why_not_a_road_picture(night) == ""
+
+
+def test_water_and_sand_that_somebody_takes_for_road(monkeypatch):
+    """No lane line and no vehicle, and our own network doubts it: what looks like no road picture is none."""
+    shore = np.full((360, 640, 3), (190, 195, 200), np.uint8)
+    shore[150:] = (150, 130, 100)
+    shore[150:] += np.random.default_rng(0).integers(0, 60, (210, 640, 1), np.uint8)
+    ground, none = np.mgrid[:90, :160][0] > 45, np.zeros((90, 160), bool)
+    view = SceneView(ground, none, (640, 360), (), {})
+    monkeypatch.setattr(upright, "_road", lambda picture: (np.full((90, 160), 0.55), none))
+    assert "bare ground or water" in why_not_a_road_picture(shore, view)
+    assert why_not_a_road_picture(shore) == "", "nobody who tells lane lines looked"
+    car = Thing("car", (300.0, 160.0, 340.0, 190.0), 0.9)
+    for backed in (replace(view, things=(car,)), replace(view, lanes=none | (np.arange(160) % 40 == 0))):
+        assert why_not_a_road_picture(shore, backed) == ""
+    monkeypatch.setattr(upright, "_road", lambda picture: (np.full((90, 160), 0.8), none))
+    assert why_not_a_road_picture(shore, view) == ""

@@ -1,6 +1,7 @@
 """Boxes of known size through a known camera: what a camera that is believed to stand otherwise makes of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,6 +66,10 @@ def test_a_camera_believed_too_low_draws_too_large(height, scale):
     found, count = scale_at(believed, (640.0, 410.0), sights(believed, seen(*PLACES)))
     assert found == pytest.approx(scale, rel=0.08)
     assert count >= 2
+    [far] = sights(believed, seen((60.0, 0.0)))
+    foot = (639.5, 359.5 + 1000 * math.tan(1.7 * far.below - math.radians(1.0)))
+    assert scale_at(believed, foot, [far]) == (far.ratio, 1), "the next best, where none is near"
+    assert scale_at(believed, foot, [far, replace(far, below=1.2 * far.below, ratio=2.0)]) == (2.0, 1)
     assert scale_at(believed, (640.0, 700.0), sights(believed, seen((60.0, 0.0)))) is None, "none is near"
     assert scale_at(believed, (640.0, 100.0), sights(believed, seen((60.0, 0.0)))) is None, "in the sky"
 

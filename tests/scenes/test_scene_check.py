@@ -175,7 +175,7 @@ def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
     lines = list(in_lines({a: [common, guesses[0]], b: [common, guesses[1]], c: [common, *wide, rare]}))
     assert lines == [
         f"error: {c}: frame.png (and 2 more alike): {c}/frame.png: expected 9x8 pixels, found 8x8",
-        f"error: 2 scenes, such as {a}: camera 'front': {guesses[0].what}",
+        f"error: 2 scenes, such as {a} (also b): camera 'front': {guesses[0].what}",
         f"warning: {c}: history: gap",
         "warning: all 3 scenes: future: none",
     ]

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import LANE_M, SURE, FrameCamera, frame_camera, typical
 from cfgen.perception.no_road import road_end
 from cfgen.perception.protocol import Frame, Perceiver
+from cfgen.perception.round_picture import is_round
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Camera
 from cfgen.scenes.format import CameraBlock
@@ -145,7 +147,8 @@ def camera_for(
         exif_fov_deg: horizontal field of view that the picture's EXIF data tell; what is given counts before it.
 
     Raises:
-        InputError: the images are too small, the file does not fit the format, or a value is impossible.
+        InputError: the images are too small or a round fisheye's, the file does not fit the format, or a value is
+            impossible.
     """
     if min(width, height) < _LEAST_PX:
         raise InputError(
@@ -154,6 +157,14 @@ def camera_for(
         )
     if wanted.camera is not None:
         return CameraFrom(_from_file(width, height, Path(wanted.camera)), {"calibration": "given"})
+    images = iter(images)
+    first = list(islice(images, 1))
+    if first and is_round(first[0]):
+        raise InputError(
+            "expected a picture of a pinhole camera, found the round one of a fisheye lens (black corners); give the "
+            "lens with --option camera=FILE, a calibration of model 'fisheye' or 'ftheta' (docs/scenes.md)"
+        )
+    images = chain(first, images)
     given = {key: value for key, value in vars(wanted).items() if value is not None and key != "camera"}
     by = dict.fromkeys(_NAMES, GUESS)
     values = {
