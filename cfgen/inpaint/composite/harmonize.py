@@ -24,7 +24,7 @@ from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 #: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
 #: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
-_BRIGHTS = 0.7
+_BRIGHTS = 1.4
 #: Most of it, less 1, that dark coats of fur get: it stands for gloss as well, and hair scatters.
 _COATS = 0.2
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
