@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
-from cfgen.inpaint.composite.sensor import clips, full
+from cfgen.inpaint.composite.sensor import cuts, full
 from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
@@ -111,7 +111,8 @@ def estimate(setting: Setting) -> Light:
     white = _white_level(frame)
     shaded = shade(local, lit_level, white)
     all_shade = shaded >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
-    typical = float(np.interp(full(setting.image), _CLIPPED, (_CONTRAST, _STEEP)))
+    burnt = full(setting.image)
+    typical = float(np.interp(burnt, _CLIPPED, (_CONTRAST, _STEEP)))
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
     found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
     sun_dir, sure, sunny = found.direction, found.confidence, found.shines
@@ -159,7 +160,7 @@ def estimate(setting: Setting) -> Light:
         day=1 + 2 * share if use_sun else _daylight(frame),
         vivid=_vividness(frame),
         peak=peak,
-        facing=1.0 if clips(setting.image) else _facing(sky, sun, max(peak / card, 1.0)),
+        facing=1.0 if cuts(burnt) else _facing(sky, sun, max(peak / card, 1.0)),
         report=report,
     )
 

@@ -48,18 +48,19 @@ class Sensor:
 def find_sensor(image: np.ndarray) -> Sensor:
     """The sensor of a frame (H, W, 3) uint8, by its middle part."""
     grey = cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    return Sensor(_blue(grey), clips(image), max(_SPILL_REACH * image.shape[1], 1.0))
+    return Sensor(_blue(grey), cuts(full(image)), max(_SPILL_REACH * image.shape[1], 1.0))
 
 
-def clips(image: np.ndarray) -> bool:
-    """Whether a frame (H, W, 3) uint8 cuts its highlights off."""
-    return full(image) > _CLIPPING
+def cuts(share: float) -> bool:
+    """Whether that share of full pixels tells that highlights are cut off."""
+    return share > _CLIPPING
 
 
 def full(image: np.ndarray) -> float:
     """Share of the pixels of a frame (H, W, 3) uint8 that are full in a channel."""
     part = _middle(image)
-    return float((part.max(-1) >= _FULL).mean()) if part.size else 0.0
+    most = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
+    return float((most >= _FULL).mean()) if part.size else 0.0
 
 
 def _middle(image: np.ndarray) -> np.ndarray:
