@@ -185,7 +185,7 @@ def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Lig
         elevation=math.atan2(eye[2], math.hypot(dx, dy)),
         sun_dir=_in_model(light.sun_dir, placement),
         sky=light.sky * np.float32(light.bounce),
-        sun=light.sun,
+        sun=light.sun * np.float32(light.facing),
         emission=_shine(sprite, light) / light.tint,
         around=None if light.around is None else Surroundings(light.around, placement.yaw),
     )

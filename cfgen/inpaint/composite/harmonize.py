@@ -21,10 +21,10 @@ from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
 
-#: Linear level from which highlights are compressed, as film and sensors do, instead of clipped.
+#: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
 #: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
-_BRIGHTS = 0.7
+_BRIGHTS = 1.4
 #: Most of it, less 1, that dark coats of fur get: it stands for gloss as well, and hair scatters.
 _COATS = 0.2
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
@@ -131,7 +131,8 @@ def _harmonize(
     mixed = ground * through + over[..., :3]
     if not scene.sensor.clips:
         # the shoulder is for what was added: a bright background keeps its level where it shows through
-        mixed = _shoulder(mixed) + through * (ground - _shoulder(ground))
+        peak = 1.0 if drawing.burns else light.peak
+        mixed = _shoulder(mixed, peak) + through * (ground - _shoulder(ground, peak))
     codes = to_code(mixed)
     x, y, w, h = cv2.boundingRect((cover > 0).astype(np.uint8))
     if w:
@@ -219,13 +220,14 @@ def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False
     return np.concatenate([shown * alpha, alpha], -1, dtype=np.float32)
 
 
-def _shoulder(linear: np.ndarray) -> np.ndarray:
-    """Bright things bend towards white instead of clipping channel by channel."""
+def _shoulder(linear: np.ndarray, peak: float) -> np.ndarray:
+    """Bright things bend towards ``peak`` and white instead of clipping channel by channel."""
     top = _most(linear)[..., None]
-    if float(top.max(initial=0.0)) <= _KNEE:
+    knee = np.float32(_KNEE * peak)
+    if float(top.max(initial=0.0)) <= knee:
         return linear
-    fade = np.clip((top - 1) / 4, 0, 0.75)
+    fade = np.clip((top / np.float32(peak) - 1) / 4, 0, 0.75)
     eased = linear + (top - linear) * fade
-    span = np.float32(1 - _KNEE)
-    bent = _KNEE + span * (1 - np.exp((_KNEE - np.maximum(eased, _KNEE)) / span))
-    return np.where(eased > _KNEE, bent, eased)
+    span = np.float32(peak) - knee
+    bent = knee + span * (1 - np.exp((knee - np.maximum(eased, knee)) / span))
+    return np.where(eased > knee, bent, eased)

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, inside, project
-from cfgen.inpaint.composite.sensor import clips
+from cfgen.inpaint.composite.sensor import cuts, full
 from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
@@ -22,8 +22,15 @@ from cfgen.records import Camera
 
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
 _ASPHALT, _ASPHALT_SPREAD = 0.12, 0.40
-#: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays.
+#: Typical camera contrast (exponent about the road), that of one whose pictures clip, and how far it strays; shares of
+#: full pixels between which it goes from the one to the other.
 _CONTRAST, _STEEP, _CONTRAST_SPREAD = 1.10, 1.60, 0.10
+_CLIPPED = (0.003, 0.009)
+#: Albedo of the whitest things; what is added may be so much brighter than the brightest that the frame shows below
+#: the horizon (percentile), and is held to no less than the lowest level.
+_WHITEST, _OVER, _BRIGHTEST, _LEAST_PEAK = 0.8, 1.15, 99.8, 0.4
+#: Least of a sun's light that reaches what stands up.
+_LEAST_FACING = 0.3
 _WHITE_SPREAD = 0.35
 #: Share of the pixels that whites are; level from which one may be burnt out, and the power with which levels thin out,
 #: so that more of them burnt out tells of brighter whites.
@@ -54,6 +61,8 @@ class Light:
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
         sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast or in shade.
         stray: how far to either side of it the sun may stand, rad; 0 where its direction is known.
+        facing: gain of ``sun`` on what stands up, less than 1 where whites that face a low sun would outshine all that
+            the frame shows.
         bounce: gain of ``sky`` for what stands up, from bright surroundings that ground in shade does not show.
         haze: (3,) linear image RGB that distance tends to.
         haze_per_m: extinction per metre.
@@ -61,6 +70,7 @@ class Light:
         day: how bright the scene is against an open sky without sun, the unit of lamps and flames.
         report: JSON values: what was found and with what confidence.
         vivid: how far from grey, codes, the most vivid things are that the frame shows.
+        peak: image level towards which highlights roll off where the camera does not cut them.
         around: what shiny things mirror (``Surroundings.light``); None: the even sky alone.
     """
 
@@ -72,12 +82,14 @@ class Light:
     sun: np.ndarray
     sun_dir: np.ndarray | None
     stray: float
+    facing: float
     bounce: float
     haze: np.ndarray
     haze_per_m: float
     floor: np.ndarray
     day: float
     vivid: float
+    peak: float
     report: Mapping[str, Any]
     around: np.ndarray | None = None
 
@@ -99,7 +111,8 @@ def estimate(setting: Setting) -> Light:
     white = _white_level(frame)
     shaded = shade(local, lit_level, white)
     all_shade = shaded >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
-    typical = _STEEP if clips(setting.image) else _CONTRAST
+    burnt = full(setting.image)
+    typical = float(np.interp(burnt, _CLIPPED, (_CONTRAST, _STEEP)))
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
     found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
     sun_dir, sure, sunny = found.direction, found.confidence, found.shines
@@ -111,6 +124,8 @@ def estimate(setting: Setting) -> Light:
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
     bounce = _bounce(frame, local, albedo)
+    card = float(local @ LUMA) * (_WHITEST / albedo) ** contrast
+    peak = _peak(frame, card)
     report = {
         "ground": _rounded(local),
         "albedo": round(albedo, 3),
@@ -144,6 +159,8 @@ def estimate(setting: Setting) -> Light:
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
         day=1 + 2 * share if use_sun else _daylight(frame),
         vivid=_vividness(frame),
+        peak=peak,
+        facing=1.0 if cuts(burnt) else _facing(sky, sun, max(peak / card, 1.0)),
         report=report,
     )
 
@@ -153,6 +170,25 @@ def _vividness(frame: LightProbe) -> float:
     codes = to_code(frame.linear[frame.height // 3 :]).astype(np.uint8)
     blue, red = (cv2.cvtColor(codes, cv2.COLOR_RGB2YCrCb)[..., c].astype(np.float32) - 128 for c in (2, 1))
     return float(np.percentile(np.hypot(blue, red), 99.5))
+
+
+def _peak(frame: LightProbe, card: float) -> float:
+    """The level of the brightest thing below the horizon, or of a white ``card`` on the hazard's ground."""
+    below = frame.rows > 0
+    shown = float(np.percentile(frame.lum[below], _BRIGHTEST)) if below.any() else 1.0
+    return float(np.clip(max(_OVER * shown, card), _LEAST_PEAK, 1))
+
+
+def _facing(sky: np.ndarray, sun: np.ndarray, most: float) -> float:
+    """Gain of the sun with which a white wall that faces it is ``most`` times as bright as white ground, or a bit more.
+
+    The lower the sun, the more of its light a wall gets; where no wall shows that, the place lies in shade.
+    """
+    towards = float(sun @ LUMA)
+    rise = (1 - float(sky @ LUMA)) / max(towards, 1e-6)
+    on_wall = towards * math.sqrt(max(1 - rise**2, 0.0))
+    left = _OVER * most - 0.5 * float(sky @ LUMA)
+    return float(np.clip(left / max(on_wall, 1e-6), _LEAST_FACING, 1))
 
 
 def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:

@@ -15,7 +15,7 @@ _SMOOTHER, _BEND = -0.04, np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.float3
 #: Detail counts up to this much, codes: a few strong edges do not decide.
 _MOST_BEND = 40.0
 #: Share of the pixels that are full from which a sensor clips and does not bend its highlights; code of a full one.
-_CLIPPING, _FULL = 0.004, 250
+_CLIPPING, _FULL = 0.006, 250
 #: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
 _SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
 #: Blur of bilinear demosaicing, pixels.
@@ -48,13 +48,19 @@ class Sensor:
 def find_sensor(image: np.ndarray) -> Sensor:
     """The sensor of a frame (H, W, 3) uint8, by its middle part."""
     grey = cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    return Sensor(_blue(grey), clips(image), max(_SPILL_REACH * image.shape[1], 1.0))
+    return Sensor(_blue(grey), cuts(full(image)), max(_SPILL_REACH * image.shape[1], 1.0))
 
 
-def clips(image: np.ndarray) -> bool:
-    """Whether a frame (H, W, 3) uint8 cuts its highlights off."""
+def cuts(share: float) -> bool:
+    """Whether that share of full pixels tells that highlights are cut off."""
+    return share > _CLIPPING
+
+
+def full(image: np.ndarray) -> float:
+    """Share of the pixels of a frame (H, W, 3) uint8 that are full in a channel."""
     part = _middle(image)
-    return bool(part.size) and float((part.max(-1) >= _FULL).mean()) > _CLIPPING
+    most = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
+    return float((most >= _FULL).mean()) if part.size else 0.0
 
 
 def _middle(image: np.ndarray) -> np.ndarray:

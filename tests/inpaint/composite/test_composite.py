@@ -90,6 +90,8 @@ def make_light(**more):
         "sun": np.zeros(3, np.float32),
         "sun_dir": None,
         "stray": 0.0,
+        "facing": 1.0,
+        "peak": 1.0,
         "bounce": 1.0,
         "haze": grey,
         "haze_per_m": 0.0,
