@@ -151,6 +151,8 @@ class HazardHistory:
 
     def _driven_through(self, placement: Placement) -> bool:
         """Whether a vehicle that somebody saw stood where it was."""
+        if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
+            return False
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
         return driven_through(self.scene, self.cameras, seen, placement, self.standing or placement.size)
 
