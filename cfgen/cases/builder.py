@@ -115,11 +115,11 @@ class CaseBuilder:
             frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
             self.images = {key: self.folder.image(f) for key, f in frames.items()}
             self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
-            self.scene = self.context.as_seen(self.folder.scene, self.images)
+            self.refusal = self.context.no_road(self.folder.scene, self.images)
+            if not self.refusal:  # its camera takes a look at every frame
+                self.scene = self.context.as_seen(self.folder.scene, self.images)
         except InputError as error:
             self.refusal = f"{DAMAGED}: {error}"
-        else:
-            self.refusal = self.context.no_road(self.folder.scene, self.images)
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""

@@ -191,7 +191,7 @@ def decode_image(data: bytes, path: Path, mode: str = "RGB") -> np.ndarray:
     with reading(path, "an image", "restore the file"):
         try:
             with Image.open(io.BytesIO(data)) as file:
-                return np.asarray(file.convert(mode))
+                return np.asarray(file if file.mode == mode else file.convert(mode))
         except UnidentifiedImageError:
             raise ValueError(f"{len(data)} bytes of something else") from None
 

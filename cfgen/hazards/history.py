@@ -152,6 +152,8 @@ class HazardHistory:
 
     def _driven_through(self, placement: Placement) -> bool:
         """Whether a vehicle that somebody saw stood where it was."""
+        if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
+            return False
         standing = self.standing or placement.size
         if not any(t in self.cameras for t in self.views.times):
             return just_driven_through(self.scene, self.views.now, placement, standing)

@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.core.files import write_bytes
+from cfgen.core.files import file_bytes, write_bytes
 from cfgen.core.own_key import opened, sealed
+from cfgen.core.png import inflated
 from cfgen.core.stored_frame import FrameFile
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.registry import Rubric
@@ -69,7 +70,11 @@ def picture(pixels: np.ndarray) -> Picture:
 
 def _read(frame: FrameFile) -> Picture:
     """A stored frame as JPEG; OpenCV lets other threads run while it decodes, and knows no words for a broken file."""
-    found = cv2.imread(str(frame.path), cv2.IMREAD_COLOR) if frame.source is None else None
+    found = None
+    if frame.source is None:
+        with contextlib.suppress(OSError, InputError, cv2.error):
+            data = inflated(file_bytes(frame.path))
+            found = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     return picture(frame.read()) if found is None else _jpeg(found)
 
 

@@ -2,9 +2,11 @@
 
 import json
 import os
+import ssl
 import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +77,7 @@ class Gemini:
         # the SDK knows fewer states than the service reports
         warnings.filterwarnings("ignore", message=".* is not a valid JobState")
         options = genai.types.HttpOptions(
-            base_url=self._base_url or None, timeout=int(self._timeout_s * 1000)
+            base_url=self._base_url or None, timeout=int(self._timeout_s * 1000), **_certificates()
         )
         self._client = genai.Client(api_key=self._key, http_options=options)
 
@@ -202,6 +204,18 @@ class Gemini:
 
     def _without_key(self, text: str) -> str:
         return (text.replace(self._key, "[key]") if self._key else text)[:400]
+
+
+def _certificates() -> dict[str, Any]:
+    """One reading of the certificates for all transports of the SDK, as it reads them for the one that is used; it
+    would do so four times, and spend more on that than on a dozen questions."""
+    if find_spec("aiohttp") is None:  # another transport then, with certificates of its own
+        return {}
+    import certifi
+
+    file, folder = os.environ.get("SSL_CERT_FILE", certifi.where()), os.environ.get("SSL_CERT_DIR")
+    read = ssl.create_default_context(cafile=file, capath=folder)
+    return {"client_args": {"verify": read}, "async_client_args": {"verify": read, "ssl": read}}
 
 
 def _types() -> Any:

@@ -6,7 +6,7 @@ placement of a benchmark that is begun.
 
 import contextlib
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -30,6 +30,9 @@ from cfgen.records import Scene
 
 #: Views kept in memory: a case asks about each of its frames several times.
 LIMIT = 64
+
+#: A case asks about its scene as it is told, and with its camera as it is seen.
+_SCENES = 4
 
 Images = Mapping[tuple[str, float], np.ndarray]
 
@@ -69,6 +72,7 @@ class Views:
         self._perceiver: Perceiver | None = None
         self._kept: OrderedDict[str, SceneView] = OrderedDict()
         self._hashes: OrderedDict[int, tuple[np.ndarray, str]] = OrderedDict()
+        self._scenes: deque[SceneViews] = deque(maxlen=_SCENES)
 
     @classmethod
     def of(cls, perceiver: Perceiver, folder: Path | None = None) -> "Views":
@@ -102,7 +106,11 @@ class Views:
         return {**self.by, **file, "view": view.hash}
 
     def scene(self, scene: Scene, images: Images) -> "SceneViews":
-        return SceneViews(self, scene, images)
+        """What these very frames show; of the last scenes that were asked about, what is worked out already."""
+        found = next((one for one in self._scenes if one.scene is scene and one.images is images), None)
+        if found is None:
+            self._scenes.append(found := SceneViews(self, scene, images))
+        return found
 
     @property
     def perceiver(self) -> Perceiver:

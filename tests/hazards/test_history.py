@@ -88,6 +88,14 @@ def bumped(*when: float) -> HazardHistory:
     return HazardHistory(views, views.now, 0.88, 0.8)
 
 
+def test_frames_behind_one_that_refuses_are_not_looked_at_where_nobody_looks_for_vehicles():
+    seen = past({-0.25: (20, 0)})
+    views = Views.of(ColourGround()).scene(seen.scene, seen.views.images)
+    alone = HazardHistory(views, views.now, 0.88, 0.8)
+    assert alone.of(hazard(20, 0), crosses=False) is None
+    assert set(views._kept) == {0.0, -0.25}
+
+
 @cache
 def road(half: float, seed: int) -> np.ndarray:
     return drawn.road(half=half, seed=seed)
