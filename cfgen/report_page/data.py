@@ -214,15 +214,9 @@ class ReportData:
             ),
         )
 
-    def met(self, planner: str, arm: str, key: tuple[str, int]) -> Encounter:
-        """What of :meth:`drives` does about the hazard, or about its place where the arm shows none."""
-
-        def look() -> Encounter:
-            driven = self.drives(planner, arm)[key]
-            assert driven is not None
-            return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
-
-        return self.once(("met", planner, arm, key), look)
+    def met(self, arm: str, case_id: str, driven: Drive) -> Encounter:
+        """What a drive does about the hazard, or about its place where the arm shows none."""
+        return encounter(driven.poses, self.place(case_id, "hazard" if arm == "nuisance" else arm))
 
     def place(self, case_id: str, arm: str) -> Placement:
         """What an arm of a case is measured against: its own object, else where the hazard is or would be."""

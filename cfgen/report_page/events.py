@@ -50,9 +50,9 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
         return ""
     credited, answers = judged(data, planner, "hazard", event), data.answers(planner, "hazard")
     met = [
-        data.met(planner, "hazard", key).collides
+        data.met("hazard", key[0], driven).collides
         for key in answers
-        if answers.has(key) and credited.get(key[0], 0.0) > 0.5
+        if credited.get(key[0], 0.0) > 0.5 and (driven := answers[key])
     ]
     if not met:
         return ""
