@@ -104,10 +104,12 @@ class CaseFiles:
         counts = self.data.select == "mean" or repeat == self.data.shown(planner, arm, case.case_id)
         shown = {"place": box_outline(place), "placed": arm in case.arms and arm != "null", "counts": counts}
         driven = self.data.drives(planner, arm).get((case.case_id, repeat))
-        motion = self._motion(rollout, base, driven)
+        motion = self._motion(planner, rollout, base, driven)
         return {**shown, **motion, **_said(rollout), "verdicts": verdicts}
 
-    def _motion(self, rollout: Rollout, base: Rollout | None, driven: Drive | None) -> dict[str, Any]:
+    def _motion(
+        self, planner: str, rollout: Rollout, base: Rollout | None, driven: Drive | None
+    ) -> dict[str, Any]:
         """Waypoints in cm, speeds in km/h, what changed, and the drive's encounter with the hazard."""
         if rollout.plan is None or driven is None:
             return {}
@@ -117,7 +119,7 @@ class CaseFiles:
             "speeds": np.round(3.6 * speeds(plan), 2).tolist(),
         }
         if rollout.arm.startswith("hazard"):
-            met = self.data.met(rollout.arm, rollout.case_id, driven)
+            met = self.data.met(planner, rollout.arm, (rollout.case_id, rollout.repeat))
             found["encounter"] = {
                 "smallest gap": f"{met.min_gap_m:.1f} m",
                 "time to contact": "-" if met.ttc_s is None else f"{met.ttc_s:.1f} s",

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cfgen.core.spill import Spill, SpilledMap
+from cfgen.core.spill import Spill, SpilledMap, SpilledOnce
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import each_verdict
@@ -214,9 +214,16 @@ class ReportData:
             ),
         )
 
-    def met(self, arm: str, case_id: str, driven: Drive) -> Encounter:
-        """What a drive does about the hazard, or about its place where the arm shows none."""
-        return encounter(driven.poses, self.place(case_id, "hazard" if arm == "nuisance" else arm))
+    def met(self, planner: str, arm: str, key: Key) -> Encounter:
+        """What of :meth:`drives` does about the hazard, or about its place where the arm shows none."""
+
+        def look() -> Encounter:
+            driven = self.drives(planner, arm)[key]
+            assert driven is not None
+            return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
+
+        kept = self.once(("met", planner, arm), lambda: SpilledOnce[Key, Encounter](self.spill))
+        return kept.get(key, look)
 
     def place(self, case_id: str, arm: str) -> Placement:
         """What an arm of a case is measured against: its own object, else where the hazard is or would be."""

@@ -50,9 +50,9 @@ def credited_contact(data: ReportData, planner: str, event: Dimension | Literal[
         return ""
     credited, answers = judged(data, planner, "hazard", event), data.answers(planner, "hazard")
     met = [
-        data.met("hazard", key[0], driven).collides
+        data.met(planner, "hazard", key).collides
         for key in answers
-        if credited.get(key[0], 0.0) > 0.5 and (driven := answers[key])
+        if answers.has(key) and credited.get(key[0], 0.0) > 0.5
     ]
     if not met:
         return ""

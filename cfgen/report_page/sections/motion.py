@@ -76,7 +76,7 @@ def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]
 
 def _met(data: ReportData, planner: str, arm: str, key: Key, driven: Drive, shorter: float) -> Met:
     """``shorter``: the shorter plan of both arms as a share of this one."""
-    met, scene = data.met(arm, key[0], driven), data.scenes[data.scene_of[key[0]]]
+    met, scene = data.met(planner, arm, key), data.scenes[data.scene_of[key[0]]]
     horizon = met.horizon_s * shorter
     errors = None
     if scene.future and arm == "original":  # nobody who saw the hazard is held against a drive without it

@@ -52,8 +52,9 @@ def _row(data: ReportData, planner: str, told: dict[str, Any]) -> tuple[str, ...
     judge = data.main_judge
     verdicts = data.verdicts_of(judge, planner, "hazard")
     row = success_row(planner, judge, "hazard", verdicts, scores=data.scores(judge))
-    driven = [(key[0], one) for key, one in data.drives(planner, "hazard").items() if one]
-    contact = Rate.of(sum(data.met("hazard", *met).collides for met in driven), len(driven))
+    drives = data.drives(planner, "hazard")
+    driven = [key for key in drives if drives.has(key)]
+    contact = Rate.of(sum(data.met(planner, "hazard", key).collides for key in driven), len(driven))
     plans = [_number(r, "plan_calls", 1.0) for r in asked]
     verifier = str(told.get("verifier") or "")
     return (
