@@ -221,6 +221,7 @@ def check_target_beside(out: Path, bench: Path) -> None:
 def _made(section: Section) -> _Made:
     """Everything that becomes of a section, so that what breaks on it breaks here."""
     spill = Spill()
+    figures: dict[str, Sequence[str]]
     figures = {key: Spilled(spill, _json(value)) for key, value in section.figures.items()}
     files: dict[str, bytes | Sequence[bytes]]
     files = {
@@ -253,9 +254,9 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
         "lost_to_faults": data.lost_kinds.total(),
         "main_judge": data.main_judge,
     }
-    texts = {key: _json(value) for key, value in figures.items()}
+    spelt: dict[str, Iterable[str]] = {key: _json(value) for key, value in figures.items()}
     write_bytes(
-        out / _MARKER, _object(texts | {key: text for part in parts for key, text in part.figures.items()})
+        out / _MARKER, _object(spelt | {key: text for part in parts for key, text in part.figures.items()})
     )
     write_page(out, data, [(part.section, part.html) for part in parts])
 

@@ -255,20 +255,11 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
 
     made = definition(arguments.definition)
     kept = (
-        "func",
-        "definition",
-        "out",
-        "scenes",
-        "jobs",
-        "engine",
-        "engine_option",
-        "retry_faults",
-        "strict",
+        "func definition out scenes jobs engine engine_option retry_faults strict offline allow_hosts quiet"
     )
-    kept += ("offline", "allow_hosts", "quiet")
     given = parser.explicit() if isinstance(parser, Command) else {}
     for name, value in given.items():
-        if name not in kept:
+        if name not in kept.split():
             _check_frozen(made, name, value)
     built = cfgen.build_definition(
         arguments.definition,

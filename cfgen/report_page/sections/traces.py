@@ -77,7 +77,7 @@ def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     """Faithful GRPO's two measures: inconsistency rate and mean grounding."""
     rows, figures = [], []
     for planner in data.planners:
-        found = defaultdict[Asked, list[tuple[bool, bool | None, Claims]]](list)
+        found = defaultdict[Asked, list[tuple[bool, bool | None, Claims | None]]](list)
         for v in data.traces[planner]:
             if v.rubric in ("consistency", "grounding"):
                 found[v.checker, v.arm].append((v.status == "failed", v.consistent, v.claims))
