@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfgen import __version__
+from cfgen.cases.begun import or_nothing
 from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
 from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike, paint
 from cfgen.cases.gates import extra_gates
@@ -101,9 +102,9 @@ def build(options: BuildOptions) -> BuildReport:
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
     engine, part = create_engine(options.engine, options.engine_options), _part(options)
-    asked = _asked(options)
+    begun, asked = (options.out / MARKER).is_file(), _asked(options)
     painters, folders = asked.painters, asked.folders
-    if not (options.out / MARKER).is_file():
+    if not begun:
         asked.check()
     store = _open_store(options, asked.benchmark)
     settings = WorkerSettings(
@@ -116,9 +117,8 @@ def build(options: BuildOptions) -> BuildReport:
     )
     plan = Plan(store, sorted(folders), asked.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet)
-    note = ProgressNote()
-    stopped = ""
-    with engine.pool(_workers(engine, options, painters, settings)) as workers:
+    note, stopped = ProgressNote(), ""
+    with or_nothing(engine.pool(_workers(engine, options, painters, settings)), store, begun) as workers:
         while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)

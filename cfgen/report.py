@@ -4,9 +4,10 @@ import base64
 import html
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.object_store import bucket_of
+from cfgen.core.spill import Spill, Spilled
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.report_page.basis import with_basis, words_of
@@ -30,6 +32,8 @@ from cfgen.report_page.table import Table
 from cfgen.store import Store
 
 _MARKER = "report.json"
+#: so many items of a long list are written at once
+_AT_ONCE = 20
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 T = TypeVar("T")
 
@@ -66,7 +70,9 @@ class _Made:
     """A section with its files and its spellings."""
 
     section: Section
-    files: dict[str, bytes]
+    files: dict[str, bytes | Sequence[bytes]]
+    #: as JSON, in parts
+    figures: dict[str, Sequence[str]]
     markdown: str
     html: str
 
@@ -214,9 +220,14 @@ def check_target_beside(out: Path, bench: Path) -> None:
 
 def _made(section: Section) -> _Made:
     """Everything that becomes of a section, so that what breaks on it breaks here."""
-    json.dumps(section.figures, allow_nan=False)
-    files = {f"tables/{t.name}.csv": t.csv().encode() for t in section.tables}
-    files |= {f"tables/{t.name}.csv": t.csv().encode() for t in section.files}
+    spill = Spill()
+    figures: dict[str, Sequence[str]]
+    figures = {key: Spilled(spill, _json(value)) for key, value in section.figures.items()}
+    files: dict[str, bytes | Sequence[bytes]]
+    files = {
+        f"tables/{t.name}.csv": Spilled(spill, (part.encode() for part in t.csv_parts()))
+        for t in (*section.tables, *section.files)
+    }
     files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
     for plot in section.plots:
         drawing = plot.draw(WIDE)
@@ -225,7 +236,7 @@ def _made(section: Section) -> _Made:
     lines = [words for *_, words in section.headline] + list(section.lead)
     text = ["\n".join([f"## {section.title}", "", *(f"- {line}" for line in lines), ""])]
     markdown = "\n".join(text + [table.markdown() for table in section.tables])
-    return _Made(section, files, "" if section.empty else markdown, section_html(section))
+    return _Made(section, files, figures, "" if section.empty else markdown, section_html(section))
 
 
 def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
@@ -242,7 +253,35 @@ def _write(out: Path, data: ReportData, parts: list[_Made]) -> None:
         "rejected": len(data.rejections),
         "lost_to_faults": data.lost_kinds.total(),
         "main_judge": data.main_judge,
-        **{key: value for part in parts for key, value in part.section.figures.items()},
     }
-    write_bytes(out / _MARKER, (json.dumps(figures, indent=1, allow_nan=False) + "\n").encode())
+    spelt: dict[str, Iterable[str]] = {key: _json(value) for key, value in figures.items()}
+    write_bytes(
+        out / _MARKER, _object(spelt | {key: text for part in parts for key, text in part.figures.items()})
+    )
     write_page(out, data, [(part.section, part.html) for part in parts])
+
+
+def _object(values: Mapping[str, Iterable[str]]) -> Iterator[bytes]:
+    start = "{"
+    for key, parts in values.items():
+        yield f"{start}\n {json.dumps(key)}: ".encode()
+        yield from (part.encode() for part in parts)
+        start = ","
+    yield b"\n}\n"
+
+
+def _json(value: object) -> Iterator[str]:
+    """A value in an object, as ``json.dumps(..., indent=1)`` writes it; of a long list a few items at a time."""
+    if not isinstance(value, Spilled):
+        yield _dumped(value, 1)
+        return
+    items = iter(value)
+    start = "["
+    while some := list(islice(items, _AT_ONCE)):
+        yield start + ",".join(f"\n  {_dumped(item, 2)}" for item in some)
+        start = ","
+    yield "[]" if start == "[" else "\n ]"
+
+
+def _dumped(value: object, depth: int) -> str:
+    return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n" + depth * " ")

@@ -29,13 +29,12 @@ from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.perception.camera_doubt import why_unsure
-from cfgen.perception.cast_shadows import scene_shadows
-from cfgen.perception.foot_shade import foot_shade
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road
 from cfgen.perception.round_picture import why_not_a_pinhole
+from cfgen.perception.scene_sun import scene_sun
 from cfgen.perception.seen_camera import as_seen
-from cfgen.perception.sun import Sun, find_sun
+from cfgen.perception.sun import Sun
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.quality.gates import GateInput
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
@@ -176,11 +175,8 @@ class BuildContext:
         """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
         if scene.scene_id not in self._suns:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
-            frame, feet = probe_light(image, scene.front), foot_shade(image, scene.front, views.now)
-            others = self._drive_suns.others(scene)
-            self._suns[scene.scene_id] = find_sun(
-                frame, scene_shadows(views), scene.extra, scene.timestamp, others, feet
-            )
+            frame, others = probe_light(image, scene.front), self._drive_suns.others(scene)
+            self._suns[scene.scene_id] = scene_sun(views, frame, others)
             while len(self._suns) > SCENES_KEPT:
                 self._suns.popitem(last=False)
         return self._suns[scene.scene_id]

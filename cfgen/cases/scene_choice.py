@@ -1,5 +1,6 @@
 """Which scenes a build tries: all of a folder, or those drawn from what meets conditions."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +16,7 @@ from cfgen.core.kept import learn_changed, stamp_of, stamp_of_folder
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
 from cfgen.records.sampling import Sampling
-from cfgen.scenes.folder import SCENE_FILE, find_scenes, load_scene, scene_hash
+from cfgen.scenes.folder import SCENE_FILE, load_scene, scene_hash, scene_names
 from cfgen.scenes.sampling import draw
 
 #: Of more scenes only the ids are read before the first case; the rest of each is looked at when it is its turn.
@@ -89,15 +90,15 @@ def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Ch
     """
     chosen = Chosen()
     if not drawing.draws:
-        paths = find_scenes(source)
-        looking = _LOOK if whole or len(paths) <= AT_ONCE else _GLANCE
-        _take(chosen, source, paths, strict, looking)
+        names = scene_names(source)
+        looking = _LOOK if whole or len(names) <= AT_ONCE else _GLANCE
+        _take(chosen, source, names, strict, looking)
     else:
         frame, drawn = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
         strata = []
         for stratum, folders in zip(frame.strata, drawn, strict=True):
             before = set(chosen.folders)
-            _take(chosen, source, folders, strict, _LOOK)
+            _take(chosen, source, [str(path.relative_to(source)) for path in folders], strict, _LOOK)
             usable = tuple(sorted(set(chosen.folders) - before))
             strata.append(stratum.model_copy(update={"usable": usable}))
         chosen.sampling = frame.model_copy(update={"strata": tuple(strata)})
@@ -109,7 +110,7 @@ def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Ch
     return chosen
 
 
-def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool, looking: "_Looking") -> None:
+def _take(chosen: Chosen, source: Path, names: Sequence[str], strict: bool, looking: "_Looking") -> None:
     """Those of a folder that changed since they were taken the last time are looked at."""
     wrong: dict[str, str | Fault] = {}
 
@@ -121,7 +122,7 @@ def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool, loo
                 wrong[name] = found
             yield found if isinstance(found, tuple) else None
 
-    found = ((str(path.relative_to(source)), looking.stamp(path)) for path in paths)
+    found = ((name, looking.stamp(f"{source}/{name}")) for name in names)
     above = str(source.resolve())
     for name, told in learn_changed(source, looking.kind, found, look, whole=False).items():
         if told is None:
@@ -137,9 +138,9 @@ def _take(chosen: Chosen, source: Path, paths: Sequence[Path], strict: bool, loo
         chosen.folders[scene_id] = above if name == "." else f"{above}/{name}"
 
 
-def _stamp_of_record(folder: Path) -> str:
+def _stamp_of_record(folder: str) -> str:
     try:
-        return stamp_of((folder / SCENE_FILE).stat())
+        return stamp_of(os.stat(f"{folder}/{SCENE_FILE}"))  # noqa: PTH116 - paths as objects take four times as long
     except OSError:  # what is wrong with it is told when it is read
         return "?"
 
@@ -169,7 +170,7 @@ class _Looking:
 
     kind: str
     look: Callable[[Path], tuple[str, str] | str]
-    stamp: Callable[[Path], str]
+    stamp: Callable[[str], str]
 
 
 _LOOK = _Looking("scenes 1", _look, stamp_of_folder)

@@ -25,8 +25,8 @@ R = TypeVar("R", bound=Stored)
 _HASH_KEY = "sha256"
 
 
-def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
-    """Write to a temporary name (in ``work``, on the same file system) and rename.
+def write_bytes(path: Path, data: bytes | Iterable[bytes], work: Path | None = None) -> None:
+    """Write, at once or part by part, to a temporary name (in ``work``, on the same file system) and rename.
 
     What belongs to an object store is sent there first.
 
@@ -34,17 +34,17 @@ def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
         StoreError: the disk is full or the place cannot be written; nothing half-written stays behind.
     """
     if bucket := bucket_of(path):
-        bucket.send(path, data)
+        bucket.send(path, data := data if isinstance(data, bytes) else b"".join(data))
     folder = work or path.parent
     temporary = folder / f".{uuid.uuid4().hex}.tmp"
     try:
         try:
-            temporary.write_bytes(data)
+            _put(temporary, data)
             temporary.replace(path)
         except FileNotFoundError:  # the folders are there nearly always
             folder.mkdir(parents=True, exist_ok=True)
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
+            _put(temporary, data)
             temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -53,6 +53,15 @@ def write_bytes(path: Path, data: bytes, work: Path | None = None) -> None:
             f"{path}: cannot write ({error.strerror or error}); free space or fix permissions and run the same "
             "command again: what is already there is kept"
         ) from error
+
+
+def _put(path: Path, data: bytes | Iterable[bytes]) -> None:
+    if isinstance(data, bytes):
+        path.write_bytes(data)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)  # parts may be there only once
+    with path.open("wb") as file:
+        file.writelines(data)
 
 
 def must_be_new(out: Path) -> None:

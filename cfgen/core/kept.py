@@ -51,10 +51,10 @@ def stamped(files: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         yield name, stamp_of(at)
 
 
-def stamp_of_folder(folder: Path) -> str:
+def stamp_of_folder(folder: str) -> str:
     """What changes with any file in a folder, however deep."""
     told = hashlib.blake2b(digest_size=12)
-    below = [str(folder)]
+    below = [folder]
     while below:
         here = below.pop()
         try:
@@ -131,7 +131,13 @@ class _Database:
             try:
                 self._connection = self._open()
                 rows = self._connection.execute("SELECT name, stamp, told FROM learnt")
-                return {name: (stamp, json.loads(told)) for name, stamp, told in rows}
+                found: Memory = {}
+                while some := rows.fetchmany(_AT_ONCE):
+                    told = json.loads(
+                        f"[{','.join(row[2] for row in some)}]"
+                    )  # one by one takes twice as long
+                    found |= {name: (stamp, one) for (name, stamp, _), one in zip(some, told, strict=True)}
+                return found
             except (sqlite3.Error, ValueError, TypeError, OSError) as error:
                 self.close()
                 if getattr(error, "sqlite_errorcode", 0) in _BUSY or attempt == 2:

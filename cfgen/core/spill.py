@@ -8,8 +8,8 @@ import weakref
 import zlib
 from abc import abstractmethod
 from array import array
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, TypeVar, overload
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, Any, Generic, TypeVar, overload
 
 from cfgen.core.errors import StoreError
 from cfgen.core.paths import cache_dir
@@ -175,3 +175,21 @@ class SpilledMap(Mapping[K, T]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+class SpilledOnce(Generic[K, T]):
+    """What was worked out once, by its key; for several threads."""
+
+    def __init__(self, spill: Spill) -> None:
+        self._values, self._places = Spilled[T](spill), dict[K, int]()
+        self._lock = threading.Lock()
+
+    def get(self, key: K, make: Callable[[], T]) -> T:
+        with self._lock:
+            if (place := self._places.get(key)) is not None:
+                return self._values[place]
+        made = make()
+        with self._lock:
+            self._places[key] = len(self._values)
+            self._values.append(made)
+        return made

@@ -92,7 +92,10 @@ def build_definition(
     jobs: int = 0,
     engine: str = "",
     engine_options: Mapping[str, Any] | None = None,
+    retry_faults: bool = False,
     strict: bool = False,
+    offline: bool = False,
+    allow_hosts: Sequence[str] = (),
     quiet: bool = False,
 ) -> "Benchmark":
     """Build a frozen benchmark, such as ``cfgen66-demo-v1``, and hold every case against its definition.
@@ -112,7 +115,10 @@ def build_definition(
         jobs=jobs,
         engine=engine,
         engine_options=dict(engine_options or {}),
+        retry_faults=retry_faults,
         strict=strict,
+        offline=offline,
+        allow_hosts=tuple(allow_hosts),
         quiet=quiet,
     )
     definitions.build_definition(definitions.definition(str(name)), options)

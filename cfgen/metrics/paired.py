@@ -22,6 +22,8 @@ Blocks = Mapping[str, str]
 FEWEST_DRIVES = 10
 #: s of a drive that make one block then
 BLOCK_S = 20.0
+#: numbers drawn at once; 4,000 draws of 100,000 blocks would be gigabytes
+_AT_ONCE = 1_000_000
 #: where scenes say when in their recording they were, s
 _WHEN = ("t0_in_drive_s", "t0_log_s")
 
@@ -132,8 +134,7 @@ def worst_difference(
         return Difference(len(cases), value, max(-1.0, value - half), min(1.0, value + half))
     index = block_index(cases, blocks)
     sums = np.stack([np.bincount(index, weights=row) for row in (*table, np.ones(len(cases)))])
-    picks = np.random.default_rng(seed).integers(0, sums.shape[1], (resamples, sums.shape[1]))
-    drawn = sums[:, picks].sum(axis=2)
+    drawn = redrawn(sums, seed, resamples)
     means = drawn[:-1] / drawn[-1]
     low, high = np.percentile(means[0] - means[1:].max(axis=0), [2.5, 97.5])
     # of few cases a bootstrap is too sure: never narrower than against that arm alone
@@ -141,6 +142,17 @@ def worst_difference(
     assert alone.low is not None
     assert alone.high is not None
     return Difference(len(cases), value, float(min(low, alone.low)), float(max(high, alone.high)))
+
+
+def redrawn(rows: np.ndarray, seed: int, resamples: int) -> np.ndarray:
+    """(A, resamples): sums of ``rows`` (A, N) over N columns drawn with replacement, a few draws at a time."""
+    rng, n = np.random.default_rng(seed), rows.shape[1]
+    found = np.empty((len(rows), resamples))
+    step = max(1, _AT_ONCE // n)
+    for start in range(0, resamples, step):
+        picks = rng.integers(0, n, (min(step, resamples - start), n))
+        found[:, start : start + step] = rows[:, picks].sum(axis=2)
+    return found
 
 
 def block_index(cases: Sequence[str], blocks: Blocks | None) -> np.ndarray:

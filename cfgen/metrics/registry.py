@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cfgen.core.registry import Registry
-from cfgen.metrics.paired import Events
+from cfgen.metrics.paired import Events, redrawn
 from cfgen.records import Case, Placement
 
 METRICS = Registry(
@@ -66,8 +66,7 @@ def mean(values: Events, seed: int = 0, resamples: int = 4000) -> Mean:
         return Mean(0, None, None, None)
     if (table == table[0]).all():
         return Mean(len(table), float(table[0]), None, None)
-    picks = np.random.default_rng(seed).integers(0, len(table), (resamples, len(table)))
-    low, high = np.percentile(table[picks].mean(axis=1), [2.5, 97.5])
+    low, high = np.percentile(redrawn(table[None], seed, resamples)[0] / len(table), [2.5, 97.5])
     return Mean(len(table), float(table.mean()), float(low), float(high))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import kendalltau, rankdata
 
-from cfgen.metrics.paired import Blocks, Events, block_index
+from cfgen.metrics.paired import Blocks, Events, block_index, redrawn
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,7 @@ def ranks(
         return {}
     index = block_index(cases, blocks)
     sums = np.stack([np.bincount(index, weights=row) for row in (*table, np.ones(len(cases)))])
-    picks = np.random.default_rng(seed).integers(0, sums.shape[1], (resamples, sums.shape[1]))
-    drawn = sums[:, picks].sum(axis=2)
+    drawn = redrawn(sums, seed, resamples)
     means = np.round(drawn[:-1] / drawn[-1], 12)
     low, high = np.percentile(rankdata(-means, axis=0), [2.5, 97.5], axis=1)
     whole = table.mean(axis=1)

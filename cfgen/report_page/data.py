@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cfgen.core.spill import Spill, SpilledMap
+from cfgen.core.spill import Spill, SpilledMap, SpilledOnce
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import each_verdict
@@ -214,7 +214,7 @@ class ReportData:
             ),
         )
 
-    def met(self, planner: str, arm: str, key: tuple[str, int]) -> Encounter:
+    def met(self, planner: str, arm: str, key: Key) -> Encounter:
         """What of :meth:`drives` does about the hazard, or about its place where the arm shows none."""
 
         def look() -> Encounter:
@@ -222,7 +222,8 @@ class ReportData:
             assert driven is not None
             return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
 
-        return self.once(("met", planner, arm, key), look)
+        kept = self.once(("met", planner, arm), lambda: SpilledOnce[Key, Encounter](self.spill))
+        return kept.get(key, look)
 
     def place(self, case_id: str, arm: str) -> Placement:
         """What an arm of a case is measured against: its own object, else where the hazard is or would be."""

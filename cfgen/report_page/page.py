@@ -20,6 +20,8 @@ from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import NARROW, WIDE, Plot, Section
 
 _ASSETS = Path(__file__).parent / "assets"
+#: cases in hand at once
+_AHEAD = 50
 _VIEW_WIDTH, _THUMB_WIDTH = 960, 320
 
 
@@ -32,8 +34,10 @@ def write_cases(out: Path, data: ReportData, cases: Sequence[Case], strict: bool
             lambda: _write_case(data, files, case, out), f"page of case {case.case_id}", strict=strict
         )
 
+    found: list[dict[str, Any] | Fault] = []
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(write, cases))
+        for start in range(0, len(cases), _AHEAD):  # a pool takes all it is given into memory
+            found += pool.map(write, cases[start : start + _AHEAD])
     index = {
         "planners": data.planners,
         "judges": data.judges,

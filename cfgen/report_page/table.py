@@ -4,8 +4,11 @@ import csv
 import html
 import io
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+#: characters of a long file that are held at once
+_PART = 10_000
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -21,7 +24,7 @@ class Table:
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: Sequence[tuple[str, ...]]
     words: int = 1
     note: str = ""
 
@@ -39,12 +42,20 @@ class Table:
         return self.html()
 
     def csv(self) -> str:
+        return "".join(self.csv_parts())
+
+    def csv_parts(self) -> Iterator[str]:
         """With a leading apostrophe where a spreadsheet would take a word for a formula."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_csv(v) if i < self.words else v for i, v in enumerate(row)] for row in self.rows)
-        return out.getvalue()
+        for row in self.rows:
+            writer.writerow([_csv(v) if i < self.words else v for i, v in enumerate(row)])
+            if out.tell() > _PART:
+                yield out.getvalue()
+                out.seek(0)
+                out.truncate()
+        yield out.getvalue()
 
     def latex(self) -> str:
         """A tabular with booktabs rules."""

@@ -17,11 +17,11 @@ from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.progress import Progress
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.cast_shadows import scene_shadows
 from cfgen.perception.lanes import LanesSeen, Unrolled
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.protocol import Perceiver
-from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.perception.scene_sun import scene_sun
+from cfgen.perception.sun import CONFIDENT
 from cfgen.perception.view import Thing
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Fault
@@ -30,7 +30,7 @@ from cfgen.scenes.tags import SEEN, SEEN_BY, Tags
 
 #: Hidden, so that it is taken for no scene. It may be deleted at any time: then the frames are looked at again.
 SEEN_FILE = ".cfgen-seen.jsonl"
-_VERSION = 2
+_VERSION = 3
 #: What was seen is written down every so many scenes.
 _EVERY = 50
 #: Half of the width along the path that has to be road, m.
@@ -167,7 +167,7 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
     seen = views.scene(scene, {(scene.front.name, 0.0): image})
     lanes = LanesSeen.of(seen.now, scene.front, EgoPath.from_scene(scene))
     probe = probe_light(image, scene.front)
-    sun = find_sun(probe, scene_shadows(seen), scene.extra, scene.timestamp)
+    sun = scene_sun(seen, probe)
     tags: Tags = {
         SEEN_BY: str(views.by["name"]),
         "seen_night": probe.is_night,

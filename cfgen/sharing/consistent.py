@@ -63,6 +63,12 @@ def wrong_options(judge: JudgeRun) -> Iterator[str]:
     """Where a judge tells more than any judge has."""
     if (found := len(canonical_json(judge.options))) > MOST_OPTIONS:
         yield f"its judge has options of {found} characters, where at most {MOST_OPTIONS} are a judge's"
+    screen = judge.options.get("screen", True)
+    if judge.spec == "offline" and (judge.options.keys() - {"screen"} or not isinstance(screen, bool)):
+        yield (
+            "its judge 'offline' has the one option screen, true or false, found "
+            f"{canonical_json(judge.options).decode()[:80]}"
+        )
     told = {"spec": judge.spec, "rubric": judge.rubric, "rubric_version": judge.rubric_version}
     if name := next((name for name, words in told.items() if len(words) > 200), ""):
         yield f"its judge has a {name} of more than 200 characters"

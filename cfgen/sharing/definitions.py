@@ -1,7 +1,7 @@
 """Named, frozen benchmarks: how each is built, of which scenes, and what has to come of it, pixel by pixel."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -67,11 +67,6 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise StoreError(
             f"{store.root}: expected {record.n} cases, found {len(cases)}; finish its build first"
         )
-    if unseen := [name for name, told in record.scenes.items() if not told]:
-        raise StoreError(
-            f"{store.root}: {len(unseen)} of its {len(record.scenes)} scenes gave no case, such as '{unseen[0]}'; a "
-            "definition names its scenes: build from those that did"
-        )
     content = record.model_dump(mode="json")
     options = {key: content[key] for key in OPTIONS}
     if record.taxonomy_hash != load_taxonomy().hash:
@@ -83,11 +78,35 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         **MadeWith.here().model_dump(),
         options=options,
         decided_by=_decided(options),
-        scenes=record.scenes,
+        scenes=record.scenes | _unseen(store, [name for name, told in record.scenes.items() if not told]),
         cases={case.case_id: case_hash(store, case) for case in cases},
     )
     write_record(out, made)
     return made
+
+
+def _unseen(store: Store, names: Sequence[str]) -> dict[str, str]:
+    """Hashes of scenes without a case, which a build of many does not look at.
+
+    Raises:
+        StoreError: they are no longer where the benchmark was built from.
+    """
+    if not names:
+        return {}
+    source = store.scenes_source or scenarios_dir() / "scenes"
+    found = _hashes(source) if source.is_dir() else {}
+    if missing := [name for name in names if name not in found]:
+        raise StoreError(
+            f"{store.root}: a definition names all scenes that cases are drawn from; expected the {len(names)} that "
+            f"gave none in {source}, found {len(missing)} missing ({first_of(missing)}); put them there again"
+        )
+    return {name: found[name] for name in names}
+
+
+def _hashes(source: Path) -> dict[str, str]:
+    """Of every scene in a folder."""
+    folders = (load_scene(path) for path in find_scenes(source))
+    return {folder.scene.scene_id: scene_hash(folder) for folder in folders}
 
 
 def _decided(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +159,7 @@ def build_definition(made: Definition, options: BuildOptions) -> BuildReport:
     """Build it in ``options.out``, or go on, and hold every case against it.
 
     Args:
-        options: of these only where to, from which folder of scenes and who does the work.
+        options: of these only where to, from which folder of scenes, who does the work and within which network.
 
     Raises:
         InputError: scenes are missing, were changed or do not belong to it, or this cfgen would make other cases.
@@ -187,7 +206,7 @@ def _remedy(made: Definition) -> str:
     here = MadeWith.here()
     told = (
         f"it was frozen with {made.words}, this is {here.words}; build it with those"
-        if made.words != here.words
+        if not made.same_as(here)
         else f"it was frozen with another state of {made.words}; build it at the commit that froze it, freeze a "
         "benchmark of your own under a name of its own (cfgen export definition)"
     )
@@ -211,10 +230,7 @@ def case_hash(store: Store, case: Case) -> Sha256:
 
 
 def _check_scenes(made: Definition, source: Path) -> None:
-    found = {}
-    for path in find_scenes(source):
-        folder = load_scene(path)
-        found[folder.scene.scene_id] = scene_hash(folder)
+    found = _hashes(source)
     faults = {
         "missing": [name for name in made.scenes if name not in found],
         "changed": [name for name, told in made.scenes.items() if found.get(name, told) != told],

@@ -2,7 +2,9 @@
 
 import re
 import signal
+import socket
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -130,6 +132,25 @@ def test_where_nobody_listens_one_line_says_so_at_once(address):
     with pytest.raises(CfgenError, match=why), create_engine("ray", {"address": address}).pool(Wanted()):
         pass
     assert time.monotonic() - since < 10
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
+def test_who_else_listens_there_is_told_at_once(said, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            door, _ = server.accept()
+            door.sendall(said)
+            door.shutdown(socket.SHUT_WR)
+            door.recv(100)
+            door.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        out, terms = tmp_path / "bench", {"address": address}
+        with pytest.raises(CfgenError, match=r"something else than Ray listens there.; start one with"):
+            cfgen.build(out, n=1, engine="ray", engine_options=terms, perception="colour", quiet=True)
+    assert not out.exists()
 
 
 def test_what_is_no_address_is_told(cluster):

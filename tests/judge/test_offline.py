@@ -21,6 +21,7 @@ from cfgen.planners.responder_motion import Baseline, Target
 from cfgen.planners.responder_text import plain
 from cfgen.planners.responders import KINDS
 from cfgen.records import DIMENSIONS, Plan, Trace
+from cfgen.sharing.consistent import wrong_options
 from tests.judge.painted import PARTS, SIZES, WHOLE, Painted, paint
 
 
@@ -175,3 +176,14 @@ def test_a_judge_by_name_gives_each_item_a_verdict(painted):
 def test_options_that_a_judge_does_not_take_are_named():
     with pytest.raises(InputError, match="temperature"):
         create_judge("offline", temperature=0)
+
+
+@pytest.mark.parametrize("screen", [1e308, 1, "yes"])
+def test_a_screen_is_a_switch_here_and_in_a_bundle(screen):
+    with pytest.raises(InputError, match="judge 'offline': screen: expected true or false, found"):
+        create_judge("offline", screen=screen)
+    record = create_judge("offline").run_record()
+    assert list(wrong_options(record)) == []
+    for options in ({"screen": screen}, {"screen": True, "zz": screen}):
+        [why] = wrong_options(record.model_copy(update={"options": options}))
+        assert "the one option screen, true or false, found" in why

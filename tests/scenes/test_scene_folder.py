@@ -13,7 +13,7 @@ from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import mounted
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.check import check_scene
-from cfgen.scenes.folder import copy_scene, find_scenes, load_scene, scene_hash, write_scene
+from cfgen.scenes.folder import SCENE_FILE, copy_scene, find_scenes, load_scene, scene_hash, write_scene
 from cfgen.scenes.format import json_schema
 from cfgen.scenes.show import describe
 
@@ -167,6 +167,20 @@ def test_no_scenes(tmp_path):
         find_scenes(tmp_path)
     with pytest.raises(InputError, match="expected a folder of scenes"):
         find_scenes(tmp_path / "nowhere")
+
+
+def test_scenes_are_found_in_the_order_of_their_folders(tmp_path):
+    for name in ("a-b", "a/b", "a/b/c", ".hidden/d", "e/scene.json"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / SCENE_FILE).write_text("{}")
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    assert [str(p.relative_to(tmp_path)) for p in find_scenes(tmp_path)] == [
+        "a/b",
+        "a/b/c",
+        "a-b",
+        "e/scene.json",
+    ]
+    assert find_scenes(tmp_path / "a-b") == [tmp_path / "a-b"]
     (tmp_path / "scene.json").write_text("{ nope")
     with pytest.raises(InputError, match="expected JSON"):
         load_scene(tmp_path)

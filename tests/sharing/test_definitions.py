@@ -15,7 +15,7 @@ from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.scenes.folder import scene_hash
-from cfgen.sharing import definitions
+from cfgen.sharing import definitions, made_with
 from cfgen.sharing.definitions import build_definition, case_hash, check, definition
 from cfgen.store import Store
 
@@ -55,7 +55,8 @@ def test_a_build_of_it_is_held_against_it_pixel_by_pixel(
     frozen: Path, scenes: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     out = tmp_path / "new"
-    assert _build(frozen, out, scenes, "--engine", "serial") == 0  # who does the work is not frozen
+    # who does the work, where it may reach and what is tried again is not frozen
+    assert _build(frozen, out, scenes, "--engine", "serial", "--offline", "--retry-faults") == 0
     assert f"2 cases in {out}, each as '{frozen}' tells" in capsys.readouterr().out
     store = Store(out)
     case_id = store.case_ids()[0]
@@ -77,8 +78,8 @@ def test_its_own_options_and_scenes_are_all_it_takes(frozen: Path, scenes: Path,
     assert "--n: 'mini-v1' is frozen with 2, found 66; leave it out" in capsys.readouterr().err
     assert _build(frozen, tmp_path / "new", scenes, "--engine-option", "a=1") == 2
     assert "engine 'processes'" in capsys.readouterr().err
-    assert _build(frozen, tmp_path / "new", scenes, "--offline") == 2
-    assert "--offline: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
+    assert _build(frozen, tmp_path / "new", scenes, "--attempts", "9") == 2
+    assert "--attempts: 'mini-v1' is frozen with its own options" in capsys.readouterr().err
     theirs = shutil.copytree(scenes, tmp_path / "theirs")
     gone, changed, _ = sorted(path.name for path in theirs.iterdir())
     shutil.rmtree(theirs / gone)
@@ -152,3 +153,30 @@ def test_the_one_that_ships_is_over_the_scenes_that_ship():
     assert made.scenes == {
         path.parent.name: scene_hash(path.parent) for path in scenarios_dir().glob("scenes/*/scene.json")
     }
+
+
+def test_scenes_that_nobody_looked_at_are_looked_at_when_it_is_frozen(bench: Path, tmp_path: Path):
+    store = Store(shutil.copytree(bench, tmp_path / "bench"))
+    told = store.benchmark.scenes
+    first = min(told)
+    store.change_benchmark(lambda b: b.model_copy(update={"scenes": {**b.scenes, first: ""}}))
+    source = store.scenes_source
+    made = definitions.freeze(store, "mini-v2", tmp_path / "mini-v2.json")
+    assert made.scenes == told
+    store.remember_scenes(tmp_path / "gone")
+    with pytest.raises(
+        cfgen.StoreError, match=rf"the 1 that gave none in .*gone, found 1 missing \({first}\)"
+    ):
+        definitions.freeze(store, "mini-v3", tmp_path / "mini-v3.json")
+    assert source
+
+
+def test_the_package_that_writes_png_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(made_with, "has_libdeflate", lambda: True)
+    here = made_with.MadeWith.here()
+    assert f", Pillow {here.pillow} and deflate {here.deflate}" in here.words
+    monkeypatch.setattr(made_with, "has_libdeflate", lambda: False)
+    without = made_with.MadeWith.here()
+    assert "deflate" not in without.words
+    assert without.same_as(here)  # of before it was told
+    assert not here.same_as(without)

@@ -254,10 +254,12 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
     from cfgen.sharing.definitions import definition
 
     made = definition(arguments.definition)
-    kept = ("func", "definition", "out", "scenes", "jobs", "engine", "engine_option", "strict", "quiet")
+    kept = (
+        "func definition out scenes jobs engine engine_option retry_faults strict offline allow_hosts quiet"
+    )
     given = parser.explicit() if isinstance(parser, Command) else {}
     for name, value in given.items():
-        if name not in kept:
+        if name not in kept.split():
             _check_frozen(made, name, value)
     built = cfgen.build_definition(
         arguments.definition,
@@ -266,7 +268,10 @@ def _build_definition(parser: argparse.ArgumentParser, arguments: argparse.Names
         jobs=arguments.jobs,
         engine=arguments.engine,
         engine_options=parse_options(arguments.engine_option, "--engine-option"),
+        retry_faults=arguments.retry_faults,
         strict=arguments.strict,
+        offline=arguments.offline,
+        allow_hosts=arguments.allow_hosts,
         quiet=arguments.quiet,
     )
     if built.built:

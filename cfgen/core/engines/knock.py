@@ -1,6 +1,7 @@
 """Before Ray is asked: it waits for minutes where nobody listens, and takes the wish to end for itself."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -12,12 +13,22 @@ from cfgen.core.interrupts import Interrupted
 
 #: s until nobody is there
 KNOCK_S = 5.0
+#: Ray speaks gRPC: who is greeted in HTTP/2 answers with its settings, frames of kind 4
 _KNOCK = """
 import socket, sys
 try:
-    socket.create_connection((sys.argv[1], int(sys.argv[2])), float(sys.argv[3])).close()
+    door = socket.create_connection((sys.argv[1], int(sys.argv[2])), float(sys.argv[3]))
 except OSError as error:
     sys.exit(str(error.strerror or error))
+said = b""
+try:
+    door.sendall(b"PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    while len(said) < 4 and (part := door.recv(64)):
+        said += part
+except OSError:
+    pass
+if said[3:4] != bytes([4]) and sys.argv[4] != "tls":
+    sys.exit("something else than Ray listens there")
 """
 
 
@@ -32,9 +43,10 @@ def nobody_at(address: str) -> str:
         return ""  # of somebody who knows more of Ray
     if not host or not port:
         return f"expected HOST:PORT, found {address}"
-    knock = [sys.executable, "-I", "-S", "-c", _KNOCK, host, str(port), str(KNOCK_S)]
+    sealed = os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true")
+    knock = [sys.executable, "-I", "-S", "-c", _KNOCK, host, str(port), str(KNOCK_S), "tls" if sealed else ""]
     try:
-        done = subprocess.run(knock, capture_output=True, text=True, timeout=2 * KNOCK_S - 1)
+        done = subprocess.run(knock, capture_output=True, text=True, timeout=2 * KNOCK_S + 1)
     except subprocess.TimeoutExpired:
         return "no answer"
     return done.stderr.strip() or "no answer" if done.returncode else ""

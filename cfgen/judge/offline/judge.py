@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from cfgen.core.errors import MissingExtraError
+from cfgen.core.errors import InputError, MissingExtraError
 from cfgen.core.hashing import hash_image, hash_json
 from cfgen.geometry.path import path_of_plan
 from cfgen.hazards.vocabulary import VAGUE, Class, class_of
@@ -67,10 +67,12 @@ class OfflineJudge:
         name: the folder of its verdicts. screen: whether to read the words; None: where the extra is installed.
 
     Raises:
-        MissingExtraError: the words are to be read, and the extra is not installed.
+        InputError: ``screen`` is neither. MissingExtraError: the words are to be read, and the extra is not installed.
     """
 
     def __init__(self, name: str = "offline", screen: bool | None = None) -> None:
+        if not isinstance(screen, bool | None):
+            raise InputError(f"judge 'offline': screen: expected true or false, found {screen!r}"[:200])
         missing = next((p for p in _PACKAGES if find_spec(p) is None), None)
         if screen and missing:
             error = ImportError(f"No module named '{missing}'", name=missing)

@@ -1,6 +1,6 @@
 """The claims of stored answers, and what is known of the frame behind each."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cfgen.judge.rubrics.grounding import sentences
@@ -31,7 +31,7 @@ class SeenAnswer:
 class SeenClaims:
     """Every answer that was read."""
 
-    answers: tuple[SeenAnswer, ...]
+    answers: Sequence[SeenAnswer]
 
     def __iter__(self) -> Iterator[SeenAnswer]:
         return iter(self.answers)
@@ -51,7 +51,8 @@ class SeenClaims:
 
     def rate(self) -> Rate:
         """Of the claims that geometry can decide, the share that it refutes."""
-        refuted, possible = (sum(row[k] for row in self.counts().values()) for k in (0, 1))
+        counts = self.counts().values()
+        refuted, possible = (sum(row[k] for row in counts) for k in (0, 1))
         return Rate.of(refuted, refuted + possible)
 
 

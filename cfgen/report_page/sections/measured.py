@@ -10,6 +10,7 @@ import numpy as np
 
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.registry import first_line
+from cfgen.core.spill import Spilled
 from cfgen.metrics.registry import METRICS, Mean, Metric, mean, measure, over_repeats
 from cfgen.records import Case, Fault
 from cfgen.report_page.data import ReportData
@@ -116,13 +117,13 @@ def _table(rows: Sequence[tuple[str, ...]], metrics: dict[str, Metric]) -> Table
 
 def _cases(data: ReportData, numbers: Numbers, order: list[str]) -> Table:
     names = {case.case_id: intern(case.hazard.id) for case in data.cases}
-    rows = [
+    rows = (
         (planner, arm, case_id, names[case_id], *(_cell(by_metric[m].get(case_id)) for m in order))
         for (planner, arm), by_metric in numbers.items()
         for case_id in sorted({c for values in by_metric.values() for c in values})
-    ]
+    )
     columns = ("planner", "arm", "case", "hazard", *order)
-    return Table("cases", "Every case", columns, tuple(rows), words=4)
+    return Table("cases", "Every case", columns, Spilled(data.spill, rows), words=4)
 
 
 def _cell(value: float | None) -> str:

@@ -1,13 +1,15 @@
 """What the trajectories do about the hazard, when they are driven."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from cfgen.core.spill import Spilled
 from cfgen.geometry.driving import Drive
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
 from cfgen.metrics.rates import Rate
+from cfgen.report_page.answers import Key
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.table import Table
@@ -37,11 +39,12 @@ ARMS = ("original", "hazard")
 
 def motion_section(data: ReportData) -> Section:
     """Plans measured against the hazard's place."""
-    rows, figures = [], []
+    rows, figures = [], Spilled[dict[str, object]](data.spill)
     for planner in data.planners:
-        for arm, met in encounters(data, planner).items():
+        for arm, met in encounters(data, planner):
             rows.append((planner, arm, *_words(met, arm)))
-            figures += [{"planner": planner, "arm": arm, **_plain(m)} for m in met]
+            for one in met:
+                figures.append({"planner": planner, "arm": arm, **_plain(one)})
     return Section(
         id="motion",
         title="Motion",
@@ -50,35 +53,36 @@ def motion_section(data: ReportData) -> Section:
     )
 
 
-def encounters(data: ReportData, planner: str) -> dict[str, list[Met]]:
+def encounters(data: ReportData, planner: str) -> Iterator[tuple[str, list[Met]]]:
     """By arm, the samples that count, in the cases in which every arm that the planner answered has a plan.
 
     In the original arm nothing stands at the hazard's place.
     """
     drives = {arm: driven for arm in ARMS if (driven := data.drives(planner, arm))}
+    asked: list[tuple[Key, ...]]
     if len(drives) == len(ARMS):
-        asked = [
-            dict(zip(ARMS, (base, key), strict=True)) for key, base in data.pairs(planner, "hazard").items()
-        ]
+        asked = [(base, key) for key, base in data.pairs(planner, "hazard").items()]
     else:
-        asked = [{arm: key} for arm in drives for key, one in data.answers(planner, arm).items() if one]
-    return {
-        arm: [
-            _met(data, planner, arm, keys[arm], [one for a, k in keys.items() if (one := drives[a][k])])
-            for keys in asked
-        ]
-        for arm in (drives if asked else ())
-    }
+        found = {arm: data.answers(planner, arm) for arm in drives}
+        asked = [(key,) for answers in found.values() for key in answers if answers.has(key)]
+    for i, arm in enumerate(drives if asked else ()):
+        each = []
+        for keys in asked:
+            both = [one for of, key in zip(drives.values(), keys, strict=True) if (one := of[key])]
+            shorter = min(len(d.poses) for d in both) / len(both[i].poses)
+            each.append(_met(data, planner, arm, keys[i], both[i], shorter))
+        yield arm, each
 
 
-def _met(data: ReportData, planner: str, arm: str, key: tuple[str, int], both: list[Drive]) -> Met:
-    driven, plan = data.drives(planner, arm)[key], data.plans(planner, arm)[key]
-    assert driven is not None
-    assert plan is not None
+def _met(data: ReportData, planner: str, arm: str, key: Key, driven: Drive, shorter: float) -> Met:
+    """``shorter``: the shorter plan of both arms as a share of this one."""
     met, scene = data.met(planner, arm, key), data.scenes[data.scene_of[key[0]]]
-    horizon = met.horizon_s * min(len(d.poses) for d in both) / len(driven.poses)
-    # nobody who saw the hazard is held against a drive without it
-    errors = displacement_errors(plan, scene.future) if scene.future and arm == "original" else None
+    horizon = met.horizon_s * shorter
+    errors = None
+    if scene.future and arm == "original":  # nobody who saw the hazard is held against a drive without it
+        plan = data.plans(planner, arm)[key]
+        assert plan is not None
+        errors = displacement_errors(plan, scene.future)
     within = reached_after_s(data.place(key[0], "hazard"), scene.speed) <= horizon
     return Met(*key, met, within, driven.off_m, data.incoherent(planner, arm).get(key, ""), errors)
 

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from cfgen.core.spill import Spilled
 from cfgen.judge.seen.answers import SeenClaims, answers_of
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
@@ -22,8 +23,9 @@ def seen_section(data: ReportData) -> Section:
     for planner in data.planners:
         run = data.runs.get(planner)
         answers = (r for r in data.rollouts[planner] if r.arm in ("original", "hazard") and r.text)
-        found = SeenClaims(tuple(answers_of(answers, data.by_id, data.scenes, run)))
-        for topic, (refuted, possible, unknown) in found.counts().items():
+        found = SeenClaims(Spilled(data.spill, answers_of(answers, data.by_id, data.scenes, run)))
+        counts = found.counts()
+        for topic, (refuted, possible, unknown) in counts.items():
             rows.append((planner, topic, *map(str, (refuted, possible, unknown))))
             figures.append(
                 {
@@ -39,7 +41,7 @@ def seen_section(data: ReportData) -> Section:
             for a in found
             for one in a.refuted
         ]
-        if rows and found.counts():
+        if rows and counts:
             figures.append({"planner": planner, "refuted_share": asdict(found.rate())})
     return Section(
         id="seen",

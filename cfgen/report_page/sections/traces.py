@@ -1,15 +1,23 @@
 """How far each planner's answers hang together: the paper's Tables 3 and 4."""
 
+from collections import defaultdict
 from dataclasses import asdict
 from typing import Any
 
 from cfgen.metrics.faithfulness import EDGES, OTHER_READING, ConsistencyRow, EdgeVerdicts, consistency_row
-from cfgen.metrics.grounding import inconsistency_rate, mean_grounding
+from cfgen.metrics.grounding import Claims, inconsistency_rate, mean_grounding
 from cfgen.report_page.data import ReportData
 from cfgen.report_page.section import Section
 from cfgen.report_page.sections.edge_people import edge_people
 from cfgen.report_page.sections.edge_trust import edge_trust
 from cfgen.report_page.table import Table
+
+#: checker, arm
+Asked = tuple[str, str]
+
+
+def _order(asked: Asked) -> tuple[str, bool]:
+    return asked[0], asked[1] != "original"
 
 
 def traces_section(data: ReportData) -> Section:
@@ -35,12 +43,12 @@ def traces_section(data: ReportData) -> Section:
 def _edges(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     rows, figures = [], []
     for planner in data.planners:
-        found = [v for v in data.traces[planner] if v.edges or v.rubric in ("faithfulness", OTHER_READING)]
-        for checker, arm in sorted(
-            {(v.checker, v.arm) for v in found}, key=lambda k: (k[0], k[1] != "original")
-        ):
-            edges = [EdgeVerdicts(v.edges) for v in found if (v.checker, v.arm) == (checker, arm)]
-            row = consistency_row(edges)
+        found = defaultdict[Asked, list[EdgeVerdicts]](list)
+        for v in data.traces[planner]:
+            if v.edges or v.rubric in ("faithfulness", OTHER_READING):
+                found[v.checker, v.arm].append(EdgeVerdicts(v.edges))
+        for checker, arm in sorted(found, key=_order):
+            row = consistency_row(found[checker, arm])
             rows.append((planner, checker, arm, *_words(row)))
             figures.append({"planner": planner, "checker": checker, "arm": arm, **asdict(row)})
     table = Table(
@@ -69,14 +77,15 @@ def _claims(data: ReportData) -> tuple[Table, list[dict[str, Any]]]:
     """Faithful GRPO's two measures: inconsistency rate and mean grounding."""
     rows, figures = [], []
     for planner in data.planners:
-        found = [v for v in data.traces[planner] if v.rubric in ("consistency", "grounding")]
-        for checker, arm in sorted(
-            {(v.checker, v.arm) for v in found}, key=lambda k: (k[0], k[1] != "original")
-        ):
-            own = [v for v in found if (v.checker, v.arm) == (checker, arm)]
-            unchecked = sum(v.status == "failed" for v in own)
-            rate = inconsistency_rate([v.consistent for v in own])
-            grounding = mean_grounding([v.claims for v in own if v.claims])
+        found = defaultdict[Asked, list[tuple[bool, bool | None, Claims | None]]](list)
+        for v in data.traces[planner]:
+            if v.rubric in ("consistency", "grounding"):
+                found[v.checker, v.arm].append((v.status == "failed", v.consistent, v.claims))
+        for checker, arm in sorted(found, key=_order):
+            own = found[checker, arm]
+            unchecked = sum(failed for failed, *_ in own)
+            rate = inconsistency_rate([consistent for _, consistent, _ in own])
+            grounding = mean_grounding([claims for *_, claims in own if claims])
             shares = ["-" if share is None else f"{100 * share:.1f}" for share in (rate, grounding)]
             rows.append((planner, checker, arm, *shares, str(len(own) - unchecked), str(unchecked)))
             figures.append(
