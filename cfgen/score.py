@@ -10,10 +10,11 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Literal
 
+from cfgen.cases.same import opened
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.core.network import within_its_network
+from cfgen.core.network import within_its_network, without_secrets
 from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
@@ -47,7 +48,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         Shortfall: the planner cannot be reached any more.
     """
     engine = create_engine(options.engine, options.engine_options)
-    store = Store(options.bench)
+    store = opened(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     if part := shard_of(options.shard):
         questions = questions.shard(*part)
@@ -122,7 +123,7 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,
-        spec=planner.spec,
+        spec=without_secrets(planner.spec),
         arms=tuple(arms),
         repeats=repeats,
         seed=store.benchmark.seed,
