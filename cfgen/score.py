@@ -8,6 +8,7 @@ import math
 import secrets
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 from cfgen.cases.same import opened
@@ -19,6 +20,7 @@ from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, ahead_of, give_verdicts, trusted
+from cfgen.planners.outputs import EXPORTS, check_fits
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
@@ -50,6 +52,8 @@ def score(options: ScoreOptions) -> ScoreSummary:
     engine = create_engine(options.engine, options.engine_options)
     store = opened(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
+    if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
+        check_fits(Path(options.planner), store.root / EXPORTS, questions.each_key())
     if part := shard_of(options.shard):
         questions = questions.shard(*part)
     inputs = RolloutInputs(store, store.benchmark.seed)

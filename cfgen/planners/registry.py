@@ -308,7 +308,7 @@ def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> Op
 
 
 def _reach(spec: str, runtime: Runtime, held: str) -> str:
-    return may_reach(runtime, "") if runtime.alone else _loose(spec, held)
+    return (not runtime.cut_off and _loose(spec, held)) or may_reach(runtime, "")
 
 
 def _loose(spec: str, held: str) -> str:

@@ -33,6 +33,8 @@ from cfgen.records.trust import FREE
 
 #: characters of all options of a judge: a panel of some models has about 1,000
 MOST_OPTIONS = 10_000
+#: characters of one part of a planner's record, and of all: 5,000 files with their hashes have some 700,000
+MOST_WORDS, MOST_RUN = 2_000, 2**20
 _LEAK = (
     "an address with a password or a query, which may hold a key: nobody should publish it; run it again with the key "
     "in the environment"
@@ -79,6 +81,11 @@ def wrong_options(judge: JudgeRun) -> Iterator[str]:
 
 def wrong_planner(run: PlannerRun) -> Iterator[str]:
     """Where a planner's run tells what no run does."""
+    words = [run.spec, *run.network, *run.sight, *run.fingerprint, *run.fingerprint.values()]
+    if (longest := max(map(len, words))) > MOST_WORDS:
+        yield f"its planner tells something in {longest} characters, where at most {MOST_WORDS} are a planner's"
+    if (found := len(canonical_json(run))) > MOST_RUN:
+        yield f"its planner's record has {found} characters, where at most {MOST_RUN} are a planner's"
     if _leaks(run.fingerprint) or _leaks(run.spec):
         yield f"its planner has {_LEAK}"
 
@@ -302,9 +309,9 @@ def _wrong_agreement(probe: ProbeRun, index: int, dimension: Dimension) -> Itera
         "quadratic": (told.quadratic, kappa(table, quadratic=True)),
         **{f"recall of {i}": pair for i, pair in enumerate(zip(told.recall, rows, strict=False))},
     }
-    for name, (found, due) in due_of.items():
-        if not _same(found, due):
-            yield f"{name} {found} in the agreement on {dimension}, but its table gives {due}"
+    for name, (claimed, given) in due_of.items():
+        if not _same(claimed, given):
+            yield f"{name} {claimed} in the agreement on {dimension}, but its table gives {given}"
 
 
 def _same(found: float | None, due: float | None) -> bool:

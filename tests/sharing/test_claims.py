@@ -60,6 +60,19 @@ def test_a_bundle_with_a_key_in_an_address_is_not_added(file: str, bundle: Path,
     assert "sekret123" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"option x": "y" * 2_000_000}, "tells something in 2000000 characters"),
+        ({f"file {i}": "y" * 1000 for i in range(1100)}, "its planner's record has 11"),
+    ],
+)
+def test_a_planner_tells_so_much_and_no_more(change: dict, words: str, bundle: Path, tmp_path: Path):
+    filled = record(lambda told: told["fingerprint"].update(change))
+    with pytest.raises(InputError, match=words):
+        prove(read_bundle(forged(bundle, tmp_path / "b", bundles.PLANNER, filled)))
+
+
 # --- words of verdicts and answers ----------------------------------------------------------------------
 
 
