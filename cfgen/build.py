@@ -19,7 +19,7 @@ from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_ali
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
-from cfgen.cases.same import check_same
+from cfgen.cases.same import check_same, whole
 from cfgen.cases.scene_choice import Chosen, Draw, choose
 from cfgen.cases.shards import check_part, next_part
 from cfgen.cases.tally import ProgressNote, spending, tally
@@ -148,7 +148,7 @@ def check_build(options: BuildOptions, ready: bool = True) -> None:
     _part(options)
     asked = _asked(options)
     if (options.out / MARKER).is_file():
-        check_same(options.out, Store(options.out).benchmark, asked.benchmark)
+        check_same(options.out, whole(options.out).benchmark, asked.benchmark)
     else:
         Store.check_new(options.out)
         if ready:
@@ -305,7 +305,7 @@ def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxon
 
 def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
     exists = (options.out / MARKER).is_file()
-    store = Store(options.out) if exists else Store.create(options.out, asked)
+    store = whole(options.out) if exists else Store.create(options.out, asked)
     check_same(options.out, store.benchmark, asked)
     check_part(store, shard_of(options.shard))
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.same import check_same
+from cfgen.cases.same import check_same, whole
 from cfgen.cases.shards import FILE, hash_of, shard_in
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
@@ -33,7 +33,7 @@ def merge(out: Path, shards: Sequence[Path]) -> Store:
         InputError: a part is missing or given twice, or the parts are of different builds.
         StoreError: a folder is no benchmark, a part did not end, or ``out`` is not new or empty.
     """
-    parts = [Store(path) for path in shards]
+    parts = [whole(path) for path in shards]
     _check_places(out, parts)
     _check_complete(parts)
     _check_alike(parts)
@@ -72,6 +72,10 @@ def _check_places(out: Path, parts: Sequence[Store]) -> None:
 def _check_alike(parts: Sequence[Store]) -> None:
     first = parts[0]
     for part in parts[1:]:
+        versions = [(one.root, one.benchmark.cfgen_version) for one in (first, part)]
+        if versions[0][1] != versions[1][1]:
+            told = " and ".join(f"{root} by cfgen {version}" for root, version in versions)
+            raise InputError(f"merge: {told} are of two versions; build both with one")
         try:
             check_same(first.root, first.benchmark, part.benchmark)
             check_same(part.root, part.benchmark, first.benchmark)

@@ -8,16 +8,19 @@ import math
 import secrets
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
+from cfgen.cases.same import opened
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
-from cfgen.core.network import within_its_network
+from cfgen.core.network import within_its_network, without_secrets
 from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, ahead_of, give_verdicts, trusted
+from cfgen.planners.outputs import EXPORTS, check_fits
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
@@ -47,8 +50,10 @@ def score(options: ScoreOptions) -> ScoreSummary:
         Shortfall: the planner cannot be reached any more.
     """
     engine = create_engine(options.engine, options.engine_options)
-    store = Store(options.bench)
+    store = opened(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
+    if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
+        check_fits(Path(options.planner), store.root / EXPORTS, questions.each_key())
     if part := shard_of(options.shard):
         questions = questions.shard(*part)
     inputs = RolloutInputs(store, store.benchmark.seed)
@@ -122,7 +127,7 @@ def _write_run(store: Store, planner: OpenPlanner, options: ScoreOptions) -> Pla
     run = PlannerRun(
         planner=planner.name,
         planner_hash=planner.hash,
-        spec=planner.spec,
+        spec=without_secrets(planner.spec),
         arms=tuple(arms),
         repeats=repeats,
         seed=store.benchmark.seed,

@@ -193,6 +193,14 @@ def test_outputs_made_elsewhere(out: Path, tmp_path: Path):
     assert run("verify", out)[0] == 0
 
 
+def test_answers_to_another_benchmark_leave_nothing_behind(bench: Path, tmp_path: Path):
+    (answers := tmp_path / "theirs.jsonl").write_text('{"id": "other", "text": ""}\n' * 12)
+    code, _, err = run("score", bench, "--planner", answers, "--quiet")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "found 12 lines of which none answers one of its 10" in err
+    assert not (bench / "runs" / "theirs").exists()
+
+
 class Asked:
     """A judge that keeps what it is shown."""
 

@@ -170,17 +170,13 @@ def test_what_a_busy_server_lost_is_asked_again_with_retry_failed_and_judged_aga
 
 def test_a_planners_own_failure_is_asked_again_only_with_retry_all(out: Path, tmp_path: Path):
     path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps({"id": "other", "waypoints": [[k, 0] for k in range(24)]}))
+    asked = {"case_id": Store(out).case_ids()[0], "arm": "hazard"}
+    path.write_text(json.dumps({**asked, "waypoints": [[0, 0]]}))
     code, text, err = score(out, path)
     assert code == 1
-    assert (
-        "10  gave an answer that is not a plan, for example: answers.jsonl: no line for this question" in text
-    )
+    assert "10  gave an answer that is not a plan, for example: " in text
     assert "10 of these are the planner's own and count against it; --retry-all asks them again" in text
-    assert (
-        "every answer of planner 'p' failed: 10 times it gave an answer that is not a plan (answers.jsonl"
-        in err
-    )
+    assert "every answer of planner 'p' failed: 10 times it gave an answer that is not a plan (" in err
 
     def times() -> set[int]:
         return {p.stat().st_mtime_ns for p in out.glob("runs/p/*/*.json")}

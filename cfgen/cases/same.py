@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from cfgen import __version__
 from cfgen.core.errors import StoreError
+from cfgen.core.files import read_record
+from cfgen.core.warn import warn
 from cfgen.records import Benchmark
+from cfgen.store import MARKER, Store
 
 #: options that a benchmark keeps: with n and its scenes they tell how to build it again
 KEPT = (
@@ -26,11 +30,38 @@ KEPT = (
 FIXED = (*KEPT, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
 
 
+def whole(root: Path) -> Store:
+    """The benchmark there.
+
+    Raises:
+        StoreError: its record is not as cfgen wrote it.
+    """
+    store = Store(root)
+    read_record(store.root / MARKER, Benchmark, check=True)
+    return store
+
+
+def opened(root: Path, named: Path | None = None) -> Store:
+    """As :func:`whole`, to ask and judge on it, with a warning where another version of cfgen built it.
+
+    Args:
+        named: the folder in words, where ``root`` is a passing view of it.
+    """
+    store = whole(root)
+    if (built := store.benchmark.cfgen_version) != __version__:
+        warn(
+            f"{named or root}: was built by cfgen {built}, this is {__version__}: figures may differ from those of "
+            f"cfgen {built}; compare only what one version made"
+        )
+    return store
+
+
 def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
     """
     Raises:
-        StoreError: a benchmark that is begun keeps its settings.
+        StoreError: a benchmark that is begun keeps its settings, and the version of cfgen but for the last number.
     """
+    _check_version(out, found.cfgen_version, asked.cfgen_version)
     for name in FIXED:
         before, now = getattr(found, name), getattr(asked, name)
         if not (same_scenes(before, now) if name == "scenes" else before == now):
@@ -42,6 +73,17 @@ def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
         raise StoreError(
             f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another folder"
         )
+
+
+def _check_version(out: Path, built: str, here: str) -> None:
+    if built == here:
+        return
+    if built.split(".")[:2] != here.split(".")[:2]:
+        raise StoreError(
+            f"{out}: was built by cfgen {built}, found cfgen {here}, which may make other cases; go on with cfgen "
+            f"{built}, or use another folder"
+        )
+    warn(f"{out}: was begun by cfgen {built} and goes on with {here}; each case.json says which one made it")
 
 
 def same_scenes(one: Mapping[str, str], other: Mapping[str, str]) -> bool:

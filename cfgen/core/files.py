@@ -115,7 +115,8 @@ def read_record(path: Path, kind: type[R], check: bool = False) -> R:
         )
     if check and stored != hash_json(content):
         raise StoreError(
-            f"{path}: content does not match its own sha256: it was changed after cfgen wrote it"
+            f"{path}: content does not match its own sha256: it was changed after cfgen wrote it; restore it "
+            "from a copy"
         )
     try:
         return kind.model_validate(content)

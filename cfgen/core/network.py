@@ -13,6 +13,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +31,8 @@ HUBS = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE
 #: a proxy on this machine would be a way out
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _UNSPECIFIED = ("0.0.0.0", "::")
+#: of an address: user and password, the place, and what is asked of it
+_ADDRESS = re.compile(r"(?<=://)(?:[^/@\s]*@)?([^\s?#'\"]*)(?:[?#][^\s'\"]*)?")
 
 
 def is_loopback(host: str) -> bool:
@@ -43,6 +46,11 @@ def host_of(url: str) -> str:
         return urlsplit(url).hostname or ""
     except ValueError:
         return ""
+
+
+def without_secrets(words: str) -> str:
+    """Every address in ``words`` without user, password, query and fragment: any of these may hold a key."""
+    return _ADDRESS.sub(r"\1", words)
 
 
 @dataclass(frozen=True)

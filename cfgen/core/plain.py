@@ -21,6 +21,9 @@ _CUT = "only the first"
 #: control characters, and those that turn the direction of what follows
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
+#: what Markdown reads as more than text
+_MARKS = re.compile(r"([\\`*_\[\]<>|])")
+
 #: of text, characters
 MAX_CHARS = 1_000_000
 #: values in one JSON value, and levels of it
@@ -67,6 +70,17 @@ def was_cut(notes: Iterable[str]) -> bool:
 def visible(text: str) -> str:
     """``text`` with control characters other than tabs and ends of lines written out: a terminal obeys none."""
     return _UNSEEN.sub(lambda c: c[0].encode("unicode_escape").decode(), text)
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """``text`` in one line; above 0, ``most`` characters of it."""
+    line = " ".join(visible(text).split())
+    return line if not 0 < most < len(line) else f"{line[: most - 3]}..."
+
+
+def markdown_line(text: str) -> str:
+    """``text`` in one line of Markdown that means what it says: no table, heading, link or HTML of its own."""
+    return _MARKS.sub(r"\\\1", one_line(text))
 
 
 def plain_json(value: Any, limit: int = MAX_CHARS) -> tuple[Any, Notes]:

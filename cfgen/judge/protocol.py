@@ -13,6 +13,8 @@ from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
 Shown = np.ndarray | FrameFile
+#: under which verdicts speak of the planner's words
+SHOWN = ("original answer", "modified answer")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class JudgeItem:
     @property
     def answers(self) -> dict[str, str]:
         """The planner's words by the names under which verdicts speak of them."""
-        return {"original answer": self.original_text, "modified answer": self.modified_text}
+        return dict(zip(SHOWN, (self.original_text, self.modified_text), strict=True))
 
     @property
     def original_image(self) -> np.ndarray:

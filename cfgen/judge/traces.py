@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from cfgen.cases.context import made_alike
+from cfgen.cases.same import opened
 from cfgen.core.engines.protocol import Engine, Wanted, WorkerDiedError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained, fault_of
@@ -45,7 +46,7 @@ def check_traces(
     Raises:
         InputError: the planner has no rollout in these arms.
     """
-    store = Store(bench)
+    store = opened(bench)
     planner = scored_as(store, planner)
     found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
     damaged = [str(one) for one in found if isinstance(one, StoreError)]

@@ -3,13 +3,13 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.files import write_bytes, write_record
 from cfgen.judge.run import NOBODY, JudgeOptions, judge_stored
-from cfgen.leaderboard.board import Added, Board, Row
+from cfgen.leaderboard.board import Added, Board, Done, Row
 from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Sha256
 from cfgen.rollouts.options import ScoreOptions
@@ -22,15 +22,7 @@ from cfgen.store import MARKER, VIEWS, Store
 _SHARED = (MARKER, PLAN_FILE, "build.json", "scenes", "cases", VIEWS)
 
 
-@dataclass(frozen=True)
-class Rejudged:
-    """``failed``: entries that could not be judged again, in words; the others were."""
-
-    added: tuple[Added, ...]
-    failed: tuple[str, ...]
-
-
-def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> Rejudged:
+def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) -> Done:
     """Judge the answers of entries by the judge of ``options`` on ``options.bench``; no planner is asked.
 
     Args:
@@ -48,7 +40,7 @@ def rejudge(board: Board, options: JudgeOptions, entries: Sequence[str] = ()) ->
             added.append(_rejudge(board, bench, row, options))
         except CfgenError as error:
             failed.append(f"entry '{row.entry.entry}': {error}")
-    return Rejudged(tuple(added), tuple(failed))
+    return Done(tuple(added), tuple(failed))
 
 
 def rerun(board: Board, options: ScoreOptions) -> Added:

@@ -75,6 +75,14 @@ class Added:
     before: Kind | Literal[""] = ""
 
 
+@dataclass(frozen=True)
+class Done:
+    """``failed``: what of the rest could not be added, each in words."""
+
+    added: tuple[Added, ...]
+    failed: tuple[str, ...]
+
+
 class Board:
     """One folder.
 

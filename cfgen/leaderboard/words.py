@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from cfgen.core.network import without_secrets
 from cfgen.leaderboard.board import KINDS, Row
-from cfgen.planners.told import model_of, told, without_user
+from cfgen.planners.told import model_of, told
 from cfgen.records import JudgeRun, Sha256
 from cfgen.report_page.basis import tested_words
 from cfgen.sharing.bundle import benchmark_hash
@@ -137,7 +138,7 @@ def facts(row: Row) -> Iterator[tuple[str, str]]:
     """Planner, judge and environment, for the page of one row."""
     run, bundle, proof = row.bundle.run, row.bundle, row.proof
     options = ", ".join(f"{name} {value[:_LONGEST]}" for name, value in told(run).items())
-    yield "Planner", ", ".join(filter(None, (without_user(run.spec), options, run.planner_hash)))
+    yield "Planner", ", ".join(filter(None, (without_secrets(run.spec), options, run.planner_hash)))
     yield "Ran", _RAN.get(run.isolation, "not recorded how")
     yield "Could see", "; ".join(run.sight) or "not recorded"
     yield "Could reach", "; ".join(run.network) or "not recorded, so everything"
@@ -216,7 +217,7 @@ def _plain(value: object) -> str:
         return " and ".join(map(_plain, value)) or "none"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
-    return short_of(without_user(str(value)))
+    return short_of(without_secrets(str(value)))
 
 
 def _floor(row: Row) -> str:

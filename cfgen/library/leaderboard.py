@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cfgen.library.arguments import Place, checked
 
 if TYPE_CHECKING:
-    from cfgen.leaderboard.board import Added, Board
+    from cfgen.leaderboard.board import Board, Done
     from cfgen.leaderboard.page import Site
 
 
@@ -43,20 +43,31 @@ def open_board(path: Place, *, title: str = "", create: bool = False) -> "Board"
 
 
 @checked
-def add_bundles(board: Place, bundles: Sequence[Place], *, title: str = "") -> "tuple[Added, ...]":
-    """Add bundles that verify to a leaderboard, which is begun where there is none.
+def add_bundles(board: Place, bundles: Sequence[Place], *, title: str = "") -> "Done":
+    """Look at all, and add those that verify to a leaderboard, which is begun where there is none.
+
+    Returns:
+        What was ``added``, and in ``failed`` one line for each that was not.
 
     Raises:
-        InputError: of the first that does not verify; those before it were added.
+        InputError: ``board`` is something else.
     """
-    from cfgen.leaderboard.board import Board
+    from cfgen.core.errors import CfgenError
+    from cfgen.leaderboard.board import Board, Done
     from cfgen.sharing.bundle import read_bundle
     from cfgen.sharing.proof import prove
 
-    for one in bundles:
-        prove(read_bundle(Path(one)))
-    made = Board(Path(board), title, create=True)
-    return tuple(made.add(Path(one)) for one in bundles)
+    made = Board(Path(board)) if Path(board).exists() else None
+    added, failed = [], []
+    for one in map(Path, bundles):
+        try:
+            if made is None:
+                prove(read_bundle(one))  # nothing is begun for what does not verify
+                made = Board(Path(board), title, create=True)
+            added.append(made.add(one))
+        except CfgenError as error:
+            failed.append(str(error))
+    return Done(tuple(added), tuple(failed))
 
 
 @checked

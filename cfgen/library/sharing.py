@@ -33,11 +33,13 @@ def export_hf(
         InputError: ``out`` is there already, or a licence forbids it.
         StoreError: no benchmark, no case in it, or a changed file.
     """
+    from cfgen.core.plain import one_line
     from cfgen.sharing.about import Told
     from cfgen.sharing.dataset import export_dataset
     from cfgen.store import Store
 
-    told = Told(name or Path(out).name, creator, url, tuple(Path(notice) for notice in notices))
+    named, creator, url = map(one_line, (name or Path(out).name, creator, url))
+    told = Told(named, creator, url, tuple(Path(notice) for notice in notices))
     return export_dataset(Store(Path(bench)), Path(out), told, tuple(allow_licenses), quiet)
 
 

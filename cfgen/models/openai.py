@@ -2,12 +2,11 @@
 
 import importlib.util
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
-from cfgen.core.network import host_of
+from cfgen.core.network import host_of, without_secrets
 from cfgen.models.base import USELESS_TRIES, Ask, Form, ModelError, Reply, Turn, kind_of_status, retry_after
 
 DEFAULT_URL = "https://api.openai.com/v1"
@@ -51,12 +50,17 @@ class OpenAI:
             raise InputError(
                 f"model 'openai': option base_url: expected one like http://host:8000/v1, found '{base_url}'"
             )
+        if "?" in base_url or "#" in base_url:
+            raise InputError(
+                f"model 'openai': option base_url: expected an address without a query, found one with it after "
+                f"{without_secrets(base_url)}; the key comes from ${KEY}"
+            )
         # The same name can mean another model elsewhere, so the address is part of who answers.
         self.identity: Mapping[str, Any] = {
             "provider": "openai",
             "model": model,
             # but not who asks there
-            "base_url": re.sub(r"(?<=://)[^/@\s]*@", "", self.base_url),
+            "base_url": without_secrets(self.base_url),
             "max_tokens": max_tokens,
             **({"reasoning_effort": reasoning_effort} if reasoning_effort else {}),
         }

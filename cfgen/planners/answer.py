@@ -17,6 +17,8 @@ __all__ = ["PlanFaultError", "Received", "end_of", "received", "to_plan"]
 MAX_RANGE_M = 1000.0
 #: rad: no car turns more often; more is none that was given, and taken from the path
 MAX_HEADING = 1000.0
+#: of a text, that a plan tells
+MAX_FAULTS = 20
 
 
 def end_of(code: int | None) -> tuple[str, Failure]:
@@ -54,7 +56,7 @@ def to_plan(answer: str | Response | PlanFaultError) -> tuple[str, Plan]:
         raise PlanFaultError(next((f for f in faults if f.startswith("<wp>")), "no waypoints"))
     waypoints = _on_grid(points, answer.t)
     rows = tuple((float(x), float(y), float(th)) for x, y, th in waypoints)
-    return answer.text, Plan(waypoints=rows, trace=parsed.trace, faults=tuple(faults[:20]))
+    return answer.text, Plan(waypoints=rows, trace=parsed.trace, faults=tuple(faults[:MAX_FAULTS]))
 
 
 def _on_grid(points: np.ndarray, times: np.ndarray | None) -> np.ndarray:

@@ -6,8 +6,9 @@ with optional ``"t"`` (T). Tokens are of chance: each export keeps in the benchm
 """
 
 import codecs
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,12 +49,9 @@ class Outputs:
         self._rows: dict[str, tuple[int, Received | PlanFaultError]] = {}
         twice = 0
         try:
-            with self.path.open("rb") as file:
-                for number, line in enumerate(file, 1):
-                    if line.removeprefix(codecs.BOM_UTF8).strip():
-                        token, row = self._read(number, line)
-                        twice += token in self._rows
-                        self._keep(token, number, row, max_chars)
+            for number, token, row in _each_line(self.path, self._exported):
+                twice += token in self._rows
+                self._keep(token, number, row, max_chars)
         except OSError as error:
             raise InputError(
                 f"{path}: cannot read the planner outputs ({error}); expected JSON lines"
@@ -65,25 +63,6 @@ class Outputs:
 
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(o) for o in observations]
-
-    def _read(self, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
-        place = f"{self.path}, line {number}"
-        try:
-            row = json.loads(line.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            cut = "" if line.endswith(b"\n") else "; the file ends here, was its writer stopped?"
-            raise InputError(
-                f"{place}: expected a JSON object, found something else ({error}){cut}; correct or delete the line"
-            ) from error
-        if not isinstance(row, dict):
-            raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
-        if isinstance(row.get("id"), str):
-            named = str(row["id"])
-            return self._exported.get(named, named), row
-        case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
-        if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
-            return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
-        raise InputError(f"{place}: expected 'id', or 'case_id' and 'arm', found fields {sorted(row)[:8]}")
 
     def _keep(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
         """Through the door at once: a long text is not kept any longer than that."""
@@ -104,6 +83,56 @@ class Outputs:
         if isinstance(found[1], PlanFaultError):
             raise found[1]
         return found[1]
+
+
+def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]]) -> None:
+    """
+    Args:
+        asked: case, arm and repeat of every question.
+
+    Raises:
+        InputError: no line of the file at ``path`` answers any of them. What else is wrong with it is told elsewhere.
+    """
+    tokens = {token_of(*key) for key in asked}
+    count = 0
+    with contextlib.suppress(OSError):
+        for _, token, _ in _each_line(path, exported(exports)):
+            if token in tokens:
+                return
+            count += 1
+    if count and tokens:
+        raise InputError(
+            f"{path}: expected answers to this benchmark's questions, found {count} lines of which none answers one of "
+            f"its {len(tokens)}; are they of another benchmark, or of arms that are not asked? Its own questions: "
+            f"cfgen score export-inputs {exports.parent} --out inputs"
+        )
+
+
+def _each_line(path: Path, known: Mapping[str, str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Number, question and content of every line that is not empty."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.removeprefix(codecs.BOM_UTF8).strip():
+                yield number, *_read(f"{path}, line {number}", line, known)
+
+
+def _read(place: str, line: bytes, known: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        cut = "" if line.endswith(b"\n") else "; the file ends here, was its writer stopped?"
+        raise InputError(
+            f"{place}: expected a JSON object, found something else ({error}){cut}; correct or delete the line"
+        ) from error
+    if not isinstance(row, dict):
+        raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
+    if isinstance(row.get("id"), str):
+        named = str(row["id"])
+        return known.get(named, named), row
+    case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
+    if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
+        return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
+    raise InputError(f"{place}: expected 'id', or 'case_id' and 'arm', found fields {sorted(row)[:8]}")
 
 
 def exported(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
-from cfgen.core.network import current
+from cfgen.core.network import current, without_secrets
 from cfgen.core.plain import MAX_CHARS
 from cfgen.core.processes import importable
 from cfgen.core.registry import Extra, Registry
@@ -293,8 +293,8 @@ def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> Op
 
     server = Server(spec, *limits)
     return OpenPlanner(
-        identifier(name or spec),
-        spec,
+        identifier(name or without_secrets(spec)),
+        without_secrets(spec),
         hash_json({"spec": spec, "fingerprint": server.about} if server.about else {"spec": spec}),
         server.needs,
         server.plan,
@@ -308,7 +308,7 @@ def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> Op
 
 
 def _reach(spec: str, runtime: Runtime, held: str) -> str:
-    return may_reach(runtime, "") if runtime.alone else _loose(spec, held)
+    return (not runtime.cut_off and _loose(spec, held)) or may_reach(runtime, "")
 
 
 def _loose(spec: str, held: str) -> str:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import IO
@@ -61,6 +62,17 @@ class Runtime:
     def alone(self) -> bool:
         """Whether it gets a network of its own with nothing in it."""
         return not self.network and not self.container and not self.trusted and "network" in permitted()
+
+    @property
+    def given_network(self) -> str:
+        """The network that a container's command line names; "" where it names none, or it is no container."""
+        words = [part for word in self.python if self.container for part in word.split("=", 1)]
+        return next((b for a, b in pairwise(words) if a in ("--network", "--net")), "")
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it can reach nothing, by cfgen's doing or a container's."""
+        return self.alone or self.given_network == "none"
 
     @property
     def unreachable(self) -> str:
@@ -309,4 +321,8 @@ def may_reach(runtime: Runtime, loose: str) -> str:
     if runtime.alone:
         own = "the planner has a network of its own with nothing in it"
         return current().words(own) or f"none ({own})"
+    if runtime.container:
+        named = f"--network {runtime.given_network}" if runtime.given_network else "its default network"
+        loose = f"{Path(runtime.python[0]).name}: {named}, as its command line gives it"
+        return current().words(loose) or (f"none ({loose})" if runtime.given_network == "none" else loose)
     return current().words(loose)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.hashing import hash_bytes
+from cfgen.core.network import without_secrets
 from cfgen.core.plain import visible
 from cfgen.records import PlannerRun
 
@@ -14,7 +15,6 @@ _OPTION = "option "
 #: of planners of others, whose other options may be anything
 _KNOWN = ("model", "checkpoint", "weights", "revision", "base_url", "provider")
 _SECRET = re.compile(r"key|token(?!s)|secret|passw|credential|auth|header|cookie", re.I)
-_USER = re.compile(r"(?<=://)[^/@\s]*@")
 _LONGEST = 200
 
 
@@ -41,14 +41,9 @@ def model_of(run: PlannerRun) -> str:
     return told(run).get("model", "")
 
 
-def without_user(words: str) -> str:
-    """Without user and password of an address."""
-    return _USER.sub("", words)
-
-
 def _word(value: Any) -> str:
     if isinstance(value, Mapping) and {"file", "text"} <= value.keys():
         return f"{value['file']} {hash_bytes(str(value['text']).encode())}"
     if isinstance(value, Mapping):
         return ", ".join(f"{k} {_word(v)}" for k, v in value.items() if not _SECRET.search(str(k)))[:_LONGEST]
-    return visible(without_user(str(value)).replace(str(Path.home()), "~"))[:_LONGEST]
+    return visible(without_secrets(str(value)).replace(str(Path.home()), "~"))[:_LONGEST]

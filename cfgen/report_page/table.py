@@ -3,9 +3,10 @@
 import csv
 import html
 import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from cfgen.core.plain import markdown_line
 
 #: characters of a long file that are held at once
 _PART = 10_000
@@ -30,10 +31,10 @@ class Table:
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]
-        lines.append("| " + " | ".join(map(_markdown, self.columns)) + " |")
+        lines.append("| " + " | ".join(map(markdown_line, self.columns)) + " |")
         lines.append("|" + "".join("---|" if i < self.words else "---:|" for i in range(len(self.columns))))
-        lines += ["| " + " | ".join(map(_markdown, row)) + " |" for row in self.rows]
-        return "\n".join(lines + (["", _markdown(self.note)] if self.note else [])) + "\n"
+        lines += ["| " + " | ".join(map(markdown_line, row)) + " |" for row in self.rows]
+        return "\n".join(lines + (["", markdown_line(self.note)] if self.note else [])) + "\n"
 
     def __str__(self) -> str:
         return self.markdown()
@@ -93,11 +94,6 @@ class Table:
 
 def _kind(column: int, words: int) -> str:
     return ' class="word"' if column < words else ""
-
-
-def _markdown(text: str) -> str:
-    escaped = re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text)
-    return " ".join(escaped.split())
 
 
 def _latex(text: str) -> str:

@@ -1,9 +1,10 @@
 """The data set card: what is in it, how it came to be, under which licences, and a datasheet."""
 
 import json
+import re
 from collections import Counter
-from html import escape
 
+from cfgen.core.plain import markdown_line, one_line
 from cfgen.sharing import about as words
 from cfgen.sharing.about import About
 
@@ -15,7 +16,7 @@ def card(about: About) -> str:
     """``README.md`` as the Hugging Face hub reads it: front matter, then Markdown."""
     parts = [
         _front_matter(about),
-        f"# {about.told.name}\n\n{about.summary}",
+        f"# {markdown_line(about.told.name)}\n\n{markdown_line(about.summary)}",
         f"> **Contains AI-generated or synthetic content.** {about.notice}",
         _loading(about),
         _taxonomy(about),
@@ -77,8 +78,8 @@ def _loading(about: About) -> str:
     ]
     return (
         "## Use it\n\n```python\nfrom datasets import load_dataset\n\n"
-        f'cases = load_dataset("{about.told.name}", split="test")\n'
-        f'cases[0]["original"], cases[0]["augmented"], cases[0]["hazard_name"]  # {row["hazard_name"]}\n'
+        f'cases = load_dataset({json.dumps(about.told.name)}, split="test")\n'
+        f'cases[0]["original"], cases[0]["augmented"], cases[0]["hazard_name"]  # {one_line(row["hazard_name"])}\n'
         "```\n\n" + "\n".join(lines)
     )
 
@@ -87,7 +88,7 @@ def _taxonomy(about: About) -> str:
     cases = Counter(row["hazard"] for row in about.rows)
     known = {row["hazard"]: row for row in about.rows}
     rows = [
-        f"| {h['cluster']} | {h['hazard_name']} | {h['why']} | {cases[h['hazard']]} |"
+        _row(h["cluster"], h["hazard_name"], h["why"], cases[h["hazard"]])
         for h in sorted(known.values(), key=lambda h: (h["cluster"], h["hazard"]))
     ]
     return "\n".join(
@@ -107,8 +108,10 @@ def _acceptance(about: About) -> str:
         return "## Acceptance\n\nNot known: the build's report is missing."
     accepted = sum(a for a, _ in built.acceptance.values())
     tried = sum(t for _, t in built.acceptance.values())
-    rows = [f"| {hazard} | {a} | {t} |" for hazard, (a, t) in built.acceptance.items()]
-    reasons = [f"- {count}: {reason}" for reason, count in list(built.reasons.items())[:_REASONS]]
+    rows = [_row(hazard, a, t) for hazard, (a, t) in built.acceptance.items()]
+    reasons = [
+        f"- {count}: {markdown_line(reason)}" for reason, count in list(built.reasons.items())[:_REASONS]
+    ]
     return "\n".join(
         [
             "## Acceptance",
@@ -125,7 +128,7 @@ def _acceptance(about: About) -> str:
 
 
 def _licences(about: About) -> str:
-    rows = [f"| {source} | {licence} | {n} |" for (licence, source), n in sorted(about.sources.items())]
+    rows = [_row(source, licence, n) for (licence, source), n in sorted(about.sources.items())]
     return "\n".join(
         [
             "## Licences",
@@ -140,18 +143,23 @@ def _licences(about: About) -> str:
     )
 
 
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(markdown_line(str(cell)) for cell in cells)} |"
+
+
 def _datasheet(about: About) -> str:
+    creator, url = markdown_line(about.told.creator), re.sub(r"[\s<>]", "", about.told.url)
     answers = {
         "Motivation": words.USES,
-        "Made by": escape(about.told.creator) or "not told",
+        "Made by": creator or "not told",
         "Funded by": "not told; who publishes this knows.",
-        "Composition": about.summary,
+        "Composition": markdown_line(about.summary),
         "Splits": "One, `test`: nothing in it is meant to be trained on.",
-        "Sampling": about.sampling,
+        "Sampling": markdown_line(about.sampling),
         "Self-contained": "All pictures and metadata are in this folder; nothing is fetched from elsewhere.",
         "Labels and noise": words.LABELS,
-        "Collection": about.collection,
-        "Preprocessing": about.manipulation,
+        "Collection": markdown_line(about.collection),
+        "Preprocessing": markdown_line(about.manipulation),
         "Raw data and software": (
             f"The originals are in it; cfgen {about.benchmark.cfgen_version} (Apache-2.0) made the rest from them."
         ),
@@ -159,9 +167,9 @@ def _datasheet(about: About) -> str:
         "Consent and ethics review": "None by cfgen; what holds for the sources holds here.",
         "Biases": words.BIASES,
         "Limits": words.LIMITS,
-        "Distribution": f"Licences: {', '.join(about.licences)}. AI-generated content is tagged: see above.",
+        "Distribution": f"Licences: {', '.join(map(markdown_line, about.licences))}. AI-generated content is tagged: "
+        "see above.",
         "Maintenance": words.MAINTENANCE,
-        "Corrections and removal": f"Ask {escape(about.told.creator) or 'who publishes this'}"
-        f"{f' ({about.told.url})' if about.told.url else ''}.",
+        "Corrections and removal": f"Ask {creator or 'who publishes this'}{f' (<{url}>)' if url else ''}.",
     }
     return "## Datasheet\n\n" + "\n".join(f"- **{name}.** {text}" for name, text in answers.items())

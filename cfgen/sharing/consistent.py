@@ -1,18 +1,21 @@
 """What records tell of themselves, held against each other: a judge's models, its votes, its known answers; answers."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from inspect import signature
 from math import isclose
 
 import numpy as np
 
 from cfgen.core.hashing import canonical_json
+from cfgen.core.network import without_secrets
 from cfgen.core.plain import MAX_CHARS
 from cfgen.judge.combine import SUPERSEDED
+from cfgen.judge.free import free_answers
 from cfgen.judge.registry import JUDGES
+from cfgen.metrics.agreement import kappa
 from cfgen.models.registry import MODELS
-from cfgen.planners.answer import MAX_HEADING, MAX_RANGE_M, PlanFaultError, to_plan
+from cfgen.planners.answer import MAX_FAULTS, MAX_HEADING, MAX_RANGE_M, PlanFaultError, to_plan
 from cfgen.planners.parser import parse
 from cfgen.planners.registry import PLANNERS
 from cfgen.planners.told import told as options_of
@@ -30,6 +33,12 @@ from cfgen.records.trust import FREE
 
 #: characters of all options of a judge: a panel of some models has about 1,000
 MOST_OPTIONS = 10_000
+#: characters of one part of a planner's record, and of all: 5,000 files with their hashes have some 700,000
+MOST_WORDS, MOST_RUN = 2_000, 2**20
+_LEAK = (
+    "an address with a password or a query, which may hold a key: nobody should publish it; run it again with the key "
+    "in the environment"
+)
 _USABLE = ("scored", "unknown")
 #: planners of cfgen's whose text holds their waypoints
 _BY_TEXT = ("cruise", "reactive")
@@ -69,9 +78,31 @@ def wrong_options(judge: JudgeRun) -> Iterator[str]:
             "its judge 'offline' has the one option screen, true or false, found "
             f"{canonical_json(judge.options).decode()[:80]}"
         )
+    if _leaks(judge.options) or _leaks(judge.spec):
+        yield f"its judge has {_LEAK}"
     told = {"spec": judge.spec, "rubric": judge.rubric, "rubric_version": judge.rubric_version}
     if name := next((name for name, words in told.items() if len(words) > 200), ""):
         yield f"its judge has a {name} of more than 200 characters"
+
+
+def wrong_planner(run: PlannerRun) -> Iterator[str]:
+    """Where a planner's run tells what no run does."""
+    words = [run.spec, *run.network, *run.sight, *run.fingerprint, *run.fingerprint.values()]
+    if (longest := max(map(len, words))) > MOST_WORDS:
+        yield f"its planner tells something in {longest} characters, where at most {MOST_WORDS} are a planner's"
+    if (found := len(canonical_json(run))) > MOST_RUN:
+        yield f"its planner's record has {found} characters, where at most {MOST_RUN} are a planner's"
+    if _leaks(run.fingerprint) or _leaks(run.spec):
+        yield f"its planner has {_LEAK}"
+
+
+def _leaks(told: object) -> bool:
+    """Whether an address in it holds more than a place."""
+    if isinstance(told, Mapping):
+        return any(map(_leaks, (*told, *told.values())))
+    if isinstance(told, (list, tuple)):
+        return any(map(_leaks, told))
+    return isinstance(told, str) and without_secrets(told) != told
 
 
 def wrong_models(judge: JudgeRun) -> Iterator[str]:
@@ -81,8 +112,13 @@ def wrong_models(judge: JudgeRun) -> Iterator[str]:
     if not _models(judge):
         yield f"its judge '{judge.spec[:80]}' asks models, but its options tell of none"
     names = _names(judge)
-    if len(names) == 1 and judge.spec != "panel" and not judge.spec.endswith(f" {names[0]}"):
+    if len(names) != 1 or judge.spec == "panel":
+        return
+    kind = judge.spec.split(" ")[0]
+    if not judge.spec.endswith(f" {names[0]}"):
         yield f"its judge is given as '{judge.spec[:80]}', but its options say model '{names[0][:80]}'"
+    elif kind in MODELS.builtin and (provider := str(_models(judge)[0].get("provider", ""))) != kind:
+        yield f"its judge is given as '{judge.spec[:80]}', but its options say provider '{provider[:80]}'"
 
 
 def wrong_votes(judge: JudgeRun, verdict: Verdict) -> str:
@@ -134,11 +170,15 @@ def wrong_answer(answer: Rollout) -> str:
 
 
 def differs(answer: Rollout) -> str:
-    """What of its plan its text, read again, does not say: "words", "waypoints", "no waypoints"; "": it says all."""
+    """What of its plan its text, read again, does not say: "words", "faults", "waypoints", "no waypoints"; "": all."""
     if answer.plan is None:
         return ""
-    if parse(answer.text).trace != answer.plan.trace:
+    read = parse(answer.text)
+    if read.trace != answer.plan.trace:
         return "words"
+    beside = [fault for fault in read.faults if not fault.startswith("<wp>")]
+    if [*answer.plan.faults] not in ([*read.faults][:MAX_FAULTS], beside[:MAX_FAULTS]):
+        return "faults"
     try:
         way = to_plan(answer.text)[1].waypoints
     except PlanFaultError:
@@ -155,6 +195,7 @@ def wrong_text(run: PlannerRun, answer: Rollout) -> str:
     )
     refused = {
         "words": "has a text that says otherwise than its plan",
+        "faults": "has a text with other faults than its plan tells",
         "waypoints": "has a text with other waypoints than its plan" if ours else "",
         "no waypoints": "has a text without the waypoints of its plan" if ours and _in_tags(run) else "",
     }
@@ -176,9 +217,13 @@ def _in_tags(run: PlannerRun) -> bool:
 # --- known answers ----------------------------------------------------------------------------------------
 
 
-def wrong_probe(probe: ProbeRun) -> str:
-    """The first total that does not follow from the probe's own kinds and misses; "" where all do."""
-    return next(_wrong_probe(probe), "")
+def wrong_probe(probe: ProbeRun, here: bool) -> str:
+    """The first total that does not follow from the probe's own kinds and misses; "" where all do.
+
+    Args:
+        here: this version of cfgen asked it, so that its free answers are those that ship.
+    """
+    return next(_wrong_probe(probe), "") or (_wrong_half(probe) if here else "")
 
 
 def _wrong_probe(probe: ProbeRun) -> Iterator[str]:
@@ -203,8 +248,9 @@ def _wrong_probe(probe: ProbeRun) -> Iterator[str]:
         yield f"a miss of kind '{strange[:60]}', which was not asked"
     for name in kinds:
         yield from _wrong_kind(probe, name)
-    for dimension in DIMENSIONS:
+    for i, dimension in enumerate(DIMENSIONS):
         yield from _wrong_accuracy(probe, dimension)
+        yield from _wrong_agreement(probe, i, dimension)
 
 
 def _wrong_kind(probe: ProbeRun, name: str) -> Iterator[str]:
@@ -238,3 +284,55 @@ def _wrong_accuracy(probe: ProbeRun, dimension: Dimension) -> Iterator[str]:
     due = right / judged if judged else None
     if (told is None) != (due is None) or (told is not None and due is not None and not isclose(told, due)):
         yield f"accuracy {told} for {dimension}, but its kinds give {due}"
+
+
+def _wrong_agreement(probe: ProbeRun, index: int, dimension: Dimension) -> Iterator[str]:
+    told = probe.agreement.get(dimension)
+    if told is None or [len(row) for row in told.confusion] != [3, 3, 3]:
+        yield f"no table of agreement on {dimension}"
+        return
+    table = np.array(told.confusion)
+    off = np.zeros((3, 3), int)
+    for miss in probe.misses:
+        due, said = miss.expected[index], miss.found[index]
+        if due is not None and said is not None and due != said:
+            off[due, said] += 1
+    twos = sum(k.due_two.get(dimension, 0) - k.missed_two.get(dimension, 0) for k in probe.kinds.values())
+    right = sum(k.right.get(dimension, 0) for k in probe.kinds.values())
+    if (
+        (table - np.diag(table.diagonal()) != off).any()
+        or table[2, 2] != twos
+        or not 0 <= table.trace() <= right
+    ):
+        yield f"a table of agreement on {dimension} that its kinds and misses do not give"
+        return
+    rows = [(table[i, i] / n if (n := table[i].sum()) else None) for i in range(3)]
+    n = int(table.sum())
+    due_of = {
+        "n": (told.n, n),
+        "accuracy": (told.accuracy, table.trace() / n if n else None),
+        "kappa": (told.kappa, kappa(table)),
+        "quadratic": (told.quadratic, kappa(table, quadratic=True)),
+        **{f"recall of {i}": pair for i, pair in enumerate(zip(told.recall, rows, strict=False))},
+    }
+    for name, (claimed, given) in due_of.items():
+        if not _same(claimed, given):
+            yield f"{name} {claimed} in the agreement on {dimension}, but its table gives {given}"
+
+
+def _same(found: float | None, due: float | None) -> bool:
+    return found is due or (found is not None and due is not None and isclose(found, due, abs_tol=1e-9))
+
+
+def _wrong_half(probe: ProbeRun) -> str:
+    """Where the free answers that were asked are not those of the half that is named."""
+    asked = {
+        name: kind.n + sum(kind.left_out.values())
+        for name, kind in probe.kinds.items()
+        if name.startswith(FREE)
+    }
+    there = Counter(FREE + one.kind for one in free_answers((probe.half,))) if probe.half else Counter()
+    wrong = next((name for name, n in asked.items() if n != there[name]), "")
+    if not wrong or (probe.faults and probe.half):
+        return ""
+    return f"{asked[wrong]} answers of '{wrong}', but half '{probe.half}' has {there[wrong]}"

@@ -55,6 +55,10 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise InputError(
             f"--name: expected letters, digits, dots and dashes and a version, such as mine-v1, found '{name[:60]}'"
         )
+    if (scenarios_dir() / "definitions" / f"{name}.json").is_file():
+        raise InputError(
+            f"--name: '{name}' ships with cfgen, and two definitions of one name would be told as one; take another"
+        )
     if out.exists():
         raise InputError(f"{out}: is there already; a definition is never changed: give it another name")
     record = store.benchmark

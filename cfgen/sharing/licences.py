@@ -8,12 +8,15 @@ from pathlib import Path
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import license_file
+from cfgen.core.plain import markdown_line, one_line
 from cfgen.models.licences import BSD2, BSD3, MIT
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
 
 #: what a licence is called here that a scene does not tell
 UNKNOWN = "unknown"
+#: of a source, and of a licence that anything is known of: characters
+_LONGEST = 200
 _FORBIDS = re.compile(
     r"\bNC\b|\bND\b|non[- ]?commercial|no[- ]?deriv|no[- ]redistribution|all rights reserved|proprietary|confidential"
     r"|\bonly\b",
@@ -93,7 +96,7 @@ OPEN = (
 
 def open_licence(licence: str) -> Licence | None:
     """What is known of a licence that permits handing on changed pictures; None: it does not, or is not known to."""
-    if _FORBIDS.search(licence):
+    if len(licence) > _LONGEST or _FORBIDS.search(licence):
         return None
     return next((known for known in OPEN if re.search(known.pattern, licence, re.I)), None)
 
@@ -107,7 +110,8 @@ def card_id(licence: str) -> str:
 def sources(store: Store, scenes: Iterable[str]) -> Counter[tuple[str, str]]:
     """(licence, source) -> how many of ``scenes``."""
     found = [load_scene(store.scene_dir(scene_id)).scene for scene_id in sorted(set(scenes))]
-    return Counter((scene.license.strip() or UNKNOWN, scene.source or UNKNOWN) for scene in found)
+    told = ((one_line(scene.license), one_line(scene.source, _LONGEST)) for scene in found)
+    return Counter((licence or UNKNOWN, source or UNKNOWN) for licence, source in told)
 
 
 def check_redistribution(
@@ -153,14 +157,16 @@ def notices(found: Counter[tuple[str, str]], own: Collection[Path]) -> str:
     ]
     texts: dict[str, str] = {}
     for (licence, source), n in sorted(found.items()):
-        known = open_licence(licence)
+        known, source = open_licence(licence), markdown_line(source)
         if known is None:
             parts.append(
-                f"## {source}\n\n{n} scenes, licence: {licence}. Handed on with leave of the owner, as who published "
-                "this says."
+                f"## {source}\n\n{n} scenes, licence: {markdown_line(licence)}. Handed on with leave of the owner, as "
+                "who published this says."
             )
             continue
-        parts.append(f"## {source}\n\n{n} scenes, licence: {licence} ({known.url}). {known.asks}")
+        parts.append(
+            f"## {source}\n\n{n} scenes, licence: {markdown_line(licence)} ({known.url}). {known.asks}"
+        )
         if known.text:
             texts[known.id] = (
                 known.text.format(holder="its authors (see the source)") if known.words else known.text

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.judge.protocol import SHOWN
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as Words
 from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
+from cfgen.models.quote import cut_notes
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
 from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of, wording_of
 from cfgen.sharing.consistent import (
@@ -18,6 +20,7 @@ from cfgen.sharing.consistent import (
     wrong_answer,
     wrong_models,
     wrong_options,
+    wrong_planner,
     wrong_probe,
     wrong_text,
     wrong_votes,
@@ -118,11 +121,12 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
         yield wrong
     yield from wrong_options(judge)
     yield from wrong_models(judge)
+    yield from wrong_planner(run)
     if (run.arms, run.floor or "mean") != (index.arms, index.floor):
         yield "arms or floor are not those that the planner was asked with"
     if bundle.probe and bundle.probe.judge != judge.judge:
         yield f"its probe is of judge '{bundle.probe.judge}', not of '{judge.judge}'"
-    if bundle.probe and (wrong := wrong_probe(bundle.probe)):
+    if bundle.probe and (wrong := wrong_probe(bundle.probe, index.cfgen_version == __version__)):
         yield f"its probe contradicts itself: {wrong}"
     yield from _wrong_answers(bundle)
     yield from _wrong_verdicts(bundle)
@@ -166,6 +170,7 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
         yield f"holds a verdict on {_words(min(strange))}, which is no question of it"
     if len(found) != len(bundle.verdicts):
         yield "holds two verdicts on one answer"
+    here = bundle.index.cfgen_version == __version__
     own = (judge.judge, judge.rubric, judge.rubric_version, judge.rubric_hash, bundle.run.planner)
     for key, verdict in found.items():
         rubric = (verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
@@ -176,6 +181,9 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
         if verdict.fault or verdict.transient:
             yield f"the verdict on {_words(key)} is missing by what is no doing of the judge"
         pair = [answers.get((key[0], arm, key[2])) for arm in ("original", answer_in(key[1]))]
+        texts = dict(zip(SHOWN, (one.text if one else "" for one in pair), strict=True))
+        if here and any(vote.raw for vote in verdict.votes) and verdict.notes != cut_notes(texts):
+            yield f"the verdict on {_words(key)} has notes on what was cut that do not fit the answers"
         failed = any(one is not None and one.status == "failed" for one in pair)
         if failed != (verdict.status == "planner_failed"):
             said = "failed" if failed else "did not fail"
@@ -188,19 +196,30 @@ def _reread(bundle: Bundle, rubric: Rubric) -> int:
     Raises:
         InputError: one does not.
     """
-    count = 0
+    count, here = 0, bundle.index.cfgen_version == __version__
     for verdict in bundle.verdicts:
         if not any(vote.raw for vote in verdict.votes):
             continue
         again = rescored(verdict, rubric)
+        key = (verdict.case_id, verdict.arm, verdict.repeat)
         if (again.status, again.scores) != (verdict.status, verdict.scores):
             raise InputError(
-                f"{bundle.path}: the verdict on {_words((verdict.case_id, verdict.arm, verdict.repeat))} says "
+                f"{bundle.path}: the verdict on {_words(key)} says "
                 f"{verdict.status} {_scores(verdict)}, but its own reply reads {again.status} {_scores(again)}: "
                 "it was changed, or judged by another version: run cfgen judge rescore, and export it again"
             )
+        if here and (field := next(_other_words(verdict, again), "")):
+            raise InputError(
+                f"{bundle.path}: '{field}' of the verdict on {_words(key)} is not what its own reply says: it was "
+                "changed; ask whoever wrote the bundle for the one that cfgen wrote"
+            )
         count += 1
     return count
+
+
+def _other_words(verdict: Verdict, again: Verdict) -> Iterator[str]:
+    """Fields in which a verdict is not that of its reply."""
+    return (name for name in Verdict.model_fields if getattr(verdict, name) != getattr(again, name))
 
 
 def _figures(bundle: Bundle) -> Figures:

@@ -8,7 +8,11 @@ import pytest
 
 import cfgen
 from cfgen.core.paths import scenarios_dir
+from cfgen.judge.probe import probe
+from cfgen.judge.registry import create_judge
+from cfgen.sharing.bundle import read_bundle
 from cfgen.store import Store
+from tests.benches import run
 from tests.sharing.results import ARMS, scored
 
 SCENES = ("rural_day_01", "street_day_02", "highway_day_01")
@@ -44,6 +48,28 @@ def done(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge = {"file": str(out.parent / "bench-replies.json")}
     cfgen.score(out, "cruise", judge="scripted", judge_options=judge, arms=ARMS, quiet=True)
     return out
+
+
+@pytest.fixture(scope="package")
+def bundle(done: Path) -> Path:
+    out = done.parent / "mine.cfgen-bundle"
+    code, said, err = run(
+        "export", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
+    )
+    assert (code, err) == (0, "")
+    assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
+    return out
+
+
+@pytest.fixture(scope="package")
+def probed(done: Path, bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its judge was tried on known answers, where it says 2 of everything."""
+    judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
+    folder = tmp_path_factory.mktemp("probed")
+    shutil.copytree(done, folder / "bench", symlinks=True)
+    probe(folder / "bench", judge, quiet=True)
+    cfgen.export_bundle(folder / "bench", folder / "bundle", planner="reactive", judge="scripted")
+    return folder / "bundle"
 
 
 @pytest.fixture

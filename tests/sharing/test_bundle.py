@@ -1,7 +1,6 @@
 """``cfgen export bundle``: what it holds, and that nothing in it is taken at its word."""
 
 import json
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -10,37 +9,12 @@ import pytest
 import cfgen
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import canonical_json, hash_json
-from cfgen.judge.probe import probe
-from cfgen.judge.registry import create_judge
 from cfgen.sharing import bundle as bundles
 from cfgen.sharing.bundle import read_bundle
 from cfgen.sharing.definitions import definition
 from cfgen.sharing.proof import _figures, prove, rubric_of
 from cfgen.store import Store
-from tests.benches import run
 from tests.sharing.results import forged, lines, record
-
-
-@pytest.fixture(scope="module")
-def bundle(done: Path) -> Path:
-    out = done.parent / "mine.cfgen-bundle"
-    code, said, err = run(
-        "export", "bundle", done, "--planner", "reactive", "--judge", "scripted", "--out", out
-    )
-    assert (code, err) == (0, "")
-    assert f"no pixel; cases, as on a leaderboard, {read_bundle(out).index.benchmark}" in said
-    return out
-
-
-@pytest.fixture(scope="module")
-def probed(done: Path, bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its judge was tried on known answers, where it says 2 of everything."""
-    judge = create_judge("scripted", file=str(done.parent / "bench-replies.json"))
-    folder = tmp_path_factory.mktemp("probed")
-    shutil.copytree(done, folder / "bench", symlinks=True)
-    probe(folder / "bench", judge, quiet=True)
-    cfgen.export_bundle(folder / "bench", folder / "bundle", planner="reactive", judge="scripted")
-    return folder / "bundle"
 
 
 def test_it_holds_what_rescoring_and_ranking_take_and_no_pixel(done: Path, bundle: Path):

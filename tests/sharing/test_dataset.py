@@ -70,12 +70,12 @@ def test_croissant_is_valid_and_reads_every_case_and_picture(exported: Path, ben
 def test_the_card_tells_counts_acceptance_licences_and_that_it_is_synthetic(exported: Path, bench: Path):
     card = (exported / "README.md").read_text()
     accepted, tried = cfgen.open_benchmark(bench).built.acceptance["cone_line"]
-    assert f"| cone_line | {accepted} | {tried} |" in card
+    assert f"| cone\\_line | {accepted} | {tried} |" in card
     assert "license: apache-2.0" in card
     assert "| cfgen demo scenes, path-traced | Apache-2.0 | 2 |" in card
     assert "AI-generated" in card
     assert "`compositeSynthetic`" in card
-    assert "**Made by.** A &lt;b&gt;lab" in card
+    assert r"**Made by.** A \<b\>lab" in card
     usual = (
         "Motivation",
         "Composition",
@@ -170,6 +170,26 @@ def test_a_source_that_forbids_it_is_refused_by_name(other_licence: Path, tmp_pa
     assert main(allowed) == 0
     assert "warning: --creator: not given" in capsys.readouterr().err
     assert "license: other" in (out / "README.md").read_text()
+
+
+def test_words_of_a_source_are_one_cell_and_one_line(other_licence: Path, tmp_path: Path, capsys):
+    """They come from somebody's scene.json."""
+    source = "a | b\n---\nlicense: mit\n# x" + "y" * 3000
+    for file in other_licence.glob("scenes/*/scene.json"):
+        told = json.loads(file.read_text())
+        file.write_text(json.dumps({**told, "source": source}))
+    command = ["export", "hf", str(other_licence), "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(command) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert len(said) < 1000
+    made = ["--allow-license", "CC BY-NC-SA 4.0", "--creator", "me\n# us | we"]
+    assert main([*command, *made]) == 0
+    card, notice = ((tmp_path / "out" / name).read_text() for name in ("README.md", "NOTICE.md"))
+    assert r"| a \| b --- license: mit # xyyy" in card
+    assert "| CC BY-NC-SA 4.0 | 2 |" in card
+    assert r"**Made by.** me # us \| we" in card
+    assert all("\nlicense: mit" not in text and "y" * 300 not in text for text in (card, notice))
 
 
 def test_a_changed_picture_is_not_exported(other_licence: Path, tmp_path: Path):

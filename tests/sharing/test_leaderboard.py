@@ -168,6 +168,19 @@ def test_what_does_not_verify_is_not_added(board: Path, benches: Path, tmp_path:
     assert len(Board(board).names()) == 3
 
 
+def test_all_bundles_are_looked_at_and_each_that_fails_is_named(benches: Path, tmp_path: Path):
+    bad = [tmp_path / name for name in ("first", "second")]
+    for path in bad:
+        path.write_bytes(b"no bundle")
+    assert run("leaderboard", "add", tmp_path / "none", *bad)[0] == 2
+    assert not (tmp_path / "none").exists(), "nothing is begun for what does not verify"
+    given = (bad[0], benches / "good", bad[1], benches / "cruise")
+    code, said, err = run("leaderboard", "add", tmp_path / "board", *given)
+    assert (code, said.count(": added, self-reported"), err.count("\n")) == (1, 2, 2)
+    assert all(f"cfgen: error: {path}" in err for path in bad)
+    assert len(Board(tmp_path / "board").names()) == 2
+
+
 def test_an_entry_can_be_taken_out_though_it_is_damaged(board: Path):
     first, *others = Board(board).names()
     (board / "entries" / first / BUNDLE).write_bytes(b"")
@@ -273,7 +286,7 @@ def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monk
     split = tmp_path / "split"
     shutil.copytree(bench, split)
     docker = tmp_path / "docker"
-    docker.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nshift 4\nexec "$@"\n')
+    docker.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nshift 6\nexec "$@"\n')
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{Path(sys.executable).parent}:/usr/bin:/bin")
     planner = tmp_path / "mine.py"
@@ -285,15 +298,27 @@ def test_a_container_is_run_on_a_private_split(bench: Path, tmp_path: Path, monk
     monkeypatch.chdir(tmp_path)
     code, said, err = run(
         *("leaderboard", "run", tmp_path / "board", split, "--planner", "mine:Mine"),
-        *("--python", f"docker run -i --rm image {sys.executable}", "--arms", "hazard", "--quiet"),
+        *(
+            "--python",
+            f"docker run -i --rm --network none image {sys.executable}",
+            "--arms",
+            "hazard",
+            "--quiet",
+        ),
     )
     assert code == 0, err
     assert ": added, rerun" in said
-    assert "run -i --rm image" in (tmp_path / "asked").read_text()
+    assert row_network(tmp_path / "board") == ("none (docker: --network none, as its command line gives it)",)
+    assert "run -i --rm --network none image" in (tmp_path / "asked").read_text()
     (row,) = Board(tmp_path / "board").rows()
     assert row.bundle.index.arms == ("original", "hazard")
     assert row.bundle.run.spec.startswith("mine:Mine")
     assert "docker" in " ".join(row.bundle.run.sight)
+
+
+def row_network(board: Path) -> tuple[str, ...]:
+    (row,) = Board(board).rows()
+    return row.bundle.run.network
 
 
 def test_a_file_of_answers_is_no_rerun(bench: Path, tmp_path: Path):

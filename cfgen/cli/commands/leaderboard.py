@@ -1,6 +1,7 @@
 """``cfgen leaderboard``."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,10 +91,15 @@ def _judge(parser: argparse.ArgumentParser) -> None:
 def _add(arguments: argparse.Namespace) -> int:
     import cfgen
 
-    for added in cfgen.add_bundles(arguments.board, arguments.bundles, title=arguments.title):
+    done = cfgen.add_bundles(arguments.board, arguments.bundles, title=arguments.title)
+    for added in done.added:
         _tell(added)
+    for failed in done.failed:
+        print(f"cfgen: error: {visible(failed)}", file=sys.stderr)
+    if not done.added:
+        return 2
     print(f"Next: cfgen leaderboard page {arguments.board} --out site")
-    return 0
+    return 1 if done.failed else 0
 
 
 def _tell(added: "Added") -> None:

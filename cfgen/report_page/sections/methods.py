@@ -7,7 +7,7 @@ from typing import Any
 from cfgen import __version__
 from cfgen.core.environment import environment
 from cfgen.core.files import read_each
-from cfgen.planners.told import without_user
+from cfgen.core.network import without_secrets
 from cfgen.records import JudgeRun
 from cfgen.report_page.basis import judge_words
 from cfgen.report_page.data import ReportData
@@ -168,4 +168,4 @@ def _told(values: Mapping[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    return text.removeprefix("sha256:")[:_SHORT] if text.startswith("sha256:") else without_user(text)
+    return text.removeprefix("sha256:")[:_SHORT] if text.startswith("sha256:") else without_secrets(text)
