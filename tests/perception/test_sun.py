@@ -1,6 +1,9 @@
 """Shadows drawn on a road in metres, and what wins where signs differ."""
 
+import csv
+import json
 import math
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -10,12 +13,15 @@ from cfgen.geometry.camera import ground_points, horizon_rows, mounted
 from cfgen.perception.cast_shadows import ShadowAxis, pooled, scene_shadows, shadow_axis
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.perception.sun_shines import WEIGHTS
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Frame, Motion, Scene
+from cfgen.scenes.folder import find_scenes, load_scene
 
 CAMERA = Camera(width=640, height=360, fx=560, fy=560, cx=319.5, cy=179.5, T_cam_ego=mounted(1.5, 0.04))
 GROUND, SEEN = ground_points(CAMERA, np.stack(np.meshgrid(np.arange(640), np.arange(360)), -1).reshape(-1, 2))
+SCENES = Path(__file__).resolve().parents[2] / "scenarios" / "scenes"
 LIT, SHADE = np.array([142.0, 140, 136]), np.array([52.0, 55, 62])
 TIMED = {"latitude_deg": 39.742476, "longitude_deg": -105.1786, "heading_deg": 14.34}
 AFTERNOON = "2003-10-17T19:30:30Z"
@@ -163,12 +169,34 @@ def test_a_dark_picture_of_a_deep_blue_sky_is_of_a_sunny_day_and_not_of_dusk():
     def shines(sky, ground):
         image = np.full((360, 640, 3), sky, np.uint8)
         image[160:] = ground
+        image[190:230, 400:] = image[120:165, :200] = 0.3 * ground  # some of it in shade
         return find_sun(probe_light(image, CAMERA)).shines
 
     day, dusk, night = (
         shines(*seen) for seen in (((20, 52, 95), 62), ((20, 52, 95), 14), ((22, 24, 30), 62))
     )
     assert day > 1.8 * max(dusk, night)
+
+
+def test_rendered_scenes_shine_as_they_were_lit_and_as_their_mirror_image():
+    """Of 17 demo frames, none of which the fit saw."""
+    wrong = 0
+    for path in find_scenes(SCENES)[1::4]:
+        folder = load_scene(path)
+        image, camera = folder.image(), folder.scene.front
+        shines = find_sun(probe_light(image, camera)).shines
+        wrong += (shines > 0.5) != (folder.scene.extra["sun"] is not None)
+        if path.name.startswith("urban"):
+            turned = find_sun(probe_light(np.ascontiguousarray(image[:, ::-1]), camera)).shines
+            assert turned == pytest.approx(shines, abs=0.08)
+    assert wrong <= 3
+
+
+def test_the_fit_reads_half_of_the_demo_frames_alone():
+    with (SCENES.parents[1] / "tools" / "sun_fit" / "frames.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [SCENES.parents[1] / row["path"] for row in rows] == sorted(find_scenes(SCENES))
+    assert sum(row["fitted"] == "1" for row in rows) == json.loads(WEIGHTS.read_text())["frames"] == 33
 
 
 def test_what_lamps_light_at_night_is_not_lit_by_the_sun():
@@ -186,12 +214,13 @@ def test_edges_along_the_road_may_be_seams_and_do_not_tell_where_the_sun_is():
 
 def test_what_the_sun_lights_is_warmer_than_shade_and_under_clouds_all_is_alike():
     """No shadow on the road; beside it things stand half in shade, which is blue where the sky lights it alone."""
-    shines = []
+    odds = []
     for lit, shade in (((200, 185, 150), (40, 52, 70)), ((185, 185, 182), (52, 52, 50))):
         image, _ = road(None, sky=(120, 150, 205))
         image[210:, :200], image[210:, 420:] = lit, shade
-        shines.append(find_sun(probe_light(image, CAMERA)).shines)
-    assert shines[0] > shines[1] + 0.1
+        shines = find_sun(probe_light(image, CAMERA)).shines
+        odds.append(shines / (1 - shines))
+    assert odds[0] > 2 * odds[1]
 
 
 def test_nothing_to_tell_by_is_unknown():

@@ -137,7 +137,7 @@ def test_what_cannot_be_looked_at_is_told_and_matches_nothing(three, capsys):
 
 def test_a_damaged_file_of_tags_is_made_anew(three):
     look(three, ColourGround())
-    for text in ("", "{", '{"cfgen_seen": 9}\n', '{"cfgen_seen": 2, "by": {}}\n["a", 3]\n', "[]\n[]\n"):
+    for text in ("", "{", '{"cfgen_seen": 9}\n', '{"cfgen_seen": 3, "by": {}}\n["a", 3]\n', "[]\n[]\n"):
         (three / SEEN_FILE).write_text(text)
         with pytest.raises(InputError, match="no scene has a tag 'seen_night'"):
             matching(three, "seen_night")
