@@ -40,8 +40,8 @@ _SEAMS = math.radians(18)
 _LOW = math.sin(math.radians(2))
 #: Least saturation of the blue about a sun that the frame's upper edge cuts: elsewhere white clouds burn out as well.
 _CUT_BLUE = 0.2
-#: Elevation taken for a sun that is out of view, rad.
-_UNSEEN_RISE = math.radians(40)
+#: Elevation taken for a sun that is out of view, rad. Lower ones throw longer shadows, which show more where wrong.
+_UNSEEN_RISE = math.radians(50)
 #: Most that other frames add to the log odds that the sun shines.
 _ALONG = 3.0
 #: What the sun itself weighs in a frame of another scene.

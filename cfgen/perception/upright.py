@@ -19,6 +19,8 @@ from cfgen.perception.view import SceneView
 BLACK, NIGHT, BY_DAY = 16, 25, 50
 #: Another way up must score so much higher. Of the 152 frames none came nearer than 0.1 below its own.
 MARGIN = 1.0
+#: Road over so much of what lies before the car, and of what lies above it: the camera looks down.
+_FULL = 0.5
 #: Water, sand and bare ground: no vehicle, fewer lane lines than these shares of the frame, as who looks and as our
 #: network sees them, our network's mean probability of that road, and the score of a road picture, all below.
 _LINES, _OUR_LINES, _DOUBTS, _LIKE_A_ROAD = 0.005, 0.003, 0.65, 3.3
@@ -61,10 +63,13 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
     if best.endswith("mirrored") and scores.get(_UPSIDE_DOWN, own) > own + MARGIN:
         best = _UPSIDE_DOWN  # few mirror a picture
     if best and scores[best] > own + MARGIN:
+        if _share(road[0]) < _FULL or _share(road[0][::-1]) < _FULL:
+            return f"seems to be {best} (a road is seen when it is turned back); turn it and check the calibration"
         return (
-            f"seems to be {best} (a road is seen when it is turned back); turn it and check the calibration"
+            "shows road up to its upper edge: the camera looks down, or from above, and what stands on the road "
+            "would be cut off; leave the scene out"
         )
-    if middle >= BY_DAY and float((ahead(road[0]) > 0.5).mean()) < LEAST_AHEAD:
+    if middle >= BY_DAY and _share(road[0]) < LEAST_AHEAD:
         return "shows no road before the car though it is bright (indoors?); leave the scene out"
     if view is not None and own < _LIKE_A_ROAD and _nothing_backs(view, road):
         return (
@@ -72,6 +77,11 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
             "doubts it; leave the scene out"
         )
     return ""
+
+
+def _share(road: np.ndarray) -> float:
+    """Share of what lies before the car that is road, by its probability (h, w)."""
+    return float((ahead(road) > 0.5).mean())
 
 
 def _nothing_backs(view: SceneView, ours: tuple[np.ndarray, np.ndarray]) -> bool:

@@ -217,13 +217,9 @@ def _in_tags(run: PlannerRun) -> bool:
 # --- known answers ----------------------------------------------------------------------------------------
 
 
-def wrong_probe(probe: ProbeRun, here: bool) -> str:
-    """The first total that does not follow from the probe's own kinds and misses; "" where all do.
-
-    Args:
-        here: this version of cfgen asked it, so that its free answers are those that ship.
-    """
-    return next(_wrong_probe(probe), "") or (_wrong_half(probe) if here else "")
+def wrong_probe(probe: ProbeRun) -> str:
+    """The first total that does not follow from the probe's own kinds and misses; "" where all do."""
+    return next(_wrong_probe(probe), "") or _wrong_half(probe)
 
 
 def _wrong_probe(probe: ProbeRun) -> Iterator[str]:

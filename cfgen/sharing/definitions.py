@@ -55,7 +55,7 @@ def freeze(store: Store, name: str, out: Path) -> Definition:
         raise InputError(
             f"--name: expected letters, digits, dots and dashes and a version, such as mine-v1, found '{name[:60]}'"
         )
-    if (scenarios_dir() / "definitions" / f"{name}.json").is_file():
+    if name.casefold() in {one.name.casefold() for one in shipped()}:
         raise InputError(
             f"--name: '{name}' ships with cfgen, and two definitions of one name would be told as one; take another"
         )

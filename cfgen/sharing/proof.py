@@ -126,7 +126,7 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
         yield "arms or floor are not those that the planner was asked with"
     if bundle.probe and bundle.probe.judge != judge.judge:
         yield f"its probe is of judge '{bundle.probe.judge}', not of '{judge.judge}'"
-    if bundle.probe and (wrong := wrong_probe(bundle.probe, index.cfgen_version == __version__)):
+    if bundle.probe and (wrong := wrong_probe(bundle.probe)):
         yield f"its probe contradicts itself: {wrong}"
     yield from _wrong_answers(bundle)
     yield from _wrong_verdicts(bundle)
@@ -147,11 +147,10 @@ def _wrong_answers(bundle: Bundle) -> Iterator[str]:
         yield "holds two answers to one question"
     if any((a.planner, a.planner_hash) != (run.planner, run.planner_hash) for a in bundle.answers):
         yield f"holds an answer that is not by this '{run.planner}'"
-    here = bundle.index.cfgen_version == __version__
     for key, answer in found.items():
         if wrong := wrong_answer(answer):
             yield f"the answer to {_words(key)} {wrong}"
-        if here and (wrong := wrong_text(run, answer)):
+        if wrong := wrong_text(run, answer):
             yield f"the answer to {_words(key)} {wrong}: one of them was changed"
     if any(a.fault for a in bundle.answers):
         yield "holds answers that failed by what is no doing of the planner"
@@ -170,7 +169,6 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
         yield f"holds a verdict on {_words(min(strange))}, which is no question of it"
     if len(found) != len(bundle.verdicts):
         yield "holds two verdicts on one answer"
-    here = bundle.index.cfgen_version == __version__
     own = (judge.judge, judge.rubric, judge.rubric_version, judge.rubric_hash, bundle.run.planner)
     for key, verdict in found.items():
         rubric = (verdict.rubric, verdict.rubric_version, verdict.rubric_hash)
@@ -182,7 +180,7 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
             yield f"the verdict on {_words(key)} is missing by what is no doing of the judge"
         pair = [answers.get((key[0], arm, key[2])) for arm in ("original", answer_in(key[1]))]
         texts = dict(zip(SHOWN, (one.text if one else "" for one in pair), strict=True))
-        if here and any(vote.raw for vote in verdict.votes) and verdict.notes != cut_notes(texts):
+        if any(vote.raw for vote in verdict.votes) and verdict.notes != cut_notes(texts):
             yield f"the verdict on {_words(key)} has notes on what was cut that do not fit the answers"
         failed = any(one is not None and one.status == "failed" for one in pair)
         if failed != (verdict.status == "planner_failed"):
@@ -196,7 +194,7 @@ def _reread(bundle: Bundle, rubric: Rubric) -> int:
     Raises:
         InputError: one does not.
     """
-    count, here = 0, bundle.index.cfgen_version == __version__
+    count = 0
     for verdict in bundle.verdicts:
         if not any(vote.raw for vote in verdict.votes):
             continue
@@ -208,7 +206,7 @@ def _reread(bundle: Bundle, rubric: Rubric) -> int:
                 f"{verdict.status} {_scores(verdict)}, but its own reply reads {again.status} {_scores(again)}: "
                 "it was changed, or judged by another version: run cfgen judge rescore, and export it again"
             )
-        if here and (field := next(_other_words(verdict, again), "")):
+        if field := next(_other_words(verdict, again), ""):
             raise InputError(
                 f"{bundle.path}: '{field}' of the verdict on {_words(key)} is not what its own reply says: it was "
                 "changed; ask whoever wrote the bundle for the one that cfgen wrote"

@@ -33,6 +33,12 @@ def test_the_network_is_asked_about_ways_up_that_may_win_only(frame, monkeypatch
     assert len(asked) <= 2, "of five"
 
 
+def test_a_camera_that_looks_down_on_a_road_is_not_told_to_be_turned():
+    frame = read_image(SCENES / "residential_day_01" / "frame.jpg")
+    down = cv2.resize(frame[400:500, 330:630], (960, 540), interpolation=cv2.INTER_AREA)
+    assert why_not_a_road_picture(down).startswith("shows road up to its upper edge")
+
+
 @pytest.mark.parametrize("turns", [1, 2, 3])
 def test_a_turned_one_is_told(frame, turns):
     turned = np.ascontiguousarray(np.rot90(frame, turns))

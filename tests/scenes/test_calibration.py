@@ -169,7 +169,7 @@ def test_without_anybody_who_sees_lines_the_guess_stays_and_is_called_one(
     assert scene.extra[TOLD]["reason"]
     assert "no use of lane lines: " in summary.cameras["still"]
     assert "guessed: field of view 60 degrees, height 1.40 m, horizon at row 90" in summary.cameras["still"]
-    monkeypatch.setattr("cfgen.scenes.check.why_not_a_road_picture", lambda _: "")  # the still is noise
+    monkeypatch.setattr("cfgen.scenes.check.why_not_a_road_picture", lambda *_: "")  # the still is noise
     faults = check_scene(find_scenes(tmp_path / "out")[0], Painted(lambda _: scene.front))[1]
     assert any(f.level == "error" and f.what.startswith(f"{GUESSED}: what is drawn 12 m") for f in faults)
 

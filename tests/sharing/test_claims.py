@@ -131,5 +131,4 @@ def test_the_half_is_the_one_whose_answers_were_asked(probed: Path):
     found = read_bundle(probed).probe
     assert found is not None
     for half in ("tune", ""):
-        assert "answers of 'free: " in wrong_probe(found.model_copy(update={"half": half}), here=True)
-    assert not wrong_probe(found.model_copy(update={"half": "tune"}), here=False), "of another version"
+        assert "answers of 'free: " in wrong_probe(found.model_copy(update={"half": half}))

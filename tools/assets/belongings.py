@@ -230,7 +230,7 @@ MODELS = {
     ),
     "garbage_bags": Model(
         build_bags,
-        {"black": {}, "white": {"color": (0.6, 0.6, 0.6), "count": 2, "seed": 4}},
+        {"black": {}},
         pixels=180,
         **LOW,
     ),
