@@ -86,7 +86,8 @@ class Outputs:
 
 
 def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]]) -> None:
-    """
+    """Warns of lines that answer no question.
+
     Args:
         asked: case, arm and repeat of every question.
 
@@ -94,13 +95,17 @@ def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]])
         InputError: no line of the file at ``path`` answers any of them. What else is wrong with it is told elsewhere.
     """
     tokens = {token_of(*key) for key in asked}
-    count = 0
+    lines = count = 0
     with contextlib.suppress(OSError):
         for _, token, _ in _each_line(path, exported(exports)):
-            if token in tokens:
-                return
-            count += 1
-    if count and tokens:
+            lines += 1
+            count += token not in tokens
+    if 0 < count < lines:
+        warn(
+            f"{path}: {count} of {lines} lines answer no question that is asked; are they of another benchmark, or of "
+            "arms that are not asked?"
+        )
+    if tokens and lines and count == lines:
         raise InputError(
             f"{path}: expected answers to this benchmark's questions, found {count} lines of which none answers one of "
             f"its {len(tokens)}; are they of another benchmark, or of arms that are not asked? Its own questions: "

@@ -1,5 +1,6 @@
 """What records tell of themselves, held against each other: a judge's models, its votes, its known answers; answers."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from inspect import signature
@@ -105,20 +106,30 @@ def _leaks(told: object) -> bool:
     return isinstance(told, str) and without_secrets(told) != told
 
 
+#: As own classes are named too.
+_PROVIDER = re.compile(r"[\w.:-]{1,80}")
+
+
 def wrong_models(judge: JudgeRun) -> Iterator[str]:
     """Where what the judge was given as and the models of its options are not the same."""
     if not _asks_models(judge):
         return
     if not _models(judge):
         yield f"its judge '{judge.spec[:80]}' asks models, but its options tell of none"
-    names = _names(judge)
-    if len(names) != 1 or judge.spec == "panel":
+    names, providers = _names(judge), [str(model.get("provider", "")) for model in _models(judge)]
+    if judge.spec == "panel":
+        if len(providers) < 2:
+            yield f"its judge is given as a panel, but its options tell of {len(providers)} models"
+        if strange := next((one for one in providers if not _PROVIDER.fullmatch(one)), None):
+            yield f"its judge's options say provider {strange[:40]!r}, which is no name of one"
+        return
+    if len(names) != 1:
         return
     kind = judge.spec.split(" ")[0]
     if not judge.spec.endswith(f" {names[0]}"):
         yield f"its judge is given as '{judge.spec[:80]}', but its options say model '{names[0][:80]}'"
-    elif kind in MODELS.builtin and (provider := str(_models(judge)[0].get("provider", ""))) != kind:
-        yield f"its judge is given as '{judge.spec[:80]}', but its options say provider '{provider[:80]}'"
+    elif kind in MODELS.builtin and providers[0] != kind:
+        yield f"its judge is given as '{judge.spec[:80]}', but its options say provider '{providers[0][:80]}'"
 
 
 def wrong_votes(judge: JudgeRun, verdict: Verdict) -> str:

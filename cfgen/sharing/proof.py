@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.hashing import canonical_json
 from cfgen.judge.protocol import SHOWN
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HazardRubric
@@ -16,6 +17,7 @@ from cfgen.models.quote import cut_notes
 from cfgen.records import Rollout, Verdict, answer_in, judged_as
 from cfgen.sharing.bundle import INDEX, JUDGE, Bundle, Key, Wording, benchmark_hash, horizon_of, wording_of
 from cfgen.sharing.consistent import (
+    MOST_OPTIONS,
     differs,
     wrong_answer,
     wrong_models,
@@ -122,6 +124,8 @@ def _wrong(bundle: Bundle) -> Iterator[str]:
     yield from wrong_options(judge)
     yield from wrong_models(judge)
     yield from wrong_planner(run)
+    if (found := len(canonical_json([index.environment, index.cfgen_version]))) > MOST_OPTIONS:
+        yield f"its environment and version have {found} characters, where {MOST_OPTIONS} are plenty"
     if (run.arms, run.floor or "mean") != (index.arms, index.floor):
         yield "arms or floor are not those that the planner was asked with"
     if bundle.probe and bundle.probe.judge != judge.judge:

@@ -32,6 +32,27 @@ def test_a_judge_is_of_the_provider_that_it_was_given_as():
         assert "is given as 'openai judgex', but its options say provider" in wrong
 
 
+def test_a_panel_has_two_models_of_named_providers():
+    told = {"model": "judgex", "provider": "openai"}
+    (wrong,) = wrong_models(asked("panel", **told))
+    assert wrong.endswith("tell of 1 models")
+    pair = {"models": [told, {**told, "provider": "<b>x</b>"}]}
+    (wrong,) = wrong_models(asked("panel").model_copy(update={"options": pair}))
+    assert "provider '<b>x</b>', which is no name of one" in wrong
+
+
+@pytest.mark.parametrize("version", ["0.1.1", ""])
+def test_texts_are_held_whatever_version_a_bundle_names(version: str, bundle: Path, tmp_path: Path):
+    other = forged(
+        bundle, tmp_path / "a", bundles.INDEX, record(lambda told: told.update(cfgen_version=version))
+    )
+    lied = forged(
+        other, tmp_path / "b", bundles.VERDICTS, lines(lambda rows: rows[0].update(explanation="human"))
+    )
+    with pytest.raises(InputError, match="'explanation' of the verdict"):
+        prove(read_bundle(lied))
+
+
 # --- secrets --------------------------------------------------------------------------------------------
 
 
