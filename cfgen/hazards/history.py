@@ -77,7 +77,7 @@ class HazardHistory:
         ground: where the hazard may be at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         standing: the part of the hazard's box that takes up ground; None: all of it.
-        lanes: where the own lane is; None: as the scene says.
+        lanes: where the own lane is; None: as the scene says. dashed: sides on which its line is seen in dashes.
     """
 
     views: SceneViews
@@ -86,6 +86,7 @@ class HazardHistory:
     shrink: float
     standing: Size | None = None
     lanes: Lanes | None = None
+    dashed: tuple[int, ...] = ()
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -123,7 +124,7 @@ class HazardHistory:
         """When it left the road's edge, s relative to t0; None where it was on its way all along, or no edge is seen.
 
         The edge is where road ends behind it at t0, no nearer than the own lane's line, or on the far side the oncoming
-        lane's: nobody waits in a lane.
+        lane's: nobody waits in a lane. Beyond a dashed line is one, whatever hides its road.
         """
         speed = float(np.hypot(placement.vx, placement.vy))
         if speed == 0:
@@ -140,14 +141,18 @@ class HazardHistory:
                 return None
             if road[on].mean() <= MOST_BEYOND:
                 short = self._within_line(spots[i, :2])
+                if short is None:
+                    return None
                 return -(float(steps[i]) + max(short, 0.0)) / speed if short <= WITHIN_LINE_M else None
         return None
 
-    def _within_line(self, spot: Array) -> float:
+    def _within_line(self, spot: Array) -> float | None:
         """How far a point of the road (2,) m lies within the own lane's line on the kerb's side, or the oncoming lane's
-        on the other, m."""
+        on the other, m; None where it lies in a lane beyond a dashed line."""
         lanes = self.lanes or Lanes.of(self.scene)
         beside = float(EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])[1][0]) - lanes.middle
+        if (1 if beside > 0 else -1) in self.dashed and abs(beside) < 3 * lanes.half - WITHIN_LINE_M:
+            return None
         return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
 
     def _driven_through(self, placement: Placement) -> bool:

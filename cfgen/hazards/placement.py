@@ -195,6 +195,7 @@ class _Search:
             _shrink(self.camera),
             self.hazard.standing,
             self.lanes,
+            (self.seen and self.seen.dashed) or (),
         )
 
     def why_not(self, tried: int) -> str:

@@ -223,6 +223,8 @@ def test_nobody_waits_in_a_lane():
     assert past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is not None
     wide = replace(past(half=2.6), lanes=Lanes(half=3.1, kerb=-1))
     assert wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is None, "road ends within the own lane"
+    dashed = replace(past(half=2.6), dashed=(-1,))
+    assert dashed.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is None, "a lane, whose road a car hides"
 
 
 def test_a_fast_one_comes_from_outside_the_view():
