@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 
 from cfgen.core.hashing import derive_case_id
 from cfgen.hazards.sampling import Pair, plan_round
@@ -15,10 +16,13 @@ from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
 from cfgen.records import Planned
 from cfgen.store import Store
 
-#: A scene of which so many pairs in a row were refused leaves the draw; at one in four accepted, one in thirty does.
-GIVE_UP = 12
+#: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does that
+#: to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at all gave a case.
+LATER, GIVE_UP = 12, 36
 #: Begins what is said of a scene that cannot be read.
 DAMAGED = "damaged scene"
+#: Letters of a kind of refusal at most.
+_LONGEST = 120
 #: The commonest cause comes first.
 _MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
 
@@ -68,7 +72,9 @@ class Plan:
         """Pairs that were not tried yet, for so many cases that are missing."""
         store, benchmark = self.store, self.store.benchmark
         rejections, done = short_rejections(store), {p.case_id for p in accepted}
-        left = {**scenes_refused(rejections), **scenes_given_up(planned, done, rejections)}
+        rows = in_a_row(planned, done, rejections)
+        left = {**scenes_refused(rejections), **given_up(rows, bool(done))}
+        later = {scene_id for scene_id, row in rows.items() if len(row) >= LATER}
         self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in left]
         refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in done]
         taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
@@ -76,7 +82,8 @@ class Plan:
         pairs: list[Pair] = []
         for scenes, open_slots in self._strata(accepted, missing):
             tried = (*taken_pairs, *pairs)
-            pairs += plan_round(scenes, self.hazard_ids, tried, refused, open_slots, benchmark.seed, unsuited)
+            seed = benchmark.seed
+            pairs += plan_round(scenes, self.hazard_ids, tried, refused, open_slots, seed, unsuited, later)
         number = 1 + max((p.round for p in planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
         shown = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
@@ -148,31 +155,51 @@ def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
 def scenes_given_up(
     planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
 ) -> dict[str, str]:
-    """Scenes of which GIVE_UP pairs in a row were refused, and why most often: the rest of them is not tried.
+    """Scenes whose other pairs are not tried, since too many in a row were refused, and why most often.
 
     Args:
         accepted: ids of cases.
     """
+    return given_up(in_a_row(planned, accepted, rejections), any(p.case_id in accepted for p in planned))
+
+
+def in_a_row(
+    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
+) -> dict[str, list[str]]:
+    """Of each scene the kinds of its last refusals, back to its last case."""
     by_case = {r.case_id: r for r in rejections}
-    in_a_row: dict[str, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for pair in planned:
-        row = in_a_row.setdefault(pair.scene_id, [])
+        row = rows.setdefault(pair.scene_id, [])
         if pair.case_id in accepted:
             row.clear()
-        elif (refused := by_case.get(pair.case_id)) and refused.by_gates and len(row) < GIVE_UP:
+        elif (refused := by_case.get(pair.case_id)) and refused.by_gates:
             row.append(kind_of(refused.reason))
+    return rows
+
+
+def given_up(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str]:
+    """As :func:`scenes_given_up`, by what :func:`in_a_row` tells.
+
+    Args:
+        any_case: a scene of the benchmark gave a case.
+    """
+    most = GIVE_UP if any_case else LATER
     return {
-        scene_id: f"{GIVE_UP} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
-        for scene_id, row in in_a_row.items()
-        if len(row) == GIVE_UP
+        scene_id: f"{len(row)} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
+        for scene_id, row in rows.items()
+        if len(row) >= most
     }
 
 
 def kind_of(reason: str) -> str:
-    """A refusal by its first cause and without its numbers, so that the same cause counts together."""
+    """A refusal by its first cause, without advice, numbers and what stands in brackets: the same cause counts once."""
+    if reason.startswith(GUESSED):
+        return GUESSED
     if mostly := _MOSTLY.match(reason):
         reason = f"no placement: mostly {mostly[1]}"
-    return re.sub(r"-?\d+(?:\.\d+)?", "#", reason)[:120]
+    first = re.sub(r" \([^()]*\)", "", reason).partition("; ")[0]
+    return shorten(re.sub(r"-?\d+(?:\.\d+)?", "#", first), _LONGEST, placeholder=" ...")
 
 
 def broken(store: Store) -> list[str]:

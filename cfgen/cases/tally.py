@@ -10,6 +10,7 @@ from cfgen.cases.plan import kind_of, scenes_given_up, scenes_refused
 from cfgen.core.environment import environment
 from cfgen.core.files import read_record
 from cfgen.core.network import current
+from cfgen.hazards.placement import UNSUITED
 from cfgen.listing import Refused, Short, short_cases, short_rejections
 from cfgen.models.ledger import Ledger, in_words
 from cfgen.perception.registry import seen_by
@@ -18,6 +19,8 @@ from cfgen.store import Store
 
 #: so many places are named for each kind of fault
 _PLACES = 5
+#: what the progress line calls pairs whose scene has not what the hazard needs
+_NOT_DRAWN = "not drawn from"
 
 
 def spending(store: Store) -> Ledger:
@@ -149,13 +152,16 @@ class ProgressNote:
         self.untried, self.replacing = untried, replacing
 
     def count(self, outcome: Outcome) -> None:
-        self.outcomes[outcome.status] += 1
+        """It has its outcome; what its scene does not suit is no refusal, as in ``build.json``."""
+        self.outcomes[_NOT_DRAWN if outcome.reason.startswith(UNSUITED) else outcome.status] += 1
         self.untried -= 1
 
     def words(self, spent: Spent | None, done: bool = False) -> str:
         words = []
         if self.replacing and not done:
             words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
-        words += [f"{count} {kind}" for kind in ("refused", "broken") if (count := self.outcomes[kind])]
+        words += [
+            f"{count} {kind}" for kind in ("refused", _NOT_DRAWN, "broken") if (count := self.outcomes[kind])
+        ]
         words += [in_words(spent)] if spent else []
         return f"({', '.join(words)})" if words else ""

@@ -19,14 +19,16 @@ def plan_round(
     open_slots: int,
     seed: int,
     unsuited: Collection[Pair] = (),
+    later: Collection[str] = (),
 ) -> list[Pair]:
     """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
 
     A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
     or planned in this round, and one for every PATIENCE refusals), then the fewest refusals; in it the hazard with the
     fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say nothing against the scene.
-    What is still tied, the seed decides. Neither the order of the ids nor that of the outcomes matters, and pairs whose
-    scene or hazard is no longer listed count for the other one.
+    What is still tied, the seed decides. Scenes named in ``later`` come when the others have no pair left. Neither the
+    order of the ids nor that of the outcomes matters, and pairs whose scene or hazard is no longer listed count for the
+    other one.
     """
     tried: dict[str, set[str]] = {}
     for scene, hazard in {*accepted, *refused}:
@@ -38,7 +40,8 @@ def plan_round(
     hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
 
     queue = [
-        (scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s) for s in {*scene_ids}
+        (s in later, scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s)
+        for s in {*scene_ids}
     ]
     heapq.heapify(queue)
     waiting: dict[tuple[int, int], set[str]] = {}
@@ -46,7 +49,7 @@ def plan_round(
         waiting.setdefault((hazard_cases[hazard], hazard_refusals[hazard]), set()).add(hazard)
     pairs: list[Pair] = []
     while queue and len(pairs) < open_slots:
-        cases, refusals, _, scene = heapq.heappop(queue)
+        last, cases, refusals, _, scene = heapq.heappop(queue)
         done = tried.setdefault(scene, set())
         fewest = next((key for key in sorted(waiting) if waiting[key] - done), None)
         if fewest is None:
@@ -56,7 +59,7 @@ def plan_round(
         pairs.append((scene, hazard))
         done.add(hazard)
         _move_on(waiting, fewest, hazard)
-        heapq.heappush(queue, (cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
+        heapq.heappush(queue, (last, cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
     return pairs
 
 

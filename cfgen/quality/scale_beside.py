@@ -28,8 +28,8 @@ def scale_beside(edit: GateInput) -> GateResult | None:
     if found is not None:
         ratio, count = round(found[0], 3), found[1]
         apart = max(ratio, 1 / max(ratio, 1e-6))
-        beside = "the real one" if count == 1 else f"the {count} real ones"
-        reason = "" if apart <= MOST_APART else f"it is drawn {ratio:.2f} times the scale of {beside} near it"
+        beside = f"what is real near it ({count} seen)"
+        reason = "" if apart <= MOST_APART else f"it is drawn {ratio:.2f} times the scale of {beside}"
     return GateResult(
         gate="scale-beside",
         passed=found is None or not reason,

@@ -35,7 +35,7 @@ def test_cases_of_fewer_scenes_than_asked_are_told():
 
     from cfgen.cli.commands.build import _spread
 
-    Row = namedtuple("Row", "scene_id reason")
+    Row = namedtuple("Row", "scene_id reason unsuited", defaults=(False,))
 
     class Made(list):
         record = namedtuple("Record", "scenes")(dict.fromkeys("abcd", ""))
@@ -43,7 +43,8 @@ def test_cases_of_fewer_scenes_than_asked_are_told():
 
     case = namedtuple("Case", "record")
     cases = Made(case(Row("a", "")) for _ in range(4))
-    assert _spread(cases) == ", of 1 of 4 scenes; 2 that were tried gave none (b: no road; c: x)"
+    told = "b: 3 refused, most often: no road; c: 1 refused, most often: x"
+    assert _spread(cases) == f", of 1 of 4 scenes; 2 gave none in the pairs tried ({told})"
     assert _spread(Made(case(Row(scene, "")) for scene in "abcd")) == ""
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from cfgen.cases.plan import GIVE_UP, kind_of, looks, scenes_given_up
+from cfgen.cases.plan import GIVE_UP, LATER, given_up, in_a_row, kind_of, looks, scenes_given_up
 from cfgen.listing import Refused
 from cfgen.records import Planned
 
 NO_PLACE = "no placement: none of 48 places works: 40 not on clear road, 8 cut off by the frame"
 
 
-def given_up(outcomes: str, **more) -> dict[str, str]:
+def told(outcomes: str) -> tuple[list, set, list]:
     """``outcomes`` of one scene's pairs in order: a(ccepted), r(efused), u(nsuited), f(ault), p(erson), . for open."""
     planned, rejections, accepted = [], [], set()
     for number, outcome in enumerate(outcomes):
@@ -19,35 +19,79 @@ def given_up(outcomes: str, **more) -> dict[str, str]:
             accepted.add(f"c{number}")
         elif outcome != ".":
             by = "somebody" if outcome == "p" else "gates"
-            told = {"reason": NO_PLACE, "unsuited": outcome == "u", "broke": outcome == "f", "by": by}
-            rejections.append(Refused(**names, **told, whole=None))
-    return scenes_given_up(planned, accepted, rejections)
+            more = {"reason": NO_PLACE, "unsuited": outcome == "u", "broke": outcome == "f", "by": by}
+            rejections.append(Refused(**names, **more, whole=None))
+    return planned, accepted, rejections
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "left"),
+    ("outcomes", "in_row"),
     [
-        ("r" * GIVE_UP, True),
-        ("r" * (GIVE_UP - 1), False),
-        ("a" + "r" * GIVE_UP, True),
-        ("r" * (GIVE_UP - 1) + "a" + "r" * (GIVE_UP - 1), False),
-        ("r" * (GIVE_UP - 1) + "ufp." * 3, False),
-        ("ufp." + "r" * GIVE_UP, True),
+        ("r" * GIVE_UP, GIVE_UP),
+        ("a" + "r" * GIVE_UP, GIVE_UP),
+        ("r" * (GIVE_UP - 1) + "a" + "r" * (GIVE_UP - 1), GIVE_UP - 1),
+        ("r" * (GIVE_UP - 1) + "ufp." * 3, GIVE_UP - 1),
+        ("ufp." + "r" * LATER, LATER),
+        ("ufp." + "r" * (LATER - 1), LATER - 1),
     ],
 )
-def test_a_scene_leaves_after_refusals_in_a_row(outcomes, left):
-    assert given_up(outcomes) == (
-        {"s": f"{GIVE_UP} refusals in a row, most often: no placement: mostly not on clear road"}
-        if left
-        else {}
-    )
+def test_a_scene_leaves_after_refusals_in_a_row_the_sooner_where_none_gave_a_case(outcomes, in_row):
+    planned, accepted, rejections = told(outcomes)
+    rows = in_a_row(planned, accepted, rejections)
+    words = {"s": f"{in_row} refusals in a row, most often: no placement: mostly not on clear road"}
+    assert given_up(rows, True) == (words if in_row >= GIVE_UP else {})
+    assert given_up(rows, False) == (words if in_row >= LATER else {})
+    assert scenes_given_up(planned, accepted, rejections) == given_up(rows, "a" in outcomes)
 
 
-def test_refusals_count_by_their_first_cause():
-    assert kind_of(NO_PLACE) == kind_of(NO_PLACE.replace("48", "96").replace("8 cut off by the frame", "1 x"))
-    assert (
-        kind_of("seam: a step of 31 along the mask's border") == "seam: a step of # along the mask's border"
-    )
+NO_ROAD = "no road found in the frame: "
+BY = ", as perception 'twinlitenet' sees it"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reasons"),
+    [
+        (
+            "no placement: mostly not on clear road",
+            (NO_PLACE, NO_PLACE.replace("48", "96").replace("8 cut off by the frame", "1 x")),
+        ),
+        ("seam: a step of # along the mask's border", ("seam: a step of 31 along the mask's border",)),
+        (
+            "seen-again: #% of the road away from it is seen no more",
+            [
+                f"seen-again: 7.5% of the road away from it is seen no more{more}"
+                for more in (
+                    "",
+                    "; scale-beside: it is drawn 2.10 times the scale of what is real near it (1 seen)",
+                )
+            ],
+        ),
+        (
+            "the camera is a guess",
+            [
+                f"the camera is a guess: {more}; import again with --option horizon_row=..."
+                for more in (
+                    "what is drawn 12 m away may be off by 53% in size (at most 20%)",
+                    "what is drawn 12 m away may be off by 5% in size (at most 20%; lane lines say 2 m, sizes 1 m)",
+                    "all clues say a height of 0.99 m (expected 1 to 3 m)",
+                )
+            ],
+        ),
+        (
+            f"{NO_ROAD}#% of what lies before the car is road{BY}",
+            [
+                f"{NO_ROAD}{share}% of what lies before the car is road (expected at least 2%){BY}{more}"
+                for share, more in (
+                    ("0.0", ""),
+                    ("1.9", "; the scene was imported with x: try --perception x"),
+                )
+            ],
+        ),
+        ("a" * 114 + " ...", ("a" * 114 + " and words that are not cut",)),
+    ],
+)
+def test_refusals_count_by_their_first_cause(kind, reasons):
+    assert {kind_of(reason) for reason in reasons} == {kind}
 
 
 def test_hazards_that_share_a_model_show_others_of_its_variants():

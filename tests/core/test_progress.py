@@ -6,6 +6,7 @@ from cfgen.cases.builder import Outcome
 from cfgen.cases.tally import ProgressNote
 from cfgen.core import progress as progressing
 from cfgen.core.progress import Progress
+from cfgen.hazards.placement import UNSUITED
 from cfgen.records import Planned
 
 
@@ -73,15 +74,19 @@ def test_counts_go_on_from_round_to_round_and_what_is_done_promises_nothing(cloc
     note.begin(12, replacing=False)
     for status in ("refused", "refused", "broken"):
         note.count(Outcome(planned, status))
-    assert (note.untried, note.words(None)) == (9, "(2 refused, 1 broken)")
-    note.begin(9, replacing=True)
+    note.count(Outcome(planned, "refused", f"{UNSUITED} no rails in view or told of"))
+    assert (note.untried, note.words(None)) == (8, "(2 refused, 1 not drawn from, 1 broken)")
+    note.begin(8, replacing=True)
     note.count(Outcome(planned, "refused"))
     assert (
-        note.words(None) == "(trying replacements, 8 (scene, hazard) pairs left to try, 3 refused, 1 broken)"
+        note.words(None) == "(trying replacements, 7 (scene, hazard) pairs left to try, 3 refused, "
+        "1 not drawn from, 1 broken)"
     )
     go(progress, clock, [1], 5.0)
     progress.step(note.words(None, done=True))
-    assert capsys.readouterr().err.splitlines()[-1] == "cases 2/2  5 s  (3 refused, 1 broken)"
+    assert (
+        capsys.readouterr().err.splitlines()[-1] == "cases 2/2  5 s  (3 refused, 1 not drawn from, 1 broken)"
+    )
     assert ProgressNote().words(None) == ""
 
 

@@ -66,6 +66,12 @@ def test_a_scene_that_takes_little_waits_like_one_that_has_a_case():
     assert plan_round(SCENES, HAZARDS, accepted, refused, 1, 0, refused[:1])[0][0] == SCENES[0]
 
 
+def test_scenes_named_later_come_when_the_others_have_no_pair_left():
+    planned = plan_round(SCENES[:3], HAZARDS, [], [(SCENES[2], "h0")], 12, 0, later=[SCENES[0]])
+    assert {s for s, _ in planned[:9]} == {*SCENES[1:3]}
+    assert [s for s, _ in planned[9:]] == [SCENES[0]] * 3
+
+
 def test_refused_pairs_are_replaced_until_the_number_is_reached():
     wanted, bad = 12, {(s, "h0") for s in SCENES}
     accepted: set = set()

@@ -157,7 +157,7 @@ def test_the_gate_bounds_the_scale_by_what_stands_near():
     low = judged(camera(mounted(1.0, math.radians(1.0))), seen(*PLACES))
     assert not low.passed
     assert low.value == pytest.approx(1.5, rel=0.08)
-    assert "times the scale of the 2 real ones near it" in low.reason
+    assert "times the scale of what is real near it (2 seen)" in low.reason
     assert not judged(camera(mounted(2.1, math.radians(1.0))), seen(*PLACES)).passed
 
 

@@ -235,17 +235,20 @@ def _build(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> in
 
 
 def _spread(made: "Benchmark") -> str:
-    """Where the cases are of fewer scenes than could be: how many gave none, and why, by the commonest reason."""
+    """Where the cases are of fewer scenes than could be: how many gave none of what was tried, and why mostly."""
     scenes, giving = set(made.record.scenes), {case.record.scene_id for case in made}
     if len(giving) >= min(len(made), len(scenes)):
         return ""
     why: dict[str, Counter[str]] = {}
     for refused in made.rejections:
-        if refused.scene_id not in giving:
+        if refused.scene_id not in giving and not refused.unsuited:
             why.setdefault(refused.scene_id, Counter())[refused.reason] += 1
-    told = [f"{scene}: {reasons.most_common(1)[0][0]}" for scene, reasons in sorted(why.items())]
+    told = [
+        f"{scene}: {reasons.total()} refused, most often: {reasons.most_common(1)[0][0]}"
+        for scene, reasons in sorted(why.items())
+    ]
     more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
-    lost = f"; {len(why)} that were tried gave none ({'; '.join(told[:_TOLD])}{more})" if why else ""
+    lost = f"; {len(why)} gave none in the pairs tried ({'; '.join(told[:_TOLD])}{more})" if why else ""
     return f", of {len(giving)} of {len(scenes)} scenes{lost}"
 
 
