@@ -16,7 +16,7 @@ from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
 from cfgen.records import Planned
 from cfgen.store import Store
 
-#: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does that
+#: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does so
 #: to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at all gave a case.
 LATER, GIVE_UP = 12, 36
 #: Begins what is said of a scene that cannot be read.
