@@ -139,7 +139,9 @@ class BuildContext:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
             now = views.now
             why = why_no_road(now, scene.front, scene.extra)
-            if not why and (wrong := why_not_a_road_picture(image, now if views.lanes_known else None)):
+            if not why and (
+                wrong := why_not_a_road_picture(image, now if views.lanes_known else None, scene.front)
+            ):
                 why = f"{NO_ROAD}: it {wrong}"
             self._no_road[scene.scene_id] = (
                 why or why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra)

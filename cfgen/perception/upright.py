@@ -10,9 +10,11 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
+from cfgen.geometry.camera import horizon_rows
 from cfgen.perception.networks import RoadNet
 from cfgen.perception.no_road import LEAST_AHEAD, ahead, largest_stretch
 from cfgen.perception.view import SceneView
+from cfgen.records import Camera
 
 #: Brightest hundredth of a picture that shows anything; medians from which it shows which way is up (lamps and what
 #: they light in the wet look alike), and from which a road must be seen.
@@ -20,10 +22,14 @@ BLACK, NIGHT, BY_DAY = 16, 25, 50
 #: Another way up must score so much higher. Of the 152 frames none came nearer than 0.1 below its own.
 MARGIN = 1.0
 #: Road over so much of what lies before the car, and of what lies above it: the camera looks down.
-_FULL = 0.5
+_FULL, _FULL_ABOVE = 0.5, 0.35
+#: Score of a road picture; and road over so much of what lies before the car in one that is turned back. Of 110 road
+#: pictures turned upside down 100 have both, of 65 others that look better turned 9, none of them a road.
+_LIKE_A_ROAD, _CLEAR_ROAD = 3.3, 0.3
 #: Water, sand and bare ground: no vehicle, fewer lane lines than these shares of the frame, as who looks and as our
-#: network sees them, our network's mean probability of that road, and the score of a road picture, all below.
-_LINES, _OUR_LINES, _DOUBTS, _LIKE_A_ROAD = 0.005, 0.003, 0.65, 3.3
+#: network sees them, our network's mean probability of that road, and the score of a road picture, all below; or,
+#: whatever else, that probability below the last.
+_LINES, _OUR_LINES, _DOUBTS, _DENIES = 0.005, 0.003, 0.65, 0.45
 _ON_ROADS = frozenset(("car", "truck", "bus", "motorcycle"))
 #: Per measure of :func:`_measures`.
 _WEIGHTS = (2.79, -8.78, 1.51, -1.09, 4.95, 0.51, -1.11, 1.56, 3.43)
@@ -34,11 +40,14 @@ _UPSIDE_DOWN = "upside down"
 _SEEN_PX, _SMALL_PX = (320, 180), (96, 60)
 
 
-def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> str:
+def why_not_a_road_picture(
+    image: np.ndarray, view: SceneView | None = None, camera: Camera | None = None
+) -> str:
     """What is wrong with a front frame (H, W, 3) uint8 RGB, and what to do; "" where nothing is.
 
     Args:
         view: what somebody sees in it who tells lane lines; what nothing else backs is not believed.
+        camera: as it is stated: where its horizon lies above the frame, road may fill that.
     """
     small = cv2.resize(image, _SEEN_PX, interpolation=cv2.INTER_AREA)
     grey = small.mean(2)
@@ -47,36 +56,53 @@ def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> 
     middle = float(np.median(grey))
     if middle < NIGHT:
         return ""
+    road = _road(small)
+    before, above = _share(road[0]), _share(road[0][::-1])
+    own = _score(small, road)
+    if not (camera is not None and looks_down(camera)) and (best := _better_turned(small, own)):
+        name, score, there = best
+        if before >= _FULL and above >= _FULL_ABOVE:
+            return (
+                "shows road up to its upper edge: the camera looks down, or from above; leave the scene out, or state "
+                "a camera that has its horizon there (--option horizon_row=... below 0 --option camera_height_m=...)"
+            )
+        if score >= _LIKE_A_ROAD and there >= _CLEAR_ROAD:
+            return f"seems to be {name} (a road is seen when it is turned back); turn it and check the calibration"
+        return f"does not look like a road from a car{_by_us(before)}; leave the scene out"
+    if middle >= BY_DAY and before < LEAST_AHEAD:
+        return f"shows no road before the car{_by_us(before)}; leave the scene out"
+    if view is not None and _nothing_backs(view, road, own):
+        return "shows no lane line, no vehicle, and cfgen's own network doubts the road; leave the scene out"
+    return ""
+
+
+def looks_down(camera: Camera) -> bool:
+    """Whether the horizon lies above the frame."""
+    return bool(horizon_rows(camera, [camera.cx])[0] < 0)
+
+
+def _by_us(before: float) -> str:
+    return f" (cfgen's own network takes {before:.0%} of what lies there for road)"
+
+
+def _better_turned(small: np.ndarray, own: float) -> tuple[str, float, float] | None:
+    """How it looks much more like a road, its score then, and the share of road before the car; None where it is not
+    much better than its ``own``."""
     turned = {
-        "": small,
         "turned by 90 degrees": np.rot90(small),
         _UPSIDE_DOWN: small[::-1, ::-1],
         "turned by 270 degrees": np.rot90(small, 3),
         "upside down and mirrored": small[::-1],
     }
-    road = _road(small)
-    own = _score(small, road)
     # the network is not asked about a way up that loses whatever it says
-    likely = [name for name, picture in turned.items() if name and _at_best(picture) > own + MARGIN]
-    scores = {name: _score(turned[name], _road(turned[name])) for name in likely}
-    best = max(likely, key=lambda name: scores[name], default="")
+    roads = {name: _road(picture) for name, picture in turned.items() if _at_best(picture) > own + MARGIN}
+    scores = {name: _score(turned[name], road) for name, road in roads.items()}
+    best = max(scores, key=lambda name: scores[name], default="")
     if best.endswith("mirrored") and scores.get(_UPSIDE_DOWN, own) > own + MARGIN:
         best = _UPSIDE_DOWN  # few mirror a picture
-    if best and scores[best] > own + MARGIN:
-        if _share(road[0]) < _FULL or _share(road[0][::-1]) < _FULL:
-            return f"seems to be {best} (a road is seen when it is turned back); turn it and check the calibration"
-        return (
-            "shows road up to its upper edge: the camera looks down, or from above, and what stands on the road "
-            "would be cut off; leave the scene out"
-        )
-    if middle >= BY_DAY and _share(road[0]) < LEAST_AHEAD:
-        return "shows no road before the car though it is bright (indoors?); leave the scene out"
-    if view is not None and own < _LIKE_A_ROAD and _nothing_backs(view, road):
-        return (
-            "shows no road before the car but bare ground or water: no lane line, no vehicle, and cfgen's own network "
-            "doubts it; leave the scene out"
-        )
-    return ""
+    if not best or scores[best] <= own + MARGIN:
+        return None
+    return best, scores[best], _share(roads[best][0])
 
 
 def _share(road: np.ndarray) -> float:
@@ -84,17 +110,18 @@ def _share(road: np.ndarray) -> float:
     return float((ahead(road) > 0.5).mean())
 
 
-def _nothing_backs(view: SceneView, ours: tuple[np.ndarray, np.ndarray]) -> bool:
+def _nothing_backs(view: SceneView, ours: tuple[np.ndarray, np.ndarray], score: float) -> bool:
     """Whether the road that a view shows has neither lines nor vehicles, and is none by our own network."""
     if any(thing.kind in _ON_ROADS for thing in view.things or ()):
         return False
     road, lines = ours
-    if float(view.lanes.mean()) >= _LINES or float(lines.mean()) >= _OUR_LINES:
+    if float(view.lanes.mean()) >= _LINES:
         return False
     stretch = cv2.resize(
         largest_stretch(view.road).astype(np.uint8), road.shape[::-1], interpolation=cv2.INTER_NEAREST
     )
-    return bool(stretch.any()) and float(road[stretch > 0].mean()) < _DOUBTS
+    sure = float(road[stretch > 0].mean()) if stretch.any() else 1.0
+    return sure < _DENIES or (sure < _DOUBTS and float(lines.mean()) < _OUR_LINES and score < _LIKE_A_ROAD)
 
 
 @lru_cache(maxsize=1)

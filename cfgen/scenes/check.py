@@ -161,7 +161,8 @@ def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     scene, image = folder.scene, folder.image()
     seen = views.scene(scene, {(scene.front.name, 0.0): image})
     view, lines = seen.now, seen.now if seen.lanes_known else None
-    if why := why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines):
+    why = why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines, scene.front)
+    if why:
         yield Fault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter
     elif why := why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra):

@@ -131,9 +131,9 @@ def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monke
     cv2.imwrite(str(frame), cv2.imread(str(frame))[::-1, ::-1])
     looked = []
 
-    def look(image, view):
+    def look(image, view, camera):
         looked.append(image.copy())
-        return why_not_a_road_picture(image, view)
+        return why_not_a_road_picture(image, view, camera)
 
     monkeypatch.setattr("cfgen.cases.context.why_not_a_road_picture", look)
     monkeypatch.setattr("cfgen.cases.context.why_no_road", lambda *_: "")  # as who sees a road in anything

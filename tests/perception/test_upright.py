@@ -11,6 +11,7 @@ from cfgen.core.files import read_image
 from cfgen.perception import upright
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.view import SceneView, Thing
+from cfgen.scenes.readers.guess import guessed_camera
 
 SCENES = Path(__file__).parents[2] / "scenarios" / "scenes"
 FRAMES = ["rural_day_01", "arterial_day_02", "arterial_dusk_03"]
@@ -36,7 +37,11 @@ def test_the_network_is_asked_about_ways_up_that_may_win_only(frame, monkeypatch
 def test_a_camera_that_looks_down_on_a_road_is_not_told_to_be_turned():
     frame = read_image(SCENES / "residential_day_01" / "frame.jpg")
     down = cv2.resize(frame[400:500, 330:630], (960, 540), interpolation=cv2.INTER_AREA)
-    assert why_not_a_road_picture(down).startswith("shows road up to its upper edge")
+    why = why_not_a_road_picture(down)
+    assert why.startswith("shows road up to its upper edge")
+    assert "--option horizon_row=... below 0" in why
+    assert why_not_a_road_picture(down, camera=guessed_camera(960, 540)) == why
+    assert why_not_a_road_picture(down, camera=guessed_camera(960, 540, horizon_row=-60)) == "", "as stated"
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
@@ -55,7 +60,17 @@ def test_what_shows_nothing_or_a_room_is_told(frame):
     room[60:200, 80:260] = (90, 120, 150)
     cv2.rectangle(room, (330, 150), (610, 330), (60, 50, 45), -1)
     cv2.rectangle(room, (40, 260), (300, 350), (160, 40, 40), -1)
-    assert why_not_a_road_picture(room) != ""
+    assert "cfgen's own network takes" in why_not_a_road_picture(room)
+
+
+def test_who_looks_better_turned_is_told_to_be_turned_only_where_a_road_is_seen_then(frame, monkeypatch):
+    """What is no road picture either way (a lake, a yard from above) is not said to be upside down."""
+    down, see = np.ascontiguousarray(frame[::-1, ::-1]), upright._road
+    assert "upside down" in why_not_a_road_picture(down)
+    monkeypatch.setattr(upright, "_road", lambda picture: [plane * 0.1 for plane in see(picture)])
+    assert why_not_a_road_picture(down).startswith(
+        "does not look like a road from a car (cfgen's own network takes 0%"
+    )
 
 
 @pytest.mark.parametrize("darker", [12, 24])
@@ -77,10 +92,15 @@ def test_water_and_sand_that_somebody_takes_for_road(monkeypatch):
     ground, none = np.mgrid[:90, :160][0] > 45, np.zeros((90, 160), bool)
     view = SceneView(ground, none, (640, 360), (), {})
     monkeypatch.setattr(upright, "_road", lambda picture: (np.full((90, 160), 0.55), none))
-    assert "bare ground or water" in why_not_a_road_picture(shore, view)
+    assert "no lane line, no vehicle" in why_not_a_road_picture(shore, view)
     assert why_not_a_road_picture(shore) == "", "nobody who tells lane lines looked"
     car = Thing("car", (300.0, 160.0, 340.0, 190.0), 0.9)
     for backed in (replace(view, things=(car,)), replace(view, lanes=none | (np.arange(160) % 40 == 0))):
         assert why_not_a_road_picture(shore, backed) == ""
     monkeypatch.setattr(upright, "_road", lambda picture: (np.full((90, 160), 0.8), none))
     assert why_not_a_road_picture(shore, view) == ""
+    lines = none | (np.arange(160) % 40 == 0)
+    for sure, told in ((0.5, False), (0.35, True)):  # who denies it, denies it whatever its lines
+        road = np.where(np.arange(160) // 10 == 6, 0.9, np.full((90, 160), sure))
+        monkeypatch.setattr(upright, "_road", lambda picture, road=road: (road, lines))
+        assert ("no lane line" in why_not_a_road_picture(shore, view)) is told

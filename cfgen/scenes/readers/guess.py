@@ -39,6 +39,8 @@ _HEIGHTS_M = (0.8, 3.0)
 _BELIEVED_M = (1.0, 3.0)
 #: Lane lines that say more of the yaw are those of another road, of a forecourt or of a car park's bays.
 _MOST_YAW_DEG = 15.0
+#: Cameras that look down more see no road that anything stands on.
+_MOST_DOWN_DEG = 40.0
 _NAMES = {
     "fov_deg": "field of view {:.0f} degrees",
     "camera_height_m": "height {:.2f} m",
@@ -93,7 +95,7 @@ def guessed_camera(
     """A pinhole camera that looks ahead.
 
     Args:
-        fov_deg: horizontal field of view. horizon_row: pixels from the top; the middle by default.
+        fov_deg: horizontal field of view. horizon_row: pixels from the top, < 0 above the frame; the middle by default.
         yaw_deg: > 0 looks left.
 
     Raises:
@@ -109,13 +111,15 @@ def guessed_camera(
         raise InputError(f"yaw_deg: expected -60 to 60 degrees off the car's direction, found {yaw_deg:g}")
     cx, cy = (width - 1) / 2, (height - 1) / 2
     row = cy if horizon_row is None else horizon_row
-    if not 0 < row < height - 1:
-        raise InputError(
-            f"horizon_row: expected a row inside the frame (0 to {height - 1}), found {row:g}; "
-            "it is where the road's edges would meet, in pixels from the top"
-        )
     focal = width / 2 / math.tan(math.radians(fov_deg) / 2)
     pitch = math.atan((cy - row) / focal)
+    if row >= height - 1 or pitch > math.radians(_MOST_DOWN_DEG):
+        highest = cy - focal * math.tan(math.radians(_MOST_DOWN_DEG))
+        raise InputError(
+            f"horizon_row: expected a row inside the frame, or above it up to {_MOST_DOWN_DEG:g} degrees over its "
+            f"middle ({math.ceil(highest)} to {height - 2}), found {row:g}; it is where the road's edges would meet, "
+            "in pixels from the top, below 0 where the camera looks down"
+        )
     return Camera(
         width=width,
         height=height,
