@@ -19,6 +19,9 @@ AHEAD_ROWS, AHEAD_COLUMNS = (0.55, 0.95), (0.3, 0.7)
 LEAST_AHEAD = 0.02
 #: Share of what lies before the car that vehicles cover where they, and not the place, leave no road in view.
 COVERED = 0.4
+#: So many vehicles, each of such a share of the frame's height, beside each other over such a share of its width, and
+#: so little road before the car: a car park whose bays face the camera, or a jam.
+_MANY, _TALL, _ACROSS, _LITTLE = 14, 0.02, 0.6, 0.3
 _VEHICLES = frozenset(("car", "truck", "bus", "train", "motorcycle"))
 #: The far end of a road is a row in which it covers this share of the frame's width.
 END_WIDTH = 0.008
@@ -36,7 +39,7 @@ def why_no_road(view: SceneView, camera: Camera, extra: Mapping[str, Any] | None
     _, share = _stretch(view.road)
     above = _share_above(view, camera)
     if share >= LEAST_AHEAD and above <= MOST_ABOVE:
-        return ""
+        return _why_crowded(view, share)
     if above <= MOST_ABOVE and (covered := _covered(view)) >= COVERED:
         return f"{NO_CLEAR} cover {covered:.0%} of what lies before the car; leave the scene out"
     found = f"{share:.1%} of what lies before the car is road (expected at least {LEAST_AHEAD:.0%})"
@@ -53,6 +56,32 @@ def _imported_by_another(extra: Mapping[str, Any], name: str) -> str:
     if not isinstance(other, str) or other == name:
         return ""
     return f"; the scene was imported with {other}: try --perception {other}"
+
+
+def _why_crowded(view: SceneView, share: float) -> str:
+    """As :func:`why_no_road`, where vehicles stand all over the frame with little road between them.
+
+    Args:
+        share: of what lies before the car that is road.
+    """
+    width, height = view.size
+    boxes = [thing.box for thing in view.things or () if thing.kind in _VEHICLES]
+    boxes = [box for box in boxes if box[3] - box[1] >= _TALL * height]
+    if share >= _LITTLE or len(boxes) < _MANY:
+        return ""
+    there = np.zeros((len(boxes), round(1 / _TALL)), bool)
+    for row, (_, top, _, bottom) in zip(there, boxes, strict=True):
+        row[max(int(top / height / _TALL), 0) : int(bottom / height / _TALL) + 1] = True
+    columns = np.arange(width)
+    over = np.array([(columns >= x0) & (columns < x1) for x0, _, x1, _ in boxes])
+    across = max(float(over[band].any(0).mean()) for band in there.T)
+    if across < _ACROSS:
+        return ""
+    return (
+        f"{NO_CLEAR} and beside, {len(boxes)} over {across:.0%} of the frame's width, leave {share:.0%} of what "
+        f"lies before the car as road (expected at least {_LITTLE:.0%} among so many): a car park, or a jam; leave the "
+        "scene out"
+    )
 
 
 def _covered(view: SceneView) -> float:

@@ -1,8 +1,10 @@
 """Which scenes leave the draw, and under which words refusals are counted."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from cfgen.cases.plan import GIVE_UP, LATER, given_up, in_a_row, kind_of, looks, scenes_given_up
+from cfgen.cases.plan import GIVE_UP, LATER, Plan, given_up, in_a_row, kind_of, looks, scenes_given_up
 from cfgen.listing import Refused
 from cfgen.records import Planned
 
@@ -42,6 +44,30 @@ def test_a_scene_leaves_after_refusals_in_a_row_the_sooner_where_none_gave_a_cas
     assert given_up(rows, True) == (words if in_row >= GIVE_UP else {})
     assert given_up(rows, False) == (words if in_row >= LATER else {})
     assert scenes_given_up(planned, accepted, rejections) == given_up(rows, "a" in outcomes)
+
+
+@pytest.mark.parametrize(("refused", "left"), [(LATER, []), (GIVE_UP, ["bad"])])
+def test_a_plan_draws_later_from_a_scene_refused_often_and_counts_it_as_untried_until_it_leaves(
+    monkeypatch, refused, left
+):
+    hazards = [f"h{i:02d}" for i in range(GIVE_UP + 4)]
+
+    def one(scene_id, hazard_id):
+        name = f"{scene_id}-{hazard_id}"
+        return Planned(case_id=name, scene_id=scene_id, hazard_id=hazard_id, round=0)
+
+    planned = [one("good", hazards[0]), *(one("bad", hazard) for hazard in hazards[:refused])]
+    rejections = [
+        Refused(p.case_id, "bad", p.hazard_id, NO_PLACE, "gates", False, False, None) for p in planned[1:]
+    ]
+    monkeypatch.setattr("cfgen.cases.plan.short_rejections", lambda store: rejections)
+    benchmark = SimpleNamespace(n=99, seed=1, sampling=None, own_hazards=(), own_hazards_only=False)
+    store = SimpleNamespace(benchmark=benchmark, planned=planned)
+    plan = Plan(store, ["bad", "good"], hazards, [])
+    more = plan._more(planned, planned[:1], 99)
+    order = [p.scene_id for p in more]
+    assert order == ["good"] * (len(hazards) - 1) + ["bad"] * (0 if left else len(hazards) - refused)
+    assert [*plan.drawn_from] == [scene for scene in ("bad", "good") if scene not in left]
 
 
 NO_ROAD = "no road found in the frame: "

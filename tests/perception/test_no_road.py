@@ -13,7 +13,7 @@ from cfgen.cases.context import BuildContext
 from cfgen.perception.camera_doubt import TOLD, doubts, why_unsure
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
@@ -49,6 +49,28 @@ def test_traffic_that_covers_the_road_is_told_as_that():
     )
     people = tuple(replace(car, kind="person") for car in cars)
     assert why_no_road(replace(view, things=people), drawn.CAMERA).startswith(NO_ROAD)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({}, True),
+        ({"many": 13}, False),
+        ({"wide": 15.0}, False),
+        ({"high": 6.0}, False),
+        ({"road": 26}, False),
+    ],
+)
+def test_vehicles_all_over_with_little_road_between_them_are_a_car_park_or_a_jam(change, refused):
+    """Bays that face the camera: an aisle's end before the car, and cars beside each other over the whole width."""
+    many, wide, high, last = ({"many": 15, "wide": 30.0, "high": 30.0, "road": 36} | change).values()
+    rows, _ = np.mgrid[:40, :64]
+    cars = tuple(Thing("car", (42.0 * k, 180.0 - high, 42.0 * k + wide, 180.0), 0.9) for k in range(many))
+    view = SceneView(rows >= last, rows < 0, (640, 400), cars, {"name": "drawn"})
+    why = why_no_road(view, drawn.CAMERA)
+    assert why.startswith(NO_CLEAR) is refused
+    assert ("a car park, or a jam" in why) is refused
+    assert bool(why) is refused
 
 
 def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
