@@ -20,7 +20,7 @@ from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
 from cfgen.masks.drivable import ground_ahead, stands_on_ground
 from cfgen.masks.gates import found_gates, noun
-from cfgen.masks.identity_cache import IdentityCache
+from cfgen.core.identity_cache import IdentityCache
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.recognized import FixedClasses, recognized

@@ -275,9 +275,10 @@ def _assemble(work: _Work, seen: Sequence[View], answers: Sequence[Answer | Edit
         _add(job, edit, view, paste(original, view.crop, result.image, weight))
         if view is seen[0]:
             layer = _layer(edit.frames[view.key], view, job, _cover(job, result, weight))
-            # in other frames it may stand free, and is compressed as they are
-            free = blend(view.cut(original), result.image, whole)
-            carried = layer_of(view.cut(original), free, _cover(job, result, whole))
+            if not work.needs.every_frame:
+                # in other frames it may stand free, and is compressed as they are
+                free = blend(view.cut(original), result.image, whole)
+                carried = layer_of(view.cut(original), free, _cover(job, result, whole))
     if not work.needs.every_frame:
         _carry_over(work, edit, seen[0], carried, at)
     if lattices := job.lattices.get(seen[0].key):

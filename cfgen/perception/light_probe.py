@@ -1,6 +1,7 @@
 """A frame at a glance: small, in linear light, with its horizon. What the light is read from."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -35,7 +36,7 @@ class LightProbe:
     def height(self) -> int:
         return int(self.lum.shape[0])
 
-    @property
+    @cached_property
     def rows(self) -> np.ndarray:
         """(h, w): rows below the horizon, negative above it."""
         return np.arange(self.height)[:, None] - self.horizon[None, :]

@@ -39,7 +39,7 @@ _PANEL = 0.3, 0.75
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layers:
     sky: Floats  # HxWx4: premultiplied radiance under the unit sky, alpha
     albedo: Floats  # hxwx3 at half size

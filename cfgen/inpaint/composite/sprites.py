@@ -111,14 +111,21 @@ class Sprite:
         layers = self._layers(chosen)
         if around is not None:
             around = replace(around, turn=around.turn + (-turn if flip else turn), flip=flip)
-        rgba = relight(layers, light, sky, sun, emission, self._hull_shadow(light), around)
+        rgba = _relit(
+            self,
+            layers,
+            None if light is None else tuple(light.tolist()),
+            *(tuple(np.broadcast_to(np.asarray(v, np.float32), 3).tolist()) for v in (sky, sun, emission)),
+            around,
+            flip,
+        )
         foot_u, foot_v = chosen["foot"]
         at, points = math.radians(chosen["azimuth_deg"]) + turn, layers.position
         if turn:
             c, s = math.cos(turn), math.sin(turn)
             points = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]], np.float32)
         if flip:
-            rgba, foot_u, at = np.ascontiguousarray(rgba[:, ::-1]), rgba.shape[1] - foot_u, -at
+            foot_u, at = rgba.shape[1] - foot_u, -at
             points = points[:, ::-1] * np.array([1, -1, 1], np.float32)
         rise = math.radians(chosen["elevation_deg"])
         return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
@@ -314,6 +321,26 @@ class Sprite:
         key = ("shadow", *np.round(light, 2))
         pitch, fur = self.meta["voxels"]["pitch"], self.meta.get("fur_m", 0.0)
         return self._once(key, lambda: HullShadow(self._hull(), pitch, light, fur))
+
+
+@lru_cache(maxsize=4)
+def _relit(
+    sprite: Sprite,
+    layers: Layers,
+    light: tuple[float, ...] | None,
+    sky: tuple[float, ...],
+    sun: tuple[float, ...],
+    emission: tuple[float, ...],
+    around: Surroundings | None,
+    flip: bool,
+) -> Floats:
+    """A view lit, and mirrored, as it is in most frames of a case; nobody writes to it."""
+    towards = None if light is None else np.array(light)
+    rgba = relight(layers, towards, sky, sun, emission, sprite._hull_shadow(towards), around)
+    if flip:
+        rgba = np.ascontiguousarray(rgba[:, ::-1])
+    rgba.flags.writeable = False
+    return rgba
 
 
 def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:
