@@ -320,7 +320,7 @@ def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     changed = differ(original[part], pressed[part])
     around = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
     mask = spread(view.mask, view.crop, *original.shape[:2])
-    mask[part] = np.where((around > 0) & (mask[part] > 0) | (changed > 0), 255, 0)
+    mask[part] = (around & (mask[part] > 0) | changed) * np.uint8(255)
     edit.frames[view.key] = pressed, mask
     edit.placements[view.key] = view.placement
 

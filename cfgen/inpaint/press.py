@@ -65,20 +65,20 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
     touched = np.zeros(part.shape[:2], np.uint8)
     own = np.s_[rim[0] : touched.shape[0] - rim[1], rim[2] : touched.shape[1] - rim[3]]
     touched[own] = differ(before[inside], after[inside])
-    blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).any((1, 3))
-    whole = np.repeat(np.repeat(blocks, high, 0), wide, 1)
+    blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).max((1, 3))
+    cv2.copyTo(pressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
     made = after.copy()
-    made[inside] = np.where(whole[..., None], pressed, part)[own]
+    made[inside] = part[own]
     return made
 
 
 def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
     """A part (h, w, 3) uint8 that is made of whole blocks, compressed and decoded."""
     # encoders and decoders hold whole numbers between their steps, and so does this
-    ycc: Any = cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb)
-    ycc += _TO_BYTES
-    planes = list(cv2.split(_whole(ycc)))
-    for plane in planes:
+    planes: list[Any] = list(cv2.split(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb)))
+    for plane, shift in zip(planes, _TO_BYTES, strict=True):
+        plane += shift
+        _whole(plane)
         plane -= np.float32(128)
     planes[0] = _whole(_quantized(planes[0], lattice.luma) + 128).astype(np.float32)
     height, width = part.shape[:2]
@@ -89,9 +89,10 @@ def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
         small = _whole(_quantized(small, lattice.chroma) + 128).astype(np.float32)
         # decoders spread each chroma sample by a triangle, as this does
         planes[channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
-    ycc = cv2.merge(planes)
-    ycc -= _TO_BYTES
-    return _whole(cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB)).astype(np.uint8)
+    for plane, shift in zip(planes, _TO_BYTES, strict=True):
+        plane -= shift
+    rgb: Any = cv2.cvtColor(cv2.merge(planes), cv2.COLOR_YCrCb2RGB)
+    return _whole(rgb).astype(np.uint8)
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
