@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
+from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.path import EgoPath
 from cfgen.inpaint.job import Edit, EditJob, Shown, first_frame
@@ -20,7 +21,6 @@ from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
 from cfgen.masks.drivable import ground_ahead, stands_on_ground
 from cfgen.masks.gates import found_gates, noun
-from cfgen.masks.identity_cache import IdentityCache
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.recognized import FixedClasses, recognized

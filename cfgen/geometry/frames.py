@@ -3,6 +3,8 @@
 A pose is (x, y, theta), m and rad. Arrays of poses have shape (..., 3).
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -132,7 +134,12 @@ def pose_at(motion: Motion, t: float) -> Array:
             f"motion: a pose at t = {t:g} s was asked for, but the samples cover {first:g} to {last:g} s; "
             "give a longer history or future, or leave out the frame at that time"
         )
-    return interpolate(motion.t, motion.poses, [t])[0]
+    return np.array(_pose_at(motion.t, motion.poses, t))
+
+
+@lru_cache(maxsize=1024)
+def _pose_at(times: tuple[float, ...], poses: tuple[tuple[float, ...], ...], t: float) -> tuple[float, ...]:
+    return tuple(interpolate(times, poses, [t])[0].tolist())
 
 
 def whole_motion(scene: Scene) -> Motion:

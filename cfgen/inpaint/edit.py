@@ -275,9 +275,10 @@ def _assemble(work: _Work, seen: Sequence[View], answers: Sequence[Answer | Edit
         _add(job, edit, view, paste(original, view.crop, result.image, weight))
         if view is seen[0]:
             layer = _layer(edit.frames[view.key], view, job, _cover(job, result, weight))
-            # in other frames it may stand free, and is compressed as they are
-            free = blend(view.cut(original), result.image, whole)
-            carried = layer_of(view.cut(original), free, _cover(job, result, whole))
+            if not work.needs.every_frame:
+                # in other frames it may stand free, and is compressed as they are
+                free = blend(view.cut(original), result.image, whole)
+                carried = layer_of(view.cut(original), free, _cover(job, result, whole))
     if not work.needs.every_frame:
         _carry_over(work, edit, seen[0], carried, at)
     if lattices := job.lattices.get(seen[0].key):
@@ -319,7 +320,7 @@ def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     changed = differ(original[part], pressed[part])
     around = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
     mask = spread(view.mask, view.crop, *original.shape[:2])
-    mask[part] = np.where((around > 0) & (mask[part] > 0) | (changed > 0), 255, 0)
+    mask[part] = (around & (mask[part] > 0) | changed) * np.uint8(255)
     edit.frames[view.key] = pressed, mask
     edit.placements[view.key] = view.placement
 

@@ -65,39 +65,52 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
     touched = np.zeros(part.shape[:2], np.uint8)
     own = np.s_[rim[0] : touched.shape[0] - rim[1], rim[2] : touched.shape[1] - rim[3]]
     touched[own] = differ(before[inside], after[inside])
-    blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).any((1, 3))
-    whole = np.repeat(np.repeat(blocks, high, 0), wide, 1)
+    blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).max((1, 3))
+    cv2.copyTo(pressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
     made = after.copy()
-    made[inside] = np.where(whole[..., None], pressed, part)[own]
+    made[inside] = part[own]
     return made
 
 
 def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
     """A part (h, w, 3) uint8 that is made of whole blocks, compressed and decoded."""
     # encoders and decoders hold whole numbers between their steps, and so does this
-    ycc: Any = _whole(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb) + _TO_BYTES)
-    ycc[..., 0] = _whole(_quantized(ycc[..., 0] - np.float32(128), lattice.luma) + 128)
+    planes: list[Any] = list(cv2.split(cv2.cvtColor(part.astype(np.float32), cv2.COLOR_RGB2YCrCb)))
+    for plane, shift in zip(planes, _TO_BYTES, strict=True):
+        plane += shift
+        _whole(plane)
+        plane -= np.float32(128)
+    planes[0] = _whole(_quantized(planes[0], lattice.luma) + 128).astype(np.float32)
     height, width = part.shape[:2]
     size = width // lattice.sampling[0], height // lattice.sampling[1]
     for channel in (1, 2):
-        full = np.ascontiguousarray(ycc[..., channel]) - np.float32(128)
+        full = planes[channel]
         small = cv2.resize(full, size, interpolation=cv2.INTER_AREA) if size != (width, height) else full
         small = _whole(_quantized(small, lattice.chroma) + 128).astype(np.float32)
         # decoders spread each chroma sample by a triangle, as this does
-        ycc[..., channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
-    rgb: Any = cv2.cvtColor(ycc - _TO_BYTES, cv2.COLOR_YCrCb2RGB)
+        planes[channel] = cv2.resize(small, (width, height), interpolation=cv2.INTER_LINEAR)
+    for plane, shift in zip(planes, _TO_BYTES, strict=True):
+        plane -= shift
+    rgb: Any = cv2.cvtColor(cv2.merge(planes), cv2.COLOR_YCrCb2RGB)
     return _whole(rgb).astype(np.uint8)
 
 
 def _whole(values: np.ndarray) -> np.ndarray:
-    """Rounded and held between 0 and 255, of the same type."""
-    return np.clip(np.floor(values + values.dtype.type(0.5 + _TIE)), 0, 255)
+    """Rounded and held between 0 and 255, in place."""
+    values += values.dtype.type(0.5 + _TIE)
+    np.floor(values, out=values)
+    return np.clip(values, 0, 255, out=values)
 
 
 def _quantized(plane: np.ndarray, table: tuple[tuple[int, ...], ...]) -> np.ndarray:
     """A plane (h, w) of whole blocks after quantization of its coefficients."""
-    steps = np.tile(np.array(table, float), (plane.shape[0] // 8, plane.shape[1] // 8))
-    kept = np.floor(transform(plane.astype(float), BASIS) / steps + (0.5 + _TIE)) * steps
+    steps = np.tile(np.array(table, float), (1, plane.shape[1] // 8))
+    kept = transform(plane.astype(float), BASIS)
+    blocks = kept.reshape(-1, *steps.shape)
+    blocks /= steps
+    blocks += 0.5 + _TIE
+    np.floor(blocks, out=blocks)
+    blocks *= steps
     return transform(kept, BASIS.T)
 
 

@@ -77,7 +77,7 @@ def views(
         if crop is None:
             continue
         x0, y0, x1, y1 = crop
-        yield View(key, camera, then, crop, np.where(allowed[y0:y1, x0:x1] > 0, 255, 0).astype(np.uint8))
+        yield View(key, camera, then, crop, (allowed[y0:y1, x0:x1] > 0) * np.uint8(255))
 
 
 def seen_by(camera: Camera, placement: Placement) -> Placement | None:

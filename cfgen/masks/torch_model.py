@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cfgen.core.errors import InputError, MissingExtraError, SetupError
-from cfgen.masks.identity_cache import IdentityCache
+from cfgen.core.identity_cache import IdentityCache
 
 #: Share of a model's weights that a checkpoint may lack; more of them: it is another model's.
 MISSING = 0.05

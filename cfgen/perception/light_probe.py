@@ -1,6 +1,7 @@
 """A frame at a glance: small, in linear light, with its horizon. What the light is read from."""
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import cv2
 import numpy as np
@@ -35,7 +36,7 @@ class LightProbe:
     def height(self) -> int:
         return int(self.lum.shape[0])
 
-    @property
+    @cached_property
     def rows(self) -> np.ndarray:
         """(h, w): rows below the horizon, negative above it."""
         return np.arange(self.height)[:, None] - self.horizon[None, :]
@@ -59,8 +60,13 @@ def probe_light(image: np.ndarray, camera: Camera) -> LightProbe:
     scale = min(1.0, max(320 / width, 4 / height))
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     linear = to_linear(small)
-    rows = horizon_rows(camera, np.linspace(0, width - 1, 9))
+    rows = _horizon(camera, width)
     # a horizon out of the frame leaves a strip of either side to read haze and whites from
     rows = np.clip(np.where(np.isfinite(rows), rows, 0.45 * height), 0.05 * height, 0.9 * height) * scale
     columns = np.interp(np.arange(linear.shape[1]), np.linspace(0, linear.shape[1] - 1, 9), rows)
     return LightProbe(linear, luminance(linear), scale, columns, camera)
+
+
+@lru_cache(maxsize=64)
+def _horizon(camera: Camera, width: int) -> np.ndarray:
+    return horizon_rows(camera, np.linspace(0, width - 1, 9))

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
+from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
@@ -63,7 +64,7 @@ class Drawing:
 
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
     """The sprite as the camera sees it, or None when it touches no pixel."""
-    shadow = _shadow(sprite, placement, light)
+    shadow = _shadow(sprite, placement.yaw, light)
     x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement)
     if x1 <= x0 or y1 <= y0:
         return None
@@ -78,9 +79,10 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     return Drawing((x0, y0, x1, y1), rgba, shade, mirror)
 
 
-def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
-    """Light on the ground with the object ÷ without it: its shadow, and what a fire adds."""
-    towards = _in_model(light.sun_dir, placement)
+@lru_cache(maxsize=4)
+def _shadow(sprite: Sprite, yaw: float, light: Light) -> GroundMap:
+    """Light on the ground with the object ÷ without it: its shadow, and what a fire adds. One for a case's frames."""
+    towards = _in_model(light.sun_dir, yaw)
     if light.stray and towards is not None:
         turn = round(math.atan2(towards[1], towards[0]), 1)
         shadow = _stray_shadow(sprite, turn, towards[2], light.stray, tuple(light.sky), tuple(light.sun))
@@ -176,40 +178,47 @@ def _touched(
 def draw_object(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> np.ndarray:
     """(H, W, 4) float32 premultiplied linear RGBA of the lit sprite in the camera's image, sprite light units."""
     if sprite.is_decal:
-        decal = sprite.decal(_in_model(light.sun_dir, placement), light.sky, light.sun, 1 / light.day)
+        decal = sprite.decal(_in_model(light.sun_dir, placement.yaw), light.sky, light.sun, 1 / light.day)
         return _on_ground(decal, camera, placement, np.zeros(4))
     eye = centre(camera)
     dx, dy = eye[0] - placement.x, eye[1] - placement.y
     view = sprite.view(
         azimuth=math.atan2(dy, dx) - placement.yaw,
         elevation=math.atan2(eye[2], math.hypot(dx, dy)),
-        sun_dir=_in_model(light.sun_dir, placement),
+        sun_dir=_in_model(light.sun_dir, placement.yaw),
         sky=light.sky * np.float32(light.bounce),
         sun=light.sun * np.float32(light.facing),
         emission=_shine(sprite, light) / light.tint,
         around=None if light.around is None else Surroundings(light.around, placement.yaw),
     )
-    calm = _calmed(view.rgba)
-    hollow = float((calm != view.rgba).any(-1).mean()) > _HOLLOW
+    calm, hollow = _CALMED.of(view.rgba, _calmed)
     return reproject(replace(view, rgba=calm), camera, placement, one_sheet=hollow)
 
 
-def _calmed(rgba: np.ndarray) -> np.ndarray:
-    """(H, W, 4) premultiplied: smoke and flames, traced with few paths, without their speckle; the rest as it is."""
+def _calmed(rgba: np.ndarray) -> tuple[np.ndarray, bool]:
+    """(H, W, 4) premultiplied: smoke and flames, traced with few paths, without their speckle, the rest as it is; and
+    whether much of it is."""
     alpha = rgba[..., 3]
     covered = (alpha > 0.04).astype(np.float32)
     thin = covered * (alpha < _SOLID)
     around = (round(_THIN_REACH * max(alpha.shape)) | 1,) * 2
     share = cv2.blur(thin, around) / np.maximum(cv2.blur(covered, around), 1e-3)
     calm = np.clip((share - 0.65) / 0.15, 0, 1)[..., None]
-    return rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
+    if not calm.any():
+        return rgba, False
+    made = rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
+    return made, float((made != rgba).any(-1).mean()) > _HOLLOW
 
 
-def _in_model(direction: np.ndarray | None, placement: Placement) -> tuple[float, float, float] | None:
+#: A case's frames mostly show one view, lit alike.
+_CALMED = IdentityCache(limit=4)
+
+
+def _in_model(direction: np.ndarray | None, yaw: float) -> tuple[float, float, float] | None:
     if direction is None:
         return None
     x, y, z = (float(v) for v in direction)
-    c, s = math.cos(placement.yaw), math.sin(placement.yaw)
+    c, s = math.cos(yaw), math.sin(yaw)
     return c * x + s * y, -s * x + c * y, z
 
 

@@ -19,7 +19,7 @@ from cfgen.inpaint.composite.reflect import reflection
 from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
 from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
-from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
+from cfgen.perception.colour import LUMA, to_code, to_linear
 
 #: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
@@ -206,18 +206,24 @@ def _distance(request: InpaintRequest) -> float:
 
 def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False) -> np.ndarray:
     """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
-    alpha = drawn[..., 3:]
-    colour = drawn[..., :3] / np.maximum(alpha, 1e-3)
-    lum = np.maximum(luminance(colour), 1e-5)
+    made = np.zeros_like(drawn)
+    x, y, w, h = cv2.boundingRect((drawn[..., 3] > 0).astype(np.uint8))
+    if not w:
+        return made
+    there = np.s_[y : y + h, x : x + w]
+    *colours, alpha = cv2.split(drawn[there])
+    colours = [colour / np.maximum(alpha, 1e-3) for colour in colours]
+    lum = np.maximum(colours[0] * LUMA[0] + colours[1] * LUMA[1] + colours[2] * LUMA[2], 1e-5)
     beside, steep = lum / np.float32(light.albedo), light.contrast - 1
     dark = min(steep, _COATS) if furry else steep
     level = np.minimum(beside, 1) ** np.float32(dark)
     level *= np.maximum(beside, 1) ** np.float32((1 + _BRIGHTS) * steep)
     level *= np.float32(float(light.ground @ LUMA) / light.albedo)
     through = np.float32(np.exp(-light.haze_per_m * distance))
-    shown = colour * level[..., None] * (light.tint * through)
-    shown += light.haze * (1 - through) + light.floor
-    return np.concatenate([shown * alpha, alpha], -1, dtype=np.float32)
+    gain, air = light.tint * through, light.haze * (1 - through) + light.floor
+    shown = [(c * level * gain[k] + air[k]) * alpha for k, c in enumerate(colours)]
+    made[there] = cv2.merge([*shown, alpha])
+    return made
 
 
 def _shoulder(linear: np.ndarray, peak: float) -> np.ndarray:

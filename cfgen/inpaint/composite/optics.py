@@ -55,7 +55,7 @@ def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
     """
     across, down = (np.abs(cv2.Sobel(grey, cv2.CV_32F, *axis)) for axis in ((1, 0), (0, 1)))
     once, twice = cv2.magnitude(across, down), _slope(cv2.GaussianBlur(grey, (0, 0), _PROBE))
-    every = _spread(once, twice, np.ones(once.shape, bool), _STRONG)
+    every = _spread(once, twice, None, _STRONG)
     if every is None:
         return _OWN_BLUR, (0.0, 0.0)
     wide, high = (
@@ -68,15 +68,17 @@ def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
     return min(every, wide, high), ((more, 0.0) if wide > high else (0.0, more))
 
 
-def _spread(once: np.ndarray, twice: np.ndarray, among: np.ndarray, percent: float) -> float | None:
-    """Blur by the strongest edges ``among`` those of an image; None where there are few."""
-    slopes = once[among]
+def _spread(once: np.ndarray, twice: np.ndarray, among: np.ndarray | None, percent: float) -> float | None:
+    """Blur by the strongest edges of an image, or ``among`` some (H, W) bool; None where there are few."""
+    slopes = once.ravel() if among is None else once[among]
     if slopes.size < _ENOUGH:
         return None
-    strong = slopes > max(float(np.percentile(slopes, percent)), 8.0)
-    if strong.sum() < _ENOUGH:
+    strong = once > max(float(np.percentile(slopes, percent)), 8.0)
+    if among is not None:
+        strong &= among
+    if np.count_nonzero(strong) < _ENOUGH:
         return None
-    ratio = np.maximum(slopes[strong] / np.maximum(twice[among][strong], 1e-3), 1.01)
+    ratio = np.maximum(once[strong] / np.maximum(twice[strong], 1e-3), 1.01)
     variance = _PROBE**2 / (ratio**2 - 1) - _FILTER
     return float(np.clip(math.sqrt(max(float(np.percentile(variance, 50)), 0.0)), 0.3, 1.8))
 

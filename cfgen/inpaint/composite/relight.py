@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import cv2
@@ -39,7 +40,7 @@ _PANEL = 0.3, 0.75
 _SKYLINE, _SKYLINE_TOP = np.float32(0.06), np.float32(0.12)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layers:
     sky: Floats  # HxWx4: premultiplied radiance under the unit sky, alpha
     albedo: Floats  # hxwx3 at half size
@@ -123,6 +124,40 @@ def relight(
         rgba[..., :3] = np.maximum(rgba[..., :3] + whole * rgba[..., 3:], 0)
     if layers.emission is not None:
         rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
+    return rgba
+
+
+def relit(
+    layers: Layers,
+    light: NDArray[np.float64] | None,
+    sky: ArrayLike,
+    sun: ArrayLike,
+    emission: ArrayLike,
+    shadow: HullShadow | None,
+    around: Surroundings | None,
+    flip: bool,
+) -> Floats:
+    """`relight`, mirrored where asked for, and not done again for the next frame of a case; nobody may write to it."""
+    levels = (tuple(np.broadcast_to(np.asarray(v, np.float32), 3).tolist()) for v in (sky, sun, emission))
+    return _relit(layers, None if light is None else tuple(light.tolist()), *levels, shadow, around, flip)
+
+
+@lru_cache(maxsize=4)
+def _relit(
+    layers: Layers,
+    light: tuple[float, ...] | None,
+    sky: tuple[float, ...],
+    sun: tuple[float, ...],
+    emission: tuple[float, ...],
+    shadow: HullShadow | None,
+    around: Surroundings | None,
+    flip: bool,
+) -> Floats:
+    towards = None if light is None else np.array(light)
+    rgba = relight(layers, towards, sky, sun, emission, shadow, around)
+    if flip:
+        rgba = np.ascontiguousarray(rgba[:, ::-1])
+    rgba.flags.writeable = False
     return rgba
 
 

@@ -217,13 +217,17 @@ def _filled(shown: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarra
 def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, placement: Placement) -> _Sheet:
     """``warp``: from the view's pixels to those of ``picture``'s target; ``picture``: the view made smaller."""
     size = picture.shape[1::-1]
+    rows, cols = view.points.shape[:2]
+    middles = (np.stack(np.meshgrid(np.arange(cols), np.arange(rows)), -1) * 2 + 0.5).astype(np.float32)
+    # of a picture made smaller still, only the points that it keeps
+    few = min(cols, size[0]), min(rows, size[1])
+    points, middles = (cv2.resize(a, few, interpolation=cv2.INTER_NEAREST) for a in (view.points, middles))
+    rows, cols = points.shape[:2]
     c, s = np.cos(placement.yaw), np.sin(placement.yaw)
-    turned = view.points.reshape(-1, 3) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
+    turned = points.reshape(-1, 3) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     foot = np.array([placement.x, placement.y, 0.0])
     true, valid = project(camera, turned + foot)
-    rows, cols = view.points.shape[:2]
-    middles = np.stack(np.meshgrid(np.arange(cols), np.arange(rows)), -1) * 2 + 0.5
-    shift = np.nan_to_num(true.reshape(rows, cols, 2)) - mapped(warp, middles.astype(np.float32))
+    shift = np.nan_to_num(true.reshape(rows, cols, 2)) - mapped(warp, middles)
     sight = foot[:2] - centre(camera)[:2]
     near = -(turned[:, :2] @ (sight / max(float(np.hypot(*sight)), 1e-9)))
     raw, near, seen = (

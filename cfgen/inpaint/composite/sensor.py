@@ -30,6 +30,10 @@ _LEFT = 0.5
 _BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
 
 
+#: Colours, 0 to 2, of a mosaic's sites, and where these are.
+Sites = tuple[tuple[int, tuple[slice, slice]], ...]
+
+
 @dataclass(frozen=True)
 class Sensor:
     """blue: row and column, 0 or 1, of the blue sites of a Bayer mosaic in the frame; None where none shows.
@@ -106,16 +110,17 @@ def expose(
     new = to_code(linear)
     if noise <= 0.05 and sensor.blue is None:
         return new
-    shifted = _sites(new.shape, sensor.blue or (1, 1), origin)
-    own = new * shifted
-    level = own[..., 0] + own[..., 1] + own[..., 2]
+    sites = _sites(sensor.blue or (1, 1), origin)
+    level = np.empty(new.shape[:2], np.float32)
+    for colour, site in sites:
+        level[site] = new[..., colour][site]
     grain = rng.standard_normal(level.shape, dtype=np.float32) * _strength(level, noise) * cover
     if sensor.blue is None:
         # nothing of the mosaic shows but in the grain
-        return new + demosaic(grain, shifted)
+        return new + demosaic(grain, sites)
     raw = np.clip(level + grain, 0, 255)
     around = np.clip(cv2.dilate(cover, np.ones((3, 3), np.uint8)), 0, 1)[..., None]
-    return new + _coloured(demosaic(raw, shifted) - new) * around
+    return new + _coloured(demosaic(raw, sites) - new) * around
 
 
 def _coloured(error: np.ndarray) -> np.ndarray:
@@ -146,21 +151,21 @@ def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:
     return linear + _SPILL * cv2.GaussianBlur(beyond, (0, 0), reach)
 
 
-def _sites(shape: tuple[int, ...], blue: tuple[int, int], origin: tuple[int, int]) -> np.ndarray:
-    """(H, W, 3) float32: 1 where a pixel's site has that colour."""
-    sites = np.zeros(shape, np.float32)
+def _sites(blue: tuple[int, int], origin: tuple[int, int]) -> Sites:
+    """Where a part's sites of each colour are."""
     row, col = (blue[0] - origin[1]) % 2, (blue[1] - origin[0]) % 2
-    sites[1 - row :: 2, 1 - col :: 2, 0] = 1
-    sites[row::2, 1 - col :: 2, 1] = 1
-    sites[1 - row :: 2, col::2, 1] = 1
-    sites[row::2, col::2, 2] = 1
-    return sites
+    there = (0, 1 - row, 1 - col), (1, row, 1 - col), (1, 1 - row, col), (2, row, col)
+    return tuple((colour, np.s_[first::2, left::2]) for colour, first, left in there)
 
 
-def demosaic(raw: np.ndarray, sites: np.ndarray) -> np.ndarray:
-    """(H, W, 3) float32 colours of a mosaic (H, W), bilinear; ``sites`` (H, W, 3) says which colour each site has."""
+def demosaic(raw: np.ndarray, sites: Sites) -> np.ndarray:
+    """(H, W, 3) float32 colours of a mosaic (H, W), bilinear; ``sites`` says which colour each site has."""
+    planes = np.zeros((3, *raw.shape), np.float32)
+    for colour, site in sites:
+        planes[colour][site] = raw[site]
     kernels = (_SPARSE, _DENSE, _SPARSE)
-    planes = [
-        cv2.filter2D(raw * sites[..., c], -1, kernels[c], borderType=cv2.BORDER_REFLECT_101) for c in range(3)
+    spread = [
+        cv2.filter2D(p, -1, k, borderType=cv2.BORDER_REFLECT_101)
+        for p, k in zip(planes, kernels, strict=True)
     ]
-    return np.dstack(planes)
+    return cv2.merge(spread)

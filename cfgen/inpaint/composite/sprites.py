@@ -27,8 +27,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
+from cfgen.inpaint.composite.archive import Archive
 from cfgen.inpaint.composite.materials import glazed, haired, repainted, unmirrored
-from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, lamps_of, relight
+from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, lamps_of, relit
 from cfgen.inpaint.composite.surroundings import Surroundings
 
 _SCHEMA = "cfgen-sprite-1"
@@ -111,14 +112,14 @@ class Sprite:
         layers = self._layers(chosen)
         if around is not None:
             around = replace(around, turn=around.turn + (-turn if flip else turn), flip=flip)
-        rgba = relight(layers, light, sky, sun, emission, self._hull_shadow(light), around)
+        rgba = relit(layers, light, sky, sun, emission, self._hull_shadow(light), around, flip)
         foot_u, foot_v = chosen["foot"]
         at, points = math.radians(chosen["azimuth_deg"]) + turn, layers.position
         if turn:
             c, s = math.cos(turn), math.sin(turn)
             points = points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]], np.float32)
         if flip:
-            rgba, foot_u, at = np.ascontiguousarray(rgba[:, ::-1]), rgba.shape[1] - foot_u, -at
+            foot_u, at = rgba.shape[1] - foot_u, -at
             points = points[:, ::-1] * np.array([1, -1, 1], np.float32)
         rise = math.radians(chosen["elevation_deg"])
         return View(rgba, (foot_u, foot_v), self.meta["ppm"], at, rise, points)
@@ -186,8 +187,7 @@ class Sprite:
         shining = next((view for view in self.meta.get("views", ()) if view["emits"]), None)
         if shining is None:
             return np.zeros(3, np.float32), 0.0
-        emission = self._layers(shining).emission
-        assert emission is not None
+        emission = self._emission(shining)
         weight = emission.sum((1, 2))
         above = (shining["foot"][1] - 0.5 - np.arange(len(weight))) / self.meta["ppm"]
         height = float((weight * above).sum() / max(float(weight.sum()), 1e-6))
@@ -228,10 +228,13 @@ class Sprite:
 
         return min(self.meta["views"], key=apart)
 
+    def _read(self, entry: str) -> bytes:
+        found: bytes = self._once("archive", lambda: Archive(self.archive)).read(entry)
+        return found
+
     def _picture(self, entry: str, flags: int = cv2.IMREAD_UNCHANGED) -> NDArray[Any]:
         try:
-            with zipfile.ZipFile(self.archive) as archive:
-                data = archive.read(entry)
+            data = self._read(entry)
         except (OSError, KeyError, zipfile.BadZipFile) as cause:
             raise InputError(
                 f"{self.archive}: expected a sprite archive with {entry}, found {cause}; restore it from the "
@@ -249,8 +252,12 @@ class Sprite:
         made[..., :3] = raw[..., 2::-1] ** 2 * (self.meta["radiance_max"] * raw[..., 3:])
         return made
 
+    def _emission(self, view: dict[str, Any]) -> Floats:
+        lamps = self._picture(f"emit_{_entry_of(view)}.webp")[..., ::-1].astype(np.float32) / 255
+        return lamps**2 * np.float32(self.meta["emission_max"])
+
     def _layers(self, view: dict[str, Any]) -> Layers:
-        key = f"{round(view['elevation_deg'] * 10):03d}_{round(view['azimuth_deg']):03d}"
+        key = _entry_of(view)
         return self._once(key, lambda: self._read_layers(view, key))
 
     def _read_layers(self, view: dict[str, Any], key: str) -> Layers:
@@ -262,10 +269,7 @@ class Sprite:
         axes = _camera_axes(math.radians(view["azimuth_deg"]))
         normal = np.stack([side, up, toward], -1) @ axes
         gloss = np.clip((shine[0] + 1) / 2, 0, 1) if shine else None
-        emission = None
-        if view["emits"]:
-            lamps = self._picture(f"emit_{key}.webp")[..., ::-1].astype(np.float32) / 255
-            emission = lamps**2 * np.float32(self.meta["emission_max"])
+        emission = self._emission(view) if view["emits"] else None
         # rims are mixed with what is behind
         metres: Floats = cv2.medianBlur(np.ascontiguousarray(depth, np.float32), 5) * self.meta["depth_m"]
         position = self._positions(view, metres) @ axes
@@ -302,8 +306,7 @@ class Sprite:
 
     def _read_hull(self) -> Floats:
         spec = self.meta["voxels"]
-        with zipfile.ZipFile(self.archive) as archive:
-            bits = np.frombuffer(zlib.decompress(archive.read("voxels.bin")), np.uint8)
+        bits = np.frombuffer(zlib.decompress(self._read("voxels.bin")), np.uint8)
         filled = np.unpackbits(bits, count=math.prod(spec["shape"])).reshape(spec["shape"])
         cells = np.argwhere(filled).astype(np.float32) + np.float32(0.5)
         return cells * np.float32(spec["pitch"]) + np.asarray(spec["origin"], np.float32)
@@ -314,6 +317,11 @@ class Sprite:
         key = ("shadow", *np.round(light, 2))
         pitch, fur = self.meta["voxels"]["pitch"], self.meta.get("fur_m", 0.0)
         return self._once(key, lambda: HullShadow(self._hull(), pitch, light, fur))
+
+
+def _entry_of(view: dict[str, Any]) -> str:
+    """What the names of a view's pictures end with."""
+    return f"{round(view['elevation_deg'] * 10):03d}_{round(view['azimuth_deg']):03d}"
 
 
 def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:

@@ -36,6 +36,15 @@ class Surroundings:
     turn: float = 0.0
     flip: bool = False
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Surroundings) and self._told() == other._told()
+
+    def __hash__(self) -> int:
+        return hash(self._told())
+
+    def _told(self) -> tuple[int, float, bool]:
+        return id(self.light), self.turn, self.flip
+
     def seen(self, directions: np.ndarray) -> np.ndarray:
         """(H, W, 3) float32 light from unit vectors (H, W, 3)."""
         azimuth = np.arctan2(directions[..., 1], directions[..., 0]) * (-1 if self.flip else 1) + self.turn

@@ -121,8 +121,8 @@ def test_grain_is_in_what_is_new_alone_and_coloured():
 
 
 def test_one_colour_stays_one():
-    sites = np.zeros((10, 12, 3), np.float32)
-    sites[1::2, 1::2, 0] = sites[::2, ::2, 2] = 1
-    sites[..., 1] = 1 - sites[..., 0] - sites[..., 2]
-    colour = np.array([0.3, 0.5, 0.7], np.float32)
-    assert np.allclose(demosaic((sites * colour).sum(-1), sites), colour)
+    sites = (0, np.s_[1::2, 1::2]), (1, np.s_[1::2, ::2]), (1, np.s_[::2, 1::2]), (2, np.s_[::2, ::2])
+    colour, raw = np.array([0.3, 0.5, 0.7], np.float32), np.empty((10, 12), np.float32)
+    for channel, site in sites:
+        raw[site] = colour[channel]
+    assert np.allclose(demosaic(raw, sites), colour)

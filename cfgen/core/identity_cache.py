@@ -13,15 +13,15 @@ LIMIT = 8
 class IdentityCache:
     """Holds on to the arrays, so that no other one can take their identity; they must not be written to."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
         self._made: OrderedDict[int, tuple[np.ndarray, Any]] = OrderedDict()
 
     def of(self, image: np.ndarray, make: Callable[[np.ndarray], Any]) -> Any:
         """What ``make`` made of this array, now or before."""
         key = id(image)
-        if key not in self._made:
-            self._made[key] = image, make(image)
-        self._made.move_to_end(key)
-        while len(self._made) > LIMIT:
+        found = self._made.pop(key, None) or (image, make(image))
+        self._made[key] = found
+        while len(self._made) > self._limit:
             self._made.popitem(last=False)
-        return self._made[key][1]
+        return found[1]
