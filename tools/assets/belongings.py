@@ -10,11 +10,11 @@ from common import Model, Objects, blob, box, crumple, lathe, loft, material, me
 
 
 def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: float = 0.23) -> Objects:
-    """A stained mattress flat on the road: tufted top, piped edges, a striped band with handles; a pillow beside it."""
+    """A stained mattress dropped on the road, one end bent up: tufted top, piped edges, a band; a pillow beside it."""
     ticking = material(
-        "ticking", (0.66, 0.63, 0.56), 0.9, spec=0.05, dark=(0.46, 0.38, 0.27), vary_scale=1.6, bump=0.1
+        "ticking", (0.45, 0.42, 0.36), 0.9, spec=0.05, dark=(0.27, 0.21, 0.14), vary_scale=1.6, bump=0.1
     )
-    band = material("band", (0.50, 0.50, 0.50), 0.9, spec=0.05, dark=(0.38, 0.36, 0.32), vary_scale=3)
+    band = material("band", (0.33, 0.34, 0.36), 0.9, spec=0.05, dark=(0.2, 0.185, 0.16), vary_scale=3)
     piping = material("piping", (0.035, 0.06, 0.15), 0.8)
     rng = Random(seed)
     turn = np.linspace(0, 2 * math.pi, 200, endpoint=False)
@@ -22,10 +22,13 @@ def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: f
     out_x, out_y = np.sign(c) * abs(c) ** 0.14 * length / 2, np.sign(s) * abs(s) ** 0.14 * width / 2
 
     def sagging(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Worn down where someone lay, one long side pressed out, a corner curling a little."""
+        """Worn down where someone lay, an end bent up as far as it broke, one corner of it more."""
         dip = 0.045 * np.exp(-((x / 0.6) ** 2) - ((y - 0.15) / 0.4) ** 2)
-        curl = 0.05 * np.clip(x / length + y / width - 0.72, 0, None) ** 2 * 12
-        return np.stack([x, y, z * (1 - dip / thick) + curl], -1)
+        bent = np.clip(x / length - 0.12, 0, None) / 0.38
+        curl = bent**1.6 * (0.36 + 0.14 * y / width)
+        return np.stack(
+            [x - 0.12 * bent**2 - 0.3 * curl * (z / thick - 0.5), y, z * (1 - dip / thick) + curl], -1
+        )
 
     shares = np.array([1.0, 0.985, 0.95, 0.9, *np.linspace(0.84, 0.0, 24)])
     x, y = shares[:, None] * out_x, shares[:, None] * out_y
@@ -36,13 +39,14 @@ def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: f
     bulge = 1 + 0.018 * np.sin(np.linspace(0, math.pi, 7))[:, None]
     flat = np.repeat(heights[:, None], len(turn), 1)
     made.append(_skin(sagging(bulge * out_x, bulge * out_y, flat), band))
+    made.append(_skin(sagging(x, y, np.full_like(x, 0.012))[::-1], band))
     for z in (0.02, thick - 0.02):
         rim = sagging(1.008 * out_x, 1.008 * out_y, np.full_like(out_x, z))
         made.append(tube(rim.tolist(), 0.017, piping, cyclic=True))
     for side in (1, -1):
-        for at in (-0.5, 0.5):
+        for at in (-0.62, 0.1):
             made.append(box((at, side * (width / 2 + 0.022), 0.12), (0.22, 0.012, 0.035), piping, 0.004))
-    pillow = material("pillow", (0.72, 0.72, 0.70), 0.9, spec=0.05, vary=0.1, vary_scale=5, bump=0.15)
+    pillow = material("pillow", (0.42, 0.43, 0.44), 0.9, spec=0.05, vary=0.15, vary_scale=5, bump=0.15)
     u, v = np.meshgrid(np.linspace(-1, 1, 41), np.linspace(-1, 1, 31), indexing="ij")
     puff = ((1 - u**4) * (1 - v**4)).clip(0) ** 0.45
     dents = 1 + 0.12 * np.sin(3 * u + 1) * np.cos(4 * v)

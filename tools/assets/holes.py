@@ -222,7 +222,9 @@ def _water() -> bpy.types.Material:
     tree = made.node_tree
     tree.nodes.clear()
     dark = surface(tree, Look((0.028, 0.028, 0.029), 1.0, spec=0.0))
-    sheet = surface(tree, Look((0.20, 0.155, 0.10), 1.0, spec=0.0, dark=(0.15, 0.117, 0.077), vary_scale=0.5))
+    sheet = surface(
+        tree, Look((0.085, 0.073, 0.056), 1.0, spec=0.0, dark=(0.055, 0.049, 0.040), vary_scale=0.5)
+    )
     clear = tree.nodes.new("ShaderNodeBsdfTransparent").outputs[0]
     shown = _mixed(tree, "bright", dark, sheet)
     out = tree.nodes.new("ShaderNodeOutputMaterial")

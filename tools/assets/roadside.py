@@ -111,10 +111,10 @@ def build_mailbox(seed: int) -> Objects:
 
 def build_island(seed: int) -> Objects:
     """A temporary traffic island: striped kerbs, two bollards, one with a keep-right arrow."""
-    yellow = material("yellow", (0.62, 0.42, 0.02), 0.6, vary=0.15)
-    black = material("black", (0.02, 0.02, 0.02), 0.7)
-    top = material("top", (0.30, 0.29, 0.27), 0.9, vary=0.2)
-    white = material("white", (0.72, 0.72, 0.70), 0.4)
+    yellow = material("yellow", (0.50, 0.33, 0.02), 0.7, dark=(0.30, 0.21, 0.05), vary_scale=7)
+    black = material("black", (0.025, 0.025, 0.025), 0.8, dark=(0.06, 0.057, 0.052), vary_scale=6)
+    top = material("top", (0.22, 0.21, 0.195), 0.9, dark=(0.12, 0.115, 0.105), vary_scale=5)
+    white = material("white", (0.5, 0.5, 0.49), 0.5, vary=0.1)
     blue = material("sign", (0.01, 0.06, 0.32), 0.4)
     made = [box((0, 0, 0.07), (1.5, 0.9, 0.15), top, 0.03)]
     for i, x in enumerate(np.linspace(-0.65, 0.65, 6)):
@@ -137,23 +137,20 @@ def build_island(seed: int) -> Objects:
         made += [lathe([(0.058, z), (0.058, z + 0.09)], white, 32, center=(x, 0, 0)) for z in (0.5, 0.72)]
     made.append(
         lathe(
-            [(0.0, 0.012), (0.21, 0.012), (0.21, -0.012), (0.0, -0.012)],
+            [(0.0, 0.012), (0.25, 0.012), (0.25, -0.012), (0.0, -0.012)],
             blue,
-            40,
-            center=(0.47, 0, 1.0),
+            48,
+            center=(0.47, 0, 1.06),
             rot=(0, math.pi / 2, 0),
         )
     )
+    ring = [(0.484, 0.237 * math.cos(a), 1.06 + 0.237 * math.sin(a)) for a in np.linspace(0, 6.2, 40)]
+    made.append(tube(ring, 0.007, white, cyclic=True))
+    # along its way: a shaft, then a head; turned down to the right as the driver sees it
+    arrow = np.array([(-0.18, 0.03), (0.0, 0.03), (0.0, 0.105), (0.18, 0.0)])
+    arrow = np.vstack([arrow, arrow[-2::-1] * (1, -1)]) @ np.array([(1, -1), (1, 1)]) * math.sqrt(0.5)
     made.append(
-        place(
-            [
-                box((0.487, 0, 0.02), (0.004, 0.045, 0.2), white, 0.0),
-                box((0.487, -0.045, -0.07), (0.004, 0.13, 0.04), white, 0.0),
-                box((0.487, 0.045, -0.07), (0.004, 0.13, 0.04), white, 0.0),
-            ],
-            (0, 0, 1.0),
-            roll=math.pi + 0.7,
-        )
+        mesh([(0.487, y, 1.06 + z) for y, z in arrow.tolist()], [(0, 1, 5, 6), (2, 3, 4)], white, False)
     )
     return made
 

@@ -1,19 +1,22 @@
 """Motorcycles, mopeds and other small wheels, with the people on them."""
 
+from dataclasses import replace
+
 import numpy as np
 from body.parts import Part, Rgb, build, moved, pipe, settle, shell
 from body.person import person
-from body.poses import GLIDE, MOPED, MOTO, SEATED
+from body.poses import GLIDE, HALTED_MOPED, HALTED_MOTO, HALTED_SCOOTER, MOPED, MOTO, SEATED
 from body.props import sacks
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
 from body.wardrobe import OUTFITS
 from common import Model, Objects, material
-from two_wheelers import bicycle, riding, wheel
+from two_wheelers import SIDES, bicycle, riding, wheel
 
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.5, 0.5, 0.51)
-CHROME: Rgb = (0.78, 0.78, 0.79)
+CHROME: Rgb = (0.34, 0.34, 0.35)
+DULL: Rgb = (0.07, 0.07, 0.073)
 RED: Rgb = (0.45, 0.01, 0.01)
 
 
@@ -48,7 +51,7 @@ def _tail_light(at: tuple[float, float, float], radius: float) -> Objects:
 
 
 def _motorcycle(rgb: Rgb) -> list[Part]:
-    parts = _disc(-0.72, 0, 0.31, 0.068, 10) + _disc(0.72, 0, 0.31, 0.056, 10)
+    parts = _disc(-0.72, 0, 0.31, 0.068, 10, DULL) + _disc(0.72, 0, 0.31, 0.056, 10, DULL)
     tank = Solid().add(
         loft(
             [(-0.06, 0, 0.83), (0.1, 0, 0.9), (0.28, 0, 0.92), (0.42, 0, 0.85)],
@@ -87,12 +90,12 @@ def _motorcycle(rgb: Rgb) -> list[Part]:
             pipe(
                 [(0.72, 0.09 * y, 0.31), (0.57, 0.1 * y, 0.66), (0.45, 0.1 * y, 0.97)],
                 [0.032, 0.028, 0.022],
-                STEEL,
+                DULL,
                 "metal",
             )
         )
         parts.append(pipe([(-0.72, 0.1 * y, 0.31), (-0.2, 0.11 * y, 0.4)], 0.028, BLACK, "gloss"))
-        parts.append(pipe([(-0.35, 0.1 * y, 0.78), (-0.6, 0.12 * y, 0.42)], [0.03, 0.024], STEEL, "metal"))
+        parts.append(pipe([(-0.35, 0.1 * y, 0.78), (-0.6, 0.12 * y, 0.42)], [0.03, 0.024], DULL, "metal"))
         parts.append(
             pipe(
                 [(0.42, 0.1 * y, 0.85), (0.1, 0.13 * y, 0.62), (-0.3, 0.11 * y, 0.5), (-0.6, 0.1 * y, 0.84)],
@@ -129,7 +132,7 @@ def _motorcycle(rgb: Rgb) -> list[Part]:
                 (-0.85, -0.2, 0.42),
             ],
             [0.025, 0.025, 0.028, 0.05, 0.05],
-            STEEL,
+            (0.16, 0.16, 0.165),
             "metal",
         )
     )
@@ -143,11 +146,13 @@ def _motorcycle(rgb: Rgb) -> list[Part]:
     ]
 
 
-def motorcyclist(seed: int = 0, rgb: Rgb = (0.55, 0.02, 0.02), who: str = "biker") -> Objects:
-    """Someone riding a motorcycle, headlamp on."""
-    parts = person(MOTO, OUTFITS[who], seed, bare_head=False)[1]
-    lamps = [*_light((0.592, 0, 0.92), 0.085, 14), *_tail_light((-0.885, 0, 0.9), 0.045)]
-    return [*build([*parts, *_motorcycle(rgb)]), *lamps]
+def motorcyclist(
+    seed: int = 0, rgb: Rgb = (0.4, 0.02, 0.02), who: str = "biker", waits: bool = False
+) -> Objects:
+    """Someone on a motorcycle, headlamp on; who waits has both feet on the road."""
+    parts = person(HALTED_MOTO if waits else MOTO, OUTFITS[who], seed, bare_head=False)[1]
+    lamps = [*_light((0.602, 0, 0.92), 0.075, 9), *_tail_light((-0.885, 0, 0.9), 0.045)]
+    return [*build(settle([*parts, *_motorcycle(rgb)])), *lamps]
 
 
 def _moped(rgb: Rgb, box: Rgb) -> list[Part]:
@@ -211,16 +216,20 @@ def _moped(rgb: Rgb, box: Rgb) -> list[Part]:
 
 
 def moped(
-    seed: int = 0, rgb: Rgb = (0.5, 0.04, 0.03), box: Rgb = (0.03, 0.36, 0.31), who: str = "courier"
+    seed: int = 0,
+    rgb: Rgb = (0.5, 0.04, 0.03),
+    box: Rgb = (0.03, 0.36, 0.31),
+    who: str = "deliverer",
+    waits: bool = False,
 ) -> Objects:
-    """Someone riding a moped, with a courier's box."""
-    parts = person(MOPED, OUTFITS[who], seed, bare_head=False)[1]
+    """Someone on a moped with a courier's box; who waits has both feet on the road."""
+    parts = person(HALTED_MOPED if waits else MOPED, OUTFITS[who], seed, bare_head=False)[1]
     lamps = [*_light((0.385, 0, 0.98), 0.06, 10), *_tail_light((-0.875, 0, 0.68), 0.04)]
-    return [*build([*parts, *_moped(rgb, box)]), *lamps]
+    return [*build(settle([*parts, *_moped(rgb, box)])), *lamps]
 
 
-def scooter(seed: int = 0, who: str = "teen") -> Objects:
-    """Someone standing on an electric kick scooter."""
+def scooter(seed: int = 0, who: str = "teen", waits: bool = False) -> Objects:
+    """Someone standing on an electric kick scooter; who waits has a foot on the road."""
     deck = Solid().add(
         loft([(-0.42, 0, 0.13), (0.28, 0, 0.13)], [(0.022, 0.075)] * 2, front=(0, 0, 1), power=4)
     )
@@ -249,7 +258,7 @@ def scooter(seed: int = 0, who: str = "teen") -> Objects:
         )
     )
     parts.append(shell(Solid().add(ellipsoid((-0.62, 0, 0.19), (0.012, 0.025, 0.02))), RED, "gloss", 0.006))
-    return build([*parts, *person(GLIDE, OUTFITS[who], seed)[1]])
+    return build(settle([*parts, *person(HALTED_SCOOTER if waits else GLIDE, OUTFITS[who], seed)[1]]))
 
 
 def tricycle(seed: int = 0, who: str = "hauler") -> Objects:
@@ -276,7 +285,7 @@ def tricycle(seed: int = 0, who: str = "hauler") -> Objects:
     return build([*parts, *sacks((-0.97, 0, 0.58), seed)])
 
 
-def wheelchair(seed: int = 0, who: str = "older") -> Objects:
+def wheelchair(seed: int = 0, who: str = "pensioner") -> Objects:
     """Someone in a wheelchair, hands on its rims."""
     parts: list[Part] = []
     for y in (0.3, -0.3):
@@ -326,17 +335,29 @@ def wheelchair(seed: int = 0, who: str = "older") -> Objects:
         )
     seat = Solid().add(loft([(-0.2, 0, 0.5), (0.28, 0, 0.51)], [(0.03, 0.22)] * 2, front=(0, 0, 1), power=5))
     seat.add(loft([(-0.25, 0, 0.52), (-0.34, 0, 0.93)], [(0.015, 0.22)] * 2, power=5))
-    parts.append(shell(seat, (0.35, 0.04, 0.05), "cloth", 0.008))
-    return build(settle([*parts, *person(SEATED, OUTFITS[who], seed)[1]]))
+    parts.append(shell(seat, (0.03, 0.034, 0.045), "cloth", 0.008))
+    return build(settle([*parts, *person(SEATED, OUTFITS[who], seed, bare_head=False)[1]]))
 
 
 FEW: dict = {"samples": 10}
-MODELS = {
+RIDERS = {
     "motorcyclist": Model(
-        motorcyclist, {"red": {}, "white": {"rgb": (0.55, 0.55, 0.54), "who": "courier"}}, **FEW, pixels=290
+        motorcyclist, {"red": {}, "white": {"rgb": (0.4, 0.4, 0.39), "who": "courier"}}, **FEW, pixels=290
     ),
     "moped": Model(moped, {"courier": {}}, **FEW, pixels=270),
     "scooter_rider": Model(scooter, {"teen": {}}, **FEW),
+}
+
+
+def halted(model: Model) -> Model:
+    """How a model's riders stand before they set off, from the sides."""
+    variants = {f"{name}_stand": {**params, "waits": True} for name, params in model.variants.items()}
+    return replace(model, variants=variants, azimuths=SIDES)
+
+
+MODELS = {
+    **RIDERS,
+    **{f"{name}_gait": halted(model) for name, model in RIDERS.items()},
     "tricycle": Model(tricycle, {"loaded": {}}, **FEW, pixels=300),
     "wheelchair": Model(wheelchair, {"older": {}}, **FEW, pixels=220),
 }

@@ -15,6 +15,10 @@ from common import Model, Objects, about
 BLACK: Rgb = (0.015, 0.015, 0.016)
 STEEL: Rgb = (0.55, 0.55, 0.56)
 CRANK = 0.17
+#: The crank of who waits, degrees: the right pedal ahead and up.
+HALTED = 205.0
+#: The sides from which who crosses is seen.
+SIDES = (75, 90, 105, 255, 270, 285)
 BB = np.array([-0.06, 0, 0.285])
 
 
@@ -279,6 +283,39 @@ RIDERS: dict[str, dict] = {
 }
 
 
+def waiting(k: float, drop: bool, over: np.ndarray) -> Pose:
+    """Astride the frame before the saddle: the left foot on the road, the right one on its pedal, hands on the bars.
+
+    over: how the bicycle leans, its crank at HALTED.
+    """
+    ride, pedal = riding(HALTED, k, drop), _pedal(HALTED, -1)
+    hands = {
+        side: replace(hand, wrist=tuple(over @ np.array(hand.wrist)), curl=50)
+        for side, hand in (("left_hand", ride.left_hand), ("right_hand", ride.right_hand))
+    }
+    return replace(
+        ride,
+        left_foot=Foot((0.0, 0.27, 0.085), pitch=4, yaw=10),
+        right_foot=Foot(
+            tuple(over @ np.add(pedal, (-0.1, 0.01, 0.1)) / k), pitch=6, yaw=2, knee=(1, 0.15, 0.4)
+        ),
+        **hands,
+        pelvis=(-0.1, 0.055, 0.91),
+        pelvis_turn=(-3, 10, 0),
+        chest_turn=(-2, 30 if drop else 22, 0),
+        head_turn=(0, 5, 0),
+    )
+
+
+def waiting_cyclist(seed: int = 0, who: str = "commuter", waits: bool = True) -> Objects:
+    """Someone who has not set off on a bicycle yet, a foot on the road."""
+    spec, over = RIDERS[who], turn((-6, 0, 0))
+    pose = waiting(spec["wear"].height / 1.75, spec["bike"].get("drop", False), over)
+    helmeted = any(name == "helmet" for name, _ in spec["wear"].gear)
+    parts = person(pose, spec["wear"], seed, bare_head=not helmeted)[1]
+    return build(settle([*parts, *moved(bicycle(crank=HALTED, **spec["bike"]), over)]))
+
+
 def cyclist(seed: int = 0, who: str = "commuter") -> Objects:
     """Someone riding a bicycle."""
     spec = RIDERS[who]
@@ -328,6 +365,13 @@ MODELS = {
     "cyclist_falling": Model(falling_cyclist, {"commuter": {}}, samples=10),
     "bicycle": Model(parked, {"green": {}}, samples=10),
     "cyclist": Model(cyclist, {w: {"who": w} for w in RIDERS}, samples=10),
+    # who has not set off yet (cfgen/inpaint/composite/inpainter.py: in_step)
+    "cyclist_gait": Model(
+        waiting_cyclist,
+        {f"{w}_stand": {"who": w, "waits": True} for w in RIDERS},
+        azimuths=SIDES,
+        samples=10,
+    ),
     "cyclist_fallen": Model(
         fallen_cyclist, {"commuter": {}, "racer": {"who": "racer"}}, pixels=330, azimuths=about(0), samples=10
     ),

@@ -24,13 +24,13 @@ from cfgen.records import Camera, Placement, Size
 #: Oversampling of ground pictures across and down: the ground is seen at a grazing angle.
 _ACROSS, _DOWN = 2, 4
 #: Radiant intensity from which a thing lights the road around it: flames, not lamps; how far, m; cells a side.
-_FIRE, _FIRE_REACH, _FIRE_CELLS = 3.0, 9.0, 180
+_FIRE, _FIRE_REACH, _FIRE_CELLS = 1.5, 9.0, 180
 #: Image level that lamps give a unit of their radiance in the dark.
 _LAMP = 0.6
 #: Most that lamps light the road around them in the dark, in the same unit.
 _LAMPS = 2.0
-#: Image level that flames give a unit of their radiance, at least and at most.
-_FLAME = (0.30, 0.42)
+#: Image level that flames of radiance ``_HOT`` get for a unit of it, at least and at most.
+_FLAME, _HOT = (0.5, 0.65), 0.7
 #: Alpha from which on a pixel shows something solid; smoke is where little of what is near is (share of the view).
 _SOLID, _THIN_REACH = 0.95, 0.16
 #: Share of a view that is smoke or flames from which on depths in it mean little.
@@ -107,7 +107,9 @@ def _shine(sprite: Sprite, light: Light) -> float:
     white = max(float(light.ground @ LUMA), 1e-4) / light.albedo
     if float(sprite.glow()[0].max()) < _FIRE:
         return max(gain, (1 - light.day) * _LAMP / white)
-    return float(np.clip(gain * white, *_FLAME)) / white
+    level = float(np.clip(gain * white, *_FLAME)) / white
+    steep = max(light.steepness, 0.0)  # the camera's contrast comes on top
+    return float((level * (light.albedo / _HOT) ** steep) ** (1 / (1 + steep)))
 
 
 def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMap:

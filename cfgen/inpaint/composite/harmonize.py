@@ -23,8 +23,6 @@ from cfgen.perception.colour import LUMA, to_code, to_linear
 
 #: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
-#: How much more of a camera's contrast what is brighter than the road gets: curves bend where it is dark.
-_BRIGHTS = 1.4
 #: Most of it, less 1, that dark coats of fur get: it stands for gloss as well, and hair scatters.
 _COATS = 0.2
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
@@ -217,7 +215,7 @@ def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False
     beside, steep = lum / np.float32(light.albedo), light.contrast - 1
     dark = min(steep, _COATS) if furry else steep
     level = np.minimum(beside, 1) ** np.float32(dark)
-    level *= np.maximum(beside, 1) ** np.float32((1 + _BRIGHTS) * steep)
+    level *= np.maximum(beside, 1) ** np.float32(light.steepness)
     level *= np.float32(float(light.ground @ LUMA) / light.albedo)
     through = np.float32(np.exp(-light.haze_per_m * distance))
     gain, air = light.tint * through, light.haze * (1 - through) + light.floor

@@ -76,15 +76,16 @@ def in_step(params: Mapping[str, Any], request: InpaintRequest) -> str:
     """The phase of its gait in which a figure is in this frame: "0" to "3", "stand" before it sets off.
 
     It steps on as far as it goes, so that its feet stay where they meet the road; "" is the phase of t0, in which it
-    is also where it has no gait. ``params`` are those of its model: metres a ``stride``, the ``phase`` at t0.
+    is also where it has no gait. Who rides only stands: a foot down until it sets off. ``params`` are those of its
+    model: metres a ``stride``, the ``phase`` at t0.
     """
     placed, stride = request.placement, params.get("stride")
     speed = math.hypot(placed.vx, placed.vy)
+    since = placed.moving_since
+    if speed and since is not None and request.t < since:
+        return "stand"
     if not stride or not speed:
         return ""
-    since = placed.moving_since
-    if since is not None and request.t < since:
-        return "stand"
     steps = round(4 * speed * request.t / stride)
     return "" if steps % 4 == 0 else str((params["phase"] + steps) % 4)
 

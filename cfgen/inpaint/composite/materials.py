@@ -57,6 +57,8 @@ _UPSIDE_DOWN = frozenset({"car_overturned"})
 #: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes; albedo and
 #: gloss below which they are; gloss of a pane, whose two faces mirror.
 _WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
+#: What is seen through a pane is at most this wide, share of the picture's height, and so much darker than in the open.
+_BEHIND, _SHADED = 0.2, np.float32(0.97)
 
 #: Gloss between which a coat sets in; over how many pixels normals are evened out; how much of what mirrors was told
 #: as matt; least of its brightest channel that every channel keeps.
@@ -67,15 +69,22 @@ FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
 _HAIR = np.float32(0.03)
 
 
-def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> Floats:
-    """Gloss (h, w) with that of panes, which are black and matt to the path tracer's pass; ``height`` in [0, 1]."""
+def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> tuple[Floats, Floats]:
+    """Gloss (h, w) with that of panes, which are black and matt to the path tracer's pass, and albedo (h, w, 3) with
+    who and what it saw behind them in the shade of the roof; ``height`` in [0, 1]."""
     if model not in _GLAZED:
-        return gloss
+        return gloss, albedo
     low, full = _WAIST
     above = np.clip(((1 - height if model in _UPSIDE_DOWN else height) - low) / (full - low), 0, 1)
     dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
-    matt = np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)
-    return np.maximum(gloss, _PANE * above * dark * matt).astype(np.float32)
+    open_to = (above * np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)).astype(np.float32)
+    bare = open_to * dark
+    wide = (max(3, round(_BEHIND * len(bare)) | 1),) * 2
+    pane = (
+        cv2.morphologyEx(bare, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, wide)) * open_to
+    )
+    shaded = albedo * (1 - _SHADED * np.maximum(pane - bare, 0))[..., None]
+    return np.maximum(gloss, _PANE * pane).astype(np.float32), shaded.astype(np.float32)
 
 
 def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:

@@ -188,7 +188,7 @@ def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
     half = (light + layers.eye) / np.linalg.norm(light + layers.eye)
     bright = luminance(layers.albedo)
     lobe = np.clip(_along(layers.normal, half), 0, 1) ** 2 * (_FLAKES_WIDE - 1) + 1
-    coat = np.clip((gloss - _COAT) / (1 - _COAT), 0, 1)
+    coat = np.clip((gloss - _COAT) / (1 - _COAT), 0, 1) * (gloss <= 1)  # panes hold none
     level = _FLAKES * coat * _FLAKES_WIDE / lobe**2 / np.sqrt(np.maximum(bright, np.float32(0.01)))
     return level if layers.lamps is None else level + _TURNED_BACK * layers.lamps
 

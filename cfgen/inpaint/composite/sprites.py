@@ -276,7 +276,8 @@ class Sprite:
         sky = self._radiance(key)
         if gloss is not None:
             albedo = unmirrored(albedo, gloss, toward)
-            gloss = glazed(self.meta["model"], gloss, albedo, position[..., 2] / np.float32(self.size[2]))
+            high = position[..., 2] / np.float32(self.size[2])
+            gloss, albedo = glazed(self.meta["model"], gloss, albedo, high)
         if fur := self.meta.get("fur_m"):
             normal = _smoothed(normal, sky[..., 3], fur * self.meta["ppm"] / 2)
             sky, albedo = haired(sky, albedo)

@@ -84,8 +84,9 @@ class PathTrace:
         variant = pick(self._worker.variants()[model], self._worker.sizes(model), request)
         report = {"model": f"{model}/{variant}"}
         step = in_step(self._worker.ask({"do": "params", "model": model, "variant": variant}), request)
-        if step:
-            model, variant = gait_of(model, variant, step)
+        gait, phase = gait_of(model, variant, step)
+        if step and phase in self._worker.variants().get(gait, ()):
+            model, variant = gait, phase
         part = cv2.boundingRect(request.mask)
         body = _body(request, part)
         lens, bend = _pinhole(_cropped(request.camera, body))

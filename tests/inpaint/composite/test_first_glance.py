@@ -177,10 +177,18 @@ def test_panes_mirror_and_tyres_do_not():
     assert height[panes].min() > 0.45
     dark = np.zeros((4, 4, 3), np.float32)
     matt, high = np.zeros((4, 4), np.float32), np.full((4, 4), 0.8, np.float32)
-    assert glazed("car", matt, dark, high).min() > 1
-    assert glazed("car", matt, dark, 1 - high).max() == 0
-    assert glazed("car_overturned", matt, dark, 1 - high).min() > 1
-    assert glazed("pedestrian_walking", matt, dark, high).max() == 0
+    assert glazed("car", matt, dark, high)[0].min() > 1
+    assert glazed("car", matt, dark, 1 - high)[0].max() == 0
+    assert glazed("car_overturned", matt, dark, 1 - high)[0].min() > 1
+    assert glazed("pedestrian_walking", matt, dark, high)[0].max() == 0
+
+
+def test_a_pane_mirrors_before_who_sits_behind_it_too():
+    sprite, layers = layers_of("fire_engine", "a", 0.0)  # a driver, and the red body seen through the cab
+    high, wide = layers.position[..., 2] / sprite.size[2], layers.position[..., 1] / sprite.size[1]
+    screen = (high > 0.6) & (high < 0.68) & (abs(wide) < 0.3)
+    assert (layers.gloss[screen] > 1).mean() > 0.95
+    assert layers.albedo[screen].max() < 0.06
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,9 @@ def test_a_stride_brings_all_phases_once_in_their_order():
         ({"stride": STRIDE, "phase": 0}, 0.0, None, ""),
         ({"stride": STRIDE, "phase": 0}, 1.4, -0.5, "stand"),
         ({"stride": STRIDE, "phase": 0}, 1.4, -1.5, "3"),
+        ({}, 1.4, -0.5, "stand"),
     ],
-    ids=["no gait", "stands", "has not set off", "walks"],
+    ids=["no gait", "stands", "has not set off", "walks", "rides, has not set off"],
 )
 def test_only_who_walks_steps(params, vy, since, step):
     assert in_step(params, make_request(-1.2, vy, since)) == step
@@ -115,6 +116,15 @@ def test_in_every_phase_height_is_within_3_percent_and_the_foot_within_2_pixels(
         tall = foot[1] - head[1]
         assert abs(rows[0] - head[1]) <= 0.03 * tall + 2
         assert abs(rows[-1] - foot[1]) <= 2 + 0.03 * tall
+
+
+@pytest.mark.parametrize("model", ["cyclist", "motorcyclist", "moped", "scooter_rider"])
+def test_a_shipped_rider_who_waits_has_a_foot_down(model):
+    for variant in sprites.list_variants(model):
+        riding, waiting = sprites.load(model, variant), sprites.load(*gait_of(model, variant, "stand"))
+        assert waiting.meta["params"]["waits"]
+        assert waiting.size == pytest.approx(riding.size, rel=0.35)
+        assert abs(waiting.seen_from(math.pi / 2, 0.05) - math.pi / 2) < 0.1
 
 
 @pytest.mark.parametrize("key", WALKERS, ids="/".join)

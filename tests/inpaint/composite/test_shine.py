@@ -8,7 +8,7 @@ import pytest
 
 from cfgen.geometry.camera import project
 from cfgen.inpaint.composite import sprites
-from cfgen.inpaint.composite.draw import _calmed
+from cfgen.inpaint.composite.draw import _calmed, _shine, draw
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.surroundings import look_around
 from cfgen.inpaint.protocol import Setting
@@ -17,6 +17,7 @@ from tests.inpaint.composite.test_composite import (
     PINHOLE,
     edit_of,
     make_hazard,
+    make_light,
     make_placement,
     make_road,
 )
@@ -42,6 +43,26 @@ def test_flames_keep_their_orange_whatever_the_colour_of_the_light_on_the_road(r
     assert len(flames) > 800
     assert np.median(flames[:, 0] - flames[:, 1]) > 15
     assert np.median(flames[:, 1] - flames[:, 2]) > 15
+
+
+@pytest.mark.parametrize(
+    ("model", "burns"), [("fire", True), ("car_fire", True), ("police_car", False), ("tram", False)]
+)
+def test_a_car_on_fire_burns_and_beacons_do_not(model, burns):
+    variant = sprites.list_variants(model)[0]
+    sprite = sprites.load(model, variant)
+    placement = make_placement(make_hazard(model, variant=variant), 16.0, 0.0)
+    assert draw(sprite, PINHOLE, placement, make_light()).burns is burns
+
+
+def test_flames_do_not_burn_out_in_a_camera_of_strong_contrast():
+    sprite = sprites.load("car_fire", "sedan")
+    levels = []
+    for contrast in (1.0, 1.6):
+        light = make_light(contrast=contrast)
+        gain, white = _shine(sprite, light), float(light.ground.mean()) / light.albedo
+        levels.append(0.7 * gain * white * (0.7 * gain / light.albedo) ** light.steepness)
+    assert levels[1] == pytest.approx(levels[0], rel=0.05)
 
 
 def test_smoke_is_drawn_without_the_speckle_of_few_paths():

@@ -251,6 +251,27 @@ GLIDE = Pose(
     chest_turn=(0, 7, 0),
     head_turn=(0, 4, 0),
 )
+#: Astride, both feet on the road; the last with one, the other on the deck.
+HALTED_MOTO = replace(
+    MOTO,
+    left_foot=Foot((-0.06, 0.33, 0.12), pitch=14, yaw=12, knee=(1, 0.4, 0)),
+    right_foot=Foot((-0.06, -0.33, 0.12), pitch=14, yaw=12, knee=(1, 0.4, 0)),
+    pelvis=(-0.2, 0, 0.94),
+    chest_turn=(0, 16, 0),
+)
+HALTED_MOPED = replace(
+    MOPED,
+    left_foot=Foot((-0.05, 0.32, 0.085), yaw=14, knee=(1, 0.5, 0)),
+    right_foot=Foot((-0.05, -0.32, 0.085), yaw=14, knee=(1, 0.5, 0)),
+    pelvis=(-0.22, 0, 0.89),
+)
+HALTED_SCOOTER = replace(
+    GLIDE,
+    left_foot=Foot((-0.06, 0.21, 0.08), yaw=10),
+    right_foot=Foot((0.04, -0.02, 0.24), yaw=0, knee=(1, 0.1, 0)),
+    pelvis=(-0.08, 0.06, 0.94),
+    pelvis_turn=(-2, 3, 0),
+)
 SEATED = Pose(
     Foot((0.5, 0.1, 0.21), yaw=4, knee=(1, 0.1, 1)),
     Foot((0.5, -0.1, 0.21), yaw=4, knee=(1, 0.1, 1)),
