@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -36,8 +35,6 @@ _SOLID, _THIN_REACH = 0.95, 0.16
 _HOLLOW = 0.15
 #: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
 _GROUND = (0.2, 0.1, 0.05, 0.02)
-#: Directions over which the shadow of a sun of unknown side is averaged.
-_STRAY_SUNS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +77,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
 
 def _shadow(sprite: Sprite, placement: Placement, light: Light) -> GroundMap:
     """Light on the ground with the object ÷ without it: its shadow, and what a fire adds."""
-    towards = _in_model(light.sun_dir, placement)
-    if light.stray and towards is not None:
-        turn = round(math.atan2(towards[1], towards[0]), 1)
-        shadow = _stray_shadow(sprite, turn, towards[2], light.stray, tuple(light.sky), tuple(light.sun))
-    else:
-        shadow = sprite.shadow_map(towards, light.sky, light.sun)
+    shadow = sprite.shadow_map(_in_model(light.sun_dir, placement), light.sky, light.sun)
     intensity, height = sprite.glow()
     lit = intensity * np.float32(_shine(sprite, light))
     if float(intensity.max()) < _FIRE:
@@ -122,28 +114,6 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
     away = np.hypot(across[:, None], across[None, :])
     added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
     return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
-
-
-@lru_cache(maxsize=64)
-def _stray_shadow(
-    sprite: Sprite, turn: float, rise: float, stray: float, sky: tuple[float, ...], sun: tuple[float, ...]
-) -> GroundMap:
-    """The mean shadow of suns at height ``rise`` (its sine) from ``stray`` rad left of azimuth ``turn`` to right."""
-    flat = math.sqrt(1 - rise**2)
-    turns = turn + np.linspace(-stray, stray, _STRAY_SUNS)
-    suns = [(flat * math.cos(a), flat * math.sin(a), rise) for a in turns]
-    maps = [sprite.shadow_map(towards, sky, sun) for towards in suns]
-    reach = max(float(np.abs(mapped(m.to_model, _edge(m))).max()) for m in maps)
-    step = max(reach / 100, float(np.abs(maps[0].to_model[:2, :2]).max()))
-    cells = math.ceil(2 * reach / step)
-    frame = np.array([[0, -step, reach - step / 2], [-step, 0, reach - step / 2], [0, 0, 1]])
-    total = np.zeros((cells, cells, 3), np.float32)
-    for one in maps:
-        move = np.linalg.inv(frame) @ one.to_model
-        total += cv2.warpAffine(
-            one.values, move[:2], (cells, cells), flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1)
-        )
-    return GroundMap(total / len(maps), frame)
 
 
 def _edge(picture: GroundMap) -> np.ndarray:

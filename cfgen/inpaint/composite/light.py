@@ -38,8 +38,10 @@ _WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
 #: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
 #: is taken for one behind thin cloud, which errs less either way than all or nothing.
 _HAZY, _CLEAR_SUN = 0.35, 0.6
-#: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
-_BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
+#: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show,
+#: and the higher the less sure its side is: confidences, and elevations there, rad.
+_ASIDE = math.radians(40)
+_UNSURE, _UNSURE_RISE = (0.2, CONFIDENT), (math.radians(60), math.radians(50))
 #: Most that bright surroundings add to the sky's light on what stands up.
 _MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
@@ -60,7 +62,6 @@ class Light:
         tint: (3,) white balance, luminance 1: what a neutral card shows.
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
         sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast or in shade.
-        stray: how far to either side of it the sun may stand, rad; 0 where its direction is known.
         facing: gain of ``sun`` on what stands up, less than 1 where whites that face a low sun would outshine all that
             the frame shows.
         bounce: gain of ``sky`` for what stands up, from bright surroundings that ground in shade does not show.
@@ -81,7 +82,6 @@ class Light:
     sky: np.ndarray
     sun: np.ndarray
     sun_dir: np.ndarray | None
-    stray: float
     facing: float
     bounce: float
     haze: np.ndarray
@@ -95,7 +95,7 @@ class Light:
 
     def with_sun_of(self, other: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
-        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "stray", "day")}
+        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "day")}
         return replace(self, **shared)
 
 
@@ -118,8 +118,10 @@ def estimate(setting: Setting) -> Light:
     sun_dir, sure, sunny = found.direction, found.confidence, found.shines
     in_sun = sunny * (1 - shaded)
     known = sure >= CONFIDENT
-    use_sun = in_sun > (_HAZY if known else CONFIDENT)
-    towards = (sun_dir if known else _behind(setting)) if use_sun else None
+    use_sun = sun_dir is not None and in_sun > (_HAZY if known else CONFIDENT)
+    towards = None
+    if sun_dir is not None and use_sun:
+        towards = sun_dir if known else _likeliest(setting, sun_dir, sure)
     share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
@@ -151,7 +153,6 @@ def estimate(setting: Setting) -> Light:
         sky=sky,
         sun=sun,
         sun_dir=towards,
-        stray=_STRAY if use_sun and not known else 0.0,
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
@@ -211,11 +212,14 @@ def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
     return "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast"
 
 
-def _behind(setting: Setting) -> np.ndarray:
-    """(3,) unit vector to a sun behind the camera: ahead it would show in the sky, and shadows then fall unseen."""
-    away = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
-    flat = math.cos(_BEHIND_RISE) * away / max(float(np.hypot(*away)), 1e-9)
-    return np.array([*flat, math.sin(_BEHIND_RISE)])
+def _likeliest(setting: Setting, seen: np.ndarray, sure: float) -> np.ndarray:
+    """(3,) unit vector to a sun whose side is not sure: a short, hard shadow to a wrong side passes more than none."""
+    back = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
+    azimuth = math.atan2(seen[1], seen[0])
+    off = math.remainder(azimuth - math.atan2(back[1], back[0]), math.pi)
+    azimuth += math.copysign(max(abs(off), _ASIDE), off) - off
+    rise = float(np.interp(sure, _UNSURE, _UNSURE_RISE))
+    return np.array([math.cos(rise) * math.cos(azimuth), math.cos(rise) * math.sin(azimuth), math.sin(rise)])
 
 
 def _rounded(values: np.ndarray) -> list[float]:
