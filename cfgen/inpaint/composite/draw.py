@@ -61,7 +61,7 @@ class Drawing:
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
     """The sprite as the camera sees it, or None when it touches no pixel."""
     shadow = _shadow(sprite, placement, light)
-    x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement)
+    x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement, light.wet)
     if x1 <= x0 or y1 <= y0:
         return None
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
@@ -123,7 +123,7 @@ def _edge(picture: GroundMap) -> np.ndarray:
 
 
 def _touched(
-    sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement
+    sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement, wet: float
 ) -> tuple[int, int, int, int]:
     """x0, y0, x1, y1 of the pixels that the object's box or its shadow's map can reach, inside the image."""
     length, width, height = sprite.size
@@ -136,7 +136,7 @@ def _touched(
     if not np.isfinite(px).all():
         return 0, 0, 0, 0
     margin = 4 + 0.03 * np.ptp(px, axis=0)
-    mirrored = sheen_rows(np.ptp(corners[valid][:, 1])) if valid.any() else 0.0
+    mirrored = sheen_rows(np.ptp(corners[valid][:, 1]), wet) if valid.any() else 0.0
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
     deepest = np.maximum(px.max(0), (0, float(corners[valid][:, 1].max(initial=0)) + mirrored))
     high = np.ceil(deepest + margin).clip(0, (camera.width, camera.height)).astype(int)

@@ -18,6 +18,7 @@ from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun, shade
+from cfgen.perception.wet_road import wet_road
 from cfgen.records import Camera
 
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
@@ -72,6 +73,7 @@ class Light:
         report: JSON values: what was found and with what confidence.
         vivid: how far from grey, codes, the most vivid things are that the frame shows.
         peak: image level towards which highlights roll off where the camera does not cut them.
+        wet: how surely the road is a mirror, in [0, 1].
         around: what shiny things mirror (``Surroundings.light``); None: the even sky alone.
     """
 
@@ -92,10 +94,11 @@ class Light:
     peak: float
     report: Mapping[str, Any]
     around: np.ndarray | None = None
+    wet: float = 0.0
 
     def with_sun_of(self, other: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
-        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "day")}
+        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "day", "wet")}
         return replace(self, **shared)
 
 
@@ -128,6 +131,7 @@ def estimate(setting: Setting) -> Light:
     bounce = _bounce(frame, local, albedo)
     card = float(local @ LUMA) * (_WHITEST / albedo) ** contrast
     peak = _peak(frame, card)
+    wet = wet_road(frame, sunny)
     report = {
         "ground": _rounded(local),
         "albedo": round(albedo, 3),
@@ -144,6 +148,7 @@ def estimate(setting: Setting) -> Light:
         "light": _name(sunny, shaded, use_sun, known),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
+        "wet": round(wet, 2),
     }
     return Light(
         ground=local,
@@ -160,6 +165,7 @@ def estimate(setting: Setting) -> Light:
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
         day=1 + 2 * share if use_sun else _daylight(frame),
         vivid=_vividness(frame),
+        wet=wet,
         peak=peak,
         facing=1.0 if cuts(burnt) else _facing(sky, sun, max(peak / card, 1.0)),
         report=report,

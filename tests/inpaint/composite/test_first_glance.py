@@ -105,7 +105,7 @@ def test_what_stands_on_an_overcast_road_takes_the_skys_sheen_away_before_its_fo
     rgba = np.zeros((120, 80, 4), np.float32)
     rgba[20:80, 30:50] = (0.1, 0.1, 0.1, 1)
     free = np.ones(rgba.shape[:2], bool)
-    shade = sheen(rgba, 1.0, free)
+    shade = sheen(rgba, 1.0, free)[..., 0]
     assert shade[83, 40] < 0.8
     assert shade[83, 40] < shade[90, 40] < shade[100, 40]
     assert shade[: 80 - 8].min() > 0.99
@@ -116,13 +116,25 @@ def test_what_stands_on_an_overcast_road_takes_the_skys_sheen_away_before_its_fo
     assert sheen(white, 1.0, free)[83, 40] > 0.9, "what is as bright as the sky takes nothing away"
 
 
+def test_a_wet_road_mirrors_more_farther_down_and_in_colour():
+    rgba = np.zeros((160, 80, 4), np.float32)
+    rgba[20:80, 30:50] = (0.6, 0.5, 0.05, 1)
+    free = np.ones(rgba.shape[:2], bool)
+    dry, wet = (sheen(rgba, 1.0, free, wet) for wet in (0.0, 1.0))
+    assert dry.shape[-1] == 1
+    assert wet[83, 40, 2] < dry[83, 40, 0] - 0.15, "blue is what its yellow mirror image lacks"
+    assert wet[83, 40, 0] > wet[83, 40, 2] + 0.2
+    assert wet[115, 40, 2] < 0.85 < 0.95 < dry[115, 40, 0]
+    assert sheen_rows(60, 1.0) > sheen_rows(60)
+
+
 @pytest.mark.parametrize("room", [6, 14, 25, 60])
 def test_the_mirror_image_has_faded_out_where_pixels_may_no_longer_change(room):
     rgba = np.zeros((320, 200, 4), np.float32)
     rgba[20:170, 25:175] = (0.02, 0.02, 0.02, 1)
     free = np.zeros(rgba.shape[:2], bool)
     free[: 170 + room] = True
-    below = sheen(rgba, 1.0, free)[170:, 100]
+    below = sheen(rgba, 1.0, free)[170:, 100, 0]
     assert below[room - 4 :].min() > 0.985
     assert np.abs(np.diff(below)).max() < 0.035
     assert np.diff(below)[12:].min() > -1e-4, "it only gets fainter"
