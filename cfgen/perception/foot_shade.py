@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -29,6 +29,10 @@ _KINDS = {"car": CAR_M[2], "truck": 3.2, "bus": 3.1, "motorcycle": 1.5}
 #: Least cosine between a side and the way that shadows fall, for its shade to tell their length; the sun's elevations
 #: that are believed, rad.
 _ACROSS, _ELEVATIONS = 0.5, (math.radians(12), math.radians(68))
+#: Road is seen up to so many pixels further than it is surely road, where that it is lit tells no shade falls there.
+_RIM = np.ones((7, 7), np.uint8)
+#: Below this ground is lit: a shade that falls there ends before it, so far from the vehicle at most, m.
+_LIT_BELOW, _SHORT_M = 0.15, 0.7
 #: Directions, rad from the ego's x axis to its left, in which a vehicle's shade is sought.
 SIDES = (math.pi / 2, -math.pi / 2, math.pi)
 
@@ -39,12 +43,15 @@ class Shade:
 
     Attributes:
         towards: rad, one of :data:`SIDES`. dark: in [0, 1], whether it lies in shade.
-        length: how far the shade reaches, against the vehicle's height; 0 where that is not seen.
+        length: how far the shade reaches, at most where the ground is lit, against the vehicle's height; 0 where that
+            is not seen.
+        at_rim: it is hardly surely road: its being lit tells the shade's length, but not the sun's side.
     """
 
     towards: float
     dark: float
     length: float = 0.0
+    at_rim: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,23 +79,30 @@ def foot_shade(image: np.ndarray, camera: Camera, view: SceneView) -> tuple[Shad
     things = [one for one in view.things or () if one.kind in _KINDS and one.score > 0.3]
     if not things or not view.road.any():
         return ()
-    road = _road(image, camera, view)
-    return tuple(shade for thing in things for shade in _about(thing, road))
+    road, wider = _roads(image, camera, view)
+    found = []
+    for thing in things:
+        sides = list(_about(thing, road))
+        seen = {one.towards for one in sides}
+        lit = (one for one in _about(thing, wider) if one.dark < _LIT_BELOW and one.towards not in seen)
+        found += [*sides, *(replace(one, at_rim=True) for one in lit)]
+    return tuple(found)
 
 
 def height_by(feet: Sequence[Shade], towards: np.ndarray) -> float | None:
     """Elevation, rad, of a sun in the azimuth of ``towards`` (3,), by how long shades are; None: none is seen."""
-    azimuth, found = math.atan2(towards[1], towards[0]), []
-    for one in feet:
-        falls = -math.cos(azimuth - one.towards)
-        if one.length > 0 and falls > _ACROSS:
-            found.append(math.atan(falls / one.length))
+    azimuth = math.atan2(towards[1], towards[0])
+    there = [(-math.cos(azimuth - one.towards), one) for one in feet]
+    there = [(falls, one) for falls, one in there if falls > _ACROSS]
+    dark = [(falls, one) for falls, one in there if one.dark >= _LIT_BELOW]
+    found = [math.atan(falls / one.length) for falls, one in dark or there if one.length > 0]
     if not found:
         return None
     return float(np.clip(np.median(found), *_ELEVATIONS))
 
 
-def _road(image: np.ndarray, camera: Camera, view: SceneView) -> _Road:
+def _roads(image: np.ndarray, camera: Camera, view: SceneView) -> tuple[_Road, _Road]:
+    """What is road, and what may be as well, up to a rim about it."""
     scale = min(1.0, _WIDTH / image.shape[1])
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     log = np.log(np.maximum(luminance(to_linear(small)), 2e-3))
@@ -98,12 +112,14 @@ def _road(image: np.ndarray, camera: Camera, view: SceneView) -> _Road:
         cv2.resize(plane.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         for plane in (likely, view.lanes)
     )
-    free = (ground > 0) & (cv2.dilate(paint, np.ones((5, 5), np.uint8)) == 0)
+    bare = cv2.dilate(paint, np.ones((5, 5), np.uint8)) == 0
     for thing in view.things or ():
         x0, y0, x1, y1 = (max(round(v * scale), 0) for v in thing.box)
-        free[y0 : max(y1 - 1, 0), x0:x1] = False
+        bare[y0 : max(y1 - 1, 0), x0:x1] = False
+    free, rim = (ground > 0) & bare, (cv2.dilate(ground, _RIM) > 0) & bare
     lit = float(np.percentile(log[free], 75)) if free.any() else 0.0
-    return _Road(camera, np.where(free, log, np.nan), scale, lit)
+    sure, wider = (_Road(camera, np.where(part, log, np.nan), scale, lit) for part in (free, rim))
+    return sure, wider
 
 
 def _about(thing: Thing, road: _Road) -> Iterator[Shade]:
@@ -141,4 +157,5 @@ def _shade(towards: float, darker: np.ndarray, away: np.ndarray, height: float) 
     rows = np.array([np.nanmedian(row) if np.isfinite(row).mean() > 0.4 else np.nan for row in darker])
     over = np.flatnonzero(rows < step / 2)  # the first strip that is lit again, all up to it being seen
     ended = dark > 0.5 and len(over) > 0 and bool(np.isfinite(rows[: over[0]]).all())
-    yield Shade(towards, round(dark, 3), round(float(away[over[0]]) / height, 3) if ended else 0.0)
+    ends = float(away[over[0]]) if ended else _SHORT_M if dark < _LIT_BELOW else 0.0
+    yield Shade(towards, round(dark, 3), round(ends / height, 3))

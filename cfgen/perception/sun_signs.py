@@ -148,7 +148,7 @@ def sun_signs(
 def by_feet(feet: Sequence[Shade]) -> tuple[np.ndarray, float]:
     """(180,) log likelihood of each azimuth by where vehicles cast their shade, and what it weighs."""
     log, weight = np.zeros(len(AZIMUTHS)), 0.0
-    for one in feet:
+    for one in (one for one in feet if not one.at_rim):
         falls = np.clip((-np.cos(AZIMUTHS - one.towards) - 0.25) / 0.4, 0, 1)
         there = _MISSEEN + (1 - 2 * _MISSEEN) * falls
         log += _SHADED * one.dark * np.log(there) + _LIT_SIDE * (1 - one.dark) * np.log(1 - there)

@@ -10,6 +10,7 @@ from cfgen.perception.cast_shadows import ShadowAxis
 from cfgen.perception.foot_shade import foot_shade, height_by
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.perception.sun_signs import by_feet
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Camera
 
@@ -67,6 +68,21 @@ def test_the_length_of_the_shade_tells_the_height_of_the_sun():
         True,
     )
     assert find_sun(probe_light(image, CAMERA)).height_by == "assumed"
+
+
+def test_where_no_shade_is_seen_beyond_a_car_the_sun_stands_high():
+    image, view = road_with_car(None)
+    narrow = SceneView(view.road & (np.abs(Y) < HALF + 0.37), view.lanes, view.size, view.things, view.by)
+    for seen, at_rim in ((view, False), (narrow, True)):
+        feet = foot_shade(image, CAMERA, seen)
+        beside = [one for one in feet if abs(one.towards) == math.pi / 2]
+        assert {one.at_rim for one in beside} == {at_rim}
+        assert 55 < math.degrees(height_by(feet, np.array([0.0, -0.8, 0.6]))) < 70
+    assert by_feet(beside)[0].any() == 0, "what is hardly road does not tell the side"
+    shaded = foot_shade(*(road := road_with_car(LEFT))[:1], CAMERA, road[1])
+    long = height_by(shaded, np.array([0.0, -0.8, 0.6]))
+    lit = [one for one in shaded if one.dark == 0]
+    assert height_by([*lit, *shaded], np.array([0.0, -0.8, 0.6])) == long, "shade that is seen leads"
 
 
 def test_a_car_that_stands_in_shade_itself_tells_nothing():

@@ -37,8 +37,6 @@ _SOLID, _THIN_REACH = 0.95, 0.16
 _HOLLOW = 0.15
 #: Around the foot the ground is taken as far as this share of the distance, or less where the lens sees less.
 _GROUND = (0.2, 0.1, 0.05, 0.02)
-#: Directions over which the shadow of a sun of unknown side is averaged.
-_STRAY_SUNS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ class Drawing:
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
     """The sprite as the camera sees it, or None when it touches no pixel."""
     shadow = _shadow(sprite, placement.yaw, light)
-    x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement)
+    x0, y0, x1, y1 = _touched(sprite, shadow, camera, placement, light.wet)
     if x1 <= x0 or y1 <= y0:
         return None
     part = cropped(camera, x0, y0, x1 - x0, y1 - y0)
@@ -82,12 +80,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
 @lru_cache(maxsize=4)
 def _shadow(sprite: Sprite, yaw: float, light: Light) -> GroundMap:
     """Light on the ground with the object ÷ without it: its shadow, and what a fire adds. One for a case's frames."""
-    towards = _in_model(light.sun_dir, yaw)
-    if light.stray and towards is not None:
-        turn = round(math.atan2(towards[1], towards[0]), 1)
-        shadow = _stray_shadow(sprite, turn, towards[2], light.stray, tuple(light.sky), tuple(light.sun))
-    else:
-        shadow = sprite.shadow_map(towards, light.sky, light.sun)
+    shadow = sprite.shadow_map(_in_model(light.sun_dir, yaw), light.sky, light.sun)
     intensity, height = sprite.glow()
     lit = intensity * np.float32(_shine(sprite, light))
     if float(intensity.max()) < _FIRE:
@@ -128,28 +121,6 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
     return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
 
 
-@lru_cache(maxsize=64)
-def _stray_shadow(
-    sprite: Sprite, turn: float, rise: float, stray: float, sky: tuple[float, ...], sun: tuple[float, ...]
-) -> GroundMap:
-    """The mean shadow of suns at height ``rise`` (its sine) from ``stray`` rad left of azimuth ``turn`` to right."""
-    flat = math.sqrt(1 - rise**2)
-    turns = turn + np.linspace(-stray, stray, _STRAY_SUNS)
-    suns = [(flat * math.cos(a), flat * math.sin(a), rise) for a in turns]
-    maps = [sprite.shadow_map(towards, sky, sun) for towards in suns]
-    reach = max(float(np.abs(mapped(m.to_model, _edge(m))).max()) for m in maps)
-    step = max(reach / 100, float(np.abs(maps[0].to_model[:2, :2]).max()))
-    cells = math.ceil(2 * reach / step)
-    frame = np.array([[0, -step, reach - step / 2], [-step, 0, reach - step / 2], [0, 0, 1]])
-    total = np.zeros((cells, cells, 3), np.float32)
-    for one in maps:
-        move = np.linalg.inv(frame) @ one.to_model
-        total += cv2.warpAffine(
-            one.values, move[:2], (cells, cells), flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1)
-        )
-    return GroundMap(total / len(maps), frame)
-
-
 def _edge(picture: GroundMap) -> np.ndarray:
     """(1, 4, 2) corners of a ground picture, pixels."""
     rows, cols = picture.values.shape[:2]
@@ -157,7 +128,7 @@ def _edge(picture: GroundMap) -> np.ndarray:
 
 
 def _touched(
-    sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement
+    sprite: Sprite, shadow: GroundMap, camera: Camera, placement: Placement, wet: float
 ) -> tuple[int, int, int, int]:
     """x0, y0, x1, y1 of the pixels that the object's box or its shadow's map can reach, inside the image."""
     length, width, height = sprite.size
@@ -170,7 +141,7 @@ def _touched(
     if not np.isfinite(px).all():
         return 0, 0, 0, 0
     margin = 4 + 0.03 * np.ptp(px, axis=0)
-    mirrored = sheen_rows(np.ptp(corners[valid][:, 1])) if valid.any() else 0.0
+    mirrored = sheen_rows(np.ptp(corners[valid][:, 1]), wet) if valid.any() else 0.0
     low = np.floor(px.min(0) - margin).clip(0, (camera.width, camera.height)).astype(int)
     deepest = np.maximum(px.max(0), (0, float(corners[valid][:, 1].max(initial=0)) + mirrored))
     high = np.ceil(deepest + margin).clip(0, (camera.width, camera.height)).astype(int)

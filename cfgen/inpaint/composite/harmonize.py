@@ -110,7 +110,7 @@ def _harmonize(
     if request.placement.size.height > _STANDS and not drawing.burns:
         x0, y0, x1, y1 = drawing.box
         free = request.mask[y0:y1, x0:x1] > 0
-        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free)[..., None]
+        dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free, light.wet)
     shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
     shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.furry), motion)

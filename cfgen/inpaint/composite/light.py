@@ -18,6 +18,7 @@ from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
 from cfgen.perception.light_probe import LightProbe, probe_light
 from cfgen.perception.sun import CONFIDENT, find_sun, shade
+from cfgen.perception.wet_road import wet_road
 from cfgen.records import Camera
 
 #: Albedo of worn asphalt, and how far (natural log) roads stray from it.
@@ -38,8 +39,10 @@ _WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
 #: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
 #: is taken for one behind thin cloud, which errs less either way than all or nothing.
 _HAZY, _CLEAR_SUN = 0.35, 0.6
-#: A sun of unknown direction stands behind the camera, this high and up to this far to either side, rad.
-_BEHIND_RISE, _STRAY = math.radians(50), math.radians(40)
+#: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show,
+#: and the higher the less sure its side is: confidences, and elevations there, rad.
+_ASIDE = math.radians(40)
+_UNSURE, _UNSURE_RISE = (0.2, CONFIDENT), (math.radians(60), math.radians(50))
 #: Most that bright surroundings add to the sky's light on what stands up.
 _MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
@@ -62,7 +65,6 @@ class Light:
         tint: (3,) white balance, luminance 1: what a neutral card shows.
         sky, sun: (3,) light levels, so that level ground gets 1 in all (sprites' units).
         sun_dir: (3,) unit vector to the sun in the ego frame at t0; None: overcast or in shade.
-        stray: how far to either side of it the sun may stand, rad; 0 where its direction is known.
         facing: gain of ``sun`` on what stands up, less than 1 where whites that face a low sun would outshine all that
             the frame shows.
         bounce: gain of ``sky`` for what stands up, from bright surroundings that ground in shade does not show.
@@ -73,6 +75,7 @@ class Light:
         report: JSON values: what was found and with what confidence.
         vivid: how far from grey, codes, the most vivid things are that the frame shows.
         peak: image level towards which highlights roll off where the camera does not cut them.
+        wet: how surely the road is a mirror, in [0, 1].
         around: what shiny things mirror (``Surroundings.light``); None: the even sky alone.
     """
 
@@ -83,7 +86,6 @@ class Light:
     sky: np.ndarray
     sun: np.ndarray
     sun_dir: np.ndarray | None
-    stray: float
     facing: float
     bounce: float
     haze: np.ndarray
@@ -94,6 +96,7 @@ class Light:
     peak: float
     report: Mapping[str, Any]
     around: np.ndarray | None = None
+    wet: float = 0.0
 
     @property
     def steepness(self) -> float:
@@ -102,7 +105,7 @@ class Light:
 
     def with_sun_of(self, other: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
-        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "stray", "day")}
+        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "day", "wet")}
         return replace(self, **shared)
 
 
@@ -125,14 +128,17 @@ def estimate(setting: Setting) -> Light:
     sun_dir, sure, sunny = found.direction, found.confidence, found.shines
     in_sun = sunny * (1 - shaded)
     known = sure >= CONFIDENT
-    use_sun = in_sun > (_HAZY if known else CONFIDENT)
-    towards = (sun_dir if known else _behind(setting)) if use_sun else None
+    use_sun = sun_dir is not None and in_sun > (_HAZY if known else CONFIDENT)
+    towards = None
+    if sun_dir is not None and use_sun:
+        towards = sun_dir if known else _likeliest(setting, sun_dir, sure)
     share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
     bounce = _bounce(frame, local, albedo)
     card = float(local @ LUMA) * (_WHITEST / albedo) ** contrast
     peak = _peak(frame, card)
+    wet = wet_road(frame, sunny)
     report = {
         "ground": _rounded(local),
         "albedo": round(albedo, 3),
@@ -149,6 +155,7 @@ def estimate(setting: Setting) -> Light:
         "light": _name(sunny, shaded, use_sun, known),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
+        "wet": round(wet, 2),
     }
     return Light(
         ground=local,
@@ -158,7 +165,6 @@ def estimate(setting: Setting) -> Light:
         sky=sky,
         sun=sun,
         sun_dir=towards,
-        stray=_STRAY if use_sun and not known else 0.0,
         haze=haze,
         haze_per_m=per_m,
         floor=floor,
@@ -166,6 +172,7 @@ def estimate(setting: Setting) -> Light:
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
         day=1 + 2 * share if use_sun else _daylight(frame),
         vivid=_vividness(frame),
+        wet=wet,
         peak=peak,
         facing=1.0 if cuts(burnt) else _facing(sky, sun, max(peak / card, 1.0)),
         report=report,
@@ -218,11 +225,14 @@ def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
     return "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast"
 
 
-def _behind(setting: Setting) -> np.ndarray:
-    """(3,) unit vector to a sun behind the camera: ahead it would show in the sky, and shadows then fall unseen."""
-    away = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
-    flat = math.cos(_BEHIND_RISE) * away / max(float(np.hypot(*away)), 1e-9)
-    return np.array([*flat, math.sin(_BEHIND_RISE)])
+def _likeliest(setting: Setting, seen: np.ndarray, sure: float) -> np.ndarray:
+    """(3,) unit vector to a sun whose side is not sure: a short, hard shadow to a wrong side passes more than none."""
+    back = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
+    azimuth = math.atan2(seen[1], seen[0])
+    off = math.remainder(azimuth - math.atan2(back[1], back[0]), math.pi)
+    azimuth += math.copysign(max(abs(off), _ASIDE), off) - off
+    rise = float(np.interp(sure, _UNSURE, _UNSURE_RISE))
+    return np.array([math.cos(rise) * math.cos(azimuth), math.cos(rise) * math.sin(azimuth), math.sin(rise)])
 
 
 def _rounded(values: np.ndarray) -> list[float]:

@@ -155,7 +155,8 @@ class Sprite:
             return GroundMap(np.ones((2, 2), np.float32), np.eye(3))
         spec = self.meta["contact"]
         values = self._once(
-            "contact", lambda: self._picture("contact.webp", cv2.IMREAD_GRAYSCALE).astype(np.float32) / 255
+            "contact",
+            lambda: gathered(self._picture("contact.webp", cv2.IMREAD_GRAYSCALE).astype(np.float32) / 255),
         )
         return GroundMap(values, _ground_matrix(spec["high"], spec["m_per_px"]))
 
@@ -323,6 +324,13 @@ class Sprite:
 def _entry_of(view: dict[str, Any]) -> str:
     """What the names of a view's pictures end with."""
     return f"{round(view['elevation_deg'] * 10):03d}_{round(view['azimuth_deg']):03d}"
+
+
+def gathered(light: Floats) -> Floats:
+    """Contact shadow HxW of what stands on legs gathered about them: spread under the body it shows as a bar."""
+    dark = 1 - light
+    deepest = max(float(dark.max()), 1e-3)
+    return 1 - deepest * (dark / deepest) ** (3 - 2 * deepest)
 
 
 def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:

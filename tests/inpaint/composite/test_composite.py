@@ -89,7 +89,6 @@ def make_light(**more):
         "sky": np.ones(3, np.float32),
         "sun": np.zeros(3, np.float32),
         "sun_dir": None,
-        "stray": 0.0,
         "facing": 1.0,
         "peak": 1.0,
         "bounce": 1.0,
@@ -314,7 +313,6 @@ def test_light_of_a_plain_road_is_its_own_grey_and_shade_takes_no_sun():
         Setting(make_road(grey=150, sky=(60, 110, 200)), PINHOLE, setting.placement, {"sun": None})
     )
     assert none.sun_dir is None
-    assert none.stray == 0
     dark = make_road(grey=150, sky=(60, 110, 200))
     dark[300:400, 380:580] = (30, 36, 52)
     shaded = estimate(Setting(dark, PINHOLE, setting.placement, {"sun": [0, 1, 1]}))

@@ -12,7 +12,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.relight import Layers, lamps_of, relight
-from cfgen.inpaint.composite.sprites import Sprite, load
+from cfgen.inpaint.composite.sprites import Sprite, gathered, load
 
 SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
 SUN = (math.cos(0.6), 0.0, math.sin(0.6))
@@ -119,6 +119,14 @@ def test_cast_shadow_reaches_as_far_as_the_sun_says(drum: Sprite) -> None:
     assert x.min() == pytest.approx(-drum.size[2] / math.tan(0.6), rel=0.2, abs=0.1)
     assert x.max() == pytest.approx(drum.size[0] / 2, abs=0.06)
     assert abs(y).max() == pytest.approx(drum.size[1] / 2, abs=0.06)
+
+
+def test_the_contact_shadow_of_what_stands_on_legs_keeps_to_them() -> None:
+    legs, solid = 1 - np.float32([[0.05, 0.2, 0.45]]), 1 - np.float32([[0.1, 0.4, 1.0]])
+    kept = 1 - gathered(legs)
+    assert kept[0, 2] == pytest.approx(0.45)
+    assert kept[0, 0] < 0.01, "no bar reaches beyond the paws"
+    assert gathered(solid) == pytest.approx(solid)
 
 
 def test_contact_shadow_is_darkest_under_the_body_and_gone_at_the_rim(drum: Sprite) -> None:
