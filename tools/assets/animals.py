@@ -99,7 +99,7 @@ def _boar(seed: int, young: bool) -> list[Part]:
         return parts
     tusks = [
         pipe(
-            [(0.84, 0.045 * s, 0.355), (0.86, 0.062 * s, 0.38), (0.85, 0.066 * s, 0.42)],
+            [(0.84, 0.045 * s, 0.305), (0.86, 0.062 * s, 0.33), (0.85, 0.066 * s, 0.37)],
             [0.009, 0.008, 0.002],
             (0.6, 0.55, 0.45),
             "skin",
@@ -107,9 +107,9 @@ def _boar(seed: int, young: bool) -> list[Part]:
         for s in (1, -1)
     ]
     crest = np.array(
-        [[x, 0, np.interp(x, (-0.4, 0.2, 0.5), (0.73, 0.85, 0.79))] for x in np.linspace(-0.4, 0.5, 50)]
+        [[x, 0, np.interp(x, (-0.4, 0.2, 0.5), (0.68, 0.8, 0.74))] for x in np.linspace(-0.4, 0.5, 50)]
     )
-    mane = bundle(crest, np.add(crest, (-0.07, 0, 0.045)), 0.035, 2200, (0.06, 0.048, 0.037), seed, 0.0)
+    mane = bundle(crest, np.add(crest, (-0.07, 0, 0.035)), 0.035, 1800, (0.08, 0.065, 0.05), seed, 0.0)
     return [*parts, mane, *tusks]
 
 
@@ -195,7 +195,7 @@ def boars(seed: int = 0) -> Objects:
     """A wild boar and two striped young."""
     young = [
         moved(_boar(seed + i, True), turn((0, 0, a)) * 0.5, at)
-        for i, a, at in ((1, 12, (-0.5, 0.52, 0)), (2, -8, (-0.35, -0.52, 0)))
+        for i, a, at in ((1, 12, (-1.0, 0.42, 0)), (2, -8, (-1.15, -0.3, 0)))
     ]
     return build([*_boar(seed, False), *young[0], *young[1]])
 

@@ -246,7 +246,7 @@ def horse(coat: Rgb, points: Rgb, seed: int) -> Colour:
         elbow = np.exp(-(((x - 0.3) / 0.1) ** 2) - ((z - 0.9) / 0.1) ** 2)
         rgb = blend(rgb, (flank + elbow) * 0.5, warm)
         back = _step(n[:, 2] + 0.25 * noise(p * 6, seed + 3), 0.35, 0.95) * (z > 1.2)
-        rgb = blend(rgb, back * 0.65, tuple(0.5 * c for c in coat))
+        rgb = blend(rgb, back * 0.65, (coat[0] * 0.5, coat[1] * 0.5, coat[2] * 0.5))
         ragged = 0.06 * noise(p * (12, 12, 4), seed)
         rgb = blend(rgb, _step(0.66 + ragged - z, 0, 0.16) * 0.96, points)
         rgb = blend(rgb, (x < -0.87) * (z > 1.1) * (n[:, 2] > -0.6) * 0.95, points)
@@ -264,19 +264,19 @@ def boar(young: bool, seed: int) -> Colour:
     """Grey-brown bristles, darkest on legs and ears; the young are striped."""
 
     def colour(p: Array, n: Array) -> Array:
-        rgb = _plain(p, (0.2, 0.125, 0.065) if young else (0.08, 0.061, 0.046), 0.35, 5, seed)
+        rgb = _plain(p, (0.2, 0.125, 0.065) if young else (0.075, 0.06, 0.047), 0.3, 5, seed)
         z = p[:, 2]
         if young:
-            band = (np.sin(z * 62 + 0.8 * noise(p * 6, seed)) > 0.2) & (z > 0.46) & (p[:, 0] < 0.45)
+            band = (np.sin(z * 62 + 0.8 * noise(p * 6, seed)) > 0.2) & (z > 0.42) & (p[:, 0] < 0.45)
             rgb = blend(rgb, band * 0.85, (0.46, 0.34, 0.2))
         else:
             t, _, up = BOAR.head_axes(p).T
             head = BOAR.along_head(p) > 0
-            grizzle = _step(noise(p * (3, 6, 6), seed + 2), -0.3, 0.5) * _step(z, 0.4, 0.6)
-            rgb = blend(rgb, grizzle * 0.8, (0.18, 0.137, 0.1))
-            rgb = blend(rgb, _step(z, 0.71, 0.81) * ~head * 0.85, (0.05, 0.039, 0.031))
-            rgb = blend(rgb, _step(0.47 - z, 0, 0.14) * ~head * 0.9, (0.026, 0.021, 0.018))
-            rgb = blend(rgb, head * _step(t, 0.25, 0.4) * (up < 0.03) * 0.75, (0.24, 0.185, 0.135))
+            grizzle = _step(noise(p * (3, 6, 6), seed + 2), -0.3, 0.5) * _step(z, 0.35, 0.55)
+            rgb = blend(rgb, grizzle * 0.8, (0.17, 0.135, 0.1))
+            rgb = blend(rgb, _step(z, 0.66, 0.76) * ~head * 0.85, (0.05, 0.04, 0.033))
+            rgb = blend(rgb, _step(0.44 - z, 0, 0.14) * ~head * 0.9, (0.028, 0.023, 0.02))
+            rgb = blend(rgb, head * _step(t, 0.25, 0.4) * (up < 0.03) * 0.75, (0.26, 0.21, 0.16))
             rgb = blend(rgb, head * _step(up, 0.0, 0.06) * 0.7, (0.05, 0.04, 0.032))
         rgb = blend(rgb, BOAR.on_ear(p) * 0.6, (0.04, 0.03, 0.025))
         return blend(rgb, _step(BOAR.along_head(p), 0.93, 0.97), (0.11, 0.075, 0.065))
