@@ -35,8 +35,8 @@ def _antlers(beast: Beast) -> list[Part]:
     horn: Rgb = (0.34, 0.24, 0.15)
     x, z, high, _ = beast.head[0]
     crown = np.array([x + 0.02, 0, z + high * 0.8])
-    way = ((0, 0.03, 0.0), (-0.05, 0.1, 0.12), (-0.04, 0.19, 0.25), (0.06, 0.22, 0.34), (0.17, 0.18, 0.38))
-    tines = ((0, (0.06, 0.01, 0.08)), (2, (0.09, 0, 0.14)), (3, (0.02, 0.03, 0.14)))
+    way = ((0, 0.03, 0.0), (-0.035, 0.07, 0.08), (-0.03, 0.12, 0.16), (0.03, 0.14, 0.21), (0.1, 0.12, 0.24))
+    tines = ((0, (0.04, 0.01, 0.05)), (2, (0.06, 0, 0.09)), (3, (0.02, 0.02, 0.09)))
     parts = []
     for s in (1, -1):
         beam = beast.looking([crown + np.multiply(p, (1, s, 1)) for p in way])
@@ -67,10 +67,12 @@ def _varied(beast: Beast, seed: int) -> Beast:
 
 def _cow(seed: int) -> list[Part]:
     beast = _varied(COW, seed)
+    kind = COWS[seed % 3]
     udder = shell(
         Solid().add(ellipsoid((-0.42, 0, 0.66), (0.2, 0.16, 0.14))), (0.5, 0.3, 0.25), "skin", 0.012
     )
-    return [*beast.parts(coats.cow(beast, seed), seed), udder, *beast.eyes(0.028), *_horns(beast)]
+    parts = [*beast.parts(coats.cow(beast, kind, seed), seed), udder, *beast.eyes(0.028)]
+    return parts if kind == "pied" else [*parts, *_horns(beast)]
 
 
 def _horns(beast: Beast) -> list[Part]:
@@ -118,43 +120,50 @@ def _horse(coat: Rgb, hair: Rgb, seed: int) -> list[Part]:
         + np.array([0.92, 0, 1.95]) * u
         + np.array([-0.06, 0, 0.08]) * 4 * u * (1 - u)
     )
-    mane = bundle(crest, crest + np.array((-0.05, -0.11, -0.2)), 0.02, 900, hair, seed, 0.2)
+    hairs = [
+        bundle(crest, crest + np.array((-0.04, -0.13, -0.24)), 0.03, 1100, hair, seed, 0.25),
+        bundle(crest, crest + np.array((-0.05, 0.1, -0.13)), 0.03, 700, hair, seed + 2, 0.35),
+    ]
+    brow = np.array([[0.94, 0, 1.96], [0.98, 0, 1.95]])
+    hairs.append(bundle(brow, brow + np.array((0.11, 0.01, -0.17)), 0.025, 120, hair, seed + 3, 0.1))
     dock = np.array([[-0.92, 0, 1.28], [-0.96, 0, 1.2]])
-    tail = [bundle(dock, dock + np.array((-0.07, 0, -0.42)), 0.035, 500, hair, seed, 0.1)]
+    tail = [bundle(dock, dock + np.array((-0.08, 0, -0.42)), 0.04, 700, hair, seed, 0.1)]
     tail.append(
         bundle(
             dock + np.array((-0.06, 0, -0.34)),
-            dock + np.array((-0.06, 0, -0.72)),
-            0.05,
-            500,
+            dock + np.array((-0.05, 0, -0.74)),
+            0.055,
+            700,
             hair,
             seed + 1,
             0.1,
         )
     )
     colour = coats.horse(coat, hair, seed)
-    return [*HORSE.parts(colour, seed), *HORSE.eyes(0.024), mane, *tail]
+    return [*HORSE.parts(colour, seed, (0.06, 0.047, 0.038)), *HORSE.eyes(0.024), *hairs, *tail]
 
 
 def _tack(held: bool) -> list[Part]:
     """Saddle, girth, bridle and reins, held or hanging on the neck."""
-    leather: Rgb = (0.05, 0.022, 0.01)
+    leather: Rgb = (0.026, 0.013, 0.008)
     b = Solid().add(
         loft(
             [(-0.28, 0, 1.47), (-0.1, 0, 1.42), (0.12, 0, 1.43), (0.24, 0, 1.52)],
-            [(0.05, 0.16), (0.055, 0.2), (0.05, 0.17), (0.04, 0.07)],
+            [(0.055, 0.17), (0.06, 0.22), (0.055, 0.2), (0.045, 0.08)],
             front=(0, 0, 1),
         )
     )
     for y in (1, -1):
         b.add(
             loft(
-                [(0.0, 0.2 * y, 1.4), (0.06, 0.285 * y, 1.15), (0.07, 0.28 * y, 0.98)],
+                [(0.0, 0.21 * y, 1.42), (0.06, 0.305 * y, 1.15), (0.07, 0.295 * y, 0.98)],
                 [(0.2, 0.025), (0.18, 0.025), (0.13, 0.02)],
             ),
             k=0.05,
         )
-    parts = [shell(b, leather, "leather", 0.011)]
+    across = ((0.275, 1.1), (0.195, 1.365), (0, 1.435), (-0.195, 1.365), (-0.275, 1.1))
+    pad = loft([(-0.03, y, z) for y, z in across], [(0.28, 0.017)] * 5)
+    parts = [shell(b, leather, "leather", 0.011), shell(Solid().add(pad), (0.36, 0.34, 0.3), "cloth", 0.012)]
     girth = [(0.1, 0.275 * np.cos(a), 1.13 + 0.32 * np.sin(a)) for a in np.linspace(np.pi, 2 * np.pi, 24)]
     parts.append(pipe(girth, 0.02, leather, "leather"))
     reins = ((1.26, 0.07, 1.53), (0.8, 0.12, 1.62), (0.3, 0.06, 1.66))
@@ -226,7 +235,7 @@ def cat(seed: int = 0, coat: str = "ginger") -> Objects:
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
     """A few cows."""
-    return build(_spread(_cow, count, 1.5, seed))
+    return build(_herd(_cow, HERD[:count], seed))
 
 
 def sheep(seed: int = 0, count: int = 6) -> Objects:
@@ -248,6 +257,12 @@ FLOCK = (
     (0.45, -0.7, 9),
     (1.6, -0.65, -10),
 )
+
+
+#: Two broadside and one between them that looks along the road, or away from it.
+HERD = ((1.55, 0.3, -9), (-0.06, -0.12, 97), (-1.5, -0.4, 7))
+#: Coats of cattle: dark above, so that their outline holds against a road.
+COWS = ("pied", "red", "dark")
 
 
 def _herd(
@@ -286,7 +301,7 @@ def horse(seed: int = 0, rider: str | None = None) -> Objects:
     return build(parts)
 
 
-BAY: tuple[Rgb, Rgb] = ((0.155, 0.077, 0.041), (0.018, 0.015, 0.013))
+BAY: tuple[Rgb, Rgb] = ((0.15, 0.066, 0.032), (0.02, 0.016, 0.014))
 CHESTNUT: tuple[Rgb, Rgb] = ((0.26, 0.12, 0.052), (0.3, 0.17, 0.085))
 
 FEW: dict = {"samples": 10}

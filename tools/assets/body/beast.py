@@ -36,6 +36,27 @@ HOOFED_FORE: _Rest = (
     (0.035, 0.06, 1.0, 0),
     (0.06, 0.03, 1.0, 0),
 )
+# Of horses and deer: more of a knee, a hock and a fetlock.
+JOINTED_HIND: _Rest = (
+    (0.0, 1.0, 0, 1.0),
+    (0.07, 0.78, 0, 0.7),
+    (-0.06, 0.62, 1.0, 0.28),
+    (-0.18, 0.475, 1.6, 0.02),
+    (-0.165, 0.3, 0.88, 0),
+    (-0.15, 0.135, 1.32, 0),
+    (-0.1, 0.07, 1.05, 0),
+    (-0.07, 0.035, 1.15, 0),
+)
+JOINTED_FORE: _Rest = (
+    (0.0, 1.0, 0, 1.0),
+    (-0.05, 0.7, 0.3, 0.52),
+    (-0.03, 0.585, 1.0, 0.27),
+    (0.0, 0.42, 1.5, 0.02),
+    (-0.012, 0.27, 0.86, 0),
+    (0.0, 0.13, 1.32, 0),
+    (0.045, 0.065, 1.05, 0),
+    (0.07, 0.03, 1.1, 0),
+)
 PAWED_HIND: _Rest = (
     (0.0, 1.0, 0, 1.0),
     (0.1, 0.68, 0, 0.72),
@@ -188,13 +209,13 @@ class Beast:
         pivot = np.array([self.neck[-1][0], 0, 0])
         return (np.array(points) - pivot) @ turn((0, 0, self.look)).T + pivot
 
-    def hooves(self) -> list[Part]:
+    def hooves(self, horn: Rgb) -> list[Part]:
         """Hooves under the four legs, if there are any."""
         b = Solid()
         for leg, side, stride in self._legs():
             *_, ankle, toe = self._joints(leg, side, stride)
             b.add(cone(ankle, self.hoof * 0.8, toe, self.hoof * 1.1), k=0.01)
-        return [] if self.paw else [shell(b.clip((0, 0, 0), (0, 0, -1)), DARK, "leather", 0.006)]
+        return [] if self.paw else [shell(b.clip((0, 0, 0), (0, 0, -1)), horn, "leather", 0.006)]
 
     def eyes(self, radius: float, along: float = 0.25, out: float = 0.93) -> list[Part]:
         """A dark, shining eye on either side of the head, `out` of its half width from the middle."""
@@ -248,9 +269,9 @@ class Beast:
             weight = np.maximum(weight, np.clip((t - 0.12) / 0.12, 0, 1) * (off < 1.3 * self.ear[2]))
         return weight
 
-    def parts(self, colour: Colour, seed: int) -> list[Part]:
+    def parts(self, colour: Colour, seed: int, horn: Rgb = DARK) -> list[Part]:
         """Skin, hair, feet; colour: (points, normals) -> linear RGB."""
-        return furred(self.solid(), colour, self.coat, self.voxel, seed) + self.hooves()
+        return furred(self.solid(), colour, self.coat, self.voxel, seed) + self.hooves(horn)
 
 
 def _tube(sections: Sections, front: tuple[float, float, float]):

@@ -30,16 +30,16 @@ def _nose(beast: Beast, p: Array, rgb: Array, start: float = 0.93) -> Array:
 
 
 def deer(beast: Beast, seed: int) -> Colour:
-    """Brown, darker along the back, with white throat, belly, rump and muzzle."""
+    """Grey-brown in winter, darker along the back, with white throat, belly, rump and muzzle."""
     knots: list[tuple[float, Rgb]] = [
-        (0.0, (0.16, 0.11, 0.07)),
-        (0.2, (0.27, 0.18, 0.105)),
-        (0.55, (0.36, 0.235, 0.135)),
-        (0.7, (0.32, 0.19, 0.095)),
-        (0.84, (0.24, 0.135, 0.068)),
-        (0.92, (0.16, 0.098, 0.055)),
-        (1.0, (0.26, 0.165, 0.09)),
-        (1.5, (0.27, 0.175, 0.1)),
+        (0.0, (0.062, 0.043, 0.03)),
+        (0.2, (0.1, 0.068, 0.045)),
+        (0.5, (0.115, 0.08, 0.055)),
+        (0.68, (0.105, 0.076, 0.055)),
+        (0.82, (0.07, 0.052, 0.038)),
+        (0.9, (0.042, 0.032, 0.025)),
+        (1.0, (0.09, 0.066, 0.048)),
+        (1.5, (0.085, 0.062, 0.045)),
     ]
 
     def colour(p: Array, n: Array) -> Array:
@@ -48,12 +48,13 @@ def deer(beast: Beast, seed: int) -> Colour:
         head = (beast.along_head(p) > 0.05) & (up > -0.2)
         rgb = (
             ramp(z, knots)
-            * (1 + 0.22 * noise(p * (4, 6, 7), seed) + 0.14 * noise(p * (13, 20, 20), seed + 1))[:, None]
+            * (1 + 0.25 * noise(p * (4, 6, 7), seed) + 0.22 * noise(p * (13, 20, 20), seed + 1))[:, None]
         )
         body = (x < 0.42) & (z > 0.3) & (z < 0.95)
-        belly = _step(-n[:, 2], 0.15, 0.6) * body * (z > 0.5)
+        belly = _step(-n[:, 2] + 0.15 * noise(p * 8, seed + 2), 0.35, 0.8) * body * (z > 0.5)
         groin = _inner(p, n) * _step(z, 0.34, 0.5) * (z < 0.72) * (x < 0.4)
-        rump = _step(-x, 0.49, 0.55) * (z > 0.6) * (z < 0.82)
+        behind = np.hypot(x + 0.58, 0.75 * (z - 0.7)) + 0.04 * noise(p * 8, seed)
+        rump = _step(0.17 - behind, 0.0, 0.04)
         throat = ~head * (n[:, 0] > 0.45) * (x > 0.45) * _step(z, 0.93, 0.98) * 0.85
         rgb = blend(rgb, np.maximum.reduce([belly * 0.9, groin * 0.75, rump, throat]), WHITE)
         rgb = blend(rgb, head * _step(up, 0.02, 0.05) * _step(-t, -0.6, -0.4) * 0.4, (0.13, 0.085, 0.055))
@@ -168,25 +169,48 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
     return colour
 
 
-def cow(beast: Beast, seed: int) -> Colour:
-    """Brown with a white face, breast, belly line and feet."""
-    hide: Rgb = ((0.21, 0.082, 0.036), (0.13, 0.052, 0.026), (0.27, 0.125, 0.06))[seed % 3]
+#: Hide of each kind of cattle: its middle, and where the sun has bleached its back.
+HIDES: dict[str, tuple[Rgb, Rgb]] = {
+    "pied": ((0.026, 0.022, 0.02), (0.05, 0.038, 0.03)),
+    "red": ((0.15, 0.058, 0.027), (0.21, 0.095, 0.045)),
+    "dark": ((0.034, 0.024, 0.018), (0.075, 0.047, 0.03)),
+}
+
+
+def cow(beast: Beast, kind: str, seed: int) -> Colour:
+    """A dark cow, a black one with white patches, or a red one with a white face; white feet on the last two."""
+    hide, bleached = HIDES[kind]
 
     def colour(p: Array, n: Array) -> Array:
-        z, t = p[:, 2], beast.along_head(p)
-        rgb = _plain(p, hide, 0.25, 6, seed) * (0.75 + 0.4 * _step(z, 0.5, 1.3))[:, None]
+        x, z, t = p[:, 0], p[:, 2], beast.along_head(p)
         ragged = 0.08 * noise(p * 5, seed) + 0.03 * noise(p * 17, seed)
-        breast = (p[:, 0] > 0.6) & (n[:, 0] > 0.45) & (z < 0.95 + ragged)
-        pale = (
-            (t > 0.2 + ragged)
-            | (z < 0.2 + 0.5 * ragged)
-            | (n[:, 2] < -0.75 + 2 * ragged) & (z < 0.8)
-            | breast
-        )
-        rgb = blend(rgb, pale * 0.95, (0.58, 0.53, 0.46))
+        rgb = _plain(p, hide, 0.35, 4, seed) * (1 + 0.25 * noise(p * (9, 14, 20), seed + 1))[:, None]
+        rgb = blend(rgb, _step(n[:, 2] + 4 * ragged, 0.3, 1.0) * 0.8, bleached)
+        rgb = blend(rgb, _step(-n[:, 2], 0.2, 0.9) * (z > 0.5) * 0.4, bleached)
+        _, left, up = beast.head_axes(p).T
+        face = t > (0.22 if kind == "red" else 0.5) + ragged
+        low = z < (0.22 if kind == "red" else 0.4) + 0.9 * ragged
+        breast = (x > 0.6) & (n[:, 0] > 0.45) & (z < 0.95 + ragged)
+        belly = (n[:, 2] < -0.72 + 2 * ragged) & (z < 0.8)
+        if kind == "pied":
+            blaze = (t > 0.08) & (np.abs(left) < 0.045 + 0.3 * ragged) & (up > 0)
+            patch = (noise(p * (2.3, 1.7, 1.9), seed + 5) + ragged > 0.17) & (x < 0.75) & (t == 0)
+            white = (
+                (face & (t < 0.85)) & (np.abs(left) < 0.07)
+                | blaze
+                | low
+                | belly
+                | patch
+                | (x < -0.97) & (z < 0.6)
+            )
+        else:
+            white = (face | low | belly | breast) & (kind == "red")
+        rgb = blend(rgb, white * 0.95, (0.56, 0.52, 0.46))
         rgb = blend(rgb, beast.on_ear(p), hide)
-        rgb = blend(rgb, _step(0.35 - z, 0, 0.3) * (0.5 + 0.4 * noise(p * 9, seed)), (0.17, 0.13, 0.095))
-        return blend(rgb, _step(t, 0.9, 0.96), (0.22, 0.13, 0.11))
+        rgb = blend(rgb, _step(0.4 - z, 0, 0.35) * (0.45 + 0.4 * noise(p * 9, seed)), (0.15, 0.115, 0.085))
+        if kind == "dark":
+            rgb = blend(rgb, _step(t, 0.76, 0.84) * 0.8, (0.4, 0.35, 0.3))
+        return blend(rgb, _step(t, 0.9, 0.96), (0.07, 0.05, 0.045) if kind == "dark" else (0.22, 0.13, 0.11))
 
     return colour
 
@@ -206,17 +230,32 @@ def sheep(beast: Beast, face: Rgb, seed: int) -> Colour:
 
 
 def horse(coat: Rgb, points: Rgb, seed: int) -> Colour:
-    """One colour, paler below the flank, with lower legs and muzzle coloured like `points` and a white blaze."""
+    """Dappled, dark along its back, paler at belly and flanks; legs, muzzle and dock like `points`; a white blaze."""
+    warm: Rgb = (coat[0] * 1.7, coat[1] * 1.95, coat[2] * 2.1)
 
     def colour(p: Array, n: Array) -> Array:
-        rgb = _plain(p, coat, 0.28, 4, seed) * (1 + 0.2 * noise(p * 13, seed + 1))[:, None]
-        rgb *= (0.8 + 0.35 * _step(n[:, 2], -0.2, 0.9) + 0.4 * _step(-n[:, 2], 0.2, 0.8))[:, None]
-        rgb = blend(rgb, _step(0.64 - p[:, 2], 0, 0.2) * 0.9, points)
-        sock = (p[:, 2] < 0.26) & (p[:, 0] < 0) & (p[:, 1] > 0)
+        x, z = p[:, 0], p[:, 2]
         t, left, up = HORSE.head_axes(p).T
-        blaze = (t > 0.12) & (t < 0.88) & (np.abs(left) < 0.028) & (up > 0) & (HORSE.along_head(p) > 0)
-        rgb = blend(rgb, (blaze | sock) * 0.95, (0.6, 0.55, 0.48))
-        return blend(rgb, _step(HORSE.along_head(p), 0.86, 0.97) * 0.75, DARK)
+        head = HORSE.along_head(p)
+        rgb = _plain(p, coat, 0.3, 3.5, seed) * (1 + 0.22 * noise(p * (7, 11, 16), seed + 1))[:, None]
+        barrel = _step(z, 0.85, 1.05) * (x < 0.5) * _step(1.42 - z, 0.0, 0.12)
+        rgb *= (1 + 0.5 * barrel * (_step(noise(p * 17, seed + 2), -0.1, 0.3) - 0.5))[:, None]
+        below = np.maximum(_step(-n[:, 2], 0.1, 0.8), _inner(p, n) * _step(0.95 - z, 0.0, 0.2))
+        rgb = blend(rgb, below * (z > 0.6) * (head == 0) * 0.75, warm)
+        flank = np.exp(-(((x + 0.27) / 0.13) ** 2) - ((z - 0.98) / 0.13) ** 2)
+        elbow = np.exp(-(((x - 0.3) / 0.1) ** 2) - ((z - 0.9) / 0.1) ** 2)
+        rgb = blend(rgb, (flank + elbow) * 0.5, warm)
+        back = _step(n[:, 2] + 0.25 * noise(p * 6, seed + 3), 0.35, 0.95) * (z > 1.2)
+        rgb = blend(rgb, back * 0.65, (coat[0] * 0.5, coat[1] * 0.5, coat[2] * 0.5))
+        ragged = 0.06 * noise(p * (12, 12, 4), seed)
+        rgb = blend(rgb, _step(0.66 + ragged - z, 0, 0.16) * 0.96, points)
+        rgb = blend(rgb, (x < -0.87) * (z > 1.1) * (n[:, 2] > -0.6) * 0.95, points)
+        sock = (z < 0.24 + 0.5 * ragged) & (x < 0) & (p[:, 1] > 0)
+        blaze = (t > 0.1) & (t < 0.9) & (np.abs(left) < 0.026 + 0.3 * ragged) & (up > 0) & (head > 0)
+        rgb = blend(rgb, (blaze | sock) * 0.95, (0.56, 0.51, 0.45))
+        rgb = blend(rgb, _step(0.25 - z, 0, 0.25) * (0.12 + 0.3 * noise(p * 9, seed)), (0.15, 0.12, 0.09))
+        rgb = blend(rgb, HORSE.on_ear(p) * _step(n[:, 0], 0.2, 0.6) * 0.6, DARK)
+        return blend(rgb, _step(head, 0.8, 0.95) * 0.85, DARK)
 
     return colour
 
