@@ -20,6 +20,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
+from cfgen.hazards.spoiled import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD, UNSURE
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.hood import hood_row
@@ -38,7 +39,13 @@ ADVICE = {
     "too small at the planner's size": "move it nearer",
     "its foot out of the frame": "move it farther away",
     "not on clear road": "move it off cars, kerbs and verges",
-    "without a plausible past": "it would have popped up out of nothing; move it to the side or nearer",
+    STOOD: "a vehicle drove through; move it to the side or nearer",
+    LEFT: "a vehicle drove through; move it to the side or nearer",
+    BARE_ROAD: "it would have popped up out of nothing; move it to the side or nearer",
+    BY_COLOURS: "something else was there; move it to the side or nearer",
+    HIDDEN: "it would show through what is nearer; move it to the side or nearer",
+    OVER_LANE: "nobody waits in a lane; turn it to come from the road's edge",
+    UNSURE: "move it nearer",
 }
 
 
@@ -178,7 +185,7 @@ def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> 
     placement, faults, hazard = placed(store, capabilities, asked)
     low, high = hazard.distance.decel or store.benchmark.decel_band
     answer: dict[str, Any] = {
-        "faults": [{"what": f, "do": ADVICE.get(f, "change the distance")} for f in faults],
+        "faults": [{"what": f, "do": _advice(f)} for f in faults],
         "why": hazard.why,
         "band": [low, high],
     }
@@ -203,6 +210,10 @@ def live(store: Store, capabilities: Capabilities, asked: Mapping[str, Any]) -> 
             "frame_px": [round(x1 - x0), round(y1 - y0)],
         }
     return answer
+
+
+def _advice(fault: str) -> str:
+    return next((do for what, do in ADVICE.items() if fault.startswith(what)), "change the distance")
 
 
 def placed(

@@ -1,24 +1,29 @@
-"""Whether a vehicle that a detector saw stood where the hazard was in the 2 s before t0."""
+"""Which vehicle that a detector saw stood where the hazard was in the 2 s before t0."""
 
 import math
 from collections.abc import Mapping
 
 import numpy as np
 
-from cfgen.geometry.camera import centre, ground_points
+from cfgen.geometry.box import box_corners, boxes_px
+from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.path import EgoPath
+from cfgen.hazards.spoiled import LEFT, STOOD, Spoiled
+from cfgen.hazards.stood import ALONG, rows_off
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.vehicle_sizes import CAR_M
-from cfgen.perception.view import SceneView
+from cfgen.perception.view import BoxPx, SceneView
 from cfgen.records import Camera, Placement, Scene, Size
 
 #: What drives on a lane.
 VEHICLES = frozenset(("car", "truck", "bus"))
-#: By how much a vehicle's foot is off: of its distance, as bumps and pitch have it; and to the side, m, which a vehicle
-#: may also pass by.
-_ALONG, _ASIDE_M = 0.06, 0.4
+#: By how much a vehicle's foot may be off to the side, m, which a vehicle may also pass by.
+_ASIDE_M = 0.4
+#: Of a vehicle farther than this, m, which overlaps what is drawn by this share of its width, it counts whether their
+#: feet differ by more rows than poses are off.
+_FAR_OFF_M, _OVERLAP = 50.0, 0.1
 #: What is less than so far beyond it, m, has just driven off it.
-_JUST_OFF_M = 4.0
+JUST_OFF_M = 4.0
 #: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so long before, s.
 _BEFORE_S = 2.0
 
@@ -29,58 +34,80 @@ def driven_through(
     views: Mapping[float, SceneView],
     placement: Placement,
     standing: Size,
-) -> bool:
-    """Whether a vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
+) -> Spoiled | None:
+    """Which vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
 
     Args:
         cameras, views: of the front camera by past times; cameras in the ego frame at t0.
         standing: what of it takes up ground.
     """
     path = EgoPath.from_scene(scene, FAR_M)
-    return any(
-        thing.kind in VEHICLES and _on_it(path, cameras[t], thing.box, placement.at(t), standing, _JUST_OFF_M)
-        for t, view in views.items()
-        for thing in view.things or ()
-    )
+    for t, view in views.items():
+        for thing in view.things or ():
+            if thing.kind not in VEHICLES:
+                continue
+            if rule := _on_it(path, cameras[t], thing.box, placement.at(t), standing, JUST_OFF_M):
+                return Spoiled(rule, t, placement.distance_m)
+    return None
 
 
-def just_driven_through(scene: Scene, now: SceneView, placement: Placement, standing: Size) -> bool:
-    """Whether a vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
+def just_driven_through(scene: Scene, now: SceneView, placement: Placement, standing: Size) -> Spoiled | None:
+    """Which vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
     alone: for scenes without past frames."""
     if placement.vx or placement.vy or not scene.speed:
-        return False
-    path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, _JUST_OFF_M)
-    return any(
-        thing.kind in VEHICLES and _on_it(path, scene.front, thing.box, placement, standing, off)
-        for thing in now.things or ()
-    )
+        return None
+    path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, JUST_OFF_M)
+    for thing in now.things or ():
+        if thing.kind in VEHICLES and (
+            rule := _on_it(path, scene.front, thing.box, placement, standing, off)
+        ):
+            return Spoiled(rule, 0.0, placement.distance_m)
+    return None
+
+
+def goes_across(placement: Placement, heading: float = 0.0) -> bool:
+    """Whether it moves rather across a road of that ``heading``, rad, than along it."""
+    turned = math.atan2(placement.vy, placement.vx) - heading
+    return bool(placement.vx or placement.vy) and abs(math.sin(turned)) >= abs(math.cos(turned))
 
 
 def _on_it(
     path: EgoPath,
     camera: Camera,
-    box: tuple[float, float, float, float],
+    box: BoxPx,
     placement: Placement,
     standing: Size,
     just_off_m: float,
-) -> bool:
-    """Whether a vehicle, by its box, px, takes up ground that the hazard does, or did until just before: is at most
-    ``just_off_m`` beyond. At the box's foot is its near end."""
+) -> str:
+    """The rule by which a vehicle, by its box, px, refuses it: takes up ground that it does, or did until just before
+    and is at most ``just_off_m`` beyond; or "". At the box's foot is its near end."""
     foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
     if not valid.all():
-        return False
+        return ""
     (s, place), (y, beside) = path.locate(np.vstack([foot, [(placement.x, placement.y)]]))
     heading = float(path.at(np.array([place]), np.array([0.0]))[2][0])
     c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
     along = (c * standing.length + sn * standing.width) / 2
     across = (sn * standing.length + c * standing.width) / 2
-    off = max(_ALONG * float(np.hypot(*(foot[0] - centre(camera)[:2]))), just_off_m)
-    turned = math.atan2(placement.vy, placement.vx) - heading
-    beyond = (
-        off if abs(math.sin(turned)) < abs(math.cos(turned)) or not (placement.vx or placement.vy) else 0.0
-    )
+    away = float(np.hypot(*(foot[0] - centre(camera)[:2])))
+    beyond = 0.0 if goes_across(placement, heading) else max(ALONG * away, just_off_m)
     length, width, _ = CAR_M
-    return bool(
+    if (
         abs(y - beside) < across + width / 2 - _ASIDE_M
         and place - along - length < s < place + along + beyond
-    )
+    ):
+        return STOOD if s < place + along else LEFT
+    return STOOD if away > _FAR_OFF_M and _as_far(camera, box, placement) else ""
+
+
+def _as_far(camera: Camera, box: BoxPx, placement: Placement) -> bool:
+    """Whether a far vehicle's box and what is drawn overlap, their feet on the same row as far as anybody can tell:
+    which of both is nearer is not known."""
+    corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)
+    [drawn], seen = boxes_px(camera, corners)
+    px, valid = project(camera, corners[0, :4])
+    if not (seen.all() and valid.all()):
+        return False
+    rows = rows_off(camera, (box[2] - box[0]) / CAR_M[1])
+    shared = min(box[2], drawn[2]) - max(box[0], drawn[0])
+    return bool(shared > _OVERLAP * (box[2] - box[0]) and abs(px[:, 1].mean() - box[3]) < rows)

@@ -18,7 +18,8 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.driven import driven_through, just_driven_through
+from cfgen.hazards.driven import JUST_OFF_M, driven_through, goes_across, just_driven_through
+from cfgen.hazards.spoiled import BARE_ROAD, BY_COLOURS, HIDDEN, OVER_LANE, STOOD, UNSURE, Spoiled
 from cfgen.hazards.stood import stood_there
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
@@ -36,6 +37,8 @@ LONGEST_S = 2.0
 EDGE_STEP_M, BEYOND_M, MOST_BEYOND = 0.1, 0.8, 0.2
 #: The edge of the road, not of a view that ends early, is at most so far within the line that it is to be beyond, m.
 WITHIN_LINE_M = 0.4
+#: What waits stands so far beyond that line, m. Share of where a rider comes from that is road, or as flat.
+BEYOND_LINE_M, FLAT = 0.2, 0.5
 #: While it stands at the road's edge, road must be seen so far before it, m, or half its length: it is half beyond.
 BEFORE_IT_M = 1.0
 #: Times looked at when there are no past frames.
@@ -65,7 +68,9 @@ CLOSE_M = 5.0
 #: What hides it stands this much nearer at least, m: what is closer may have driven through its place.
 NEARER_M = 5.0
 
-Shown = Literal["outside", "seen", "likely", "hidden", "unsure", "refused"]
+Shown = Literal["outside", "seen", "likely", "hidden", "unsure", "partly", "taken", "bare"]
+#: How it shows where that refuses it, and by which rule.
+REFUSED: Mapping[Shown, str] = {"partly": HIDDEN, "taken": BY_COLOURS, "bare": BARE_ROAD}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,8 @@ class HazardHistory:
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         standing: the part of the hazard's box that takes up ground; None: all of it.
         lanes: where the own lane is; None: as the scene says. dashed: sides on which its line is seen in dashes.
+        waits: whether what crosses may have stood before; a rider does not: he comes rolling.
+        rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
 
     views: SceneViews
@@ -87,6 +94,8 @@ class HazardHistory:
     standing: Size | None = None
     lanes: Lanes | None = None
     dashed: tuple[int, ...] = ()
+    waits: bool = True
+    rolled_on: float | None = None
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
@@ -100,31 +109,53 @@ class HazardHistory:
         times: Iterable[float] = [t for t in self.views.times if t < -0.05] or TIMES
         return {t: camera_at(self.scene, front.name, t) for t in times if t >= first - 1e-6}
 
-    def of(self, placement: Placement, crosses: bool) -> Placement | None:
-        """The placement with a plausible past: when it set off, and from when on it shows; None when there is none."""
-        for start in dict.fromkeys((None, self._set_off(placement) if crosses else None)):
-            moving = placement.model_copy(update={"moving_since": start})
-            if self._driven_through(moving):
-                continue
-            shown = self._past(moving)
-            if "refused" in shown.values():
-                continue
-            hidden = [t for t, how in shown.items() if how == "hidden"]
-            since = max(hidden) + 0.05 if hidden else None
-            if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
-                continue  # it would vanish and come again
-            ways = [how for t, how in shown.items() if self._expected(moving, t)]
-            if self._covered(moving, shown) or self._stood(moving, shown):
-                continue
-            if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
-                return moving.model_copy(update={"visible_since": since})
-        return None
+    def of(self, placement: Placement, crosses: bool) -> Placement | Spoiled:
+        """The placement with a plausible past: when it set off, and from when on it shows; or what spoils that."""
+        found = self._with_past(placement)
+        if isinstance(found, Placement) or not crosses:
+            return found
+        start = self._set_off(placement)
+        if start is None:
+            return replace(found, rule=OVER_LANE) if found.rule == BARE_ROAD else found
+        if self.waits:
+            return self._with_past(placement.model_copy(update={"moving_since": start}))
+        rolling = replace(self, rolled_on=start)
+        return rolling._with_past(placement) if self._flat_before(placement, start) else found
+
+    def _with_past(self, moving: Placement) -> Placement | Spoiled:
+        if driven := self._driven_through(moving):
+            return driven
+        shown = self._past(moving)
+        for t, how in shown.items():
+            if how in REFUSED:
+                return Spoiled(REFUSED[how], t, moving.distance_m)
+        hidden = [t for t, how in shown.items() if how == "hidden"]
+        since = max(hidden) + 0.05 if hidden else None
+        if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
+            return Spoiled(HIDDEN, max(hidden), moving.distance_m)  # it would vanish and come again
+        for rule, t in ((BARE_ROAD, self._covered(moving, shown)), (STOOD, self._stood(moving, shown))):
+            if t is not None:
+                return Spoiled(rule, t, moving.distance_m)
+        ways = [how for t, how in shown.items() if self._expected(moving, t)]
+        if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
+            return moving.model_copy(update={"visible_since": since})
+        return Spoiled(UNSURE, min(shown), moving.distance_m)
+
+    def _flat_before(self, placement: Placement, start: float) -> bool:
+        """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
+        ways = [placement.at(t) for t in (*(t for t in self.cameras if t < start), start)]
+        px, valid = zip(*(project(self.scene.front, self._footprint(then)) for then in ways), strict=True)
+        return all(ok.all() and self._flat.share(spot) >= FLAT for spot, ok in zip(px, valid, strict=True))
+
+    @cached_property
+    def _flat(self) -> SceneView:
+        return self.views.with_flat_ground()
 
     def _set_off(self, placement: Placement) -> float | None:
         """When it left the road's edge, s relative to t0; None where it was on its way all along, or no edge is seen.
 
         The edge is where road ends behind it at t0, no nearer than the own lane's line, or on the far side the oncoming
-        lane's: nobody waits in a lane. Beyond a dashed line is one, whatever hides its road.
+        lane's: nobody waits in a lane, not with his toes either. Beyond a dashed line is one, whatever hides its road.
         """
         speed = float(np.hypot(placement.vx, placement.vy))
         if speed == 0:
@@ -143,7 +174,8 @@ class HazardHistory:
                 short = self._within_line(spots[i, :2])
                 if short is None:
                     return None
-                return -(float(steps[i]) + max(short, 0.0)) / speed if short <= WITHIN_LINE_M else None
+                out = max(short + self._length(placement) / 2 + BEYOND_LINE_M, 0.0)
+                return -(float(steps[i]) + out) / speed if short <= WITHIN_LINE_M else None
         return None
 
     def _within_line(self, spot: Array) -> float | None:
@@ -155,42 +187,45 @@ class HazardHistory:
             return None
         return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
 
-    def _driven_through(self, placement: Placement) -> bool:
-        """Whether a vehicle that somebody saw stood where it was."""
+    def _driven_through(self, placement: Placement) -> Spoiled | None:
+        """Which vehicle that somebody saw stood where it was."""
         if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
-            return False
+            return None
         standing = self.standing or placement.size
         if not any(t in self.cameras for t in self.views.times):
             return just_driven_through(self.scene, self.views.now, placement, standing)
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
         return driven_through(self.scene, self.cameras, seen, placement, standing)
 
-    def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
-        """Whether in two frames in a row, or in the first, no road is seen where it should be, though the colours are
+    def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> float | None:
+        """When in two frames in a row, or in the first, no road is seen where it should be, though the colours are
         those of road: the shadow under a car that has just driven through looks like asphalt."""
         row = 1  # of what was before the first nobody knows
         for t in sorted(shown):
             bare = shown[t] == "likely" and self._expected(placement, t) and self._share(placement, t) < BARE
             row = row + 1 if bare else 0
             if row == IN_A_ROW:
-                return True
-        return False
+                return t
+        return None
 
-    def _stood(self, placement: Placement, shown: Mapping[float, Shown]) -> bool:
-        """Whether a frame that shows it has something else there that is too small for who looks for things."""
+    def _stood(self, placement: Placement, shown: Mapping[float, Shown]) -> float | None:
+        """Which frame that shows it has something else there; where somebody looks for things, something too small
+        for that."""
         front = self.scene.front
         now = self.views.images[front.name, 0.0]
-        return any(
-            stood_there(
-                self.views.images[front.name, t],
-                self.cameras[t],
-                self._footprint(placement.at(t)),
-                now,
-                front,
-            )
-            for t, how in shown.items()
-            if how in ("seen", "likely") and (front.name, t) in self.views.images
-        )
+        for t, how in shown.items():
+            image = self.views.images.get((front.name, t))
+            if how not in ("seen", "likely") or image is None:
+                continue
+            then = placement.at(t)
+            any_size = self.views.now.things is None
+            off = JUST_OFF_M if any_size and not goes_across(then) else 0.0
+            if stood_there(image, self.cameras[t], self._footprint(then), now, front, off, any_size):
+                return t
+        return None
+
+    def _length(self, placement: Placement) -> float:
+        return (self.standing or placement.size).length
 
     def _footprint(self, then: Placement) -> Array:
         """(4, 3) m, what it takes up of the ground."""
@@ -219,12 +254,12 @@ class HazardHistory:
         times = sorted(self.cameras, reverse=True)
         for t in times:
             shown[t] = self._shown(placement, t)
-            if shown[t] == "refused":
+            if shown[t] in REFUSED:
                 return shown
         for i, t in enumerate(times):
             if shown[t] == "unsure":  # a flicker between two frames that are sure
                 around = [shown[other] for other in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])]
-                shown[t] = "likely" if around == ["seen", "seen"] else "refused"
+                shown[t] = "likely" if around == ["seen", "seen"] else "bare"
         return shown
 
     def _shown(self, placement: Placement, t: float) -> Shown:
@@ -244,21 +279,24 @@ class HazardHistory:
         if view is not None and view.share(px) >= needed:
             return "seen"
         now, ahead = project(self.scene.front, footprint)
-        if ahead.all() and self.ground.share(now) >= needed and not self._taken(footprint, t):
+        taken = self._taken(footprint, t)
+        if ahead.all() and self.ground.share(now) >= needed and not taken:
             if view is None or self.views.now.share(now) < needed:
                 return "seen"
             off = np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
-            return "likely" if any(self._stands(view, px + one) for one in off) else "refused"
+            return "likely" if any(self._stands(view, px + one) for one in off) else "bare"
         near = view is not None and any(view.share(px + off) >= needed for off in self._off)
-        return "unsure" if near else "refused"
+        return "unsure" if near else "taken" if taken else "bare"
 
     def _on_road(self, placement: Placement, t: float) -> Placement:
         """It at ``t``; while it waits at the road's edge, or has not left that whole, at the first place that is
         road."""
-        if placement.moving_since is None:
+        since = self.rolled_on if placement.moving_since is None else placement.moving_since
+        if since is None:
             return placement.at(t)
-        ahead = max((self.standing or placement.size).length / 2, BEFORE_IT_M)
-        gone = placement.moving_since + ahead / float(np.hypot(placement.vx, placement.vy))
+        half = self._length(placement) / 2
+        ahead = half + BEYOND_LINE_M + max(half, BEFORE_IT_M)
+        gone = since + ahead / float(np.hypot(placement.vx, placement.vy))
         return placement.at(max(t, gone))
 
     def _stands(self, view: SceneView, px: Array) -> bool:
@@ -282,7 +320,7 @@ class HazardHistory:
             nearer = np.hypot(*(foot - centre(camera)[:2])[0]) - np.hypot(*(base - centre(camera)[:2])[0])
             if nearer > NEARER_M and x0 <= box[0] and y0 <= box[1] and x1 >= box[2]:
                 return "hidden"
-        return "refused"
+        return "partly"
 
     def _taken(self, footprint: Array, t: float) -> bool:
         """Whether the ground under a footprint (4, 3), or before it, shows something else at ``t`` than at t0."""

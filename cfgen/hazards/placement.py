@@ -14,6 +14,7 @@ from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.history import HazardHistory
+from cfgen.hazards.spoiled import Spoiled, in_detail
 from cfgen.hazards.zones import (
     LANE_WIDTH_M,
     Lanes,
@@ -165,9 +166,9 @@ def examine(
     if drawn_too_large(scene, seen, pose.s):
         faults.append(TOO_LARGE)
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
-    if with_past is None:
-        faults.append("without a plausible past")
-    return with_past or placement, [fault for fault in faults if fault]
+    if isinstance(with_past, Spoiled):
+        return placement, [fault for fault in (*faults, str(with_past)) if fault]
+    return with_past, [fault for fault in faults if fault]
 
 
 @dataclass
@@ -186,6 +187,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
+        self.spoiled: list[Spoiled] = []
         self.camera = self.scene.front
         self.sure_to_m = sure_to_m(self.scene.extra)
         self.past = HazardHistory(
@@ -196,11 +198,13 @@ class _Search:
             self.hazard.standing,
             self.lanes,
             (self.seen and self.seen.dashed) or (),
+            self.hazard.motion.waits,
         )
 
     def why_not(self, tried: int) -> str:
         counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
-        return f"none of {tried} places works: {counts}"
+        told = in_detail(self.spoiled)
+        return f"none of {tried} places works: {counts}" + (f", in detail: {told}" if told else "")
 
     def run(self, poses: Sequence[Pose], fault: Callable[[Placement], str] | None) -> list[Placement]:
         """The placements that work, best first, each well away from the better ones."""
@@ -209,8 +213,9 @@ class _Search:
             if any(_near(placement, other) for other in kept):
                 continue
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
-            if with_past is None:
-                self.refused["without a plausible past"] += 1
+            if isinstance(with_past, Spoiled):
+                self.refused[with_past.rule] += 1
+                self.spoiled.append(with_past)
                 continue
             if fault and (wrong := fault(with_past)):
                 self.refused[wrong] += 1

@@ -27,6 +27,8 @@ MOST_OFF_M = 0.8
 UNDER_M = 1.0
 #: Slower objects ahead are only in the way below this share of the ego speed.
 _SLOWER = 0.7
+#: What drives along the lane swerves by at most this in 2 s, m. Largest turn off the way that things face, rad.
+STRAIGHT_M, _YAW = 0.1, 0.12
 #: Objects longer than this, m, cannot stand at any angle in a lane.
 _LONG_M = 3.0
 
@@ -129,6 +131,9 @@ def poses_to_try(
         for number in range(tries):
             speed = float(rng.uniform(*hazard.motion.speed))
             lateral, yaw = _stand(zone, hazard, lanes, rng)
+            if _drives(zone, hazard):
+                yaw *= min(1.0, STRAIGHT_M / (2 * _YAW * max(speed, 0.1)))
+                lateral = _within(lateral, lanes, half_extents(hazard, yaw)[1] + STRAIGHT_M)
             near, far = distances(hazard, scene.speed, speed, yaw, decel_band)
             # even over the whole range, so that the nearest clear place is found too
             share = (number + float(rng.uniform())) / tries
@@ -138,6 +143,17 @@ def poses_to_try(
                     Pose(zone, s, lateral, yaw, speed, required_decel(hazard, scene.speed, speed, yaw, s))
                 )
     return poses
+
+
+def _drives(zone: Zone, hazard: Hazard) -> bool:
+    """Whether it drives along the own lane, which it does not leave."""
+    return zone == "ego_lane" and hazard.motion.kind == "along"
+
+
+def _within(lateral: float, lanes: Lanes, across: float) -> float:
+    """The offset nearest to ``lateral``, m, with ``across`` to either side within the own lane; else its middle."""
+    room = max(lanes.half - across, 0.0)
+    return min(max(lateral, lanes.middle - room), lanes.middle + room)
 
 
 def required_decel(hazard: Hazard, ego_speed: float, speed: float, yaw: float, s: float) -> float:
@@ -242,7 +258,7 @@ def _beside_road(lanes: Lanes, across: float, rng: np.random.Generator) -> float
 
 
 def _yaw(hazard: Hazard, side: int, rng: np.random.Generator) -> float:
-    jitter = float(rng.uniform(-0.12, 0.12))
+    jitter = float(rng.uniform(-_YAW, _YAW))
     if hazard.motion.kind == "crossing":
         return -side * math.pi / 2 + jitter
     if hazard.heading == "across":

@@ -42,6 +42,16 @@ class HazardMotion(Record):
 
     kind: Literal["static", "crossing", "contraflow", "along"] = "static"
     speed: tuple[float, float] = (0.0, 0.0)
+    #: what crosses may have stood at the road's edge before; false: a rider, who came rolling
+    waits: bool = True
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without ``waits`` where it is true: records and hashes of earlier versions have none."""
+        content: dict[str, Any] = handler(self)
+        if self.waits:
+            content.pop("waits", None)
+        return content
 
 
 class Hazard(Record):

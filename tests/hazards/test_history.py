@@ -11,6 +11,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
+from cfgen.hazards.spoiled import HIDDEN, OVER_LANE, STOOD, Spoiled, in_detail
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView, Thing
@@ -92,8 +93,12 @@ def test_frames_behind_one_that_refuses_are_not_looked_at_where_nobody_looks_for
     seen = past({-0.25: (20, 0)})
     views = Views.of(ColourGround()).scene(seen.scene, seen.views.images)
     alone = HazardHistory(views, views.now, 0.88, 0.8)
-    assert alone.of(hazard(20, 0), crosses=False) is None
+    assert spoiled(alone.of(hazard(20, 0), crosses=False))
     assert set(views._kept) == {0.0, -0.25}
+
+
+def spoiled(found: Placement | Spoiled) -> bool:
+    return isinstance(found, Spoiled)
 
 
 @cache
@@ -107,7 +112,7 @@ def test_a_standing_hazard_shows_all_along_on_an_empty_road():
 
 @pytest.mark.parametrize("t", [-0.25, -0.75, -1.0, -1.25, -1.75, -2.0])
 def test_a_place_that_a_car_drove_through_is_refused_whichever_frame_shows_it(t: float):
-    assert past({t: (20.0, 0.0)}).of(hazard(20, 0), crosses=False) is None
+    assert spoiled(past({t: (20.0, 0.0)}).of(hazard(20, 0), crosses=False))
 
 
 def test_a_car_in_the_other_lane_refuses_nothing():
@@ -117,7 +122,7 @@ def test_a_car_in_the_other_lane_refuses_nothing():
 def test_a_nearer_car_that_hides_part_of_a_wide_one_refuses_it():
     truck = hazard(34, 2.0, Size(length=2.2, width=8.0, height=3.0))
     for t in (-0.5, -1.0):
-        assert past({t: (20.0, 3.0)}).of(truck, crosses=False) is None
+        assert spoiled(past({t: (20.0, 3.0)}).of(truck, crosses=False))
     assert past().of(truck, crosses=False).visible_since is None
 
 
@@ -126,28 +131,28 @@ def test_a_nearer_car_that_somebody_saw_hides_all_of_it_until_then():
     found = past(traffic, told=True).of(hazard(34, 0.0, LOW), crosses=False)
     assert found.hidden_at(-1.75)
     assert not found.hidden_at(-1.5)
-    assert past(traffic).of(hazard(34, 0.0, LOW), crosses=False) is None
+    assert spoiled(past(traffic).of(hazard(34, 0.0, LOW), crosses=False))
 
 
 def test_what_a_nearer_car_leaves_uncovered_above_it_refuses_the_place():
     tall = hazard(34, 0.0, Size(length=0.8, width=0.8, height=2.6))
-    assert past({-2.0: (18.0, 0.0)}, told=True).of(tall, crosses=False) is None
+    assert spoiled(past({-2.0: (18.0, 0.0)}, told=True).of(tall, crosses=False))
 
 
 def test_a_car_seen_on_the_place_or_partly_before_it_refuses_it():
     for x, y in ((35.0, 0.0), (18.0, 0.9)):
         found = past({-2.0: (x, y)}, told=True, blind=(-2.0,)).of(hazard(34, 0.0, LOW), crosses=False)
-        assert found is None
+        assert spoiled(found)
     assert past({-2.0: (45.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False).visible_since is None
 
 
 def test_it_does_not_vanish_behind_something_and_come_again():
-    assert past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False) is None
+    assert spoiled(past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False))
 
 
 def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
     assert past(blind=(-0.75, -1.5)).of(hazard(20, 0), crosses=False).visible_since is None
-    assert past({-0.75: (20.0, 0.0)}, blind=(-0.75,)).of(hazard(20, 0), crosses=False) is None
+    assert spoiled(past({-0.75: (20.0, 0.0)}, blind=(-0.75,)).of(hazard(20, 0), crosses=False))
 
 
 @pytest.mark.parametrize(
@@ -155,35 +160,35 @@ def test_a_frame_that_the_view_is_unsure_of_shows_it_by_its_colours():
 )
 def test_no_road_in_two_frames_or_in_the_first_is_a_car_whatever_the_colours(blind, driven):
     found = past(blind=blind).of(hazard(20, 0), crosses=False)
-    assert (found is None) == driven
+    assert spoiled(found) == driven
 
 
 def test_a_bump_of_one_frame_leaves_the_place_as_seen_before_and_after():
     place = hazard(20, 0)
     assert bumped().of(place, crosses=False).visible_since is None
     assert bumped(-1.5).of(place, crosses=False).visible_since is None
-    assert bumped(-1.75, -1.5).of(place, crosses=False) is None
+    assert spoiled(bumped(-1.75, -1.5).of(place, crosses=False))
 
 
 def test_a_place_where_hardly_any_frame_shows_road_is_refused():
-    assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is None
+    assert spoiled(past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False))
 
 
 def test_from_afar_and_with_colours_alone_nobody_is_expected_to_see_road(monkeypatch):
     far = past(blind=TIMES[1:])
     monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert far.of(hazard(20, 0), crosses=False) is not None
+    assert not spoiled(far.of(hazard(20, 0), crosses=False))
     monkeypatch.undo()
-    assert far.of(hazard(20, 0), crosses=False) is None
+    assert spoiled(far.of(hazard(20, 0), crosses=False))
     monkeypatch.setattr(Drawn, "weaker", True)
-    assert past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False) is not None
+    assert not spoiled(past(blind=TIMES[1:-2]).of(hazard(20, 0), crosses=False))
 
 
 def test_likely_road_is_enough_where_it_is_sure_at_t0(monkeypatch):
     """A network is sure of road so far off at t0 only: what stands there is not even likely road."""
     monkeypatch.setattr(Drawn, "likely", True)
-    assert past(blind=TIMES[1:]).of(hazard(20, 0), crosses=False) is not None
-    assert past({-1.0: (20.0, 0.0)}, blind=TIMES[1:]).of(hazard(20, 0), crosses=False) is None
+    assert not spoiled(past(blind=TIMES[1:]).of(hazard(20, 0), crosses=False))
+    assert spoiled(past({-1.0: (20.0, 0.0)}, blind=TIMES[1:]).of(hazard(20, 0), crosses=False))
 
 
 def test_from_afar_road_may_end_a_hair_before_the_place(monkeypatch):
@@ -196,16 +201,16 @@ def test_from_afar_road_may_end_a_hair_before_the_place(monkeypatch):
     road_before = np.repeat(np.arange(len(seen.road)) > ends, seen.road.shape[1]).reshape(seen.road.shape)
     views = {t: far.views.at(t) for t in later} | {-1.0: replace(seen, road=seen.road & road_before)}
     monkeypatch.setattr(type(far.views), "at", lambda self, t: views[t])
-    assert far.of(hazard(20, 0), crosses=False) is None
+    assert spoiled(far.of(hazard(20, 0), crosses=False))
     monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert far.of(hazard(20, 0), crosses=False) is not None
+    assert not spoiled(far.of(hazard(20, 0), crosses=False))
 
 
 def test_who_sees_road_but_none_under_the_place_is_believed_from_afar_too(monkeypatch):
     monkeypatch.setattr(history, "EXPECTED_M", 15.0)
-    assert past(blind=(-1.0,)).of(hazard(20, 0), crosses=False) is not None
+    assert not spoiled(past(blind=(-1.0,)).of(hazard(20, 0), crosses=False))
     monkeypatch.setattr(Drawn, "still", 0.2)
-    assert past(blind=(-1.0,)).of(hazard(20, 0), crosses=False) is None
+    assert spoiled(past(blind=(-1.0,)).of(hazard(20, 0), crosses=False))
 
 
 @pytest.mark.parametrize(("y", "vy"), [(-1.0, 1.5), (-0.4, 2.0), (-1.9, 0.8)])
@@ -216,15 +221,46 @@ def test_a_walker_from_off_the_road_waited_at_its_edge(y: float, vy: float):
     assert past(half=5.0).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True).moving_since is None
 
 
+@pytest.mark.parametrize("length", [0.5, 1.8])
+def test_who_waits_stands_beyond_the_line_whole(length: float):
+    walker = hazard(18, 0.2, Size(length=length, width=0.6, height=1.7), vx=0.0, vy=1.5, moving_since=None)
+    found = past(half=1.9).of(walker.model_copy(update={"yaw": np.pi / 2}), crosses=True)
+    assert -2.6 - length / 2 < found.at(-2.0).y < -1.75 - length / 2
+
+
+def test_a_rider_does_not_stand_he_rolls_in_over_what_lies_flat(monkeypatch):
+    riders, rider = replace(past(half=2.6), waits=False), hazard(18, -1.0, vx=0.0, vy=1.5)
+    assert spoiled(riders.of(rider, crosses=True)), "over tufts of grass"
+    flat = replace(riders.ground, road=np.ones_like(riders.ground.road))
+    monkeypatch.setattr(HazardHistory, "_flat", flat)
+    found = replace(riders).of(rider, crosses=True)
+    assert (found.moving_since, found.at(-2.0).y) == (None, -4.0)
+
+
+def test_a_spoiled_past_tells_its_rule_and_frame():
+    """By colours alone a grey car right beyond is road; nobody names it."""
+    car_beyond = past({-2.0: (24.7, 0.0)})
+    views = Views.of(ColourGround()).scene(car_beyond.scene, car_beyond.views.images)
+    alone = HazardHistory(views, views.now, 0.88, 0.8)
+    assert alone.of(hazard(20, 0), crosses=False) == Spoiled(STOOD, -2.0, 20)
+    assert past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False).rule == HIDDEN
+    assert past(half=1.6).of(hazard(18, 1.0, vx=0.0, vy=-2.0), crosses=True).rule == OVER_LANE
+    assert in_detail([Spoiled(STOOD, -2.0, 20), Spoiled(HIDDEN, -0.5, 9), Spoiled(STOOD, -1.5, 31.4)]) == (
+        f"{STOOD}: 20 to 31 m ahead by frames at -2 to -1.5 s; {HIDDEN}: 9 to 9 m ahead by frames at -0.5 s"
+    )
+
+
 def test_nobody_waits_in_a_lane():
     """From the far side it would have stood at the line between the lanes, if that is where road is seen to end."""
     walker = hazard(18, 1.0, vx=0.0, vy=-1.5)
-    assert past(half=2.6).of(walker, crosses=True) is None
-    assert past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is not None
+    assert spoiled(past(half=2.6).of(walker, crosses=True))
+    assert not spoiled(past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True))
     wide = replace(past(half=2.6), lanes=Lanes(half=3.1, kerb=-1))
-    assert wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is None, "road ends within the own lane"
+    assert spoiled(wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), "road ends within the own lane"
     dashed = replace(past(half=2.6), dashed=(-1,))
-    assert dashed.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True) is None, "a lane, whose road a car hides"
+    assert spoiled(dashed.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
+        "a lane, whose road a car hides"
+    )
 
 
 def test_a_fast_one_comes_from_outside_the_view():
@@ -232,11 +268,11 @@ def test_a_fast_one_comes_from_outside_the_view():
 
 
 def test_what_would_step_out_of_a_hedge_has_no_past():
-    assert past(half=1.6).of(hazard(18, -1.0, vx=0.0, vy=2.0), crosses=False) is None
+    assert spoiled(past(half=1.6).of(hazard(18, -1.0, vx=0.0, vy=2.0), crosses=False))
 
 
 def test_without_past_frames_only_geometry_counts():
     found = past(times=(0.0,)).of(hazard(20, 0), crosses=False)
     assert found.visible_since is None
     assert np.isfinite(found.x)
-    assert past(times=(0.0,), half=1.6).of(hazard(18, -1.0, vx=0.0, vy=2.0), crosses=False) is None
+    assert spoiled(past(times=(0.0,), half=1.6).of(hazard(18, -1.0, vx=0.0, vy=2.0), crosses=False))

@@ -12,7 +12,7 @@ from cfgen.geometry.camera import project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.hazards.zones import STOP_MARGIN_M, poses_to_try, required_decel
+from cfgen.hazards.zones import STOP_MARGIN_M, Lanes, half_extents, poses_to_try, required_decel
 from cfgen.perception.hood import hood_row
 from cfgen.records import Placement, Size
 from tests.hazards import drawn
@@ -240,3 +240,12 @@ def test_what_is_too_low_in_the_picture_to_be_recognized_is_refused():
     tall = chair.model_copy(update={"distance": policy})
     why = find_placements(drawn.scene(9.0), drawn.road(), tall, np.random.default_rng(0))
     assert "lower than the 2000 pixels at which it is recognized" in why
+
+
+@pytest.mark.parametrize("name", ["lead_braking", "tractor_slow", "cyclist_slow"])
+def test_what_drives_along_the_lane_was_in_it_for_two_seconds(name):
+    hazard, lanes = TAXONOMY.get(name), Lanes(half=1.75, kerb=-1, middle=0.3)
+    for pose in poses_to_try(drawn.scene(20.0), hazard, np.random.default_rng(0), (1.5, 6.0), lanes):
+        across = half_extents(hazard, pose.yaw)[1]
+        before = pose.lateral - 2 * pose.speed * math.sin(pose.yaw)
+        assert max(abs(pose.lateral - 0.3), abs(before - 0.3)) + across <= 1.75 + 1e-6

@@ -32,6 +32,21 @@ def test_a_car_of_a_dozen_pixels_is_seen_on_the_place():
     assert stood(car(FAR_M + 2, colour=(60, 62, 65)))
 
 
+@pytest.mark.parametrize("night", [1, 4], ids=["day", "dusk"])
+def test_where_no_detector_looks_cars_of_every_size_are_seen_and_right_beyond_it_too(night: int):
+    def stood_at(x: float, at: float, **more) -> bool:
+        image, now = drawn.put(drawn.road(), at, 0.0, CAR) // night, drawn.road(seed=1) // night
+        footprint = box_corners(x, 0.0, 0.0, ROCKS)[0, :4]
+        return stood_there(image, drawn.CAMERA, footprint, now, drawn.CAMERA, **more)
+
+    for x in (20.0, 45.0):
+        assert stood_at(x, x + 2)
+        assert not stood_at(x, x + 2, any_size=False), "a detector's"
+    assert not stood_at(20.0, 26.0)
+    assert stood_at(20.0, 26.0, beyond_m=4.0), "its near end 2.9 m beyond"
+    assert not stood_at(20.0, 32.0, beyond_m=4.0)
+
+
 @pytest.mark.parametrize(
     "plain",
     [
@@ -40,7 +55,7 @@ def test_a_car_of_a_dozen_pixels_is_seen_on_the_place():
         drawn.road(shade=(20, 60)),
         car(FAR_M + 50),
         car(FAR_M + 2, 3.5),
-        drawn.road() // 8,
+        drawn.road() // 10,
     ],
     ids=["road", "shadow", "shadow before it", "car beyond", "car on the next lane", "night"],
 )
