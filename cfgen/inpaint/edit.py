@@ -318,7 +318,7 @@ def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     pressed, (x0, y0, x1, y1) = press_all(job.lattices.get(view.key, ()), original, image, view.crop)
     part = np.s_[y0:y1, x0:x1]
     changed = differ(original[part], pressed[part])
-    around = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
+    around: Any = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
     mask = spread(view.mask, view.crop, *original.shape[:2])
     mask[part] = (around & (mask[part] > 0) | changed) * np.uint8(255)
     edit.frames[view.key] = pressed, mask

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.errors import InpaintRefusedError
+from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
@@ -75,12 +76,20 @@ def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
         found = estimate(setting)
         if setting.front is not None:
             found = found.with_sun_of(_read(setting.front, known).light)
-        sensor = find_sensor(setting.image)
+        seen, sensor = _MEASURED.of(setting.image, _measured)
         if found.day < _DARK:
             # exposed for the dark, every camera's lamps burn out and spill
             sensor = replace(sensor, clips=True, reach=_GLARE * sensor.reach)
-        known[id(setting)] = _Scene(found, optics.measure(setting.image), sensor)
+        known[id(setting)] = _Scene(found, seen, sensor)
     return known[id(setting)]
+
+
+def _measured(image: np.ndarray) -> tuple[optics.Optics, Sensor]:
+    return optics.measure(image), find_sensor(image)
+
+
+#: What other attempts and arms of a case ask of its frame again.
+_MEASURED = IdentityCache(limit=4)
 
 
 def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult:
@@ -220,7 +229,7 @@ def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False
     through = np.float32(np.exp(-light.haze_per_m * distance))
     gain, air = light.tint * through, light.haze * (1 - through) + light.floor
     shown = [(c * level * gain[k] + air[k]) * alpha for k, c in enumerate(colours)]
-    made[there] = cv2.merge([*shown, alpha])
+    made[there] = cv2.merge([np.asarray(plane, np.float32) for plane in (*shown, alpha)])
     return made
 
 

@@ -218,10 +218,10 @@ def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, pl
     """``warp``: from the view's pixels to those of ``picture``'s target; ``picture``: the view made smaller."""
     size = picture.shape[1::-1]
     rows, cols = view.points.shape[:2]
-    middles = (np.stack(np.meshgrid(np.arange(cols), np.arange(rows)), -1) * 2 + 0.5).astype(np.float32)
+    every = (np.stack(np.meshgrid(np.arange(cols), np.arange(rows)), -1) * 2 + 0.5).astype(np.float32)
     # of a picture made smaller still, only the points that it keeps
     few = min(cols, size[0]), min(rows, size[1])
-    points, middles = (cv2.resize(a, few, interpolation=cv2.INTER_NEAREST) for a in (view.points, middles))
+    points, middles = (cv2.resize(a, few, interpolation=cv2.INTER_NEAREST) for a in (view.points, every))
     rows, cols = points.shape[:2]
     c, s = np.cos(placement.yaw), np.sin(placement.yaw)
     turned = points.reshape(-1, 3) @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])

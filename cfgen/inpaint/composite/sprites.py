@@ -39,8 +39,8 @@ _MIN_SUN = math.sin(math.radians(7.0))  # lower suns cast shadows as if they sto
 
 @dataclass(frozen=True)
 class View:
-    """One lit view. rgba: HxWx4 float32, premultiplied linear RGB; foot: (u, v) of the model's origin, pixels from
-    the top-left corner; ppm: pixels per metre in the upright plane through the origin; points: model-frame
+    """One lit view. rgba: HxWx4 float32, premultiplied linear RGB, read-only; foot: (u, v) of the model's origin,
+    pixels from the top-left corner; ppm: pixels per metre in the upright plane through the origin; points: model-frame
     positions of what is seen, (H/2)x(W/2)x3 float32, meaningless where alpha is 0."""
 
     rgba: Floats

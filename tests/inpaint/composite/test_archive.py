@@ -1,0 +1,36 @@
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from cfgen.inpaint.composite.archive import Archive
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("stored.bin", b"as it is")
+        archive.writestr("deflated.bin", b"again and " * 50, zipfile.ZIP_DEFLATED)
+    return tmp_path / "a.zip"
+
+
+def test_entries_are_read_without_reading_the_directory_again(path, monkeypatch):
+    archive = Archive(path)
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    assert archive.read("stored.bin") == b"as it is"
+    assert archive.read("deflated.bin") == b"again and " * 50
+
+
+def test_what_is_missing_damaged_or_gone_is_told(path):
+    archive, data = Archive(path), path.read_bytes()
+    with pytest.raises(KeyError):
+        archive.read("other.bin")
+    path.write_bytes(data.replace(b"as it is", b"as it iz"))
+    with pytest.raises(zipfile.BadZipFile, match=r"checksum of stored\.bin"):
+        archive.read("stored.bin")
+    path.write_bytes(data[:60])
+    with pytest.raises(zipfile.BadZipFile, match=r"deflated\.bin"):
+        archive.read("deflated.bin")
+    path.unlink()
+    with pytest.raises(OSError, match=r"a\.zip"):
+        archive.read("stored.bin")
