@@ -28,6 +28,7 @@ from cfgen.inpaint.protocol import (
     Setting,
 )
 from cfgen.inpaint.region import View, views
+from cfgen.perception.lattice import FineColour
 from cfgen.records import Fault
 
 T = TypeVar("T")
@@ -221,6 +222,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 front,
                 scene.timestamp,
                 job.sun if view is found[0] else None,
+                [type(step) for step in job.lattices.get(view.key, ())] == [FineColour],
             )
             front = front or settings[view.key[0]]
     return settings
