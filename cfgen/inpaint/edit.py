@@ -28,7 +28,6 @@ from cfgen.inpaint.protocol import (
     Setting,
 )
 from cfgen.inpaint.region import View, views
-from cfgen.perception.lattice import FineColour
 from cfgen.records import Fault
 
 T = TypeVar("T")
@@ -222,7 +221,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 front,
                 scene.timestamp,
                 job.sun if view is found[0] else None,
-                [type(step) for step in job.lattices.get(view.key, ())] == [FineColour],
+                job.lattices.get(view.key) == (),
             )
             front = front or settings[view.key[0]]
     return settings

@@ -31,7 +31,7 @@ class EditJob:
         seed: decides everything random.
         sun: where it stands at t0, where somebody looked at the whole scene and its drive.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
-        lattices: by frame, what compression it went through; none for a frame that is missing here.
+        lattices: by frame, what JPEG it went through; none for a frame that is missing here.
     """
 
     scene: Scene

@@ -10,14 +10,12 @@ import cv2
 import numpy as np
 
 from cfgen.inpaint.region import Box
-from cfgen.perception.lattice import BASIS, FineColour, Lattice, Lattices, fine_of, transform
+from cfgen.perception.lattice import BASIS, Lattice, Lattices, transform
 
 #: From OpenCV's colour differences of floats, with grey at 0.5, to those of bytes.
 _TO_BYTES = np.array([0, 127.5, 127.5], np.float32)
 #: Ties are broken one way, or the last bits of a sum, which depend on where it lies in memory, would break them.
 _TIE = 1e-4
-#: Pixels beside a change that its fine colours are told from, and over which they are weighed.
-_MARGIN, _AROUND = 6, 9
 
 
 def press_all(
@@ -28,9 +26,6 @@ def press_all(
     ``within``: x0, y0, x1, y1 outside of which the two are the same; returned with it is where they may differ now.
     """
     for lattice in lattices:
-        if isinstance(lattice, FineColour):
-            after = pale(lattice, before, after, within)
-            continue
         after = press(lattice, before, after, within)
         x0, y0, x1, y1 = within
         wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
@@ -74,33 +69,6 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
     whole = np.repeat(np.repeat(blocks, high, 0), wide, 1)
     made = after.copy()
     made[inside] = np.where(whole[..., None], pressed, part)[own]
-    return made
-
-
-def pale(left: FineColour, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
-    """``after`` with what differs from ``before`` holding no more fine colour beside its detail than the frame.
-
-    Args: as :func:`press` has them.
-    """
-    x0, y0, x1, y1 = within
-    x, y, w, h = cv2.boundingRect(differ(before[y0:y1, x0:x1], after[y0:y1, x0:x1]))
-    if not w:
-        return after
-    rows, cols = after.shape[:2]
-    x, y = x + x0, y + y0
-    inside = np.s_[
-        max(y - _MARGIN, 0) : min(y + h + _MARGIN, rows), max(x - _MARGIN, 0) : min(x + w + _MARGIN, cols)
-    ]
-    ycc, fine = fine_of(after[inside])
-    strength = cv2.blur(np.abs(fine), (_AROUND, _AROUND))
-    colour = (strength[..., 1] + strength[..., 2]) / 2
-    most = left.share * strength[..., 0] + left.grain
-    gone = np.maximum(1 - most / np.maximum(colour, np.float32(1e-3)), 0)[..., None]
-    ycc[..., 1:] -= fine[..., 1:] * gone
-    rgb: Any = cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB)
-    touched = differ(before[inside], after[inside])[..., None] > 0
-    made = after.copy()
-    made[inside] = np.where(touched, _whole(rgb).astype(np.uint8), after[inside])
     return made
 
 

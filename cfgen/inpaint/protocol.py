@@ -26,7 +26,7 @@ class Setting:
         timestamp: UTC of t0 as the scene tells it, or empty.
         sun: where it stands, where somebody looked at more than this frame.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
-        faded: whether scaling or video has taken its fine colours.
+        bare: whether a lattice of its compression was looked for and none shows, as after scaling or in video.
     """
 
     image: np.ndarray
@@ -36,7 +36,7 @@ class Setting:
     front: "Setting | None" = None
     timestamp: str = ""
     sun: Sun | None = None
-    faded: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,9 +46,6 @@ _STANDS_OUT = 0.06
 _PERIODIC, _QUALITIES = 0.35, range(40, 97)
 #: Part of the frame that a lattice is looked for in, pixels, and the least.
 _PART, _LEAST = (160, 256), 64
-#: Detail finer than this, pixels, is fine; part of the frame that tells of it, codes from which it is detail, and the
-#: least share of the part that is; share of fine brightness from which colour is as fine.
-_FINE_PX, _DETAIL, _LEAST_DETAIL, _TELLING, _ALL_COLOUR = 1.5, (320, 512), 4.0, 0.01, 0.2
 #: Frames whose lattice is remembered.
 _KEPT = 256
 #: Higher frequencies, which quantization sets to nothing, and lower ones, which are left to tell the steps by.
@@ -92,25 +89,8 @@ class Lattice:
         }
 
 
-@dataclass(frozen=True)
-class FineColour:
-    """What scaling, video or compression that shows no lattice has left of a frame's fine colours.
-
-    Attributes:
-        share: of its fine brightness, where there is detail.
-        grain: of fine colour where there is none, codes.
-    """
-
-    share: float
-    grain: float
-
-    @property
-    def report(self) -> dict[str, Any]:
-        return {"fine_colour": round(self.share, 3)}
-
-
-#: What a frame went through, in this order; nothing for one without a trace of compression.
-Lattices = tuple[Lattice | FineColour, ...]
+#: What a frame went through, in this order; nothing for one without a trace of JPEG.
+Lattices = tuple[Lattice, ...]
 
 
 def lattices_of(data: bytes, image: np.ndarray) -> Lattices:
@@ -121,46 +101,23 @@ def lattices_of(data: bytes, image: np.ndarray) -> Lattices:
     own = _read(data)
     if own is not None and np.mean(own.luma) > _FINE:
         return (own,)
-    older, colour = _found(hash_bytes(data), image)
-    if older is not None and (own is None or np.mean(older.luma) > 1.3 * np.mean(own.luma)):
-        return (older,) if own is None else (older, own)
-    before = () if colour is None else (colour,)
-    return before if own is None else (*before, own)
+    older = _found(hash_bytes(data), image)
+    if own is None:
+        return () if older is None else (older,)
+    coarser = older is not None and np.mean(older.luma) > 1.3 * np.mean(own.luma)
+    return (older, own) if older is not None and coarser else (own,)
 
 
-_known: OrderedDict[str, tuple[Lattice | None, FineColour | None]] = OrderedDict()
+_known: OrderedDict[str, Lattice | None] = OrderedDict()
 
 
-def _found(digest: str, image: np.ndarray) -> tuple[Lattice | None, FineColour | None]:
-    """The lattice and the fine colours that show in a frame, looked for once for all cases of its scene."""
+def _found(digest: str, image: np.ndarray) -> Lattice | None:
+    """The lattice that shows in a frame, looked for once for all cases of its scene."""
     if digest not in _known:
-        _known[digest] = find_lattice(image), find_fine_colour(image)
+        _known[digest] = find_lattice(image)
         while len(_known) > _KEPT:
             _known.popitem(last=False)
     return _known[digest]
-
-
-def find_fine_colour(image: np.ndarray) -> FineColour | None:
-    """The fine colours left in a frame (H, W, 3) uint8; None where all are, as in a raw one, or where nothing tells."""
-    height, width = image.shape[:2]
-    if min(height, width) < _LEAST:
-        return None
-    tall, wide = (min(n, most) for n, most in zip((height, width), _DETAIL, strict=True))
-    top, left = (height - tall) * 2 // 3, (width - wide) // 2
-    fine = np.abs(fine_of(image[top : top + tall, left : left + wide])[1])
-    bright = fine[..., 0]
-    detailed = bright >= max(float(np.percentile(bright, 80)), _LEAST_DETAIL)
-    if detailed.mean() < _TELLING:
-        return None
-    share = float(fine[detailed][:, 1:].mean() / bright[detailed].mean())
-    smooth = bright <= np.percentile(bright, 30)
-    return FineColour(share, float(fine[smooth][:, 1:].mean())) if share < _ALL_COLOUR else None
-
-
-def fine_of(image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A picture (H, W, 3) uint8 as Y, Cr, Cb, float32 with grey at 0.5 as OpenCV has it, and its fine detail."""
-    ycc = cv2.cvtColor(image.astype(np.float32), cv2.COLOR_RGB2YCrCb)
-    return ycc, ycc - cv2.GaussianBlur(ycc, (0, 0), _FINE_PX)
 
 
 def _read(data: bytes) -> Lattice | None:

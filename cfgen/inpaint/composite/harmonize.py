@@ -16,7 +16,7 @@ from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.reflect import reflection
-from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
+from cfgen.inpaint.composite.sensor import Sensor, expose, faded, find_sensor
 from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, luminance, to_code, to_linear
@@ -78,7 +78,7 @@ def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
         if setting.front is not None:
             found = found.with_sun_of(_read(setting.front, known).light)
         sensor = find_sensor(setting.image)
-        if setting.faded:
+        if setting.bare and sensor.blue is not None and faded(setting.image):
             # the mosaic's mark on brightness outlives its colours
             sensor = replace(sensor, blue=None)
         if found.day < _DARK:

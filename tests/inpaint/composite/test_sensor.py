@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, find_sensor
+from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, faded, find_sensor
 
 WHOLE = np.ones((60, 80), np.float32)
 
@@ -94,6 +94,16 @@ def test_a_grille_as_fine_as_the_mosaic_stays_nearly_grey():
 def test_a_frame_without_a_mosaic_has_none():
     assert find_sensor(as_pixels(scene())).blue is None
     assert find_sensor(np.full((300, 400, 3), 90, np.uint8)).blue is None
+
+
+def test_a_mosaic_whose_colours_scaling_took_is_told_from_one_that_has_them():
+    frame = as_pixels(mosaicked(scene(), (1, 1)))
+    ycc = cv2.cvtColor(frame, cv2.COLOR_RGB2YCrCb)
+    ycc[..., 1:] = cv2.GaussianBlur(ycc[..., 1:], (0, 0), 3.0)
+    pale = cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB)
+    assert find_sensor(pale).blue == (1, 1), "its mark is on brightness still"
+    assert faded(pale)
+    assert not faded(frame)
 
 
 def test_highlights_are_cut_and_spill_where_the_frame_clips():
