@@ -11,8 +11,8 @@ _OWN_BLUR = 0.53
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
-#: Share of the variance that is missing after a blur of light.
-_IN_CODES = 0.7
+#: Variance that codes are blurred by, against light: as vehicles in frames without a mosaic have it.
+_IN_CODES = 0.5
 #: Motion over less than this, pixels, shows no blur.
 _STILL = 0.5
 #: Pictures of fewer pixels a side show neither sharpness nor grain.
@@ -121,9 +121,9 @@ def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.
 
 
 def settle(codes: np.ndarray, cover: np.ndarray, optics: Optics) -> np.ndarray:
-    """Codes (H, W, 3) float32 as blurred as the frame's, where ``cover`` (H, W) says how much is new.
+    """Codes (H, W, 3) float32, grain and all, blurred as scaling and video blur them, where ``cover`` (H, W) is new.
 
-    Edges that were blurred as light are steep in codes on their dark side; scaling and compression blur codes.
+    Blurred as light alone, inserts are sharper and grainier than vehicles in the same places of such frames.
     """
     missing = _IN_CODES * (optics.blur**2 - _OWN_BLUR**2)
     if missing <= _LEAST_MISSING:
