@@ -221,6 +221,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 front,
                 scene.timestamp,
                 job.sun if view is found[0] else None,
+                job.lattices.get(view.key) == (),
             )
             front = front or settings[view.key[0]]
     return settings

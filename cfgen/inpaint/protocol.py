@@ -26,6 +26,7 @@ class Setting:
         timestamp: UTC of t0 as the scene tells it, or empty.
         sun: where it stands, where somebody looked at more than this frame.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
+        bare: whether a lattice of its compression was looked for and none shows, as after scaling or in video.
     """
 
     image: np.ndarray
@@ -35,6 +36,7 @@ class Setting:
     front: "Setting | None" = None
     timestamp: str = ""
     sun: Sun | None = None
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.reflect import reflection
-from cfgen.inpaint.composite.sensor import Sensor, expose, find_sensor
+from cfgen.inpaint.composite.sensor import Sensor, expose, faded, find_sensor
 from cfgen.inpaint.composite.sheen import sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, to_code, to_linear
@@ -77,6 +77,9 @@ def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
         if setting.front is not None:
             found = found.with_sun_of(_read(setting.front, known).light)
         seen, sensor = _MEASURED.of(setting.image, _measured)
+        if setting.bare and sensor.blue is not None and faded(setting.image):
+            # the mosaic's mark on brightness outlives its colours
+            sensor = replace(sensor, blue=None)
         if found.day < _DARK:
             # exposed for the dark, every camera's lamps burn out and spill
             sensor = replace(sensor, clips=True, reach=_GLARE * sensor.reach)
@@ -148,6 +151,8 @@ def _harmonize(
         found = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
         if light.day >= _DARK and not drawing.burns:
             found = held_back(found, cover[new], light.vivid)
+        if scene.sensor.blue is None:
+            found = optics.settle(found, cover[new], scene.optics)
         codes[new] = np.where(cover[new][..., None] > 0, found, codes[new])
     alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
     return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)

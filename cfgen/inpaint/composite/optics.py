@@ -11,6 +11,8 @@ _OWN_BLUR = 0.53
 _PROBE = 1.0
 #: Variance that matters, pixels squared, and most that is undone.
 _LEAST_MISSING, _MOST_SHARPENED = 0.0225, 0.5
+#: Variance that codes are blurred by, against light: as vehicles in frames without a mosaic have it.
+_IN_CODES = 0.5
 #: Motion over less than this, pixels, shows no blur.
 _STILL = 0.5
 #: Pictures of fewer pixels a side show neither sharpness nor grain.
@@ -118,6 +120,18 @@ def soften(premultiplied: np.ndarray, optics: Optics, later: float = 0.0) -> np.
         min(-missing, _MOST_SHARPENED)
     )
     return np.maximum(sharp, 0)
+
+
+def settle(codes: np.ndarray, cover: np.ndarray, optics: Optics) -> np.ndarray:
+    """Codes (H, W, 3) float32, grain and all, blurred as scaling and video blur them, where ``cover`` (H, W) is new.
+
+    Blurred as light alone, inserts are sharper and grainier than vehicles in the same places of such frames.
+    """
+    missing = _IN_CODES * (optics.blur**2 - _OWN_BLUR**2)
+    if missing <= _LEAST_MISSING:
+        return codes
+    blurred = cv2.GaussianBlur(codes, (0, 0), math.sqrt(missing))
+    return codes + (blurred - codes) * cover[..., None]
 
 
 def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:

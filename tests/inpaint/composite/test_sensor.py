@@ -1,11 +1,19 @@
 """What a sensor does to light, against mosaics and wells made up here."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, find_sensor
+from cfgen.geometry.camera import mounted
+from cfgen.inpaint.composite.harmonize import _read
+from cfgen.inpaint.composite.optics import Optics, settle
+from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, faded, find_sensor
+from cfgen.inpaint.protocol import Setting
+from cfgen.records import Camera, Placement, Size
 
+CAMERA = Camera(width=520, height=400, fx=500, fy=500, cx=260, cy=200, T_cam_ego=mounted(1.4, 0.02))
 WHOLE = np.ones((60, 80), np.float32)
 
 
@@ -94,6 +102,35 @@ def test_a_grille_as_fine_as_the_mosaic_stays_nearly_grey():
 def test_a_frame_without_a_mosaic_has_none():
     assert find_sensor(as_pixels(scene())).blue is None
     assert find_sensor(np.full((300, 400, 3), 90, np.uint8)).blue is None
+
+
+def test_a_mosaic_whose_colours_scaling_took_is_told_from_one_that_has_them():
+    frame = as_pixels(mosaicked(scene(), (1, 1)))
+    ycc = cv2.cvtColor(frame, cv2.COLOR_RGB2YCrCb)
+    ycc[..., 1:] = cv2.GaussianBlur(ycc[..., 1:], (0, 0), 3.0)
+    pale = cv2.cvtColor(ycc, cv2.COLOR_YCrCb2RGB)
+    assert find_sensor(pale).blue == (1, 1), "its mark is on brightness still"
+    assert faded(pale)
+    assert not faded(frame)
+    placed = Placement(
+        zone="ego_lane", x=10, y=0, yaw=0, size=Size(length=1, width=1, height=1), distance_m=10, lateral_m=0,
+        required_decel=1, foot_px=(130, 150), box_px=(110, 110, 150, 150),
+    )  # fmt: skip
+    bare = Setting(np.tile(pale, (2, 2, 1)), CAMERA, placed, bare=True)
+    assert _read(bare, {}).sensor.blue is None
+    assert _read(replace(bare, bare=False), {}).sensor.blue == (1, 1), (
+        "compression by a lattice is put on anyway"
+    )
+
+
+def test_an_insert_in_a_blurred_frame_without_a_mosaic_is_blurred_grain_and_all():
+    grain = np.random.default_rng(0).normal(90, 4, (60, 80, 3)).astype(np.float32)
+    cover = np.zeros((60, 80), np.float32)
+    cover[:, :40] = 1
+    made = settle(grain, cover, Optics(1.2, 2.0))
+    assert made[:, :36].std() < 0.6 * grain[:, :36].std()
+    assert np.array_equal(made[:, 40:], grain[:, 40:])
+    assert settle(grain, cover, Optics(0.5, 2.0)) is grain
 
 
 def test_highlights_are_cut_and_spill_where_the_frame_clips():
