@@ -10,7 +10,7 @@ from common import Model, Objects, blob, box, crumple, lathe, loft, material, me
 
 
 def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: float = 0.23) -> Objects:
-    """A stained mattress dropped on the road, one end bent up: tufted top, piped edges, a band; a pillow beside it."""
+    """A stained mattress dropped on the road, a corner bent up: tufted top, piped edges, a band; a pillow beside it."""
     ticking = material(
         "ticking", (0.45, 0.42, 0.36), 0.9, spec=0.05, dark=(0.27, 0.21, 0.14), vary_scale=1.6, bump=0.1
     )
@@ -22,12 +22,12 @@ def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: f
     out_x, out_y = np.sign(c) * abs(c) ** 0.14 * length / 2, np.sign(s) * abs(s) ** 0.14 * width / 2
 
     def sagging(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Worn down where someone lay, an end bent up as far as it broke, one corner of it more."""
+        """Worn down where someone lay, an end bent up, one corner of it more."""
         dip = 0.045 * np.exp(-((x / 0.6) ** 2) - ((y - 0.15) / 0.4) ** 2)
         bent = np.clip(x / length - 0.12, 0, None) / 0.38
-        curl = bent**1.6 * (0.36 + 0.14 * y / width)
+        curl = bent**1.6 * (0.09 + 0.08 * y / width)
         return np.stack(
-            [x - 0.12 * bent**2 - 0.3 * curl * (z / thick - 0.5), y, z * (1 - dip / thick) + curl], -1
+            [x - 0.03 * bent**2 - 0.3 * curl * (z / thick - 0.5), y, z * (1 - dip / thick) + curl], -1
         )
 
     shares = np.array([1.0, 0.985, 0.95, 0.9, *np.linspace(0.84, 0.0, 24)])

@@ -104,9 +104,9 @@ def _clip(corners: list[tuple[float, float]], half: float) -> list[tuple[float, 
 
 def build_barricade(seed: int, width: float = 1.83, lamps: bool = True) -> Objects:
     """A type III barricade: three striped boards on steel uprights, amber lamps on top."""
-    orange = material("tape", (0.62, 0.15, 0.02), 0.5, dark=(0.45, 0.12, 0.03), vary_scale=5)
-    white = material("tape white", (0.5, 0.49, 0.47), 0.5, dark=(0.36, 0.345, 0.32), vary_scale=5)
-    back = material("board", (0.42, 0.42, 0.4), 0.7, dark=(0.3, 0.295, 0.28), vary_scale=6)
+    orange = material("tape", ORANGE, 0.4, vary=0.08)
+    white = material("tape white", WHITE, 0.4, vary=0.08)
+    back = material("board", (0.6, 0.6, 0.58), 0.6, vary=0.15)
     steel = material("steel", (0.33, 0.33, 0.34), 0.45, metal=0.6, vary=0.2)
     amber = material("amber", (0.9, 0.22, 0.01), 0.2, emit=1.6 if lamps else 0.0)
     made: Objects = []

@@ -9,7 +9,7 @@ from body.poses import GLIDE, HALTED_MOPED, HALTED_MOTO, HALTED_SCOOTER, MOPED, 
 from body.props import sacks
 from body.sdf import Solid, ellipsoid, loft
 from body.skeleton import turn
-from body.wardrobe import OUTFITS
+from body.wardrobe import ON_WHEELS, OUTFITS
 from common import Model, Objects, material
 from two_wheelers import SIDES, bicycle, riding, wheel
 
@@ -150,7 +150,7 @@ def motorcyclist(
     seed: int = 0, rgb: Rgb = (0.4, 0.02, 0.02), who: str = "biker", waits: bool = False
 ) -> Objects:
     """Someone on a motorcycle, headlamp on; who waits has both feet on the road."""
-    parts = person(HALTED_MOTO if waits else MOTO, OUTFITS[who], seed, bare_head=False)[1]
+    parts = person(HALTED_MOTO if waits else MOTO, ON_WHEELS[who], seed, bare_head=False)[1]
     lamps = [*_light((0.602, 0, 0.92), 0.075, 9), *_tail_light((-0.885, 0, 0.9), 0.045)]
     return [*build(settle([*parts, *_motorcycle(rgb)])), *lamps]
 
@@ -219,7 +219,7 @@ def moped(
     seed: int = 0,
     rgb: Rgb = (0.5, 0.04, 0.03),
     box: Rgb = (0.03, 0.36, 0.31),
-    who: str = "deliverer",
+    who: str = "courier",
     waits: bool = False,
 ) -> Objects:
     """Someone on a moped with a courier's box; who waits has both feet on the road."""
@@ -336,7 +336,7 @@ def wheelchair(seed: int = 0, who: str = "pensioner") -> Objects:
     seat = Solid().add(loft([(-0.2, 0, 0.5), (0.28, 0, 0.51)], [(0.03, 0.22)] * 2, front=(0, 0, 1), power=5))
     seat.add(loft([(-0.25, 0, 0.52), (-0.34, 0, 0.93)], [(0.015, 0.22)] * 2, power=5))
     parts.append(shell(seat, (0.03, 0.034, 0.045), "cloth", 0.008))
-    return build(settle([*parts, *person(SEATED, OUTFITS[who], seed, bare_head=False)[1]]))
+    return build(settle([*parts, *person(SEATED, ON_WHEELS[who], seed, bare_head=False)[1]]))
 
 
 FEW: dict = {"samples": 10}

@@ -140,15 +140,9 @@ def build_chairs(
 
 def _armchair(cloth: tuple[float, float, float]) -> Objects:
     """A worn armchair: high buttoned back, wings, rolled arms, a loose seat cushion gone pale, turned legs."""
-    stain = tuple(0.55 * c for c in cloth)
-    fabric = material("cloth", cloth, 0.9, spec=0.05, dark=stain, vary_scale=4, bump=0.12, bump_scale=60)
+    fabric = material("cloth", cloth, 0.9, spec=0.05, vary=0.22, vary_scale=4, bump=0.12, bump_scale=60)
     worn = material(
-        "cushion",
-        tuple(1.3 * c + 0.01 for c in cloth),
-        0.9,
-        spec=0.05,
-        dark=tuple(0.8 * c for c in cloth),
-        vary_scale=7,
+        "cushion", tuple(min(0.8, 1.45 * c) for c in cloth), 0.9, spec=0.05, vary=0.15, vary_scale=6
     )
     seam = material("seam", tuple(0.3 * c for c in cloth), 0.9, spec=0.0)
     leg = material("leg", (0.045, 0.02, 0.01), 0.5)

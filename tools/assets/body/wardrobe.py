@@ -34,9 +34,6 @@ OUTFITS: dict[str, Outfit] = {
     "woman": replace(WOMAN, gear=[("shoulder_bag", {})]),
     "teen": TEEN,
     "older": OLDER,
-    "pensioner": replace(
-        OLDER, top=(0.26, 0.05, 0.035), bottom=(0.1, 0.1, 0.11), gear=[("cap", {"rgb": (0.05, 0.05, 0.06)})]
-    ),
     "summer": replace(
         MAN,
         skin=2,
@@ -116,24 +113,16 @@ OUTFITS: dict[str, Outfit] = {
     ),
     "biker": replace(
         MAN,
-        top=(0.035, 0.075, 0.17),
-        zip=(0.3, 0.3, 0.3),
-        cut=Cut(0.02, -0.11, collar=0.03, fold=0.012),
+        top=(0.05, 0.14, 0.4),
+        zip=(0.6, 0.6, 0.6),
+        cut=Cut(0.018, -0.11, collar=0.03, fold=0.008),
         bottom=JEANS,
         gloves=(0.05, 0.045, 0.04),
         shoes=(0.06, 0.05, 0.045),
         sole=(0.04, 0.04, 0.04),
-        gear=[("full_helmet", {"rgb": (0.05, 0.055, 0.065), "stripe": (0.34, 0.03, 0.02)})],
+        gear=[("full_helmet", {})],
     ),
     "courier": replace(
-        MAN,
-        skin=1,
-        hair="black",
-        top=(0.04, 0.32, 0.27),
-        zip=None,
-        gear=[("full_helmet", {"rgb": (0.3, 0.3, 0.29), "stripe": (0.03, 0.05, 0.06)})],
-    ),
-    "deliverer": replace(
         MAN,
         skin=1,
         hair="black",
@@ -152,5 +141,23 @@ OUTFITS: dict[str, Outfit] = {
         top=(0.1, 0.21, 0.14),
         bottom=(0.24, 0.24, 0.25),
         gear=[("cap", {"rgb": (0.45, 0.05, 0.04)})],
+    ),
+}
+
+#: Outfits of those on wheels.
+ON_WHEELS: dict[str, Outfit] = {
+    "biker": replace(
+        OUTFITS["biker"],
+        top=(0.035, 0.075, 0.17),
+        zip=(0.3, 0.3, 0.3),
+        cut=Cut(0.02, -0.11, collar=0.03, fold=0.012),
+        gear=[("full_helmet", {"rgb": (0.05, 0.055, 0.065), "stripe": (0.34, 0.03, 0.02)})],
+    ),
+    "courier": replace(
+        OUTFITS["courier"],
+        gear=[("full_helmet", {"rgb": (0.3, 0.3, 0.29), "stripe": (0.03, 0.05, 0.06)})],
+    ),
+    "pensioner": replace(
+        OLDER, top=(0.26, 0.05, 0.035), bottom=(0.1, 0.1, 0.11), gear=[("cap", {"rgb": (0.05, 0.05, 0.06)})]
     ),
 }
