@@ -133,9 +133,9 @@ class HazardHistory:
         since = max(hidden) + 0.05 if hidden else None
         if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
             return Spoiled(HIDDEN, max(hidden), moving.distance_m)  # it would vanish and come again
-        for rule, t in ((BARE_ROAD, self._covered(moving, shown)), (STOOD, self._stood(moving, shown))):
-            if t is not None:
-                return Spoiled(rule, t, moving.distance_m)
+        for rule, look in ((BARE_ROAD, self._covered), (STOOD, self._stood)):
+            if (spoils := look(moving, shown)) is not None:
+                return Spoiled(rule, spoils, moving.distance_m)
         ways = [how for t, how in shown.items() if self._expected(moving, t)]
         if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
             return moving.model_copy(update={"visible_since": since})
