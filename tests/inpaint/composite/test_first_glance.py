@@ -37,6 +37,10 @@ def light_of(image, sun):
     return estimate(Setting(image, PINHOLE, make_placement(make_hazard("drum"), 10.0, 0.0), sun=sun))
 
 
+#: Models, and whether what is dark in them is hair or clothes.
+DARK = {"pedestrian_walking_gait": True, "worker": True, "dog": True, "car": False, "motorcyclist": False}
+
+
 def azimuth_of(towards) -> float:
     return math.degrees(math.atan2(towards[1], towards[0]))
 
@@ -279,11 +283,20 @@ def test_what_is_brighter_than_the_road_gets_more_of_a_cameras_contrast_and_dark
     albedos = np.array([0.01, 0.1, 0.6], np.float32)
     drawn = np.ones((1, 3, 4), np.float32)
     drawn[..., :3] = albedos[None, :, None]
-    own, fur = (_shown(drawn, light, 10.0, furry)[0, :, 1] for furry in (False, True))
+    own, fur = (_shown(drawn, light, 10.0, dull)[0, :, 1] for dull in (False, True))
     assert own[0] / own[1] == pytest.approx(0.1**1.5, rel=1e-3)
     assert own[2] / own[1] > 3 * 6**1.5
     assert fur[0] > 1.5 * own[0]
     assert fur[1:] == pytest.approx(own[1:])
+
+
+def test_the_darks_of_who_wears_hair_or_clothes_are_dull_those_of_paint_and_glass_are_not():
+    placement = make_placement(make_hazard("drum"), 10.0, 0.0)
+    told = {
+        name: draw(sprites.load(name, looks_of(name)[0]), PINHOLE, placement, make_light()).dull
+        for name in DARK
+    }
+    assert told == DARK
 
 
 def test_no_coat_of_hair_is_black():
