@@ -21,6 +21,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.driven import JUST_OFF_M, driven_through, goes_across, just_driven_through
 from cfgen.hazards.spoiled import BARE_ROAD, BY_COLOURS, HIDDEN, OVER_LANE, STOOD, UNSURE, Spoiled
 from cfgen.hazards.stood import stood_there
+from cfgen.hazards.traffic import Traffic
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.view import SceneView, Thing
@@ -187,11 +188,18 @@ class HazardHistory:
             return None
         return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
 
+    @cached_property
+    def traffic(self) -> Traffic:
+        """The vehicles that the scene tells of."""
+        return Traffic(self.scene)
+
     def _driven_through(self, placement: Placement) -> Spoiled | None:
-        """Which vehicle that somebody saw stood where it was."""
+        """Which vehicle that the scene tells of, or somebody saw, stood where it was."""
+        standing = self.standing or placement.size
+        if told := self.traffic.spoils(placement, standing, (0.0, *self.cameras)):
+            return told
         if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
             return None
-        standing = self.standing or placement.size
         if not any(t in self.cameras for t in self.views.times):
             return just_driven_through(self.scene, self.views.now, placement, standing)
         seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
@@ -218,7 +226,7 @@ class HazardHistory:
             if how not in ("seen", "likely") or image is None:
                 continue
             then = placement.at(t)
-            any_size = self.views.now.things is None
+            any_size = self.views.now.things is None and not self.traffic.known
             off = JUST_OFF_M if any_size and not goes_across(then) else 0.0
             if stood_there(image, self.cameras[t], self._footprint(then), now, front, off, any_size):
                 return t
@@ -271,6 +279,8 @@ class HazardHistory:
         area = areas(clipped)[0] if valid.all() else 0.0
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
+        if told := self.traffic.before(camera, t, (then.x, then.y), clipped[0]):
+            return told
         footprint = self._footprint(on)
         view, needed = self._then(t), self.needed - SLACK
         px, _ = project(camera, footprint)

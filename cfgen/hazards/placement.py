@@ -244,7 +244,10 @@ class _Search:
             clear = 0.0 if fault else self._clear_share(standing[i])
             if not fault and clear < self._clear_needed:
                 fault = "not on clear road"
-            if not fault and self.ground.before(clipped[i], feet[i, 1]):
+            if not fault and (
+                self.ground.before(clipped[i], feet[i, 1])
+                or self.past.traffic.before(self.camera, 0.0, (x[i], y[i]), clipped[i])
+            ):
                 fault = "before something nearer"
             if not fault and self._in_traffic(pose):
                 fault = "in another lane, not beside the road"

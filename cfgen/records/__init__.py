@@ -69,7 +69,7 @@ from cfgen.records.runs import (
     Vote,
 )
 from cfgen.records.sampling import Sampling, Stratum, StratumOutcome
-from cfgen.records.scenes import Camera, Frame, Motion, Scene
+from cfgen.records.scenes import Camera, Frame, Motion, RoadUser, Scene
 from cfgen.records.shards import Shard
 from cfgen.records.traces import Claims, Edge, EdgeRating, EdgeRatingFile, TraceVerdict
 from cfgen.records.trust import Calibration, Comparison, ProbeKind, ProbeMiss, ProbeRun
@@ -143,6 +143,7 @@ __all__ = [
     "Relation",
     "Review",
     "ReviewFile",
+    "RoadUser",
     "Rollout",
     "Sampling",
     "Scene",

@@ -1,10 +1,12 @@
 """A moment of a drive: cameras, frames, ego motion."""
 
+from itertools import pairwise
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from cfgen.records.base import Identifier, Point3, Record, Stored
+from cfgen.records.hazards import Size
 
 
 class Camera(Record):
@@ -94,6 +96,38 @@ class Motion(Record):
         return self
 
 
+class RoadUser(Record):
+    """A vehicle beside the own car: ``x``, ``y`` m, its middle, and ``theta`` rad in the ego frame at t0; ``v`` m/s.
+
+    ``track`` (T, 4) tells where it was before: t, s relative to t0, rising, x, y, theta, all in the ego frame at t0.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    x: float = Field(ge=-1e4, le=1e4)
+    y: float = Field(ge=-1e4, le=1e4)
+    theta: float = Field(ge=-100, le=100)
+    v: float = Field(ge=0, le=150)
+    length_m: float = Field(gt=0, le=60)
+    #: left out: of a car, or of a lorry where it is longer than 6 m
+    width_m: float | None = Field(default=None, gt=0, le=6)
+    height_m: float | None = Field(default=None, gt=0, le=6)
+    track: tuple[tuple[float, float, float, float], ...] = ()
+
+    @field_validator("track")
+    @classmethod
+    def _rises(cls, value: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
+        if any(b[0] <= a[0] for a, b in pairwise(value)):
+            raise ValueError("expected rows t, x, y, theta with t rising")
+        return value
+
+    @property
+    def size(self) -> Size:
+        """Length, width and height, m."""
+        width, height = (2.5, 3.2) if self.length_m > 6 else (1.85, 1.6)
+        return Size(length=self.length_m, width=self.width_m or width, height=self.height_m or height)
+
+
 class Scene(Stored):
     """A moment of a drive. ``cameras[0]`` is the front camera that gets edited; each has a frame at or before t0."""
 
@@ -113,6 +147,18 @@ class Scene(Stored):
     extra: dict[str, Any] = Field(default_factory=dict)
     #: the front camera as its own frames show it, by their time; filled by who looks, never stored
     seen_cameras: dict[float, Camera] = Field(default_factory=dict, exclude=True)
+
+    @property
+    def traffic(self) -> tuple[RoadUser, ...] | None:
+        """The vehicles that the scene tells of, in ``extra``; None where it tells of none, () where none is there.
+
+        Raises:
+            ValueError: an entry of that list is none.
+        """
+        told = self.extra.get("traffic")
+        if not isinstance(told, (list, tuple)) or not all(isinstance(one, dict) for one in told):
+            return None  # a word of somebody's own
+        return tuple(RoadUser.model_validate(one) for one in told)
 
     @property
     def front(self) -> Camera:

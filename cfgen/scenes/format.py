@@ -7,7 +7,7 @@ import difflib
 import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Literal, Self
 
@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cfgen.geometry.camera import centre, mounted
 from cfgen.geometry.frames import MAX_EXTRAPOLATION_S
-from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.records.base import Identifier
+from cfgen.scenes.carried import check_carried
 
 Row = tuple[float, float, float, float]
 _COLUMNS = ("x", "y", "theta", "v")
@@ -317,7 +317,7 @@ def _fits_together(scene: Scene) -> None:
     """What the fields mean together, beyond their types."""
     for camera in scene.cameras:
         _is_physical(camera)
-    _tells_what_is_read(scene.extra)
+    check_carried(scene)
     _is_drivable("history", scene.history)
     if scene.future is not None:
         _is_drivable("future", scene.future)
@@ -348,45 +348,3 @@ def _fits_together(scene: Scene) -> None:
     without = [name for name in names if all(frame.camera != name for frame in scene.frames)]
     if without:
         raise ValueError(f"frames: camera '{without[0]}' has none; leave the camera out or add its frame")
-
-
-def _tells_what_is_read(extra: Mapping[str, Any]) -> None:
-    """Of what is carried along, the keys that placement and light read."""
-    width, sun = extra.get("lane_width_m", 3.5), extra.get("sun")
-    if not isinstance(width, (int, float)) or not 1 < width < 20:
-        raise ValueError(
-            f"lane_width_m: expected metres, about 3.5, found {width!r}; correct it or leave it out"
-        )
-    if sun is not None and not _is_direction(sun):
-        raise ValueError(
-            f"sun: expected x, y, z towards the sun, or null where none shines, found {sun!r}; correct it"
-        )
-    if (side := extra.get("drive_on", "right")) not in ("left", "right"):
-        raise ValueError(f"drive_on: expected left or right, found {side!r}; correct it or leave it out")
-    road = extra.get("road", ())
-    if not isinstance(road, str) and not (
-        isinstance(road, (list, tuple)) and all(isinstance(w, str) for w in road)
-    ):
-        raise ValueError(
-            f"road: expected a word or a list of words, such as junction, found {road!r}; correct it"
-        )
-    _tells_place(extra)
-
-
-def _tells_place(extra: Mapping[str, Any]) -> None:
-    told = [key for key in PLACE_KEYS if key in extra]
-    if told and len(told) < len(PLACE_KEYS):
-        raise ValueError(
-            f"{told[0]}: expected all of {', '.join(PLACE_KEYS)} or none, found {', '.join(told)}"
-        )
-    for key, most in zip(told, (90, 180, 360), strict=False):
-        value = extra[key]
-        if not isinstance(value, (int, float)) or not abs(value) <= most:
-            raise ValueError(
-                f"{key}: expected degrees, -{most} to {most}, found {value!r}; correct it or leave the place out"
-            )
-
-
-def _is_direction(value: Any) -> bool:
-    whole = isinstance(value, (list, tuple)) and len(value) == 3
-    return whole and all(isinstance(v, (int, float)) for v in value) and math.hypot(*value) > 1e-3

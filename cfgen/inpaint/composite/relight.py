@@ -236,3 +236,10 @@ def detail_of(sky: Floats) -> Floats:
         (cols, rows),
     )
     return np.clip(light * soft[..., 1] / (alpha * soft[..., 0]), 0.4, 1.8)
+
+
+def gathered(light: Floats) -> Floats:
+    """Contact shadow HxW of what stands on legs gathered about them: spread under the body it shows as a bar."""
+    dark = 1 - light
+    deepest = max(float(dark.max()), 1e-3)
+    return 1 - deepest * (dark / deepest) ** (3 - 2 * deepest)

@@ -29,7 +29,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.composite.archive import Archive
 from cfgen.inpaint.composite.materials import glazed, haired, repainted, unmirrored
-from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, lamps_of, relit
+from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, gathered, lamps_of, relit
 from cfgen.inpaint.composite.surroundings import Surroundings
 
 _SCHEMA = "cfgen-sprite-1"
@@ -324,13 +324,6 @@ class Sprite:
 def _entry_of(view: dict[str, Any]) -> str:
     """What the names of a view's pictures end with."""
     return f"{round(view['elevation_deg'] * 10):03d}_{round(view['azimuth_deg']):03d}"
-
-
-def gathered(light: Floats) -> Floats:
-    """Contact shadow HxW of what stands on legs gathered about them: spread under the body it shows as a bar."""
-    dark = 1 - light
-    deepest = max(float(dark.max()), 1e-3)
-    return 1 - deepest * (dark / deepest) ** (3 - 2 * deepest)
 
 
 def _smoothed(normal: Floats, alpha: Floats, reach: float) -> Floats:

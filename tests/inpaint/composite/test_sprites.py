@@ -11,8 +11,8 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.inpaint.composite import sprites
-from cfgen.inpaint.composite.relight import Layers, lamps_of, relight
-from cfgen.inpaint.composite.sprites import Sprite, gathered, load
+from cfgen.inpaint.composite.relight import Layers, gathered, lamps_of, relight
+from cfgen.inpaint.composite.sprites import Sprite, load
 
 SHIPPED = [(model, variant) for model in sprites.list_models() for variant in sprites.list_variants(model)]
 SUN = (math.cos(0.6), 0.0, math.sin(0.6))

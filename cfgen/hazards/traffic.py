@@ -1,0 +1,154 @@
+"""The vehicles that a scene tells of (``traffic`` in scene.json), and where they stood before t0.
+
+Known to the metre, they refuse what detectors and pixels can only guess at: a hazard on a place that a car drove
+through, or drawn over one that was nearer.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.box import box_corners
+from cfgen.geometry.camera import centre, project
+from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.hazards.driven import JUST_OFF_M, goes_across
+from cfgen.hazards.spoiled import LEFT, STOOD, Spoiled
+from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.view import REACH
+from cfgen.records import Camera, Placement, RoadUser, Scene, Size
+
+#: What drives within this angle of the road, rad, and so near the own path, m, follows the road's bends.
+_ALONG, _BESIDE_M = 0.35, 20.0
+#: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off nothing.
+_ROOM_M, _STANDS = 0.3, 0.5
+#: Share of a hazard's box that a nearer vehicle covers when it hides it whole.
+_WHOLE = 0.98
+
+#: x, y, theta
+Pose = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """The vehicles that a scene tells of; ``known`` where it tells: none is an answer too."""
+
+    scene: Scene
+    _kept: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _users(self) -> tuple[RoadUser, ...] | None:
+        return self.scene.traffic
+
+    @property
+    def known(self) -> bool:
+        return self._users is not None
+
+    def at(self, t: float) -> list[tuple[RoadUser, Pose]]:
+        """Each with x, y, m, and theta, rad, in the ego frame at t0, of time ``t``, s relative to t0.
+
+        Where no track tells, its speed is taken as constant: what drives along the road keeps its distance from the
+        own path, what does not drives straight on.
+        """
+        if t not in self._kept:
+            self._kept[t] = self._at(t)
+        return self._kept[t]
+
+    def _at(self, t: float) -> list[tuple[RoadUser, Pose]]:
+        users = self._users or ()
+        if not users:
+            return []
+        path = EgoPath.since(self.scene, self.scene.history.t[0], FAR_M)
+        s, beside = path.locate([(one.x, one.y) for one in users])
+        found: list[tuple[RoadUser, Pose]] = []
+        for one, along, aside, heading in zip(users, s, beside, path.at(s)[2], strict=True):
+            if one.track and one.track[0][0] <= t < 0:
+                found.append((one, _tracked(one, t)))
+                continue
+            turned, driven = one.theta - float(heading), one.v * t
+            if abs(math.sin(turned)) > math.sin(_ALONG) or abs(aside) > _BESIDE_M:
+                x, y = one.x + driven * math.cos(one.theta), one.y + driven * math.sin(one.theta)
+                found.append((one, (x, y, one.theta)))
+            else:
+                there = path.at(along + (driven if math.cos(turned) > 0 else -driven), aside)
+                found.append((one, (float(there[0]), float(there[1]), float(there[2]) + turned)))
+        return found
+
+    def spoils(self, placement: Placement, standing: Size, times: Iterable[float]) -> Spoiled | None:
+        """Which vehicle took up ground that it does at any of ``times``, s, or had just left it; what crosses may
+        follow one.
+
+        Args:
+            standing: what of it takes up ground.
+        """
+        for t in times:
+            then = placement.at(t)
+            place = box_corners(then.x, then.y, then.yaw, standing)[0, :4, :2]
+            for one, pose in self.at(t):
+                if _shared(place, _ground(one, pose)):
+                    return Spoiled(STOOD, t, placement.distance_m)
+                follows = one.v < _STANDS or goes_across(then, pose[2])
+                if not follows and _shared(place, _ground(one, pose, JUST_OFF_M)):
+                    return Spoiled(LEFT, t, placement.distance_m)
+        return None
+
+    def before(
+        self, camera: Camera, t: float, spot: tuple[float, float], box: Array
+    ) -> Literal["hidden", "partly", ""]:
+        """Whether a vehicle that is nearer than a hazard hides it, or a part.
+
+        Args:
+            camera: at ``t``, s, for points of the ego frame at t0. spot: where it is then, m.
+            box: (4,) px, its own, clipped.
+        """
+        eye = centre(camera)[:2]
+        away, hidden = float(np.hypot(*(np.array(spot) - eye))), False
+        x0, y0, x1, y1 = box
+        drawn = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
+        for one, (x, y, theta) in self.at(t):
+            if float(np.hypot(x - eye[0], y - eye[1])) > away:
+                continue
+            px, seen = project(camera, box_corners(x, y, theta, one.size)[0])
+            if not seen.all():
+                continue  # beside the camera, out of the frame or at its edge
+            share = _area(drawn, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
+                (x1 - x0) * (y1 - y0), 1e-6
+            )
+            if share >= _WHOLE:
+                hidden = True
+            elif share > REACH:
+                return "partly"
+        return "hidden" if hidden else ""
+
+
+def _tracked(one: RoadUser, t: float) -> Pose:
+    """Where its track has it at ``t``, s, which is not before its first row."""
+    rows = np.array([row for row in one.track if row[0] < 0] + [(0.0, one.x, one.y, one.theta)])
+    rows[:, 3] = np.unwrap(rows[:, 3])
+    x, y, theta = (float(np.interp(t, rows[:, 0], column)) for column in rows[:, 1:].T)
+    return x, y, theta
+
+
+def _ground(one: RoadUser, pose: Pose, behind: float = 0.0) -> Array:
+    """(4, 2) m, what a vehicle takes up, with ``behind`` metres that it has just left."""
+    x, y, theta = pose
+    size = one.size.model_copy(
+        update={"length": one.size.length + 2 * _ROOM_M + behind, "width": one.size.width + 2 * _ROOM_M}
+    )
+    x, y = x - behind / 2 * math.cos(theta), y - behind / 2 * math.sin(theta)
+    corners: Array = box_corners(x, y, theta, size)[0, :4, :2]
+    return corners
+
+
+def _shared(a: Array, b: Array) -> bool:
+    return _area(a.astype(np.float32), b.astype(np.float32)) > 0
+
+
+def _area(a: np.ndarray, b: np.ndarray) -> float:
+    """What two convex polygons (N, 2) float32 share."""
+    return float(cv2.intersectConvexConvex(a, b)[0])
