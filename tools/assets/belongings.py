@@ -3,59 +3,122 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
+import bpy
 import numpy as np
 from common import Model, Objects, blob, box, crumple, lathe, loft, material, mesh, place, tube
 
 
-def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: float = 0.23) -> Objects:
-    """A stained mattress dropped on the road, a corner bent up: tufted top, piped edges, a band; a pillow beside it."""
-    ticking = material(
-        "ticking", (0.45, 0.42, 0.36), 0.9, spec=0.05, dark=(0.27, 0.21, 0.14), vary_scale=1.6, bump=0.1
-    )
-    band = material("band", (0.33, 0.34, 0.36), 0.9, spec=0.05, dark=(0.2, 0.185, 0.16), vary_scale=3)
-    piping = material("piping", (0.035, 0.06, 0.15), 0.8)
+def build_mattress(seed: int, length: float = 1.95, width: float = 1.4, thick: float = 0.24) -> Objects:
+    """A mattress dropped on the road: stained, striped ticking quilted in a chequer, piped edges, handles, a label.
+
+    It is worn down in the middle, and one end is bent up, so that a low camera sees its face.
+    """
     rng = Random(seed)
-    turn = np.linspace(0, 2 * math.pi, 200, endpoint=False)
+    ticking, band = _ticking("ticking", 0.055, seed), _ticking("band", 0.055, seed, sides=True)
+    under = material("underside", (0.5, 0.46, 0.38), 0.9, spec=0.05, dark=(0.3, 0.25, 0.18), vary_scale=2.5)
+    piping, label = material("piping", (0.03, 0.045, 0.12), 0.8), material("label", (0.72, 0.7, 0.64), 0.8)
+    turn = np.linspace(0, 2 * math.pi, 320, endpoint=False)
     c, s = np.cos(turn), np.sin(turn)
-    out_x, out_y = np.sign(c) * abs(c) ** 0.14 * length / 2, np.sign(s) * abs(s) ** 0.14 * width / 2
+    out_x, out_y = np.sign(c) * abs(c) ** 0.16 * length / 2, np.sign(s) * abs(s) ** 0.16 * width / 2
 
     def sagging(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
-        """Worn down where someone lay, an end bent up, one corner of it more."""
-        dip = 0.045 * np.exp(-((x / 0.6) ** 2) - ((y - 0.15) / 0.4) ** 2)
-        bent = np.clip(x / length - 0.12, 0, None) / 0.38
-        curl = bent**1.6 * (0.09 + 0.08 * y / width)
+        """Worn down where somebody lay; from the bend on it rises, the more the nearer to one corner."""
+        dip = 0.06 * np.exp(-(((x + 0.1) / 0.5) ** 2) - ((y - 0.1) / 0.4) ** 2)
+        wave = 0.012 * np.sin(5.1 * y + 1.0) * np.cos(2.3 * x)
+        past = np.clip(x - 0.16 - 0.1 * y, 0, None)
+        tilt = np.clip(past / 0.4, 0, 1) * (0.58 + 0.2 * y / width)  # radians up to which the end is bent
+        along = np.where(past > 0, past * (1 - tilt**2 / 6), 0) - past
+        corner = 0.14 * np.clip((-x - 0.55) / 0.42, 0, 1) ** 2 * np.clip((-y - 0.25) / 0.45, 0, 1) ** 2
+        lift = past * np.sin(tilt * 0.6) + corner
         return np.stack(
-            [x - 0.03 * bent**2 - 0.3 * curl * (z / thick - 0.5), y, z * (1 - dip / thick) + curl], -1
+            [x + along - np.sin(tilt) * z, y, z * np.cos(tilt) * (1 - (dip + wave) / thick) + lift], -1
         )
 
-    shares = np.array([1.0, 0.985, 0.95, 0.9, *np.linspace(0.84, 0.0, 24)])
+    shares = np.array([1.0, 0.985, 0.95, 0.9, *np.linspace(0.86, 0.0, 40)])
     x, y = shares[:, None] * out_x, shares[:, None] * out_y
-    tuft = 0.03 * (abs(np.sin(x * math.pi / 0.24)) * abs(np.sin(y * math.pi / 0.23))) ** 0.35
-    crown = thick - 0.02 + (0.012 + tuft) * np.clip((1 - shares) / 0.1, 0, 1)[:, None]
+    seam = abs(np.sin(x * math.pi / 0.2)) * abs(np.sin(y * math.pi / 0.2))
+    crown = thick - 0.02 + (0.01 + 0.045 * seam**0.4) * np.clip((1 - shares) / 0.08, 0, 1)[:, None]
     made = [_skin(sagging(x, y, crown), ticking)]
-    heights = np.linspace(0.012, thick - 0.02, 7)
-    bulge = 1 + 0.018 * np.sin(np.linspace(0, math.pi, 7))[:, None]
+    heights = np.linspace(0.012, thick - 0.02, 13)
+    rise = np.linspace(0, math.pi, 13)[:, None]
+    puffs = 1 + 0.022 * abs(np.sin(rise)) ** 0.6 * (0.4 + 0.6 * abs(np.sin(turn * 14))[None] ** 0.5)
     flat = np.repeat(heights[:, None], len(turn), 1)
-    made.append(_skin(sagging(bulge * out_x, bulge * out_y, flat), band))
-    made.append(_skin(sagging(x, y, np.full_like(x, 0.012))[::-1], band))
-    for z in (0.02, thick - 0.02):
+    made.append(_skin(sagging(puffs * out_x, puffs * out_y, flat), band))
+    made.append(_skin(sagging(x, y, np.full_like(x, 0.012))[::-1], under))
+    for z in (0.018, thick - 0.02):
         rim = sagging(1.008 * out_x, 1.008 * out_y, np.full_like(out_x, z))
-        made.append(tube(rim.tolist(), 0.017, piping, cyclic=True))
+        made.append(tube(rim.tolist(), 0.016, piping, cyclic=True))
     for side in (1, -1):
-        for at in (-0.62, 0.1):
-            made.append(box((at, side * (width / 2 + 0.022), 0.12), (0.22, 0.012, 0.035), piping, 0.004))
-    pillow = material("pillow", (0.42, 0.43, 0.44), 0.9, spec=0.05, vary=0.15, vary_scale=5, bump=0.15)
-    u, v = np.meshgrid(np.linspace(-1, 1, 41), np.linspace(-1, 1, 31), indexing="ij")
-    puff = ((1 - u**4) * (1 - v**4)).clip(0) ** 0.45
-    dents = 1 + 0.12 * np.sin(3 * u + 1) * np.cos(4 * v)
-    top = np.stack(
-        [0.24 * u * (1 - 0.08 * v**2), 0.36 * v * (1 - 0.08 * u**2), 0.09 + 0.08 * puff * dents], -1
-    )
-    low = top * (1, 1, 0) + np.stack([0 * u, 0 * u, 0.09 - 0.085 * puff], -1)
-    made.append(place([_skin(top, pillow), _skin(low[::-1], pillow)], (0.1, 0.98, 0.0), 0.7))
+        for at in (-0.6, -0.1):
+            made.append(_strap(sagging, at, side * (width / 2 + 0.03), 0.12, piping))
+    tag = sagging(np.array([-0.36]), np.array([0.0]), np.array([0.0]))[0]
+    made.append(box((tag[0], -width / 2 - 0.022, 0.13), (0.1, 0.006, 0.075), label, 0.0))
     return [place(made, yaw=rng.uniform(-0.2, 0.2))]
+
+
+def _strap(bend: Callable[..., np.ndarray], at: float, side: float, z: float, paint) -> object:
+    """A cloth handle on a mattress's side: its ends sewn on, its middle standing off."""
+    x = np.linspace(at - 0.13, at + 0.13, 9)
+    off = side + math.copysign(0.018, side) * np.sin(np.linspace(0, math.pi, 9))
+    return tube(bend(x, off, np.full(9, z)).tolist(), 0.014, paint)
+
+
+def _ticking(name: str, pitch: float, seed: int, sides: bool = False) -> bpy.types.Material:
+    """Mattress cloth: blue stripes by threes on cream, `pitch` metres apart, stained in large blots."""
+    made = bpy.data.materials.new(name)
+    made.use_nodes = True
+    tree = made.node_tree
+    nodes, link = tree.nodes, tree.links.new
+    shader, where, split = (
+        nodes["Principled BSDF"],
+        nodes.new("ShaderNodeTexCoord"),
+        nodes.new("ShaderNodeSeparateXYZ"),
+    )
+    shader.inputs["Roughness"].default_value, shader.inputs["Specular IOR Level"].default_value = 0.9, 0.05
+    link(where.outputs["Object"], split.inputs[0])
+
+    def math_node(operation: str, *values: Any) -> Any:
+        node = nodes.new("ShaderNodeMath")
+        node.operation = operation
+        for slot, value in zip(node.inputs, values, strict=False):
+            if isinstance(value, (int, float)):
+                slot.default_value = value
+            else:
+                link(value, slot)
+        return node.outputs[0]
+
+    # across the top they run along it; on the sides they run upwards
+    across = split.outputs["Y"] if not sides else math_node("ADD", split.outputs["X"], split.outputs["Y"])
+    phase = math_node("FRACT", math_node("DIVIDE", math_node("ADD", across, 10.0), 2.6 * pitch))
+    broad = math_node("LESS_THAN", math_node("ABSOLUTE", math_node("SUBTRACT", phase, 0.5)), 0.14)
+    thin = math_node("LESS_THAN", math_node("ABSOLUTE", math_node("SUBTRACT", phase, 0.08)), 0.035)
+    stain = nodes.new("ShaderNodeTexNoise")
+    stain.inputs["Scale"].default_value, stain.inputs["Detail"].default_value = 1.7, 5
+    link(where.outputs["Object"], stain.inputs["Vector"])
+    ramp = nodes.new("ShaderNodeValToRGB")
+    ramp.color_ramp.elements[0].position, ramp.color_ramp.elements[1].position = 0.48, 0.64
+    link(stain.outputs["Fac"], ramp.inputs["Fac"])
+    colour: Any = (0.54, 0.5, 0.42, 1)
+    stripes = math_node("MAXIMUM", broad, thin)
+    for share, to in (
+        (stripes, (0.11, 0.15, 0.25, 1)),
+        (math_node("MULTIPLY", ramp.outputs["Color"], 0.72), (0.19, 0.13, 0.07, 1)),
+    ):
+        mix = nodes.new("ShaderNodeMix")
+        mix.data_type = "RGBA"
+        link(share, mix.inputs[0])
+        if isinstance(colour, tuple):
+            mix.inputs[6].default_value = colour
+        else:
+            link(colour, mix.inputs[6])
+        mix.inputs[7].default_value = to
+        colour = mix.outputs[2]
+    link(colour, shader.inputs["Base Color"])
+    return made
 
 
 def _skin(points: np.ndarray, paint) -> object:
