@@ -27,6 +27,11 @@ _TRAINS = (
     (2.3, 0.006, -0.12),
     (0.61, 0.003, 0.1),
 )
+#: Where wind ruffles the water its sides lean by this much more (radians), and mirror the sky over wood and walls; the
+#: waves whose sum tells where: length in metres along and across, and phase; between which sums it sets in.
+_RUFFLED = 0.085
+_GUSTS = ((2.9, 9.0, 0.6), (4.7, -6.1, 2.5), (1.9, 4.3, 4.4), (7.3, 3.1, 1.0))
+_CALM, _WINDY = -0.1, 1.2
 #: What is brighter than so many times the road is held back, as in a picture exposed for it all.
 _GLARE = 3.0
 #: How far off what is mirrored stands, m, and how many times as far as the water at least.
@@ -48,8 +53,9 @@ def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[n
     steep = np.clip(-world[:, 2], 0, 1)
     level = world[:, :2] / np.maximum(np.linalg.norm(world[:, :2], axis=1, keepdims=True), 1e-6)
     away = eye_of(camera)[2] / np.maximum(steep, 1e-3)
-    facet = np.column_stack([-_slopes(camera, world, away) - _LEAN * level, np.ones(len(world))])
     spots = away[:, None] * world
+    lean = (_LEAN + _RUFFLED * ruffled(eye_of(camera)[:2] + spots[:, :2]))[:, None]
+    facet = np.column_stack([-_slopes(camera, world, away) - lean * level, np.ones(len(world))])
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
     beyond = np.maximum(_FAR - away, (_BEYOND - 1) * away)[:, None]
     px, seen = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
@@ -82,6 +88,14 @@ def _held_back(mirrored: np.ndarray, road: float) -> np.ndarray:
     level = np.maximum(luminance(mirrored), 1e-6)
     over = np.maximum(level - knee, 0)
     return mirrored * ((np.minimum(level, knee) + over / (1 + over / (2 * knee + 1e-6))) / level)[..., None]
+
+
+def ruffled(spots: np.ndarray) -> np.ndarray:
+    """(N,) in [0, 1]: how far wind ruffles the water at spots (N, 2) on the ground, metres."""
+    x, y = spots.T
+    gusts = sum(np.sin(2 * np.pi * (x / along + y / across) + phase) for along, across, phase in _GUSTS)
+    share = np.clip((gusts - _CALM) / (_WINDY - _CALM), 0, 1)
+    return share * share * (3 - 2 * share)
 
 
 def _slopes(camera: Camera, rays: np.ndarray, away: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 
 from cfgen.geometry.camera import at_pose, centre, mounted, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint.composite import sprites
+from cfgen.inpaint.composite import reflect, sprites
 from cfgen.inpaint.composite.draw import draw, draw_object
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.composite.light import Light, estimate
@@ -203,7 +203,8 @@ def test_water_mirrors_what_stands_beyond_it():
 LEAN = round(2 * 0.012 * PINHOLE.fy)
 
 
-def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water():
+def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water(monkeypatch):
+    monkeypatch.setattr(reflect, "ruffled", lambda spots: np.zeros(len(spots)))
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     rows = np.minimum(np.arange(540), 255).astype(np.uint8)
     image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)
@@ -216,6 +217,14 @@ def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water
     assert away > 70 / 3
     assert mirrored[300, 480] == pytest.approx(expected, rel=0.03)
     assert share[300, 480] > share[400, 480] > 0.02
+
+
+def test_before_a_wood_wind_shows_the_sky_in_parts_of_the_water():
+    level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
+    image = np.repeat(np.where(np.arange(540) < 150, 220, 30).astype(np.uint8), 960 * 3).reshape(540, 960, 3)
+    mirrored, _ = reflection(level, Setting(image, level, make_placement(make_hazard())))
+    water = mirrored[300:360, 380:580, 0] / to_linear(image[300:301, :1])[0, 0, 0]  # 16 to 45 m ahead
+    assert 0.1 < (water > 3).mean() < 0.9, "and elsewhere the wood"
 
 
 def test_above_a_frame_that_shows_no_sky_water_mirrors_sky_by_day():
