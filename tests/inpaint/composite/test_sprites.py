@@ -220,7 +220,7 @@ def test_sunlit_paint_lamps_and_plates_are_brighter_than_cloth_in_their_own_colo
 
 def test_fur_is_lit_as_one_coat() -> None:
     """The sun's light on a dog's side does not change from lock to lock."""
-    shipped = load("dog", "labrador")
+    shipped = load("dog", "shepherd")
     bare = {k: v for k, v in shipped.meta.items() if k != "voxels"}  # no shadow of its own
     dog = Sprite(bare, shipped.archive)
     locks = Sprite({k: v for k, v in bare.items() if k != "fur_m"}, shipped.archive)

@@ -71,18 +71,20 @@ def deer(beast: Beast, seed: int) -> Colour:
 
 
 def labrador(beast: Beast, seed: int) -> Colour:
-    """Chocolate, darker on the back and ears, paler on belly and breast."""
-    pale: Rgb = (0.17, 0.092, 0.05)
+    """Fox-red, its back and neck bleached by the sun, its ears and all that faces down or inwards darker."""
+    back_and_down = np.array([[0.8, 0, -0.6], [0, 1, 0], [0.6, 0, 0.8]])
 
     def colour(p: Array, n: Array) -> Array:
-        z = p[:, 2]
-        rgb = ramp(
-            z, [(0, (0.115, 0.06, 0.031)), (0.35, (0.085, 0.041, 0.021)), (0.58, (0.05, 0.024, 0.014))]
-        )
-        rgb = rgb * (1 + 0.12 * noise(p * 6, seed) + 0.08 * noise(p * (14, 20, 20), seed + 1))[:, None]
-        rgb = blend(rgb, _step(-n[:, 2], 0.1, 0.6) * (z > 0.2) * 0.6, pale)
-        rgb = blend(rgb, (n[:, 0] > 0.3) * (p[:, 0] > 0.2) * (z < 0.5) * 0.5, pale)
-        rgb = blend(rgb, beast.on_ear(p) * 0.85, (0.035, 0.017, 0.01))
+        x, z = p[:, 0], p[:, 2]
+        locks = noise(p @ back_and_down.T * (12, 60, 60), seed + 1)
+        rgb = _plain(p, (0.29, 0.122, 0.042), 0.14, 6, seed)
+        rgb = rgb * (1 + 0.3 * locks + 0.12 * noise(p * (9, 16, 22), seed + 3))[:, None]
+        above = _step(n[:, 2] + 0.3 * noise(p * 7, seed + 2), 0.1, 0.8) * (z > 0.2)
+        rgb = blend(rgb, above, (0.42, 0.225, 0.095))
+        rgb = blend(rgb, (n[:, 0] > 0.3) * (x > 0.2) * (z < 0.5) * 0.6, (0.4, 0.21, 0.09))
+        below = np.maximum(_step(-n[:, 2], 0.0, 0.7) * (z > 0.25), _inner(p, n) * _step(0.46 - z, 0.0, 0.1))
+        rgb = blend(rgb, below * 0.85, (0.11, 0.042, 0.016))
+        rgb = blend(rgb, beast.on_ear(p) * 0.8, (0.16, 0.06, 0.022))
         return _mouth(beast, p, rgb)
 
     return colour
