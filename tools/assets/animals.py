@@ -65,14 +65,13 @@ def _varied(beast: Beast, seed: int) -> Beast:
     return replace(beast, stride=(WALKING, STEPPING, STANDING)[seed % 3], look=look)
 
 
-def _cow(seed: int) -> list[Part]:
-    beast = _varied(COW, seed)
-    kind = COWS[seed % 3]
+def _cow(seed: int, kind: str, look: float) -> list[Part]:
+    beast = replace(COW, stride=(WALKING, STEPPING, STANDING)[seed % 3], look=look)
     udder = shell(
         Solid().add(ellipsoid((-0.42, 0, 0.66), (0.2, 0.16, 0.14))), (0.5, 0.3, 0.25), "skin", 0.012
     )
     parts = [*beast.parts(coats.cow(beast, kind, seed), seed), udder, *beast.eyes(0.028)]
-    return parts if kind == "pied" else [*parts, *_horns(beast)]
+    return parts if kind == "patched" else [*parts, *_horns(beast)]
 
 
 def _horns(beast: Beast) -> list[Part]:
@@ -208,7 +207,7 @@ DOGS: dict[str, tuple[Beast, Callable[[Beast, int], Colour]]] = {
 
 
 def dog(seed: int = 0, breed: str = "labrador") -> Objects:
-    """A trotting dog, its mouth open; the brown one wears a collar."""
+    """A trotting dog, its mouth open; the red one wears a collar."""
     beast, coat = DOGS[breed]
     parts = beast.parts(coat(beast, seed), seed) + beast.eyes(0.0115, 0.9, 0.86)
     parts += [beast.nose(0.019), beast.tongue(0.05)]
@@ -234,8 +233,14 @@ def cat(seed: int = 0, coat: str = "ginger") -> Objects:
 
 
 def cattle(seed: int = 0, count: int = 3) -> Objects:
-    """A few cows."""
-    return build(_herd(_cow, HERD[:count], seed))
+    """A few cows, as many as `count`, each of another coat."""
+    rng = np.random.default_rng(seed + 4)
+    parts = []
+    for i, (kind, x, y, way, look) in enumerate(HERD[:count]):
+        parts += moved(
+            _cow(seed * 10 + i, kind, look), turn((0, 0, way)) * rng.uniform(0.96, 1.03), (x, y, 0)
+        )
+    return build(parts)
 
 
 def sheep(seed: int = 0, count: int = 6) -> Objects:
@@ -259,10 +264,9 @@ FLOCK = (
 )
 
 
-#: Two broadside and one between them that looks along the road, or away from it.
-HERD = ((1.55, 0.3, -9), (-0.06, -0.12, 97), (-1.5, -0.4, 7))
-#: Coats of cattle: dark above, so that their outline holds against a road.
-COWS = ("pied", "red", "dark")
+#: Coat of each of the cattle, where it stands (metres), which way it faces and how far it looks to its left (degrees):
+#: one broadside, two end on, so that from either long side none hides another and two faces show.
+HERD = (("patched", 0.76, -0.04, 24, 0), ("red", -0.64, -0.44, 93, 30), ("tan", -1.76, 0.42, -93, 20))
 
 
 def _herd(
@@ -311,7 +315,14 @@ MODELS = {
     "cat": Model(
         cat, {coat: {"coat": coat} for coat in CATS}, **FEW, pixels=150, azimuths=about(90, 270), fur=0.012
     ),
-    "cattle": Model(cattle, {"three": {"seed": 1}}, **FEW, pixels=420, fur=0.05),
+    "cattle": Model(
+        cattle,
+        {"three": {"seed": 1}},
+        **FEW,
+        pixels=420,
+        azimuths=(*range(50, 140, 10), *range(230, 320, 10)),
+        fur=0.05,
+    ),
     "sheep": Model(sheep, {"flock": {}}, **FEW, pixels=400),
     "boar": Model(boars, {"family": {}}, **FEW, pixels=240, fur=0.03),
     "horse": Model(horse, {"loose": {}}, **FEW, pixels=320, fur=0.04),

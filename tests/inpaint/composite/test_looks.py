@@ -28,7 +28,7 @@ def test_a_look_means_one_variant_of_the_placements_size():
     assert {shown(None)} < {"a", "b"}
 
 
-@pytest.mark.parametrize(("model", "variant"), [("dog", "labrador")])
+@pytest.mark.parametrize(("model", "variant"), [("cattle", "three"), ("dog", "labrador")])
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_coat_is_not_one_black_shape(model, variant, side):
     view = load(model, variant).view(side * math.pi / 2)

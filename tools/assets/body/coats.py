@@ -171,48 +171,49 @@ def cat(beast: Beast, seed: int, back: Rgb, stripe: Rgb, white: float) -> Colour
     return colour
 
 
-#: Hide of each kind of cattle: its middle, and where the sun has bleached its back.
+#: Hide of each kind of cattle: its middle, and where the sun has bleached its back. None is near black: a herd has to
+#: come apart before a dark wood and against the light.
 HIDES: dict[str, tuple[Rgb, Rgb]] = {
-    "pied": ((0.026, 0.022, 0.02), (0.05, 0.038, 0.03)),
-    "red": ((0.15, 0.058, 0.027), (0.21, 0.095, 0.045)),
-    "dark": ((0.034, 0.024, 0.018), (0.075, 0.047, 0.03)),
+    "patched": ((0.075, 0.036, 0.02), (0.12, 0.064, 0.036)),
+    "red": ((0.19, 0.07, 0.03), (0.27, 0.12, 0.056)),
+    "tan": ((0.29, 0.175, 0.092), (0.4, 0.27, 0.16)),
 }
 
 
 def cow(beast: Beast, kind: str, seed: int) -> Colour:
-    """A dark cow, a black one with white patches, or a red one with a white face; white feet on the last two."""
+    """A brown cow with white patches and dark stripes in the brown, a red one with a white face, or a tan one with dark
+    points and a pale ring about its muzzle; white feet on the first two."""
     hide, bleached = HIDES[kind]
 
     def colour(p: Array, n: Array) -> Array:
         x, z, t = p[:, 0], p[:, 2], beast.along_head(p)
         ragged = 0.08 * noise(p * 5, seed) + 0.03 * noise(p * 17, seed)
-        rgb = _plain(p, hide, 0.35, 4, seed) * (1 + 0.25 * noise(p * (9, 14, 20), seed + 1))[:, None]
+        rgb = _plain(p, hide, 0.3, 4, seed) * (1 + 0.25 * noise(p * (9, 14, 20), seed + 1))[:, None]
         rgb = blend(rgb, _step(n[:, 2] + 4 * ragged, 0.3, 1.0) * 0.8, bleached)
-        rgb = blend(rgb, _step(-n[:, 2], 0.2, 0.9) * (z > 0.5) * 0.4, bleached)
+        below = np.maximum(_step(-n[:, 2], 0.2, 0.9) * (z > 0.5), _inner(p, n) * _step(0.85 - z, 0.0, 0.2))
+        rgb *= (1 - 0.35 * below)[:, None]
         _, left, up = beast.head_axes(p).T
         face = t > (0.22 if kind == "red" else 0.5) + ragged
-        low = z < (0.22 if kind == "red" else 0.4) + 0.9 * ragged
+        low = z < 0.4 + 0.9 * ragged
         breast = (x > 0.6) & (n[:, 0] > 0.45) & (z < 0.95 + ragged)
         belly = (n[:, 2] < -0.72 + 2 * ragged) & (z < 0.8)
-        if kind == "pied":
-            blaze = (t > 0.08) & (np.abs(left) < 0.045 + 0.3 * ragged) & (up > 0)
-            patch = (noise(p * (2.3, 1.7, 1.9), seed + 5) + ragged > 0.17) & (x < 0.75) & (t == 0)
-            white = (
-                (face & (t < 0.85)) & (np.abs(left) < 0.07)
-                | blaze
-                | low
-                | belly
-                | patch
-                | (x < -0.97) & (z < 0.6)
-            )
-        else:
-            white = (face | low | belly | breast) & (kind == "red")
+        crest = (x > 0.45) & (x < 1.0) & (n[:, 2] > 0.55 + 2 * ragged) & (t == 0)
+        white = (face | low | belly | breast | crest) & (kind == "red")
+        if kind == "patched":
+            stripes = np.sin(x * 34 + 6 * noise(p * (3, 3, 1.5), seed + 7)) + 0.8 * noise(p * 12, seed + 8)
+            rgb = blend(rgb, _step(stripes, 0.1, 0.8) * 0.7, (0.042, 0.026, 0.018))
+            blaze = (t > 0.08) & (np.abs(left) < 0.05 + 0.3 * ragged) & (up > 0)
+            patch = (noise(p * (2.0, 1.7, 1.7), seed + 5) + ragged > 0.02) & (x < 0.75) & (t == 0)
+            muzzle = (face & (t < 0.85)) & (np.abs(left) < 0.07)
+            white = muzzle | blaze | low | belly | patch | (x < -0.97) & (z < 0.6)
         rgb = blend(rgb, white * 0.95, (0.56, 0.52, 0.46))
         rgb = blend(rgb, beast.on_ear(p), hide)
         rgb = blend(rgb, _step(0.4 - z, 0, 0.35) * (0.45 + 0.4 * noise(p * 9, seed)), (0.15, 0.115, 0.085))
-        if kind == "dark":
-            rgb = blend(rgb, _step(t, 0.76, 0.84) * 0.8, (0.4, 0.35, 0.3))
-        return blend(rgb, _step(t, 0.9, 0.96), (0.07, 0.05, 0.045) if kind == "dark" else (0.22, 0.13, 0.11))
+        if kind == "tan":
+            points = np.maximum(_step(0.62 - z, 0.0, 0.3) * 0.6, _step(t, 0.15, 0.6) * 0.65)
+            rgb = blend(rgb, points, (0.085, 0.055, 0.036))
+            rgb = blend(rgb, _step(t, 0.76, 0.84) * 0.85, (0.5, 0.44, 0.36))
+        return blend(rgb, _step(t, 0.9, 0.96), (0.07, 0.05, 0.045) if kind == "tan" else (0.22, 0.13, 0.11))
 
     return colour
 
