@@ -12,7 +12,7 @@ from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.materials import FURRED
+from cfgen.inpaint.composite.materials import dull
 from cfgen.inpaint.composite.reproject import mapped, reproject
 from cfgen.inpaint.composite.sheen import sheen_rows
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
@@ -49,7 +49,7 @@ class Drawing:
         shade: (h, w, 3) float32, light on the ground with the object ÷ without it.
         mirror: (h, w) float32 in [0, 1], how much of a pixel is still water; None without water.
         burns: it is in flames.
-        furry: it has a coat of hair.
+        dull: its darks are hair or clothes.
     """
 
     box: tuple[int, int, int, int]
@@ -57,7 +57,7 @@ class Drawing:
     shade: np.ndarray
     mirror: np.ndarray | None = None
     burns: bool = False
-    furry: bool = False
+    dull: bool = False
 
 
 def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> Drawing | None:
@@ -71,7 +71,7 @@ def draw(sprite: Sprite, camera: Camera, placement: Placement, light: Light) -> 
     rgba = draw_object(sprite, part, placement, light)
     burns = float(sprite.glow()[0].max()) >= _FIRE
     if not sprite.is_water:
-        return Drawing((x0, y0, x1, y1), rgba, shade, burns=burns, furry=sprite.meta["model"] in FURRED)
+        return Drawing((x0, y0, x1, y1), rgba, shade, burns=burns, dull=dull(sprite.meta["model"]))
     rgba = cv2.GaussianBlur(rgba, (0, 0), 1.2)  # a film that thins out has no outline
     mirror = np.clip((rgba[..., 3] - 0.6) / 0.38, 0, 1)
     return Drawing((x0, y0, x1, y1), rgba, shade, mirror)

@@ -24,7 +24,7 @@ from cfgen.perception.colour import LUMA, to_code, to_linear
 
 #: Share of the frame's brightest from which highlights are compressed, as film and sensors do, instead of clipped.
 _KNEE = 0.7
-#: Most of it, less 1, that dark coats of fur get: it stands for gloss as well, and hair scatters.
+#: Most of it, less 1, that dark hair and clothes get: it stands for gloss as well, and they scatter.
 _COATS = 0.2
 #: Most contrast that shadows get: that of things in pictures that clip stands for gloss as well, which roads lack.
 _SHADOWS = 1.2
@@ -125,7 +125,7 @@ def _harmonize(
         dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free, light.wet)
     shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
-    shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.furry), motion)
+    shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.dull), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
         part = cropped(request.camera, x0, y0, x1 - x0, y1 - y0)
@@ -216,7 +216,7 @@ def _distance(request: InpaintRequest) -> float:
     return float(np.hypot(eye[0] - request.placement.x, eye[1] - request.placement.y))
 
 
-def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False) -> np.ndarray:
+def _shown(drawn: np.ndarray, light: Light, distance: float, dull: bool = False) -> np.ndarray:
     """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
     made = np.zeros_like(drawn)
     x, y, w, h = cv2.boundingRect((drawn[..., 3] > 0).astype(np.uint8))
@@ -227,7 +227,7 @@ def _shown(drawn: np.ndarray, light: Light, distance: float, furry: bool = False
     colours = [colour / np.maximum(alpha, 1e-3) for colour in colours]
     lum = np.maximum(colours[0] * LUMA[0] + colours[1] * LUMA[1] + colours[2] * LUMA[2], 1e-5)
     beside, steep = lum / np.float32(light.albedo), light.contrast - 1
-    dark = min(steep, _COATS) if furry else steep
+    dark = min(steep, _COATS) if dull else steep
     level = np.minimum(beside, 1) ** np.float32(dark)
     level *= np.maximum(beside, 1) ** np.float32(light.steepness)
     level *= np.float32(float(light.ground @ LUMA) / light.albedo)

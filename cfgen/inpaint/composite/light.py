@@ -39,10 +39,8 @@ _WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
 #: Probability of sun in the hazard's place from which it counts, and from which it counts in full: between the two it
 #: is taken for one behind thin cloud, which errs less either way than all or nothing.
 _HAZY, _CLEAR_SUN = 0.35, 0.6
-#: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show,
-#: and the higher the less sure its side is: confidences, and elevations there, rad.
+#: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show.
 _ASIDE = math.radians(40)
-_UNSURE, _UNSURE_RISE = (0.2, CONFIDENT), (math.radians(60), math.radians(50))
 #: Most that bright surroundings add to the sky's light on what stands up.
 _MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.
@@ -131,7 +129,7 @@ def estimate(setting: Setting) -> Light:
     use_sun = sun_dir is not None and in_sun > (_HAZY if known else CONFIDENT)
     towards = None
     if sun_dir is not None and use_sun:
-        towards = sun_dir if known else _likeliest(setting, sun_dir, sure)
+        towards = sun_dir if known else _likeliest(setting, sun_dir)
     share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
@@ -225,14 +223,14 @@ def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
     return "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast"
 
 
-def _likeliest(setting: Setting, seen: np.ndarray, sure: float) -> np.ndarray:
-    """(3,) unit vector to a sun whose side is not sure: a short, hard shadow to a wrong side passes more than none."""
+def _likeliest(setting: Setting, seen: np.ndarray) -> np.ndarray:
+    """(3,) unit vector to a sun whose side is not sure: a hard shadow to a wrong side passes more than none."""
     back = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
     azimuth = math.atan2(seen[1], seen[0])
     off = math.remainder(azimuth - math.atan2(back[1], back[0]), math.pi)
     azimuth += math.copysign(max(abs(off), _ASIDE), off) - off
-    rise = float(np.interp(sure, _UNSURE, _UNSURE_RISE))
-    return np.array([math.cos(rise) * math.cos(azimuth), math.cos(rise) * math.sin(azimuth), math.sin(rise)])
+    flat = float(np.hypot(seen[0], seen[1]))
+    return np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), seen[2]])
 
 
 def _rounded(values: np.ndarray) -> list[float]:

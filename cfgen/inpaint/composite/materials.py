@@ -66,7 +66,14 @@ _SHINES, _EVEN, _TOLD, _LEFT = (0.3, 0.6), 1.5, np.float32(0.8), np.float32(0.05
 
 #: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
 FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
+#: Models whose darks are hair or clothes, which have no gloss.
+_CLOTHED = ("child", "flagger", "pedestrian", "person", "police_officer", "stroller", "wheelchair", "worker")
 _HAIR = np.float32(0.03)
+
+
+def dull(model: str) -> bool:
+    """Whether the darks of a model are hair or clothes: a contrast that paint and glass show is not theirs."""
+    return model in FURRED or model.startswith(_CLOTHED)
 
 
 def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> tuple[Floats, Floats]:

@@ -24,7 +24,7 @@ from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.inpainter import gait_of, in_step, pick
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.materials import FURRED
+from cfgen.inpaint.composite.materials import dull
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.inpaint.region import box_of
 from cfgen.records import Camera, Hazard, Size
@@ -111,8 +111,8 @@ class PathTrace:
         at = np.s_[body[1] - y : body[1] - y + body[3], body[0] - x : body[0] - x + body[2]]
         rgba[at] = cv2.remap(answer["rgba"], *bend, cv2.INTER_LINEAR)
         shade = cv2.remap(answer["shade"], *bend_ground, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        burns, furry = model in {"fire", "car_fire"}, model in FURRED
-        drawing = Drawing((x, y, x + w, y + h), rgba, shade, burns=burns, furry=furry)
+        burns = model in {"fire", "car_fire"}
+        drawing = Drawing((x, y, x + w, y + h), rgba, shade, burns=burns, dull=dull(model))
         return drawing, {**report, "bpy": answer["version"]}
 
 
