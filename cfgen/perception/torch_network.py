@@ -56,7 +56,8 @@ class TorchNetwork:
     def _run(self, blobs: Sequence[np.ndarray]) -> Answers:
         torch = self._torch
         exact = torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
-        with torch.inference_mode(), exact:
+        with torch.inference_mode(), exact, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="onnx2torch")  # of torch's versions to come
             found = self._many(torch.from_numpy(np.stack(blobs)).to(self._device))
             every = found if isinstance(found, tuple | list) else (found,)
             arrays = [every[i].cpu().numpy() for i in self._order]
@@ -81,9 +82,7 @@ class TorchNetwork:
         [expected] = net.forward([trial])
         try:
             self._many = self._torch.vmap(self._on_device(module.to, self._device))
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", module="onnx2torch")  # of torch's versions to come
-                [found] = self.forward([trial])
+            [found] = self.forward([trial])
         except RuntimeError as error:
             raise SetupError(
                 f"{self._what}: expected torch {self._torch.__version__} to run the network there, found "

@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from cfgen.perception.networks import RoadNetwork
+from cfgen.perception.networks import RoadNetwork, TwinLiteNet
 from cfgen.store import VIEWS, Store
 from tests.benches import build_arguments, run
 
@@ -55,8 +55,7 @@ def test_kept_views_decide_whatever_the_network_says_now(build, steady, tmp_path
     out, expected = steady
     shutil.copytree(out / VIEWS, tmp_path / "b" / VIEWS)
     shutil.copy(out / "benchmark.json", tmp_path / "b")
-    monkeypatch.setattr(
-        RoadNetwork, "logits", lambda _, images: [(np.full((360, 640), -1.0),) * 2] * len(images)
-    )
+    blind = [(np.full((360, 640), -1.0),) * 2]
+    monkeypatch.setattr(TwinLiteNet, "logits", lambda _, images: blind * len(images))
     assert build(tmp_path / "b") == expected
     assert build(tmp_path / "fresh") == {}, "without them there would be no case"

@@ -1,4 +1,4 @@
-"""Networks in torch, in batches: the same views as cv2.dnn's, and what is missing told in one line before work begins."""
+"""Networks in torch, in batches: the same views as cv2.dnn's, and what is missing told in one line before any work."""
 
 import sys
 
@@ -117,7 +117,7 @@ def test_a_device_that_is_no_device_or_not_there_is_one_line(monkeypatch):
         with pytest.raises(InputError, match=f"expected cpu, cuda or cuda:N .*, found '{device}'"):
             make(device)
     for cards, device, said in (
-        (0, "cuda", "no cards that"),
+        (0, "cuda", "no card that"),
         (1, "cuda:1", "1 card that"),
         (2, "cuda:7", "2 cards that"),
     ):
@@ -132,7 +132,7 @@ def test_a_build_without_the_card_writes_nothing(real, tmp_path, monkeypatch):
     code, _, err = run(*build_arguments(real, out, 5, "--perception-option", "device=cuda"))
     assert code == 2
     assert len(err.splitlines()) == 1, err
-    assert "perception 'road-net': device=cuda: expected card 0, found no cards that torch" in err
+    assert "perception 'road-net': device=cuda: expected card 0, found no card that torch" in err
     assert not out.exists()
 
 
