@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.core.errors import InputError, MissingExtraError, SetupError
+from cfgen.core.errors import CfgenError, InputError, MissingExtraError, SetupError
 from cfgen.perception.onnx_network import Answers, OpenCv
 
 #: What cv2.dnn and torch may differ by on the trial picture, of what is largest in the answer.
@@ -28,6 +28,7 @@ class TorchNetwork:
 
     Raises:
         InputError: another device, one that is not there, or a file of which torch makes something else.
+        SetupError: torch cannot run it there.
         MissingExtraError: without torch, onnx or onnx2torch.
     """
 
@@ -83,7 +84,9 @@ class TorchNetwork:
         try:
             self._many = self._torch.vmap(self._on_device(module.to, self._device))
             [found] = self.forward([trial])
-        except RuntimeError as error:
+        except CfgenError:
+            raise
+        except Exception as error:  # of torch and onnx2torch, each its own
             raise SetupError(
                 f"{self._what}: expected torch {self._torch.__version__} to run the network there, found "
                 f"{_first_line(error)}; take another device, or leave the option out for cv2.dnn"
