@@ -16,6 +16,7 @@ from cfgen.perception.view import SceneView
 from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn
 from tests.hazards.test_placement import TAXONOMY
+from tests.perception.seeing import view_of
 
 
 def lanes_of(road, lines=()):
@@ -218,7 +219,7 @@ def test_one_line_tells_where_the_lane_is():
 def test_a_paved_shoulder_of_a_real_freeway_is_no_lane(real, models):
     folder = load_scene(real / "udacity_lanelines" / "scenes" / "lanelines_058")
     image, scene = folder.image(), folder.scene
-    view = TwinLiteNet(str(models / "twinlitenet.onnx"))._view(image)
+    view = view_of(TwinLiteNet(str(models / "twinlitenet.onnx")), image)
     seen = LanesSeen.of(view, scene.front, EgoPath.from_scene(scene), image)
     assert Lanes.of(scene, seen).open == (1,)
 
