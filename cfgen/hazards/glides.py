@@ -18,7 +18,7 @@ from cfgen.records import Camera, Placement
 
 #: Looked at is the latest frame that tells, up to so long before, s. What wanders faster than this, m/s, and so many
 #: px, slides before a person's eye.
-_RECENT_S, MOST_MPS, _LEAST_SLIDE_PX = 0.6, 1.0, 2.0
+_RECENT_S, MOST_MPS, _LEAST_SLIDE_PX = 0.6, 0.7, 2.0
 #: The road is followed so far around a place, m, and at least so many px across and along the view, of 640 columns.
 _AROUND_M, _LEAST_PX = 4.0, (40.0, 16.0)
 #: Points of texture, and px between them; fewer say nothing. Windows by which they are followed, px of 640 columns.
