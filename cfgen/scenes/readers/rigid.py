@@ -29,6 +29,20 @@ def from_rotation(rotation: ArrayLike, translation: ArrayLike) -> Array:
     return out
 
 
+def headed(middle: ArrayLike, yaw: ArrayLike) -> Array:
+    """(N, 4, 4) of places (N, 3) and angles (N,), rad, about z."""
+    yaw, middle = np.asarray(yaw, float), np.asarray(middle, float).reshape(-1, 3)
+    out = np.tile(np.eye(4), (len(middle), 1, 1))
+    out[:, 0, 0], out[:, 0, 1], out[:, 1, 0], out[:, 1, 1] = (
+        np.cos(yaw),
+        -np.sin(yaw),
+        np.sin(yaw),
+        np.cos(yaw),
+    )
+    out[:, :3, 3] = middle
+    return out
+
+
 def lowered(by_m: float) -> Array:
     """(4, 4) vehicle from ego: the ego origin on the ground, ``by_m`` below the vehicle's own origin."""
     return from_rotation(np.eye(3), (0.0, 0.0, -by_m))
