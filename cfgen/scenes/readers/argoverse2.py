@@ -86,8 +86,8 @@ class Argoverse2:
             table = {key: column[wanted] for key, column in table.items()}
             nearest = np.searchsorted(stamps[:-1] + np.diff(stamps) // 2, at[wanted])
             return Vehicles.of(
-                table["track_uuid"],
-                table["category"],
+                table["track_uuid"].tolist(),
+                table["category"].tolist(),
                 (at[wanted] - stamps[0]) / 1e9,
                 poses[nearest] @ lowered(-self._axle) @ _transforms(table),
                 np.column_stack([table[key] for key in ("length_m", "width_m", "height_m")]),
