@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
+from cfgen.hazards.history import HazardHistory
+from cfgen.hazards.spoiled import STOOD, Spoiled
+from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.sun_position import PLACE_KEYS
-from cfgen.scenes.folder import find_scenes, load_scene
+from cfgen.perception.views import Views
+from cfgen.records import Placement
+from cfgen.scenes.folder import SceneFolder, find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from tests.scene_truth import (
     CAR,
@@ -47,6 +52,19 @@ def navsim_frames(root, gap_at: float = 1e9) -> list[dict]:
     return frames
 
 
+def spoiled(folder: SceneFolder, x: float, y: float) -> str:
+    """What spoils the past of a hazard at that place."""
+    scene = folder.scene
+    size = {"length": 0.8, "width": 0.8, "height": 1.0}
+    place = Placement(
+        zone="ego_lane", x=x, y=y, yaw=0, size=size, distance_m=x, lateral_m=y, required_decel=3, foot_px=(48, 40),
+        box_px=(44, 30, 52, 40),
+    )  # fmt: skip
+    views = Views.of(ColourGround()).scene(scene, {(f.camera, f.t): folder.image(f) for f in scene.frames})
+    found = HazardHistory(views, views.now, 0.88, 0.8).of(place, crosses=False)
+    return found.rule if isinstance(found, Spoiled) else ""
+
+
 def test_navsim(tmp_path):
     frames = navsim_frames(tmp_path / "d" / "sensor_blobs" / "mini")
     log = tmp_path / "d" / "navsim_logs" / "mini" / "2021.06.28.16.57.59_veh-26_00016_00484.pkl"
@@ -57,6 +75,8 @@ def test_navsim(tmp_path):
     assert scene.front.model == "opencv"
     assert scene.front.distortion == DISTORTION
     tells_of_the_car(scene, 2.0)
+    assert spoiled(folders[0], *scene.traffic[0].track[3][1:3]) == STOOD, "the car was there 1.5 s before"
+    assert spoiled(folders[0], scene.traffic[0].x, scene.traffic[0].y + 6) != STOOD
     assert [f.t for f in scene.frames] == [0, -0.5, -1, -1.5, -2]
     assert scene.timestamp.startswith("2021-06-29T")
     assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([42.34, -71.05, heading(2.0)], abs=0.1)

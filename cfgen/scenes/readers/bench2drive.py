@@ -115,9 +115,7 @@ def _traffic(folder: Path, rows: list[Row], ego: tuple[NDArray[np.float64], NDAr
     boxes = [(t, *box) for t, row in zip(ego[0], rows, strict=True) for box in row[3]]
     t, ids, kinds, poses, sizes = zip(*boxes, strict=True) if boxes else ((),) * 5
     with reading(folder, "the boxes of vehicles", _AGAIN):
-        return Vehicles.of(
-            ids, kinds, t, np.reshape(poses, (-1, 4, 4)), np.reshape(sizes, (-1, 3)), ego[0], ego
-        )
+        return Vehicles.of(ids, kinds, t, np.reshape(poses, (-1, 4, 4)), sizes, ego[0], ego)
 
 
 def _stream(folder: Path, path: Path, row: Row, name: str) -> Stream:

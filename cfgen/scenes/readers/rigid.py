@@ -12,6 +12,8 @@ Array = NDArray[np.float64]
 def from_quaternion(wxyz: ArrayLike, translation: ArrayLike) -> Array:
     """(N, 4, 4) of quaternions (N, 4), scalar first, and translations (N, 3); or (4, 4) of one of each."""
     wxyz, translation = np.asarray(wxyz, float), np.asarray(translation, float)
+    if not wxyz.size:
+        return np.zeros((0, 4, 4))  # SciPy before 1.16 refuses none
     out = np.zeros((*wxyz.shape[:-1], 4, 4))
     out[..., :3, :3] = Rotation.from_quat(wxyz[..., [1, 2, 3, 0]]).as_matrix()
     out[..., :3, 3] = translation

@@ -69,7 +69,7 @@ class Vehicles:
             ValueError: columns that differ in length, or values that are not finite.
         """
         times, sizes, seen = (np.asarray(values, float) for values in (t, size, looked))
-        middle, forward = poses[:, :3, 3], poses[:, :3, 0]
+        middle, forward, sizes = poses[:, :3, 3], poses[:, :3, 0], sizes.reshape(-1, 3)
         shapes = [column.shape for column in (times, middle, forward, sizes)]
         if len(kinds) != len(ids) or shapes != [(len(ids),), *[(len(ids), 3)] * 3]:
             raise ValueError(f"columns that differ in length: {len(ids)}, {len(kinds)}, {shapes}")
