@@ -1,6 +1,7 @@
 """nuScenes v1.0: the JSON tables and image files, read directly."""
 
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
@@ -29,8 +30,8 @@ _ORIGINS = {
 }
 
 Row = dict[str, Any]
-#: instance, kind, middle, rotation and size of an annotation
-Box = tuple[str, str, list[float], list[float], list[float]]
+#: instance, kind, and place (3), rotation (4) and size (3) of an annotation
+Box = tuple[str, str, "array[float]"]
 
 
 class NuScenes:
@@ -144,7 +145,8 @@ class NuScenes:
             """Of a million rows only what counts: they never all lie in the memory."""
             boxes, kind = found[row["sample_token"]], kinds[row["instance_token"]]
             if kind.startswith("vehicle."):
-                boxes.append((row["instance_token"], kind, row["translation"], row["rotation"], row["size"]))
+                numbers = array("d", (*row["translation"], *row["rotation"], *row["size"]))
+                boxes.append((row["instance_token"], kind, numbers))
 
         with reading(path, "a nuScenes table of annotations", ADVICE):
             if not isinstance(json.loads(path.read_bytes(), object_hook=kept), list):
@@ -160,17 +162,12 @@ class NuScenes:
         if not samples:  # a test split
             return None
         rows = [(t, *box) for t, boxes in samples for box in boxes]
-        t, ids, kinds, middle, rotation, size = zip(*rows, strict=True) if rows else ((),) * 6
+        t, ids, kinds, numbers = zip(*rows, strict=True) if rows else ((),) * 4
         with reading(self._folder / "sample_annotation.json", "boxes with place, rotation and size", ADVICE):
-            return Vehicles.of(
-                ids,
-                kinds,
-                t,
-                from_quaternion(np.reshape(rotation, (-1, 4)), np.reshape(middle, (-1, 3))),
-                np.reshape(size, (-1, 3))[:, [1, 0, 2]],  # width, length, height
-                looked=[t for t, _ in samples],
-                ego=ego,
-            )
+            placed = np.reshape(numbers, (-1, 10))
+            sizes = placed[:, [8, 7, 9]]  # it tells width, length, height
+            poses = from_quaternion(placed[:, 3:7], placed[:, :3])
+            return Vehicles.of(ids, kinds, t, poses, sizes, [t for t, _ in samples], ego)
 
     def _location(self, scene: Row) -> str:
         return str(self._logs.get(scene.get("log_token"), {}).get("location", ""))
