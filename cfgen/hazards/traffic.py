@@ -92,8 +92,8 @@ class Traffic:
             then = placement.at(t)
             place = box_corners(then.x, then.y, then.yaw, standing)[0, :4, :2]
             for one, pose in self.at(t):
-                apart = math.hypot(pose[0] - then.x, pose[1] - then.y)
-                if apart > (one.size.length + one.size.width + standing.length + standing.width) / 2 + _WIDEST_M:
+                sides = one.size.length + one.size.width + standing.length + standing.width
+                if math.hypot(pose[0] - then.x, pose[1] - then.y) > sides / 2 + _WIDEST_M:
                     continue
                 if _shared(place, _ground(one, pose)):
                     return Spoiled(STOOD, t, placement.distance_m)
