@@ -64,7 +64,7 @@ def test_what_is_elsewhere_is_not_told(boxes, how):
     assert told(*boxes, **how) == []
 
 
-@pytest.mark.parametrize("looked", [[], [0.0, 1.0], [3.0, 3.5, 4.0], [1.0, 2.0, 3.0], [6.0]])
+@pytest.mark.parametrize("looked", [[], [0.0, 1.0], [3.0, 3.5, 4.0], [1.0, 2.0, 3.0], [2.0, 2.5, 4.0], [6.0]])
 def test_a_moment_that_nobody_annotated_tells_nothing(looked):
     assert told(("c", 4.0, 20.0, 0.0, 0.0), looked=looked) is None
 

@@ -92,8 +92,9 @@ class Vehicles:
         """The vehicles near the car at ``t0``, s, and where they were at ``times``, s relative to it, which rise to 0,
         in the ego frame at t0; None where nobody annotated."""
         since = max(t0 + times[0], float(self.ego[0][0]))
-        looked = self.looked[(self.looked >= since - _STEP_S) & (self.looked <= t0 + _STEP_S)]
-        if not len(looked) or looked.min() > since + _STEP_S or looked.max() < t0 - _STEP_S:
+        first, last = since - _STEP_S, t0 + _STEP_S
+        looked = np.sort(self.looked[(self.looked >= first) & (self.looked <= last)])
+        if np.diff([first, *looked, last]).max() > 2 * _STEP_S:
             return None
         order, numbers = self._order
         t = self.t[order] - t0
