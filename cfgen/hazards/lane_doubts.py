@@ -10,7 +10,7 @@ MOST_OF_LANE = 0.72
 TOO_LARGE = "where a car would be drawn too large for its lane"
 BENDS_AWAY = "where the lines leave the way that was guessed"
 #: Lines that leave it there may be a little short, m.
-_SLACK_M = 2.0
+_SLACK_M = 1.0
 
 
 def lane_doubt(scene: Scene, seen: LanesSeen | None, s: float) -> str:

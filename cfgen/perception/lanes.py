@@ -33,7 +33,7 @@ FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
 #: A line leaves the path where it is so far from where it began, m; steeper ones run across it.
-LEAVES_M, STEEPEST = 0.6, 0.25
+LEAVES_M, STEEPEST = 0.5, 0.25
 #: A lane to change to is road over this share of its width, as far as it is in view; and at least this wide, m.
 OPEN, BESIDE_M = 0.7, 2.7
 #: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
