@@ -97,6 +97,15 @@ def perception(scenes: str, n: int) -> Iterator[Row]:
         told.format(cpu["colour"]),
         cpu["colour"] / cpu["road-net"],
     )
+    (_, plain), (_, ours) = script.a_frame(scenes, "cpu").values()
+    told = "{:.1f} ms of processor time a frame"
+    yield Row(
+        "road network in torch on a processor, 8 frames together",
+        told.format(ours),
+        "`cv2.dnn`, one by one",
+        told.format(plain),
+        plain / ours,
+    )
 
 
 def plots(scenes: str, n: int) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """One invented drive, a left bend at 10 m/s on a hill, that tests write in the format of each data set."""
 
 import numpy as np
+import pytest
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
@@ -27,6 +28,33 @@ def poses(t) -> np.ndarray:
     fine = np.arange(0, SECONDS + 0.01, 0.01)
     flat = integrated(fine, np.full(len(fine), V), np.full(len(fine), YAW_RATE))
     return WORLD @ raised(np.column_stack([np.interp(t, fine, flat[:, i]) for i in range(3)]))
+
+
+#: length, width and height of a car that drives before it, m
+CAR = (4.4, 1.9, 1.5)
+
+
+def car(t) -> np.ndarray:
+    """(T, 4, 4) world from that car's box, at its middle, at times from 0 on: it keeps to a line at 6 m/s."""
+    t = np.asarray(t, float)
+    turn = np.full(len(t), 0.2)
+    return lifted(
+        WORLD @ raised(np.column_stack([30 + 6 * np.cos(0.2) * t, 1 + 6 * np.sin(0.2) * t, turn])), 0.75
+    )
+
+
+def tells_of_the_car(scene, t0: float, atol: float = 0.01) -> None:
+    """The scene tells of this one vehicle, where it is at t0, s, and was in the 2 s before."""
+    [one] = scene.traffic
+    back = [row[0] for row in one.track]
+    seen = np.linalg.inv(poses([t0])[0]) @ car(t0 + np.array([*back, 0.0]))
+    expected = np.column_stack([seen[:, 0, 3], seen[:, 1, 3], np.arctan2(seen[:, 1, 0], seen[:, 0, 0])])
+    np.testing.assert_allclose([(row[1:]) for row in one.track], expected[:-1], atol=atol)
+    np.testing.assert_allclose((one.x, one.y, one.theta, one.v), (*expected[-1], 6.0), atol=atol)
+    assert -2.0 in back
+    assert one.size.model_dump() == pytest.approx(
+        dict(zip(("length", "width", "height"), CAR, strict=True)), abs=1e-3
+    )
 
 
 def heading(t: float) -> float:

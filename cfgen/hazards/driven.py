@@ -19,6 +19,8 @@ from cfgen.records import Camera, Placement, Scene, Size
 VEHICLES = frozenset(("car", "truck", "bus"))
 #: By how much a vehicle's foot may be off to the side, m, which a vehicle may also pass by.
 _ASIDE_M = 0.4
+#: Where the motion is a guess, the way ahead is off by this angle, rad.
+_GUESSED = 0.05
 #: Of a vehicle farther than this, m, which overlaps what is drawn by this share of its width, it counts whether their
 #: feet differ by more rows than poses are off.
 _FAR_OFF_M, _OVERLAP = 50.0, 0.1
@@ -57,9 +59,10 @@ def just_driven_through(scene: Scene, now: SceneView, placement: Placement, stan
     if placement.vx or placement.vy or not scene.speed:
         return None
     path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, JUST_OFF_M)
+    turned = 0.0 if scene.motion_known else _GUESSED
     for thing in now.things or ():
         if thing.kind in VEHICLES and (
-            rule := _on_it(path, scene.front, thing.box, placement, standing, off)
+            rule := _on_it(path, scene.front, thing.box, placement, standing, off, turned)
         ):
             return Spoiled(rule, 0.0, placement.distance_m)
     return None
@@ -78,9 +81,11 @@ def _on_it(
     placement: Placement,
     standing: Size,
     just_off_m: float,
+    turned: float = 0.0,
 ) -> str:
     """The rule by which a vehicle, by its box, px, refuses it: takes up ground that it does, or did until just before
-    and is at most ``just_off_m`` beyond; or "". At the box's foot is its near end."""
+    and is at most ``just_off_m`` beyond; or "". At the box's foot is its near end. The way from one to the other may be
+    ``turned``, rad."""
     foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
     if not valid.all():
         return ""
@@ -93,7 +98,7 @@ def _on_it(
     beyond = 0.0 if goes_across(placement, heading) else max(ALONG * away, just_off_m)
     length, width, _ = CAR_M
     if (
-        abs(y - beside) < across + width / 2 - _ASIDE_M
+        abs(y - beside) < across + width / 2 - _ASIDE_M + turned * abs(s - place)
         and place - along - length < s < place + along + beyond
     ):
         return STOOD if s < place + along else LEFT

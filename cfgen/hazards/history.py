@@ -24,6 +24,7 @@ from cfgen.hazards.stood import stood_there
 from cfgen.hazards.traffic import Traffic
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement, Scene, Size
@@ -83,7 +84,7 @@ class HazardHistory:
         ground: where the hazard may be at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         standing: the part of the hazard's box that takes up ground; None: all of it.
-        lanes: where the own lane is; None: as the scene says. dashed: sides on which its line is seen in dashes.
+        lanes: where the own lane is; None: as the scene says. seen: the lanes in view.
         waits: whether what crosses may have stood before; a rider does not: he comes rolling.
         rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
@@ -94,7 +95,7 @@ class HazardHistory:
     shrink: float
     standing: Size | None = None
     lanes: Lanes | None = None
-    dashed: tuple[int, ...] = ()
+    seen: LanesSeen | None = None
     waits: bool = True
     rolled_on: float | None = None
     _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
@@ -183,10 +184,16 @@ class HazardHistory:
         """How far a point of the road (2,) m lies within the own lane's line on the kerb's side, or the oncoming lane's
         on the other, m; None where it lies in a lane beyond a dashed line."""
         lanes = self.lanes or Lanes.of(self.scene)
-        beside = float(EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])[1][0]) - lanes.middle
-        if (1 if beside > 0 else -1) in self.dashed and abs(beside) < 3 * lanes.half - WITHIN_LINE_M:
+        (s,), (left,) = EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])
+        beside = float(left) - lanes.middle
+        dashed = (self.seen and self.seen.dashed) or ()
+        if (1 if beside > 0 else -1) in dashed and abs(beside) < 3 * lanes.half - WITHIN_LINE_M:
             return None
-        return (lanes.half if beside * lanes.kerb > 0 else 3 * lanes.half) - abs(beside)
+        if beside * lanes.kerb <= 0:
+            return 3 * lanes.half - abs(beside)
+        line = self.seen.line_at(lanes.kerb, float(s)) if self.seen is not None else None
+        own = lanes.half if line is None else max(abs(line - lanes.middle), lanes.half)
+        return own - abs(beside)
 
     @cached_property
     def traffic(self) -> Traffic:

@@ -13,10 +13,11 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
+from cfgen.hazards.glides import glides
 from cfgen.hazards.history import HazardHistory
+from cfgen.hazards.lane_doubts import lane_doubt
 from cfgen.hazards.spoiled import Spoiled, in_detail
 from cfgen.hazards.zones import (
-    LANE_WIDTH_M,
     Lanes,
     Pose,
     half_extents,
@@ -29,7 +30,6 @@ from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row
 from cfgen.perception.lanes import LanesSeen
-from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews, Views
 from cfgen.records import Camera, Hazard, Placement, Scene, wrap_angle
@@ -58,9 +58,6 @@ CANDIDATES = 8
 #: Begins the reason where the scene lacks what the hazard needs.
 UNSUITED = "the scene does not suit it:"
 OFF_EDGE = "parked away from the road's edge"
-#: A car fills at most this share of its lane: where the lane measures narrower, all things are drawn too large.
-MOST_OF_LANE = 0.72
-TOO_LARGE = "where a car would be drawn too large for its lane"
 
 
 def find_placements(
@@ -163,8 +160,7 @@ def examine(
         faults.append("in another lane, not beside the road")
     if search._off_edge(pose):
         faults.append(OFF_EDGE)
-    if drawn_too_large(scene, seen, pose.s):
-        faults.append(TOO_LARGE)
+    faults.append(lane_doubt(scene, seen, pose.s))
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if isinstance(with_past, Spoiled):
         return placement, [fault for fault in (*faults, str(with_past)) if fault]
@@ -197,7 +193,7 @@ class _Search:
             _shrink(self.camera),
             self.hazard.standing,
             self.lanes,
-            (self.seen and self.seen.dashed) or (),
+            self.seen,
             self.hazard.motion.waits,
         )
 
@@ -213,6 +209,8 @@ class _Search:
             if any(_near(placement, other) for other in kept):
                 continue
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
+            if isinstance(with_past, Placement):
+                with_past = glides(self.views, self.past.cameras, with_past) or with_past
             if isinstance(with_past, Spoiled):
                 self.refused[with_past.rule] += 1
                 self.spoiled.append(with_past)
@@ -253,8 +251,7 @@ class _Search:
                 fault = "in another lane, not beside the road"
             if not fault and self._off_edge(pose):
                 fault = OFF_EDGE
-            if not fault and drawn_too_large(self.scene, self.seen, pose.s):
-                fault = TOO_LARGE
+            fault = fault or lane_doubt(self.scene, self.seen, pose.s)
             if fault:
                 self.refused[fault] += 1
             else:
@@ -376,13 +373,6 @@ class _Search:
         size = min(math.log(side / MIN_SIDE_PX) / 3, 1)
         earnest = math.exp(-((math.log(pose.required_decel / self.wanted_decel) / 0.25) ** 2))
         return 0.3 * size + 1.5 * earnest + 2 * clear - 0.1 * abs(pose.lateral)
-
-
-def drawn_too_large(scene: Scene, seen: LanesSeen | None, s: float) -> bool:
-    """Whether the own lane's lines lie so near to each other at ``s``, m along the path, that a car would fill it."""
-    width = seen.width_at(s) if seen is not None else None
-    told = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / LANE_WIDTH_M
-    return width is not None and width * MOST_OF_LANE < CAR_M[1] * min(told, 1.0)
 
 
 def road_brightness(image: np.ndarray, view: SceneView) -> float:

@@ -11,6 +11,7 @@ BARE_ROAD = "without road in a past frame"
 BY_COLOURS = "of other colours in a past frame"
 HIDDEN = "half hidden in a past frame"
 OVER_LANE = "that it reaches only across a lane"
+GLIDES = "under which the road moves otherwise than the drive says"
 UNSURE = "of which most past frames are unsure"
 
 

@@ -27,6 +27,8 @@ from cfgen.records import Camera, Placement, RoadUser, Scene, Size
 _ALONG, _BESIDE_M = 0.35, 20.0
 #: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off nothing.
 _ROOM_M, _STANDS = 0.3, 0.5
+#: Two boxes whose middles are farther apart than half of all their sides and this, m, share no ground.
+_WIDEST_M = JUST_OFF_M + 2 * _ROOM_M
 #: Share of a hazard's box that a nearer vehicle covers when it hides it whole.
 _WHOLE = 0.98
 
@@ -90,6 +92,9 @@ class Traffic:
             then = placement.at(t)
             place = box_corners(then.x, then.y, then.yaw, standing)[0, :4, :2]
             for one, pose in self.at(t):
+                sides = one.size.length + one.size.width + standing.length + standing.width
+                if math.hypot(pose[0] - then.x, pose[1] - then.y) > sides / 2 + _WIDEST_M:
+                    continue
                 if _shared(place, _ground(one, pose)):
                     return Spoiled(STOOD, t, placement.distance_m)
                 follows = one.v < _STANDS or goes_across(then, pose[2])

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 
 from cfgen.core.errors import InputError
-from cfgen.perception.onnx_network import silent
+from cfgen.perception.onnx_network import OpenCv, in_groups, on_device, silent
 from cfgen.perception.view import BoxPx
 
 #: COCO's 80 classes, in the order in which networks that learned from it number them.
@@ -36,61 +35,64 @@ class BoxNetwork:
     Args:
         what: it is, for messages. data: the file. advice: what a user does about a file that does not serve.
         side: of its square input, pixels, a multiple of 32; 0: 352 for FastestDet, 416 for YOLOX.
+        device: as :class:`cfgen.perception.onnx_network.OnnxNetwork` takes it.
 
     Attributes:
         head: "fastestdet" or "yolox". classes: how many it tells apart.
 
     Raises:
-        InputError: ``cv2.dnn`` cannot read or run it, or its output is neither head's.
+        InputError: ``cv2.dnn`` cannot read or run it, its output is neither head's, or the device is not there.
+        MissingExtraError: a device without what it needs.
     """
 
-    def __init__(self, what: str, data: bytes, advice: str, side: int = 0) -> None:
+    def __init__(self, what: str, data: bytes, advice: str, side: int = 0, device: str = "") -> None:
         if side % 32 or side < 0:
             raise InputError(f"{what}: option 'side': expected a multiple of 32, found {side}")
         expected = f"{what}: expected an ONNX file with the head of FastestDet or YOLOX, found "
         try:
             with silent():
-                self._net: Any = cv2.dnn.readNetFromONNX(np.frombuffer(data, np.uint8))
-                self._output = self._net.getUnconnectedOutLayersNames()
+                net = OpenCv(data)
         except cv2.error as error:
             raise InputError(
                 f"{expected}one that cv2.dnn cannot read ({len(data)} bytes); {advice}"
             ) from error
-        found = "outputs " + ", ".join(self._output)
-        for head, usual in (("fastestdet", 352), ("yolox", 416)) if len(self._output) == 1 else ():
+        found = "outputs " + ", ".join(net.names)
+        for head, usual in (("fastestdet", 352), ("yolox", 416)) if len(net.names) == 1 else ():
             self.head, self.side = head, side or usual
-            shape = self._tried()
+            shape = _tried(net, self.side)
             if shape is None:
                 continue
             found = "an output of " + " x ".join(map(str, shape))
             if _is_head(head, shape, self.side):
                 self.classes = shape[1 if head == "fastestdet" else 2] - 5
+                self._net = on_device(what, data, net, (self.side, self.side), device)
                 return
         raise InputError(f"{expected}{found}; {advice}")
 
-    def _tried(self) -> tuple[int, ...] | None:
-        """Shape of its answer to a picture of that side; None where it takes none."""
-        try:
-            with silent():
-                return self._forward(np.zeros((1, 3, self.side, self.side), np.float32)).shape
-        except cv2.error:
-            return None
-
-    def _forward(self, blob: np.ndarray) -> np.ndarray:
-        self._net.setInput(blob)
-        answer: np.ndarray = self._net.forward(self._output)[0]
-        return answer
-
     def look(self, image: np.ndarray, least: float) -> Boxes:
         """Everything in a picture (H, W, 3) uint8 RGB with at least this score, overlapping boxes too."""
-        return self._fastestdet(image, least) if self.head == "fastestdet" else self._yolox(image, least)
+        return self.look_at_all([image], least)[0]
 
-    def _fastestdet(self, image: np.ndarray, least: float) -> Boxes:
-        """The picture is squeezed into the square; a cell answers with one box around itself."""
-        height, width = image.shape[:2]
-        way = cv2.INTER_AREA if min(height, width) > self.side else cv2.INTER_LINEAR
+    def look_at_all(self, images: Sequence[np.ndarray], least: float) -> list[Boxes]:
+        """As :meth:`look`, of each."""
+        fit, read = (
+            (self._squeezed, self._fastestdet) if self.head == "fastestdet" else (self._padded, self._yolox)
+        )
+        found: list[Boxes] = []
+        for group in in_groups(images, self._net.at_once):
+            answers = self._net.forward([fit(image) for image in group])
+            found += [read(of[0][0], image, least) for of, image in zip(answers, group, strict=True)]
+        return found
+
+    def _squeezed(self, image: np.ndarray) -> np.ndarray:
+        """For FastestDet: the picture is squeezed into the square."""
+        way = cv2.INTER_AREA if min(image.shape[:2]) > self.side else cv2.INTER_LINEAR
         small = cv2.resize(image, (self.side, self.side), interpolation=way)
-        answer = self._forward(cv2.dnn.blobFromImage(small, 1 / 255.0, swapRB=True))[0]
+        return cv2.dnn.blobFromImage(small, 1 / 255.0, swapRB=True)
+
+    def _fastestdet(self, answer: np.ndarray, image: np.ndarray, least: float) -> Boxes:
+        """A cell answers with one box around itself."""
+        height, width = image.shape[:2]
         _, rows, cols = answer.shape
         kind = answer[5:].argmax(0)
         best = np.take_along_axis(answer[5:], kind[None], 0)[0]
@@ -102,22 +104,34 @@ class BoxNetwork:
         boxes = np.stack([x - half_w, y - half_h, x + half_w, y + half_h], 1)
         return Boxes(boxes, score[row, col], kind[row, col])
 
-    def _yolox(self, image: np.ndarray, least: float) -> Boxes:
-        """The picture keeps its shape, in the upper left of the square (Ge et al. 2021, as its exporter leaves it:
-        offsets and logarithms of sizes in units of each grid's stride)."""
+    def _padded(self, image: np.ndarray) -> np.ndarray:
+        """For YOLOX: the picture keeps its shape, in the upper left of the square."""
         height, width = image.shape[:2]
         scale = self.side / max(height, width)
         size = max(round(width * scale), 1), max(round(height * scale), 1)
         way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
         square = np.full((self.side, self.side, 3), _PAD, np.uint8)
         square[: size[1], : size[0]] = cv2.resize(image, size, interpolation=way)
-        answer = self._forward(cv2.dnn.blobFromImage(square, 1.0, swapRB=True))[0]
+        return cv2.dnn.blobFromImage(square, 1.0, swapRB=True)
+
+    def _yolox(self, answer: np.ndarray, image: np.ndarray, least: float) -> Boxes:
+        """Ge et al. 2021, as its exporter leaves it: offsets and logarithms of sizes in units of each grid's stride."""
+        scale = self.side / max(image.shape[:2])
         kind = answer[:, 5:].argmax(1)
         score = answer[:, 4] * np.take_along_axis(answer[:, 5:], kind[:, None], 1)[:, 0]
         sure = score > least
         at, grid, stride = answer[sure, :4].astype(float), *(part[sure] for part in _grid(self.side))
         centre, half = (at[:, :2] + grid) * stride, np.exp(np.clip(at[:, 2:4], -20, 20)) * stride / 2
         return Boxes(np.concatenate([centre - half, centre + half], 1) / scale, score[sure], kind[sure])
+
+
+def _tried(net: OpenCv, side: int) -> tuple[int, ...] | None:
+    """Shape of its answer to a picture of that side; None where it takes none."""
+    try:
+        with silent():
+            return net.forward([np.zeros((1, 3, side, side), np.float32)])[0][0].shape
+    except cv2.error:
+        return None
 
 
 def _is_head(head: str, shape: tuple[int, ...], side: int) -> bool:

@@ -32,6 +32,8 @@ LINES_M, LEAST_M = 35.0, 5.0
 FOLLOWED_M, AROUND_M, BEYOND = 60.0, 3.0, 1.5
 #: A line strays this far from its own offset at most, m; what lies nearer to each other is one line.
 STRAY_M, SAME_M = 1.0, 0.9
+#: A line leaves the path where it is so far from where it began, m; steeper ones run across it.
+LEAVES_M, STEEPEST = 0.5, 0.25
 #: A lane to change to is road over this share of its width, as far as it is in view; and at least this wide, m.
 OPEN, BESIDE_M = 0.7, 2.7
 #: Road this far out, m, on rows between narrower ones, is a road that crosses or joins.
@@ -77,6 +79,7 @@ class LanesSeen:
         left, right: the lines of the own lane, m to the left of the path (right: negative); None where none is seen.
         dashed: sides on which the picture shows that line painted in dashes; None where nobody looked at one.
         points: (left, right), s and y of points of either line, m.
+        bends_at: where the first line near the path leaves it, m along it; None where none does.
     """
 
     rolled: Unrolled
@@ -84,6 +87,7 @@ class LanesSeen:
     right: float | None
     dashed: tuple[int, ...] | None = None
     points: tuple[Array, Array] = (_NONE, _NONE)
+    bends_at: float | None = None
 
     @classmethod
     def of(
@@ -104,7 +108,10 @@ class LanesSeen:
             if image is not None
             else None
         )
-        return cls(rolled, left, right, dashed, (points[0], points[1]))
+        bends_at = min(
+            (at for chain in _on_ground(view, camera, path) if (at := _leaves(*chain))), default=None
+        )
+        return cls(rolled, left, right, dashed, (points[0], points[1]), bends_at)
 
     @property
     def width_m(self) -> float | None:
@@ -129,6 +136,14 @@ class LanesSeen:
     def line(self, side: int) -> float | None:
         """The own lane's line on ``side`` (1 left, -1 right), m to the left of the path; None where none is seen."""
         return self.left if side > 0 else self.right
+
+    def line_at(self, side: int, s: float) -> float | None:
+        """:meth:`line` at ``s``, m along the path: as it is seen there, its usual offset where it is not."""
+        points = self.points[0 if side > 0 else 1]
+        if self.line(side) is None or not len(points):
+            return self.line(side)
+        nearest = points[np.argmin(np.abs(points[:, 0] - s))]
+        return float(nearest[1]) if abs(nearest[0] - s) <= AROUND_M else self.line(side)
 
     def open_beyond(self, side: int, half: float) -> bool:
         """Whether there is a lane to change to on ``side`` (1 left, -1 right) of the own one: beyond a line that is
@@ -203,9 +218,7 @@ class LanesSeen:
 
 def _lines(view: SceneView, camera: Camera, path: EgoPath) -> dict[float, Array]:
     """Where painted lines that follow the path are, m to its left, ascending; and their points, (N, 2) s and y, m."""
-    height, width = view.lanes.shape
-    grid = resized(camera, width, height)
-    parts = [part for chain in lane_chains(view.lanes) if (part := _Part.of(chain, grid, path))]
+    parts = [part for chain in _on_ground(view, camera, path) if (part := _Part.of(*chain))]
     parts.sort(key=lambda part: part.y)
     groups: list[list[_Part]] = []
     for part in parts:  # dashes of one line, or its two edges
@@ -222,6 +235,29 @@ def _lines(view: SceneView, camera: Camera, path: EgoPath) -> dict[float, Array]
     }
 
 
+def _on_ground(view: SceneView, camera: Camera, path: EgoPath) -> list[tuple[Array, Array]]:
+    """The points of each painted line: m along the path, and to its left."""
+    height, width = view.lanes.shape
+    grid, found = resized(camera, width, height), []
+    for chain in lane_chains(view.lanes):
+        ground, valid = ground_points(grid, chain)
+        valid &= np.where(valid, np.hypot(*np.nan_to_num(ground).T), np.inf) < 2 * LINES_M
+        if valid.sum() >= 2:
+            found.append(path.locate(ground[valid]))
+    return found
+
+
+def _leaves(s: Array, y: Array) -> float | None:
+    """Where a line that begins beside the path leaves it, m along it; None where it does not, or runs across."""
+    order = np.argsort(s)
+    s, y = s[order], y[order]
+    away = np.flatnonzero(np.abs(y - y[0]) > LEAVES_M)
+    if s[0] > LINES_M or abs(y[0]) > OWN_M[1] or not len(away):
+        return None
+    driven = float(s[away[0]] - s[0])
+    return float(s[away[0]]) if driven * STEEPEST > LEAVES_M else None
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """A piece of a line: from and to, m along the path, and how far to its left; its ``points`` go on farther."""
@@ -232,13 +268,8 @@ class _Part:
     points: Array
 
     @classmethod
-    def of(cls, chain: Array, grid: Camera, path: EgoPath) -> "_Part | None":
-        """Of a chain of points (N, 2), px of ``grid``; None where it does not follow the path, or lies too far off."""
-        ground, valid = ground_points(grid, chain)
-        valid &= np.where(valid, np.hypot(*np.nan_to_num(ground).T), np.inf) < 2 * LINES_M
-        if valid.sum() < 2:
-            return None
-        s, y = path.locate(ground[valid])
+    def of(cls, s: Array, y: Array) -> "_Part | None":
+        """Of a chain's points; None where it does not follow the path, or lies too far off."""
         here = (s >= NEAR_M) & (s <= LINES_M)
         if here.sum() < 2 or np.ptp(np.percentile(y[here], (10, 90))) > STRAY_M:
             return None

@@ -13,7 +13,7 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import hash_bytes
 from cfgen.models.files import FILES, kept
-from cfgen.perception.onnx_network import OnnxNetwork, read_file
+from cfgen.perception.onnx_network import OnnxNetwork, in_groups, read_file
 from cfgen.perception.protocol import Frame
 from cfgen.perception.things import ThingNetwork
 from cfgen.perception.view import SceneView
@@ -64,47 +64,67 @@ class RoadNetwork:
     Args:
         things: the file of a network that finds vehicles, people and animals, or the name under which it is kept, as
             :class:`ThingNetwork` takes it; "" looks for none.
+        device: where both run, as :class:`OnnxNetwork` takes it; it decides no view, so it is no part of the identity.
+
+    Attributes:
+        at_once: how many frames are looked at together.
 
     Raises:
-        InputError: ``cv2.dnn`` cannot read it, or its outputs are not those of the layout.
+        InputError: ``cv2.dnn`` cannot read it, its outputs are not those of the layout, or the device is not there.
+        MissingExtraError: a device without what it needs.
     """
 
     weaker, uses_camera, backed_by_colours = False, False, False
 
-    def __init__(self, name: str, data: bytes, layout: Layout, advice: str, things: str = "") -> None:
+    def __init__(
+        self, name: str, data: bytes, layout: Layout, advice: str, things: str = "", device: str = ""
+    ) -> None:
         self.name, self._layout = name, layout
         width, height = layout.size
         outputs = dict.fromkeys((layout.road, layout.lanes), (1, 2, height, width))
-        self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice)
-        self._things = ThingNetwork(things) if things else None
+        self._net = OnnxNetwork(f"perception '{name}'", data, layout.size, outputs, advice, device)
+        self._things = ThingNetwork(things, device=device) if things else None
+        self.at_once = self._net.at_once
         self.identity: Mapping[str, Any] = {
             "weights": hash_bytes(data),
             **(self._things.identity if self._things else {}),
         }
 
     def perceive(self, frames: Sequence[Frame]) -> list[SceneView]:
-        return [self._view(frame.image) for frame in frames]
+        views: list[SceneView] = []
+        for group in in_groups(frames, self.at_once):
+            images = [frame.image for frame in group]
+            roads = [self._view(*of) for of in zip(images, self.logits(images), strict=True)]
+            if self._things:
+                found = self._things.find_in_all(images, roads)
+                roads = [replace(road, things=things) for road, things in zip(roads, found, strict=True)]
+            views += roads
+        return views
 
-    def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far road, and lane line, are above the background, (h, w) float32 each.
+    def logits(self, images: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """How far road, and lane line, are above the background in each, (h, w) float32 both.
 
         Args:
-            image: (H, W, 3) uint8 RGB.
+            images: (H, W, 3) uint8 RGB.
         """
-        small = cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
-        road, lanes = self._net.forward(small)
+        return [self._read(*answer) for answer in self._net.forward([self._fit(image) for image in images])]
+
+    def _fit(self, image: np.ndarray) -> np.ndarray:
+        return cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA)
+
+    def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        road, lanes = answer
         return road[0, 1] - road[0, 0], lanes[0, 1] - lanes[0, 0]
 
-    def _view(self, image: np.ndarray) -> SceneView:
-        road, lanes = self.logits(image)
+    def _view(self, image: np.ndarray, logits: tuple[np.ndarray, np.ndarray]) -> SceneView:
+        road, lanes = logits
         lines = lanes > self._layout.lane_margin
         surface, likely = _surface(road > 0, lines), None
         if self._layout.road_margin > 0:
             likely = without_specks(road > 0)  # it learned that paint is road
             surface = _whole(without_specks(road > self._layout.road_margin), likely)
         by = {"name": self.name, **self.identity}
-        view = SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
-        return replace(view, things=self._things.find(image, view)) if self._things else view
+        return SceneView(surface, lines, (image.shape[1], image.shape[0]), None, by, likely)
 
 
 class TwinLiteNet(RoadNetwork):
@@ -112,10 +132,10 @@ class TwinLiteNet(RoadNetwork):
 
     Args:
         path: the ONNX file; "" takes the one that ``cfgen models get twinlitenet`` keeps.
-        things: as :class:`RoadNetwork` takes it.
+        things, device: as :class:`RoadNetwork` takes them.
     """
 
-    def __init__(self, path: str = "", things: str = "") -> None:
+    def __init__(self, path: str = "", things: str = "", device: str = "") -> None:
         self.options: Mapping[str, Any] = {}
         name, what = "twinlitenet", "perception 'twinlitenet': option 'path'"
         advice = FILES[name].advice
@@ -126,19 +146,19 @@ class TwinLiteNet(RoadNetwork):
         if layout is None:
             wrong = FILES[name].wrong(len(data), digest.removeprefix("sha256:"))
             raise InputError(f"{what}: {file}: {wrong}; {advice}")
-        super().__init__(name, data, layout, advice, things)
+        super().__init__(name, data, layout, advice, things, device)
 
 
 class RoadNet(RoadNetwork):
     """Road and lane lines of the small network that cfgen brings; it would rather miss road than take a verge for it.
 
     Args:
-        things: as :class:`RoadNetwork` takes it.
+        things, device: as :class:`RoadNetwork` takes them.
     """
 
     backed_by_colours = True
 
-    def __init__(self, things: str = "") -> None:
+    def __init__(self, things: str = "", device: str = "") -> None:
         self.options: Mapping[str, Any] = {}
         card = json.loads((WEIGHTS / "road_net.json").read_text())
         _, _, height, width = card["input"]["shape"]
@@ -151,12 +171,12 @@ class RoadNet(RoadNetwork):
                 f"perception 'road-net': {card['network']}: expected sha256 {card['sha256'][:12]}..., found "
                 f"{hash_bytes(data)[7:19]}... of {len(data)} bytes; {advice}"
             )
-        super().__init__("road-net", data, Layout((width, height), name, name, road, lanes), advice, things)
+        layout = Layout((width, height), name, name, road, lanes)
+        super().__init__("road-net", data, layout, advice, things, device)
         self.identity = {**self.identity, "reading": READING}
 
-    def logits(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of road and of lane line, (h, w) float32 each; ``image`` as :meth:`RoadNetwork.logits` takes it."""
-        [both] = self._net.forward(cv2.resize(image, self._layout.size, interpolation=cv2.INTER_AREA))
+    def _read(self, *answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        [both] = answer
         return both[0, 0], both[0, 1]
 
 

@@ -46,6 +46,8 @@ HORIZON = 0.45
 EDGE = 0.02
 
 _NAME = "fastestdet"
+#: A frame, and a window of it: x0, y0, x1, y1.
+_Place = tuple[np.ndarray, tuple[int, int, int, int]]
 
 
 class ThingNetwork:
@@ -53,20 +55,21 @@ class ThingNetwork:
 
     Args:
         path: the ONNX file; "fastestdet" takes the one that ``cfgen models get fastestdet`` keeps.
-        least: score of a thing that is told.
+        least: score of a thing that is told. device: as :class:`BoxNetwork` takes it.
 
     Raises:
-        InputError: the file is missing or another, or ``cv2.dnn`` cannot read it.
+        InputError: the file is missing or another, ``cv2.dnn`` cannot read it, or the device is not there.
+        MissingExtraError: a device without what it needs.
     """
 
-    def __init__(self, path: str, least: float = LEAST) -> None:
+    def __init__(self, path: str, least: float = LEAST, device: str = "") -> None:
         file, what = FILES[_NAME], "perception: option 'things'"
         data = read_file(kept(_NAME, what) if path == _NAME else Path(path), what, file.advice)
         digest = hash_bytes(data)
         if wrong := file.wrong(len(data), digest.removeprefix("sha256:")):
             raise InputError(f"{what}: {path}: {wrong}; {file.advice}")
         self.identity: Mapping[str, Any] = {"things": digest}
-        self._net, self._least = BoxNetwork(what, data, file.advice), least
+        self._net, self._least = BoxNetwork(what, data, file.advice, device=device), least
 
     def find(self, image: np.ndarray, road: SceneView | None = None) -> tuple[Thing, ...]:
         """What is in a frame, the most certain first: in the whole of it, and in windows along the horizon.
@@ -74,11 +77,23 @@ class ThingNetwork:
         Args:
             image: (H, W, 3) uint8 RGB. road: where its road ends is where distant traffic is looked for.
         """
-        height, width = image.shape[:2]
-        found = self._look(image, (0, 0, width, height))
-        for window in _windows(width, height, _far_end(road)):
-            found += self._look(image, window)
-        return _apart(found)
+        return self.find_in_all([image], [road])[0]
+
+    def find_in_all(
+        self, images: Sequence[np.ndarray], roads: Sequence[SceneView | None]
+    ) -> list[tuple[Thing, ...]]:
+        """As :meth:`find`, of each."""
+        places: list[_Place] = []
+        whose: list[int] = []
+        for number, (image, road) in enumerate(zip(images, roads, strict=True)):
+            height, width = image.shape[:2]
+            windows = [(0, 0, width, height), *_windows(width, height, _far_end(road))]
+            places += [(image, window) for window in windows]
+            whose += [number] * len(windows)
+        found: list[list[Thing]] = [[] for _ in images]
+        for number, things in zip(whose, self._look(places), strict=True):
+            found[number] += things
+        return [_apart(things) for things in found]
 
     def find_in(self, image: np.ndarray, window: BoxPx) -> tuple[Thing, ...]:
         """What is in one window (x0, y0, x1, y1), pixels, of the frame, looked at by itself and scaled up."""
@@ -87,17 +102,19 @@ class ThingNetwork:
         inside = max(x0, 0), max(y0, 0), min(x1, width), min(y1, height)
         if inside[2] - inside[0] < 2 or inside[3] - inside[1] < 2:
             return ()
-        return _apart(self._look(image, inside, cut=False))
+        return _apart(self._look([(image, inside)], cut=False)[0])
 
-    def _look(self, image: np.ndarray, window: tuple[int, int, int, int], cut: bool = True) -> list[Thing]:
-        """Boxes in the frame; ``cut``: without those at an edge of the window that is none of the frame."""
-        x0, y0, x1, y1 = window
-        boxes = self._net.look(image[y0:y1, x0:x1], self._least)
+    def _look(self, places: Sequence[_Place], cut: bool = True) -> list[list[Thing]]:
+        """Boxes in the frame, of each window; ``cut``: without those at an edge of it that is none of the frame."""
         found = []
-        for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
-            box = x0 + a, y0 + b, x0 + c, y0 + d
-            if COCO[kind] in KINDS and not (cut and _at_an_edge(box, window, image.shape)):
-                found.append(Thing(COCO[kind], inside(box, image.shape), round(float(score), 3)))
+        parts = [image[y0:y1, x0:x1] for image, (x0, y0, x1, y1) in places]
+        for (image, window), boxes in zip(places, self._net.look_at_all(parts, self._least), strict=True):
+            things = []
+            for (a, b, c, d), score, kind in zip(boxes.box.tolist(), boxes.score, boxes.kind, strict=True):
+                box = window[0] + a, window[1] + b, window[0] + c, window[1] + d
+                if COCO[kind] in KINDS and not (cut and _at_an_edge(box, window, image.shape)):
+                    things.append(Thing(COCO[kind], inside(box, image.shape), round(float(score), 3)))
+            found.append(things)
         return found
 
 

@@ -131,7 +131,7 @@ def _network() -> RoadNet:
 
 def _road(picture: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(h, w) probability of road, and bool of lane lines."""
-    road, lanes = _network().logits(np.ascontiguousarray(picture))
+    [(road, lanes)] = _network().logits([np.ascontiguousarray(picture)])
     return 1 / (1 + np.exp(-np.clip(road, -20, 20))), lanes > 0
 
 

@@ -145,6 +145,8 @@ class Drive:
     extra: Mapping[str, Any] = field(default_factory=dict)
     #: what its reader left out of it, in words; an import ends with it
     told: str = ""
+    #: tells the vehicles near the car, for t0 and a scene's times of motion; None of a moment that nobody annotated
+    traffic: Callable[[float, Sequence[float]], list[dict[str, Any]] | None] | None = None
 
     def __post_init__(self) -> None:
         """Refuses a log that no scene can be cut from.
@@ -237,6 +239,8 @@ class Moment:
         extra = dict(drive.extra) | ({"history_extrapolated": True} if guessed else {})
         if drive.place:
             extra |= drive.place.keys(drive.poses[int(np.abs(drive.t - t0).argmin())])
+        if drive.traffic and (told := drive.traffic(t0, history.t)) is not None:
+            extra["traffic"] = told
         scene = Scene(
             scene_id=self.scene_id,
             source=plain(drive.source),

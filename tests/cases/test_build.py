@@ -152,7 +152,7 @@ def test_more_than_the_scenes_allow_is_a_shortfall_with_reasons(real: Path, tmp_
 
 def test_a_damaged_scene_is_left_out_and_named(real: Path, tmp_path: Path):
     scenes = tmp_path / "scenes"
-    for name in ("hmb3_00100", "hmb3_02500"):
+    for name in ("hmb3_02080", "hmb3_02500"):
         shutil.copytree(real / "udacity_hmb3" / "scenes" / name, scenes / name)
     frame = scenes / "hmb3_02500" / "frame.jpg"
     frame.write_bytes(frame.read_bytes()[:500])

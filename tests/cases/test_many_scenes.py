@@ -26,8 +26,8 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def scenes(tmp_path: Path) -> Path:
-    for path in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
-        shutil.copytree(path, tmp_path / "scenes" / path.name)
+    for name in ("residential_clear_04", "residential_day_05"):
+        shutil.copytree(scenarios_dir() / "scenes" / name, tmp_path / "scenes" / name)
     return tmp_path / "scenes"
 
 

@@ -104,3 +104,13 @@ def test_without_frames_a_car_right_beyond_came_through_it(x, y, speed, vx, thro
     none = np.zeros((4, 4), bool)
     view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
     assert (just_driven_through(scene, view, spot(vx=vx), ROCKS) is not None) == through
+
+
+def test_where_the_way_is_guessed_a_car_farther_aside_came_through_it_too():
+    scene = drawn.scene(10.0)
+    [box], _ = boxes_px(scene.front, box_corners(44.2, 2.1, 0.0, Size(length=4.4, width=1.82, height=1.55)))
+    none = np.zeros((4, 4), bool)
+    view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
+    guessed = scene.model_copy(update={"motion_known": False})
+    assert just_driven_through(scene, view, spot(), ROCKS) is None
+    assert just_driven_through(guessed, view, spot(), ROCKS) is not None

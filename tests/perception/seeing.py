@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cfgen.perception.protocol import Frame
+from cfgen.perception.protocol import Frame, Perceiver
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
+from tests.hazards import drawn
 from tests.perception.painted import paint
 
 
@@ -30,3 +31,9 @@ class Painted:
         road, lanes = paint(self._true(frame), lines=self._lines)
         height, width = np.shape(frame.image)[:2]
         return SceneView(road, lanes, (width, height), None, {"name": self.name})
+
+
+def view_of(perceiver: Perceiver, image: np.ndarray) -> SceneView:
+    """What one that goes by pixels alone sees in a frame."""
+    [view] = perceiver.perceive([Frame(image, drawn.CAMERA, drawn.path())])
+    return view

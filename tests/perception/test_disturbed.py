@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from cfgen.perception.networks import RoadNetwork
+from cfgen.perception.networks import RoadNetwork, TwinLiteNet
 from cfgen.store import VIEWS, Store
 from tests.benches import build_arguments, run
 
@@ -14,9 +14,8 @@ def disturb(monkeypatch, by: float) -> None:
     """Every logit of every network is off by up to ``by``."""
     rng, was = np.random.default_rng(5), RoadNetwork.logits
 
-    def logits(self, image):
-        road, lanes = was(self, image)
-        return road + rng.uniform(-by, by, road.shape), lanes + rng.uniform(-by, by, lanes.shape)
+    def logits(self, images):
+        return [tuple(one + rng.uniform(-by, by, one.shape) for one in both) for both in was(self, images)]
 
     monkeypatch.setattr(RoadNetwork, "logits", logits)
 
@@ -56,6 +55,7 @@ def test_kept_views_decide_whatever_the_network_says_now(build, steady, tmp_path
     out, expected = steady
     shutil.copytree(out / VIEWS, tmp_path / "b" / VIEWS)
     shutil.copy(out / "benchmark.json", tmp_path / "b")
-    monkeypatch.setattr(RoadNetwork, "logits", lambda *_: (np.full((360, 640), -1.0),) * 2)
+    blind = [(np.full((360, 640), -1.0),) * 2]
+    monkeypatch.setattr(TwinLiteNet, "logits", lambda _, images: blind * len(images))
     assert build(tmp_path / "b") == expected
     assert build(tmp_path / "fresh") == {}, "without them there would be no case"

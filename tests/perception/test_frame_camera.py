@@ -25,6 +25,7 @@ from cfgen.perception.views import Views
 from cfgen.records import Camera
 from cfgen.scenes.folder import load_scene
 from tests.perception.painted import paint
+from tests.perception.seeing import view_of
 
 HEIGHT = 1.4
 STATED = mounted(HEIGHT)
@@ -219,7 +220,7 @@ def test_a_known_calibration_is_found_again(real, network):
     camera = Camera(
         width=1936, height=1216, fx=2181.5, fy=2181.6, cx=928.0, cy=616.0, T_cam_ego=mounted(1.56)
     )
-    view = network._view(pixels)
+    view = view_of(network, pixels)
     seen = frame_camera(view.road, view.lanes, camera)
     assert seen.confidence > SURE
     assert seen.pitch_deg == pytest.approx(0.53, abs=0.3)

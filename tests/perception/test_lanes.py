@@ -7,7 +7,8 @@ import pytest
 
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.placement import drawn_too_large, missing_road
+from cfgen.hazards.lane_doubts import BENDS_AWAY, drawn_too_large, lane_doubt
+from cfgen.hazards.placement import missing_road
 from cfgen.hazards.zones import Lanes, poses_to_try
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.networks import TwinLiteNet
@@ -15,17 +16,20 @@ from cfgen.perception.view import SceneView
 from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn
 from tests.hazards.test_placement import TAXONOMY
+from tests.perception.seeing import view_of
 
 
 def lanes_of(road, lines=()):
-    """``road``: (x, y) -> bool of ground points in metres; ``lines``: where painted lines are, m to the left."""
+    """``road``: (x, y) -> bool of ground points in metres; ``lines``: where painted lines are, m to the left,
+    or that by x."""
     camera = drawn.CAMERA
     u, v = np.meshgrid(np.arange(0, camera.width, 2) + 0.5, np.arange(0, camera.height, 2) + 0.5)
     xy, valid = ground_points(camera, np.column_stack([u.ravel(), v.ravel()]))
     x, y = np.where(valid[:, None], xy, 1e9).T
     near = valid & (x < 90)
     surface = (near & road(x, y)).reshape(u.shape)
-    painted = (near & np.any([np.abs(y - line) < 0.1 for line in lines] or [x < -1e12], 0)).reshape(u.shape)
+    at = [line(x) if callable(line) else line for line in lines]
+    painted = (near & np.any([np.abs(y - line) < 0.1 for line in at] or [x < -1e12], 0)).reshape(u.shape)
     view = SceneView(surface | painted, painted, (camera.width, camera.height), None, {"name": "drawn"})
     return LanesSeen.of(view, camera, EgoPath.from_scene(drawn.scene()))
 
@@ -60,6 +64,24 @@ def test_how_wide_the_lane_is_where_something_stands():
     told = drawn.scene().model_copy(update={"extra": {"lane_width_m": 2.8}})
     assert not drawn_too_large(told, pitched, 40.0), "its lanes are as narrow"
     assert lanes_of(between(-6, 6), (1.75,)).width_at(10.0) is None
+
+
+def test_a_guessed_way_ends_where_the_lines_leave_it():
+    """Both bend off by 0.5 m at 10 m: what stands farther on may stand in another lane. A known motion tells."""
+    seen = lanes_of(between(-9, 9), (lambda x: 1.75 - x**2 / 150, lambda x: -1.75 - x**2 / 150))
+    guessed = drawn.scene().model_copy(update={"motion_known": False})
+    assert seen.bends_at == pytest.approx(10.0, abs=0.8)
+    assert [lane_doubt(guessed, seen, s) for s in (9.0, 30.0)] == ["", BENDS_AWAY]
+    assert lane_doubt(drawn.scene(), seen, 30.0) == ""
+    assert lanes_of(between(-6, 6), (1.75, -1.75)).bends_at is None
+    assert lanes_of(between(-6, 6), (lambda x: 0.4 * x - 6,)).bends_at is None, "it runs across"
+
+
+def test_a_line_is_where_it_is_seen():
+    seen = lanes_of(between(-6, 6), (lambda x: 1.75 + 0.04 * x, -1.75))
+    assert seen.line_at(1, 15.0) == pytest.approx(2.35, abs=0.15)
+    assert seen.line_at(1, 200.0) == seen.left
+    assert lanes_of(between(-6, 6), (1.75,)).line_at(-1, 20.0) is None
 
 
 def test_a_lane_too_wide_or_too_narrow_is_none():
@@ -197,7 +219,7 @@ def test_one_line_tells_where_the_lane_is():
 def test_a_paved_shoulder_of_a_real_freeway_is_no_lane(real, models):
     folder = load_scene(real / "udacity_lanelines" / "scenes" / "lanelines_058")
     image, scene = folder.image(), folder.scene
-    view = TwinLiteNet(str(models / "twinlitenet.onnx"))._view(image)
+    view = view_of(TwinLiteNet(str(models / "twinlitenet.onnx")), image)
     seen = LanesSeen.of(view, scene.front, EgoPath.from_scene(scene), image)
     assert Lanes.of(scene, seen).open == (1,)
 

@@ -16,6 +16,7 @@ from cfgen.perception.networks import Layout, RoadNetwork, _whole
 from cfgen.perception.registry import create_perceiver
 from cfgen.perception.things import ThingNetwork
 from tests.benches import build_arguments, run
+from tests.perception.seeing import view_of
 from tests.perception.tiny_onnx import tiny_onnx
 
 LAYOUT = Layout((64, 36), "road", "lanes")
@@ -35,7 +36,7 @@ def picture() -> np.ndarray:
 
 def test_a_network_sees_what_its_weights_say():
     network = RoadNetwork("tiny", tiny_onnx(LAYOUT.size, TINY), LAYOUT, "")
-    view = network._view(picture())
+    view = view_of(network, picture())
     assert view.is_road(np.array([[10, 60], [10, 20], [73, 70]])).tolist() == [True, False, True]
     assert view.is_lane_line(np.array([[73, 70], [10, 60]])).tolist() == [True, False]
     assert view.things is None
@@ -62,7 +63,7 @@ def test_paint_is_road_only_where_a_network_leaves_it_out():
     image[:, 17:19] = (255, 255, 255)
     weights = {**TINY, "road": (((0, 0, 0), (0, 0, -9.0)), (0.0, 5.0))}
     plain, sure = (
-        RoadNetwork("tiny", tiny_onnx(LAYOUT.size, weights), layout, "")._view(image)
+        view_of(RoadNetwork("tiny", tiny_onnx(LAYOUT.size, weights), layout, ""), image)
         for layout in (LAYOUT, replace(LAYOUT, road_margin=0.5))
     )
     assert plain.lanes[10, 17]
@@ -150,9 +151,9 @@ def test_vehicles_are_found_near_and_far_the_same_each_time(models, real, folder
     perceiver = create_perceiver(
         "twinlitenet", {"path": str(models / "twinlitenet.onnx"), "things": "fastestdet"}
     )
-    view = perceiver._view(image)
+    view = view_of(perceiver, image)
     assert set(perceiver.identity) == {"weights", "things"}
-    assert perceiver._view(image).things == view.things
+    assert view_of(perceiver, image).things == view.things
     cars = [t for t in view.things if t.kind == "car"]
     # the black and the white car to the right, by hand
     for u, v in ((868, 430), (1180, 425)):

@@ -10,7 +10,21 @@ from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError
 from cfgen.scenes.importing import import_scenes, open_reader
-from tests.scene_truth import HEIGHT, SECONDS, WIDTH, K, V, imported, picture, poses, vehicle_from_camera
+from tests.scene_truth import (
+    CAR,
+    HEIGHT,
+    SECONDS,
+    WIDTH,
+    K,
+    V,
+    car,
+    imported,
+    lifted,
+    picture,
+    poses,
+    tells_of_the_car,
+    vehicle_from_camera,
+)
 
 CLIP = "Accident_Town03_Route101_Weather23"
 #: columns: a camera's axes forward, left, up in an image's right, down, forward
@@ -37,10 +51,14 @@ def write_bench2drive(root: Path, clip: str = CLIP) -> Path:
               "image_size_x": WIDTH, "image_size_y": HEIGHT}  # fmt: skip
     for camera in ("rgb_front", "rgb_top_down", "depth_front"):
         (folder / "camera" / camera).mkdir(parents=True)
-    for i, pose in enumerate(poses(np.arange(0, SECONDS, 0.1))):
+    times = np.arange(0, SECONDS, 0.1)
+    for i, (pose, other) in enumerate(zip(poses(times), car(times), strict=True)):
         ego = {"class": "ego_vehicle", "speed": V, "world2ego": np.linalg.inv(carla(pose)).tolist()}
+        vehicle = {"class": "vehicle", "id": "7", "base_type": "car", "center": carla(other)[:3, 3].tolist(),
+                   "extent": [side / 2 for side in CAR],  # its origin is on the ground
+                   "world2vehicle": np.linalg.inv(carla(lifted(other, -0.75))).tolist()}  # fmt: skip
         content = {"speed": None, "theta": None, "weather": {"cloudiness": 10.0, "sun_altitude_angle": 45.0},
-                   "bounding_boxes": [{"class": "vehicle"}, ego],
+                   "bounding_boxes": [ego, vehicle, {"class": "walker"}],
                    "sensors": {"CAM_FRONT": sensor, "TOP_DOWN": sensor}}  # fmt: skip
         with gzip.open(folder / "anno" / f"{i:05}.json.gz", "wt", encoding="utf-8") as file:
             json.dump(content, file, indent=4)
@@ -55,6 +73,7 @@ def test_bench2drive(tmp_path):
     assert scene.scene_id == f"{CLIP}_002000"
     assert [camera.name for camera in scene.cameras] == ["front"]
     assert scene.extra["weather"]["cloudiness"] == 10.0
+    tells_of_the_car(scene, 2.0)
     assert scene.license == "CC BY-NC-ND 4.0"
     assert scene.timestamp == "", "a simulator's clock tells no time"
     assert abs(float(folders[0].image().mean()) - 20) < 4

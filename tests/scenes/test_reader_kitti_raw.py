@@ -6,7 +6,20 @@ from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError
 from cfgen.scenes.importing import open_reader
-from tests.scene_truth import MOUNTING, SECONDS, K, V, heading, imported, lifted, picture, poses
+from tests.scene_truth import (
+    CAR,
+    MOUNTING,
+    SECONDS,
+    K,
+    V,
+    car,
+    heading,
+    imported,
+    lifted,
+    picture,
+    poses,
+    tells_of_the_car,
+)
 
 
 def write_kitti(root) -> None:
@@ -50,6 +63,19 @@ def write_kitti(root) -> None:
     (date / "calib_velo_to_cam.txt").write_text(
         f"R: {line(velodyne_to_camera[:3, :3])}\nT: {line(velodyne_to_camera[:3, 3])}\n"
     )
+    boxes = to_velodyne @ np.linalg.inv(imu[10:]) @ lifted(car(t[10:]), -0.75)  # it stands on its feet
+    told = "".join(
+        f"<item><tx>{x}</tx><ty>{y}</ty><tz>{z}</tz><rx>0</rx><ry>0</ry><rz>{yaw}</rz><state>2</state></item>"
+        for (x, y, z), yaw in zip(boxes[:, :3, 3], np.arctan2(boxes[:, 1, 0], boxes[:, 0, 0]), strict=True)
+    )
+    items = "".join(
+        f"<item><objectType>{kind}</objectType><h>{CAR[2]}</h><w>{CAR[1]}</w><l>{CAR[0]}</l>"
+        f"<first_frame>10</first_frame><poses><count>{len(boxes)}</count>{told}</poses></item>"
+        for kind in ("Car", "Pedestrian")
+    )
+    (drive / "tracklet_labels.xml").write_text(
+        f"<?xml version='1.0'?>\n<boost_serialization><tracklets>{items}</tracklets></boost_serialization>"
+    )
     projection = np.column_stack([K, K @ shift])
     (date / "calib_cam_to_cam.txt").write_text(
         f"calib_time: 09-Jan-2012 13:57:47\nR_rect_00: {line(rectify)}\nP_rect_02: {line(projection)}\n"
@@ -64,6 +90,7 @@ def test_kitti_raw(tmp_path):
     assert folders[0].scene.extra["latitude_deg"] == pytest.approx(0, abs=0.01)
     assert folders[0].scene.extra["heading_deg"] == pytest.approx(heading(2.0), abs=0.1)
     assert folders[0].image().mean() == 20
+    tells_of_the_car(folders[1].scene, 4.0, atol=0.02)
     assert len(folders[0].scene.frames) == 9
 
 
@@ -73,6 +100,17 @@ def test_kitti_faults(tmp_path):
     write_kitti(tmp_path)
     drive = tmp_path / "2011_09_26" / "2011_09_26_drive_0001_sync"
     opener = next(iter(open_reader("kitti-raw", tmp_path, {}).recordings()))
+    tracklets = drive / "tracklet_labels.xml"
+    whole = tracklets.read_text()
+    for damaged, found in (
+        (whole[:900], "found .*; get it again"),
+        (whole.replace(">10<", ">11<"), "found frames 11 to 120"),
+    ):
+        tracklets.write_text(damaged)
+        with pytest.raises(InputError, match=rf"tracklet_labels\.xml: expected tracklets, {found}"):
+            opener()
+    tracklets.unlink()
+    assert opener().traffic is None
     (drive / "oxts" / "data" / "0000000007.txt").write_text("1 2 3")
     with pytest.raises(InputError, match=r"0000000007\.txt: expected 30 numbers, found 3"):
         opener()

@@ -16,16 +16,19 @@ from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.listing import keeps_left
 from cfgen.scenes.readers.navsim import CITIES
 from tests.scene_truth import (
+    CAR,
     HEIGHT,
     SECONDS,
     WIDTH,
     K,
     V,
+    car,
     heading,
     imported,
     lifted,
     picture,
     poses,
+    tells_of_the_car,
     vehicle_from_camera,
     wxyz,
 )
@@ -44,6 +47,16 @@ CREATE TABLE camera (token BLOB NOT NULL, log_token BLOB NOT NULL, channel VARCH
     PRIMARY KEY (token));
 CREATE TABLE image (token BLOB NOT NULL, next_token BLOB, prev_token BLOB, ego_pose_token BLOB NOT NULL,
     camera_token BLOB NOT NULL, filename_jpg VARCHAR(128), timestamp INTEGER, PRIMARY KEY (token));
+CREATE TABLE lidar_pc (token BLOB NOT NULL, next_token BLOB, prev_token BLOB, ego_pose_token BLOB NOT NULL,
+    lidar_token BLOB NOT NULL, scene_token BLOB, filename VARCHAR(128), timestamp INTEGER, PRIMARY KEY (token));
+CREATE TABLE lidar_box (token BLOB NOT NULL, lidar_pc_token BLOB NOT NULL, track_token BLOB NOT NULL,
+    next_token BLOB, prev_token BLOB, x FLOAT, y FLOAT, z FLOAT, width FLOAT, length FLOAT, height FLOAT, vx FLOAT,
+    vy FLOAT, vz FLOAT, yaw FLOAT, confidence FLOAT, PRIMARY KEY (token));
+CREATE TABLE track (token BLOB NOT NULL, category_token BLOB NOT NULL, width FLOAT, length FLOAT, height FLOAT,
+    PRIMARY KEY (token));
+CREATE TABLE category (token BLOB NOT NULL, name VARCHAR(64), description TEXT, PRIMARY KEY (token));
+INSERT INTO category VALUES (X'AA', 'vehicle', ''), (X'BB', 'pedestrian', '');
+INSERT INTO track VALUES (X'01', X'AA', 0, 0, 0), (X'02', X'BB', 0, 0, 0);
 """
 
 
@@ -93,6 +106,30 @@ def write_nuplan(root: Path, name: str = "2021.06.28.16.57.59_veh-26_00016_00484
             picture(i).save(root / "sensor_blobs" / image, quality=95)
         row = [next(token), None, None, b"pose", camera, image, START + round(s * 1e6)]
         db.execute(f"INSERT INTO image VALUES ({','.join('?' * 7)})", row)
+    times = np.arange(0.01, SECONDS, 0.05)
+    for s, box in zip(times, car(times), strict=True):
+        sweep, yaw = next(token), np.arctan2(box[1, 0], box[0, 0])
+        db.execute(
+            "INSERT INTO lidar_pc VALUES (?, '', '', '', '', '', '', ?)", (sweep, START + round(s * 1e6))
+        )
+        for track in (b"\x01", b"\x02"):
+            row = [
+                next(token),
+                sweep,
+                track,
+                b"",
+                b"",
+                *box[:3, 3],
+                CAR[1],
+                CAR[0],
+                CAR[2],
+                9.0,
+                9.0,
+                9.0,
+                yaw,
+                1.0,
+            ]
+            db.execute(f"INSERT INTO lidar_box VALUES ({','.join('?' * 16)})", row)
     db.commit()
     db.close()
     return log
@@ -106,6 +143,7 @@ def test_nuplan(tmp_path):
     assert scene.timestamp == "2021-06-29T17:50:02.071Z"
     assert [scene.extra[key] for key in PLACE_KEYS] == pytest.approx([42.34, -71.05, heading(2.02)], abs=0.1)
     assert "drive_on" not in scene.extra
+    tells_of_the_car(scene, 2.02)
     assert [city for city in CITIES if keeps_left(city)] == ["sg-one-north"]
 
 

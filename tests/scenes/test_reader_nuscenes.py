@@ -10,7 +10,21 @@ from cfgen.geometry import camera as cam
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, heading, imported, picture, poses, wxyz
+from tests.scene_truth import (
+    CAR,
+    HEIGHT,
+    MOUNTING,
+    SECONDS,
+    WIDTH,
+    K,
+    car,
+    heading,
+    imported,
+    picture,
+    poses,
+    tells_of_the_car,
+    wxyz,
+)
 
 
 def write_nuscenes(root) -> None:
@@ -35,6 +49,16 @@ def write_nuscenes(root) -> None:
     tables["log"] = [{"token": "lg", "location": "singapore-onenorth"}]
     tables["sample"] = [{"token": f"sa{i}", "scene_token": "sc", "timestamp": base + int(t * 1e6)}
                         for i, t in enumerate(samples)]  # fmt: skip
+    tables["category"] = [
+        {"token": "k0", "name": "vehicle.car"},
+        {"token": "k1", "name": "human.pedestrian.adult"},
+    ]
+    tables["instance"] = [{"token": f"i{kind}", "category_token": f"k{kind}"} for kind in (0, 1)]
+    tables["sample_annotation"] = [
+        {"token": f"a{kind}{i}", "sample_token": f"sa{i}", "instance_token": f"i{kind}", "rotation": wxyz(box),
+         "translation": box[:3, 3].tolist(), "size": [CAR[1], CAR[0], CAR[2]]}
+        for i, box in enumerate(car(samples)) for kind in (0, 1)
+    ]  # fmt: skip
     for channel, rate in {"CAM_FRONT": 12, "CAM_BACK": 2, "LIDAR_TOP": 20}.items():
         (root / "samples" / channel).mkdir(parents=True)
         for i, t in enumerate(np.arange(0, SECONDS - 0.2, 1 / rate)):
@@ -62,6 +86,9 @@ def test_nuscenes(tmp_path):
     scene = folders[0].scene
     assert [c.name for c in scene.cameras] == ["CAM_FRONT", "CAM_BACK"]
     assert scene.scene_id == "scene-0103_002000"
+    tells_of_the_car(scene, 2.0)
+    tells_of_the_car(folders[1].scene, 4.0)
+    assert scene.extra["traffic"][0]["kind"] == "vehicle.car"
     place = [scene.extra[key] for key in PLACE_KEYS]
     assert place == pytest.approx([1.2882, 103.7848, heading(2.0)], abs=0.5)
     assert scene.timestamp == "2018-08-02T09:17:52.412Z"
@@ -69,15 +96,26 @@ def test_nuscenes(tmp_path):
     assert scene.front.fx == 80
     assert abs(float(folders[0].image().mean()) - 24) < 2
     assert [f.t for f in scene.frames if f.camera == "CAM_BACK"] == [0, -0.5, -1, -1.5, -2]
+    (tmp_path / "nu" / "v1.0-mini" / "sample_annotation.json").write_text("[]")  # a test split
     front_only = open_reader("nuscenes", tmp_path / "nu", {"cameras": "CAM_FRONT"})
     import_scenes(front_only, tmp_path / "one", quiet=True)
-    assert len(load_scene(find_scenes(tmp_path / "one")[0]).scene.cameras) == 1
+    scene = load_scene(find_scenes(tmp_path / "one")[0]).scene
+    assert len(scene.cameras) == 1
+    assert scene.traffic is None
 
 
 def test_nuscenes_faults(tmp_path):
     with pytest.raises(InputError, match=r"expected one folder of nuScenes tables.*found none"):
         open_reader("nuscenes", tmp_path, {})
     write_nuscenes(tmp_path)
+    annotations = tmp_path / "v1.0-mini" / "sample_annotation.json"
+    whole = annotations.read_text()
+    annotations.write_text(whole[:-900])
+    with pytest.raises(
+        InputError, match=r"sample_annotation\.json: expected a nuScenes table of annotations.*take it"
+    ):
+        open_reader("nuscenes", tmp_path, {})
+    annotations.unlink()
     (tmp_path / "v1.0-mini" / "sensor.json").write_text("[")
     with pytest.raises(InputError, match=r"sensor\.json: expected a nuScenes table"):
         open_reader("nuscenes", tmp_path, {})

@@ -40,7 +40,7 @@ _WHITES, _BURNT, _TAIL = 0.015, 0.96, 0.35
 #: is taken for one behind thin cloud, which errs less either way than all or nothing.
 _HAZY, _CLEAR_SUN = 0.35, 0.6
 #: A sun whose side is not sure stands this far at least off the line to the camera, along which shadows hardly show.
-_ASIDE = math.radians(40)
+_ASIDE = math.radians(20)
 #: Most that bright surroundings add to the sky's light on what stands up.
 _MOST_BOUNCE = 1.9
 #: Distance taken for what stands along the horizon, m, and extinction of clear air, 1/m.

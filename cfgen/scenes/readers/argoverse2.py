@@ -13,10 +13,18 @@ from cfgen.scenes.drive import Drive, Opener, Stream, speeds_of
 from cfgen.scenes.readers.frames import numbered_images
 from cfgen.scenes.readers.listing import is_visible, openers_below
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles
 
 _FRONT = "ring_front_center"
 _POSES = "city_SE3_egovehicle.feather"
 _AGAIN = "download the log again"
+_BOXES = "annotations.feather"
+#: Categories of what takes up road; who rides is annotated apart from the bicycle.
+_VEHICLES = (
+    "ARTICULATED_BUS", "BICYCLE", "BICYCLIST", "BOX_TRUCK", "BUS", "LARGE_VEHICLE", "MESSAGE_BOARD_TRAILER",
+    "MOTORCYCLE", "MOTORCYCLIST", "RAILED_VEHICLE", "REGULAR_VEHICLE", "SCHOOL_BUS", "TRAFFIC_LIGHT_TRAILER", "TRUCK",
+    "TRUCK_CAB", "VEHICULAR_TRAILER", "WHEELED_DEVICE",
+)  # fmt: skip
 
 Column = NDArray[np.generic]
 
@@ -24,8 +32,8 @@ Column = NDArray[np.generic]
 class Argoverse2:
     """A log folder (with city_SE3_egovehicle.feather), or a split or folder above logs.
 
-    Images are undistorted already. The data set's ego origin is the middle of the rear axle; axle_height_m brings it
-    down to the road.
+    Images are undistorted already; vehicles of annotations.feather are told as traffic. The data set's ego origin is
+    the middle of the rear axle; axle_height_m brings it down to the road.
 
     Options: axle_height_m (0.33), cameras (the ring cameras there are; else ring_front_center,...).
     """
@@ -65,7 +73,27 @@ class Argoverse2:
             t=t,
             poses=poses,
             v=speeds_of(t, poses),
+            traffic=self._traffic(folder / _BOXES, stamps, poses) if (folder / _BOXES).exists() else None,
         )
+
+    def _traffic(self, path: Path, stamps: NDArray[np.int64], poses: NDArray[np.float64]) -> Vehicles:
+        """Boxes are given in the vehicle's frame, at the times of lidar sweeps."""
+        table = _feather(path, ADVICE)
+        with reading(path, "cuboids with timestamp_ns, track_uuid and category", ADVICE):
+            at = table["timestamp_ns"].astype(np.int64)
+            looked = np.unique(at)
+            wanted = np.isin(table["category"].astype(str), _VEHICLES)
+            table = {key: column[wanted] for key, column in table.items()}
+            nearest = np.searchsorted(stamps[:-1] + np.diff(stamps) // 2, at[wanted])
+            return Vehicles.of(
+                table["track_uuid"].tolist(),
+                table["category"].tolist(),
+                (at[wanted] - stamps[0]) / 1e9,
+                poses[nearest] @ lowered(-self._axle) @ _transforms(table),
+                np.column_stack([table[key] for key in ("length_m", "width_m", "height_m")]),
+                looked=(looked - stamps[0]) / 1e9,
+                ego=((stamps - stamps[0]) / 1e9, poses),
+            )
 
     def _stream(self, folder: Path, name: str, start: int) -> Stream:
         try:
@@ -95,12 +123,12 @@ class Argoverse2:
         return Stream(camera, times, files.__getitem__)
 
 
-def _feather(path: Path) -> dict[str, Column]:
+def _feather(path: Path, advice: str = _AGAIN) -> dict[str, Column]:
     try:
         from pyarrow import feather
     except ImportError as error:
         raise MissingExtraError("reader 'argoverse2'", "argoverse2", error) from error
-    with reading(path, "a Feather table", _AGAIN):
+    with reading(path, "a Feather table", advice):
         table = feather.read_table(path, memory_map=False)
         return {name: table[name].to_numpy() for name in table.column_names}
 

@@ -16,6 +16,7 @@ from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.frames import numbered_images
 from cfgen.scenes.readers.listing import is_visible, openers_below
 from cfgen.scenes.readers.rigid import camera_matrix, from_rotation
+from cfgen.scenes.readers.traffic import Vehicles
 
 _FRONT = "front"
 _RATE_HZ = 10.0
@@ -30,7 +31,8 @@ class Bench2Drive:
     """A clip folder (anno/00000.json.gz, camera/rgb_front/00000.jpg), or any folder above clips.
 
     CARLA's ego origin is on the ground. The images are rendered, without a lens; the clock starts at 0. The weather is
-    kept. Its licence (CC BY-NC-ND 4.0) forbids passing on altered images: share a benchmark as a recipe.
+    kept, vehicles are told as traffic. Its licence (CC BY-NC-ND 4.0) forbids passing on altered images: share a
+    benchmark as a recipe.
 
     Options: cameras (those that are there; else like front,front_left,back), source_name.
     """
@@ -49,7 +51,7 @@ class Bench2Drive:
     def _drive(self, folder: Path) -> Drive:
         files = _annotations(folder / "anno")
         rows = [_row(path) for path in files]
-        numbers = np.array([_number(path) for path in files])
+        t, poses = np.array([_number(path) for path in files]) / _RATE_HZ, np.array([row[0] for row in rows])
         names = [name.strip() for name in self._cameras.split(",") if name.strip()]
         names = names or [
             path.name.removeprefix("rgb_")
@@ -62,14 +64,17 @@ class Bench2Drive:
             source=f"{self._source} {folder.name}",
             license="CC BY-NC-ND 4.0",
             streams=tuple(_stream(folder, files[0], rows[0], name) for name in names),
-            t=numbers / _RATE_HZ,
-            poses=np.array([pose for pose, _, _ in rows]),
-            v=np.array([speed for _, speed, _ in rows]),
+            t=t,
+            poses=poses,
+            v=np.array([row[1] for row in rows]),
             extra={"weather": rows[0][2]["weather"]} if "weather" in rows[0][2] else {},
+            traffic=_traffic(folder / "anno", rows, (t, poses)),
         )
 
 
-Row = tuple[NDArray[np.float64], float, dict[str, Any]]
+#: id, kind, pose and size of a vehicle's box
+Box = tuple[str, str, NDArray[np.float64], NDArray[np.float64]]
+Row = tuple[NDArray[np.float64], float, dict[str, Any], list[Box]]
 
 
 def _annotations(folder: Path) -> list[Path]:
@@ -86,7 +91,7 @@ def _number(path: Path) -> int:
 
 
 def _row(path: Path) -> Row:
-    """Pose (4, 4) world from ego, forward speed and all else of one moment."""
+    """Pose (4, 4) world from ego, forward speed, all else and the vehicles of one moment."""
     with reading(path, "annotations of a moment", _AGAIN):
         data = file_bytes(path)
         content = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
@@ -95,7 +100,22 @@ def _row(path: Path) -> Row:
             raise ValueError("bounding_boxes without the ego_vehicle")
         pose = np.linalg.inv(np.array(ego["world2ego"], float).reshape(4, 4))
         speed = float(ego["speed"])  # the speedometer's own is missing at times
-        return _MIRRORED @ pose @ _MIRRORED, speed, content
+        boxes = [_box(box) for box in content["bounding_boxes"] if box["class"] == "vehicle"]
+        return _MIRRORED @ pose @ _MIRRORED, speed, content, boxes
+
+
+def _box(told: dict[str, Any]) -> Box:
+    """Extents are half of a side. The rotation and location of parked vehicles are wrong, their matrix is right."""
+    pose = _MIRRORED @ np.linalg.inv(np.array(told["world2vehicle"], float).reshape(4, 4)) @ _MIRRORED
+    pose[:3, 3] = np.array(told["center"], float) * (1, -1, 1)
+    return str(told["id"]), str(told.get("base_type") or "vehicle"), pose, 2 * np.array(told["extent"], float)
+
+
+def _traffic(folder: Path, rows: list[Row], ego: tuple[NDArray[np.float64], NDArray[np.float64]]) -> Vehicles:
+    boxes = [(t, *box) for t, row in zip(ego[0], rows, strict=True) for box in row[3]]
+    t, ids, kinds, poses, sizes = zip(*boxes, strict=True) if boxes else ((),) * 5
+    with reading(folder, "the boxes of vehicles", _AGAIN):
+        return Vehicles.of(ids, kinds, t, np.reshape(poses, (-1, 4, 4)), sizes, ego[0], ego)
 
 
 def _stream(folder: Path, path: Path, row: Row, name: str) -> Stream:

@@ -247,7 +247,10 @@ def _views(start: Camera, images: Iterable[np.ndarray], perceiver: Perceiver | N
         return []
     s = np.arange(0.0, 100.0, 0.5)
     ahead = EgoPath(s, np.column_stack([s, np.zeros_like(s)]), np.zeros_like(s), 0.0)
-    return [perceiver.perceive([Frame(image, start, ahead)])[0] for image in images]
+    frames, seen = (Frame(image, start, ahead) for image in images), list[SceneView]()
+    while group := list(islice(frames, getattr(perceiver, "at_once", 1))):
+        seen += perceiver.perceive(group)
+    return seen
 
 
 def _by_lines(start: Camera, views: Sequence[SceneView], perceiver: Perceiver | None) -> FrameCamera:

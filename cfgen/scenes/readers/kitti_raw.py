@@ -1,5 +1,6 @@
 """KITTI raw data: synced and rectified drives with OXTS poses."""
 
+import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -13,17 +14,21 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream
 from cfgen.scenes.readers.frames import numbered_images, size_of
 from cfgen.scenes.readers.listing import is_visible, openers_below
-from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, lowered
+from cfgen.scenes.readers.rigid import camera_matrix, from_rotation, headed, lowered
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles
 
 Array = NDArray[np.float64]
 _EARTH_RADIUS_M = 6378137.0
 #: of the inertial unit above the road, from the data set's sensor drawing
 _IMU_HEIGHT_M = 0.93
+_VEHICLES = {"Car", "Van", "Truck", "Tram", "Cyclist"}
 _LAT, _LON, _ALT, _ROLL, _PITCH, _YAW, _FORWARD_SPEED = 0, 1, 2, 3, 4, 5, 8
 
 
 class KittiRaw:
     """A drive folder like 2011_09_26_drive_0001_sync, its date folder, or a folder above several dates.
+
+    Vehicles of a drive's tracklet_labels.xml are told as traffic.
 
     Options: camera (image_02, the left colour camera).
     """
@@ -56,16 +61,22 @@ class KittiRaw:
                 f"found {files[-1].name}; unpack the drive again"
             )
         camera = _camera(folder.parent, self._camera, *size_of(files))
+        t, poses = (_times(folder / "oxts" / "timestamps.txt") - start) / 1e9, _imu_poses(oxts)
+        ego = (t, poses @ lowered(_IMU_HEIGHT_M))
+        tracklets = folder / "tracklet_labels.xml"
         return Drive(
             name=folder.name,
             source=f"KITTI raw {folder.name}",
             license="CC BY-NC-SA 3.0",
             streams=(Stream(camera, (frame_times[numbers] - start) / 1e9, files.__getitem__),),
-            t=(_times(folder / "oxts" / "timestamps.txt") - start) / 1e9,
-            poses=_imu_poses(oxts) @ lowered(_IMU_HEIGHT_M),
+            t=t,
+            poses=ego[1],
             v=oxts[:, _FORWARD_SPEED],
             place=Place(oxts[0, _LAT], oxts[0, _LON]),
             extra={"log_time": str(np.datetime64(int(start), "ns"))},
+            traffic=_traffic(tracklets, (frame_times - start) / 1e9, poses, ego)
+            if tracklets.exists()
+            else None,
         )
 
 
@@ -99,16 +110,45 @@ def _imu_poses(oxts: Array) -> Array:
     return poses
 
 
+def _traffic(path: Path, times: Array, imu_poses: Array, ego: tuple[Array, Array]) -> Vehicles:
+    """Boxes stand on the middle of their feet, in the laser scanner's frame at the time of each image."""
+    velodyne_from_imu = _velodyne_from_imu(path.parent.parent)
+    rows: list[list[float]] = []
+    kinds: list[str] = []
+    with reading(path, "tracklets", ADVICE):
+        for number, one in enumerate(ET.fromstring(path.read_bytes()).iterfind("tracklets/item")):
+            if (kind := one.findtext("objectType", "")) not in _VEHICLES:
+                continue
+            length, width, height, first = (
+                float(one.findtext(key, "nan")) for key in ("l", "w", "h", "first_frame")
+            )
+            for frame, pose in enumerate(one.iterfind("poses/item"), int(first)):
+                x, y, z, yaw = (float(pose.findtext(key, "nan")) for key in ("tx", "ty", "tz", "rz"))
+                rows.append([number, frame, x, y, z + height / 2, yaw, length, width, height])
+                kinds.append(kind)
+        told = np.array(rows, float).reshape(-1, 9)
+        frames = told[:, 1].astype(int)
+        if len(rows) and not 0 <= frames.min() <= frames.max() < min(len(times), len(imu_poses)):
+            raise ValueError(f"frames {frames.min()} to {frames.max()} of {min(len(times), len(imu_poses))}")
+        placed = imu_poses[frames] @ np.linalg.inv(velodyne_from_imu) @ headed(told[:, 2:5], told[:, 5])
+        return Vehicles.of(told[:, 0].tolist(), kinds, times[frames], placed, told[:, 6:], times, ego)
+
+
+def _velodyne_from_imu(date: Path) -> Array:
+    path = date / "calib_imu_to_velo.txt"
+    imu = _calibration(path)
+    with reading(path, "R and T", "unpack the date's calib archive"):
+        return from_rotation(imu["R"], imu["T"])
+
+
 def _camera(date: Path, name: str, width: int, height: int) -> Camera:
     number = name.removeprefix("image_")
     cameras = _calibration(date / "calib_cam_to_cam.txt")
     velodyne = _calibration(date / "calib_velo_to_cam.txt")
-    imu = _calibration(date / "calib_imu_to_velo.txt")
+    velodyne_from_imu = _velodyne_from_imu(date)
     advice = "unpack the date's calib archive"
     with reading(date / "calib_velo_to_cam.txt", "R and T", advice):
         camera_from_velodyne = from_rotation(velodyne["R"], velodyne["T"])
-    with reading(date / "calib_imu_to_velo.txt", "R and T", advice):
-        velodyne_from_imu = from_rotation(imu["R"], imu["T"])
     with reading(date / "calib_cam_to_cam.txt", f"the calibration of '{name}'", advice):
         projection = cameras[f"P_rect_{number}"].reshape(3, 4)
         rectify = from_rotation(cameras["R_rect_00"], np.zeros(3))

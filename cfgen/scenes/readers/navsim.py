@@ -15,7 +15,8 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Moment, Opener, Place, Recording, Stream
 from cfgen.scenes.readers.frames import size_of
 from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, lowered
+from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, from_rotation, headed, lowered
+from cfgen.scenes.readers.traffic import Vehicles
 
 _FRONT = "CAM_F0"
 _MAX_GAP_S = 1.0
@@ -36,7 +37,7 @@ class Navsim:
     """A log (.pkl) or a folder of logs (navsim_logs/<split>, meta_datas/<split>).
 
     The data set's ego origin is the middle of the rear axle; axle_height_m brings it down to the road. Frames carry one
-    time for all cameras.
+    time for all cameras. Vehicles are told as traffic where the frames have annotations.
 
     Options: images (folder that data_path is relative to, e.g. sensor_blobs/<split>; looked for beside the logs),
     axle_height_m (0.37), cameras (those that are there; else like CAM_F0,CAM_L0,CAM_R0).
@@ -73,17 +74,20 @@ class Navsim:
         names = [name.strip() for name in self._cameras.split(",") if name.strip()]
         names = names or [k for k, v in frames[0]["cams"].items() if (root / v["data_path"]).is_file()]
         names = sorted({*names, _FRONT}, key=lambda name: (name != _FRONT, name))
+        poses = np.array([_pose(frame) for frame in frames])
+        ego = (t, poses @ lowered(self._axle))
         return Drive(
             name=f"{log.stem}_{number}" if number else log.stem,
             source=f"NAVSIM/OpenScene {log.stem}",
             license="CC BY-NC-SA 4.0 (nuPlan)",
             streams=tuple(self._stream(root, name, frames, t) for name in names),
             t=t,
-            poses=np.array([_pose(frame) for frame in frames]) @ lowered(self._axle),
+            poses=ego[1],
             v=np.array([float(frame["ego_dynamic_state"][0]) for frame in frames]),
             epoch=start / 1e6,
             place=CITIES.get(city),
             extra={"map": city} | keeps_left(city),
+            traffic=_traffic(frames, poses, ego) if any("anns" in frame for frame in frames) else None,
         )
 
     def _image_root(self, log: Path, frame: FrameInfo) -> Path:
@@ -153,6 +157,28 @@ def _ego_from_camera(frame: FrameInfo, info: FrameInfo) -> np.ndarray:
     if "lidar2ego" in frame:
         return np.asarray(frame["lidar2ego"], float) @ lidar
     return from_quaternion(frame["lidar2ego_rotation"], frame["lidar2ego_translation"]) @ lidar
+
+
+def _traffic(frames: list[FrameInfo], poses: np.ndarray, ego: tuple[np.ndarray, np.ndarray]) -> Vehicles:
+    """Boxes are given in the ego frame of the data set: x, y, z of the middle, length, width, height, angle."""
+    told = [
+        (t, pose, frame["anns"])
+        for t, pose, frame in zip(ego[0], poses, frames, strict=True)
+        if "anns" in frame
+    ]
+    boxes = [
+        (track, str(name), t, pose, *np.asarray(box, float)[:7])
+        for t, pose, told_then in told
+        for track, name, box in zip(
+            told_then["track_tokens"], told_then["gt_names"], told_then["gt_boxes"], strict=True
+        )
+        if str(name) in ("vehicle", "bicycle")
+    ]
+    ids, kinds, t, world_from_ego, *columns = zip(*boxes, strict=True) if boxes else ((),) * 11
+    x, y, z, length, width, height, yaw = np.array(columns, float).reshape(7, -1)
+    placed = np.reshape(world_from_ego, (-1, 4, 4)) @ headed(np.column_stack([x, y, z]), yaw)
+    looked = [t for t, _, _ in told]
+    return Vehicles.of(ids, kinds, t, placed, np.column_stack([length, width, height]), looked, ego)
 
 
 def _stretches(frames: list[FrameInfo]) -> Iterable[list[FrameInfo]]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import check_no_pipe, reading
@@ -16,7 +17,8 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Stream
 from cfgen.scenes.readers.listing import keeps_left, openers, unlisted, walk
 from cfgen.scenes.readers.navsim import CITIES
-from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, lowered
+from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion, headed, lowered
+from cfgen.scenes.readers.traffic import Vehicles
 
 _FRONT = "CAM_F0"
 _AGAIN = "download the log again"
@@ -25,12 +27,19 @@ _LISTS = {"Translation", "Rotation", "CameraIntrinsic"}
 _POSES = "SELECT timestamp, x, y, z, qw, qx, qy, qz, vx FROM ego_pose ORDER BY timestamp"
 _CAMERAS = "SELECT token, channel, translation, rotation, intrinsic, distortion, width, height FROM camera"
 _IMAGES = "SELECT timestamp, filename_jpg FROM image WHERE camera_token = ? ORDER BY timestamp"
+#: Four of 20 sweeps a second are enough for ways: a log has a million boxes.
+_SWEEPS = "SELECT token, min(timestamp) AS timestamp FROM lidar_pc GROUP BY timestamp / 250000"
+_BOXES = f"""SELECT sweep.timestamp, box.track_token, category.name, box.x, box.y, box.z, box.yaw, box.length,
+    box.width, box.height FROM ({_SWEEPS}) AS sweep JOIN lidar_box AS box ON box.lidar_pc_token = sweep.token
+    JOIN track ON track.token = box.track_token JOIN category ON category.token = track.category_token
+    WHERE category.name IN ('vehicle', 'bicycle')"""
 
 
 class NuPlan:
     """A log (.db) or a folder of logs (nuplan-v1.1/splits/<split>); images are in sensor_blobs, which only some have.
 
-    The data set's ego origin is the middle of the rear axle; axle_height_m brings it down to the road.
+    The data set's ego origin is the middle of the rear axle; axle_height_m brings it down to the road. Its boxes of
+    vehicles are told as traffic.
 
     Options: images (the sensor_blobs folder; looked for beside the logs), axle_height_m (0.37), cameras (those that
     are there; else like CAM_F0,CAM_L0,CAM_R0).
@@ -60,13 +69,16 @@ class NuPlan:
                 rows = np.array(db.execute(_POSES).fetchall(), float).reshape(-1, 9)
                 cameras = {row[1]: row for row in db.execute(_CAMERAS)}
                 images = {name: db.execute(_IMAGES, (row[0],)).fetchall() for name, row in cameras.items()}
+                boxes, swept = _annotated(db)
         if not len(rows) or _FRONT not in cameras:
             found = f"{len(rows)} poses and the cameras {', '.join(cameras) or 'none'}"
             raise InputError(f"{log}: expected poses and camera {_FRONT}, found {found}; {_AGAIN}")
         rows = rows[np.unique(rows[:, 0], return_index=True)[1]]
         root, start = self._image_root(log, images[_FRONT]), rows[0, 0]
-        with reading(log, "poses", _AGAIN):
+        t = (rows[:, 0] - start) / 1e6
+        with reading(log, "poses and boxes", _AGAIN):
             poses = from_quaternion(rows[:, 4:8], rows[:, 1:4]) @ lowered(self._axle)
+            traffic = _traffic(boxes, swept, start, (t, poses)) if len(swept) else None
         asked = [name.strip() for name in self._cameras.split(",") if name.strip()]
         there = {name: [row for row in images[name] if (root / str(row[1])).is_file()] for name in images}
         for name in asked:
@@ -83,12 +95,13 @@ class NuPlan:
                 self._stream(log, root, cameras[name], there[name], start)
                 for name in sorted(names, key=lambda name: (name != _FRONT, name))
             ),
-            t=(rows[:, 0] - start) / 1e6,
+            t=t,
             poses=poses,
             v=rows[:, 8],
             epoch=start / 1e6,
             place=CITIES.get(city),
             extra={"map": city} | keeps_left(city),
+            traffic=traffic,
         )
 
     def _image_root(self, log: Path, images: list[Any]) -> Path:
@@ -122,6 +135,31 @@ class NuPlan:
             )
         times = (np.array([row[0] for row in images], float) - start) / 1e6
         return Stream(camera, times, [root / str(row[1]) for row in images].__getitem__)
+
+
+def _annotated(db: sqlite3.Connection) -> tuple[list[Any], list[float]]:
+    """Rows of boxes, and the times of the sweeps in which they were looked for; none where a log has no boxes."""
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'lidar_box'").fetchone():
+        return [], []
+    if not db.execute("SELECT 1 FROM lidar_box LIMIT 1").fetchone():
+        return [], []
+    return db.execute(_BOXES).fetchall(), [row[1] for row in db.execute(_SWEEPS)]
+
+
+def _traffic(
+    boxes: list[Any], swept: list[float], start: float, ego: tuple[NDArray[np.float64], NDArray[np.float64]]
+) -> Vehicles:
+    t, ids, kinds, *columns = zip(*boxes, strict=True) if boxes else ((),) * 10
+    x, y, z, yaw, *size = np.array(columns, float).reshape(7, -1)
+    return Vehicles.of(
+        ids,
+        kinds,
+        (np.array(t, float) - start) / 1e6,
+        headed(np.column_stack([x, y, z]), yaw),
+        np.column_stack(size),
+        (np.array(swept, float) - start) / 1e6,
+        ego,
+    )
 
 
 def _unpickled(data: bytes) -> Any:

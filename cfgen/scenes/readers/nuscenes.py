@@ -1,6 +1,7 @@
 """nuScenes v1.0: the JSON tables and image files, read directly."""
 
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
@@ -15,6 +16,7 @@ from cfgen.records import Camera
 from cfgen.scenes.drive import Drive, Opener, Place, Stream, speeds_of
 from cfgen.scenes.readers.listing import keeps_left
 from cfgen.scenes.readers.rigid import camera_matrix, from_quaternion
+from cfgen.scenes.readers.traffic import ADVICE, Vehicles
 
 _FRONT = "CAM_FRONT"
 _TABLES = ("scene", "sample", "sample_data", "calibrated_sensor", "sensor", "ego_pose")
@@ -28,12 +30,15 @@ _ORIGINS = {
 }
 
 Row = dict[str, Any]
+#: instance, kind, and place (3), rotation (4) and size (3) of an annotation
+Box = tuple[str, str, "array[float]"]
 
 
 class NuScenes:
     """The data root with samples/, sweeps/ and v1.0-trainval/, v1.0-mini/ or v1.0-test/.
 
-    Frames are the key frames and, where the files are there, the sweeps between them (12 Hz).
+    Frames are the key frames and, where the files are there, the sweeps between them (12 Hz). Annotated vehicles are
+    told as traffic.
 
     Options: version (needed when there are several), cameras (all; else like CAM_FRONT,CAM_FRONT_LEFT).
     """
@@ -47,6 +52,7 @@ class NuScenes:
         self._logs = {row["token"]: row for row in (_table(log) if log.is_file() else [])}
         self._wanted = {name.strip() for name in cameras.split(",") if name.strip()} | {_FRONT}
         self._all = not cameras
+        self._boxes = self._annotated()
         self._data: dict[str, list[Row]] = defaultdict(list)
         for row in self._tables["sample_data"]:  # one whose sample is missing is missed by its scene, below
             sample = self._by_token["sample"].get(row.get("sample_token"), {})
@@ -108,6 +114,7 @@ class NuScenes:
                 "unpack the samples archive of this part of the data set"
             )
         names = sorted(channels, key=lambda name: (name != _FRONT, name))
+        traffic = self._traffic(scene, start, (t, matrices))
         return Drive(
             name=scene["name"],
             source=f"nuScenes {scene['name']} {scene['token']}",
@@ -119,7 +126,48 @@ class NuScenes:
             epoch=start / 1e6,
             place=_ORIGINS.get(self._location(scene)),
             extra={"description": scene.get("description", "")} | keeps_left(self._location(scene)),
+            traffic=traffic,
         )
+
+    def _annotated(self) -> dict[str, list[Box]]:
+        """The boxes of each sample; a sample that somebody annotated is there without a vehicle too."""
+        path = self._folder / "sample_annotation.json"
+        if not path.is_file():
+            return {}
+        names = {row["token"]: str(row.get("name", "")) for row in _table(self._folder / "category.json")}
+        kinds = {
+            row["token"]: names.get(row.get("category_token"), "")
+            for row in _table(self._folder / "instance.json")
+        }
+        found: dict[str, list[Box]] = defaultdict(list)
+
+        def kept(row: Row) -> None:
+            """Of a million rows only what counts: they never all lie in the memory."""
+            boxes, kind = found[row["sample_token"]], kinds[row["instance_token"]]
+            if kind.startswith("vehicle."):
+                numbers = array("d", (*row["translation"], *row["rotation"], *row["size"]))
+                boxes.append((row["instance_token"], kind, numbers))
+
+        with reading(path, "a nuScenes table of annotations", ADVICE):
+            if not isinstance(json.loads(path.read_bytes(), object_hook=kept), list):
+                raise ValueError("JSON that is no list of rows")
+        return found
+
+    def _traffic(self, scene: Row, start: int, ego: tuple[np.ndarray, np.ndarray]) -> Vehicles | None:
+        samples = [
+            ((row["timestamp"] - start) / 1e6, self._boxes[row["token"]])
+            for row in self._tables["sample"]
+            if row.get("scene_token") == scene["token"] and row["token"] in self._boxes
+        ]
+        if not samples:  # a test split
+            return None
+        rows = [(t, *box) for t, boxes in samples for box in boxes]
+        t, ids, kinds, numbers = zip(*rows, strict=True) if rows else ((),) * 4
+        with reading(self._folder / "sample_annotation.json", "boxes with place, rotation and size", ADVICE):
+            placed = np.reshape(numbers, (-1, 10))
+            sizes = placed[:, [8, 7, 9]]  # it tells width, length, height
+            poses = from_quaternion(placed[:, 3:7], placed[:, :3])
+            return Vehicles.of(ids, kinds, t, poses, sizes, [t for t, _ in samples], ego)
 
     def _location(self, scene: Row) -> str:
         return str(self._logs.get(scene.get("log_token"), {}).get("location", ""))

@@ -12,6 +12,8 @@ Array = NDArray[np.float64]
 def from_quaternion(wxyz: ArrayLike, translation: ArrayLike) -> Array:
     """(N, 4, 4) of quaternions (N, 4), scalar first, and translations (N, 3); or (4, 4) of one of each."""
     wxyz, translation = np.asarray(wxyz, float), np.asarray(translation, float)
+    if not wxyz.size:
+        return np.zeros((0, 4, 4))  # SciPy before 1.16 refuses none
     out = np.zeros((*wxyz.shape[:-1], 4, 4))
     out[..., :3, :3] = Rotation.from_quat(wxyz[..., [1, 2, 3, 0]]).as_matrix()
     out[..., :3, 3] = translation
@@ -26,6 +28,20 @@ def from_rotation(rotation: ArrayLike, translation: ArrayLike) -> Array:
         np.asarray(rotation, float).reshape(3, 3),
         np.asarray(translation, float).reshape(3),
     )
+    return out
+
+
+def headed(middle: ArrayLike, yaw: ArrayLike) -> Array:
+    """(N, 4, 4) of places (N, 3) and angles (N,), rad, about z."""
+    yaw, middle = np.asarray(yaw, float), np.asarray(middle, float).reshape(-1, 3)
+    out = np.tile(np.eye(4), (len(middle), 1, 1))
+    out[:, 0, 0], out[:, 0, 1], out[:, 1, 0], out[:, 1, 1] = (
+        np.cos(yaw),
+        -np.sin(yaw),
+        np.sin(yaw),
+        np.cos(yaw),
+    )
+    out[:, :3, 3] = middle
     return out
 
 

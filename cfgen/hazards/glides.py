@@ -1,0 +1,112 @@
+"""Whether the road under a place moves through the frames as the place does.
+
+Where the road climbs or falls, or poses are off, a place that is one by the numbers wanders over the asphalt from frame
+to frame. The road's own texture, followed from t0 to a past frame, tells; where it shows too little, nothing does.
+"""
+
+from collections.abc import Mapping
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import centre, ground_points, project
+from cfgen.geometry.lens import Array
+from cfgen.hazards.spoiled import GLIDES, Spoiled
+from cfgen.perception.view import SceneView
+from cfgen.perception.views import SceneViews
+from cfgen.records import Camera, Placement
+
+#: Looked at is the latest frame that tells, up to so long before, s. What wanders faster than this, m/s, and so many
+#: px, slides before a person's eye.
+_RECENT_S, MOST_MPS, _LEAST_SLIDE_PX = 0.6, 0.7, 2.0
+#: The road is followed so far around a place, m, and at least so many px across and along the view, of 640 columns.
+_AROUND_M, _LEAST_PX = 4.0, (40.0, 16.0)
+#: Points of texture, and px between them; fewer say nothing. Windows by which they are followed, px of 640 columns.
+_POINTS, _APART, _FEWEST, _WINDOWS = 80, 3, 5, (31, 15)
+#: A point that does not come back within so many px was lost; half of the points lie as near to their median.
+_AGREE_PX = 1.0
+
+
+def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placement) -> Spoiled | None:
+    """Which of the last frames shows the road under it moving otherwise than it would.
+
+    Args:
+        cameras: of the front camera by past times, in the ego frame at t0.
+    """
+    name = views.scene.front.name
+    now = views.images[name, 0.0]
+    for t in sorted((t for t in cameras if -_RECENT_S <= t < 0), reverse=True):
+        then = views.images.get((name, t))
+        if then is None or then.shape != now.shape:
+            continue
+        spot = np.array([placement.x, placement.y])
+        slid = slid_m(_grey(now), _grey(then), views.scene.front, cameras[t], spot, views.now)
+        if slid is not None:
+            away = float(np.hypot(*(spot - centre(cameras[t])[:2])))
+            far = abs(slid) * cameras[t].fx / away > _LEAST_SLIDE_PX
+            return Spoiled(GLIDES, t, placement.distance_m) if far and abs(slid) > MOST_MPS * -t else None
+    return None
+
+
+def slid_m(
+    now: np.ndarray, then: np.ndarray, camera_now: Camera, camera_then: Camera, spot: Array, road: SceneView
+) -> float | None:
+    """How far, m across the line of sight, a place wanders over the road from a past frame to t0; None where the road
+    shows too little texture to tell.
+
+    Args:
+        now, then: (H, W) uint8 grey. cameras: both in the ego frame at t0. spot: (2,) m, of the place.
+        road: at t0; only what is road is followed.
+    """
+    around = np.array([spot, *(spot + d for d in _AROUND_M * np.array([[1, 0], [-1, 0], [0, 1], [0, -1]]))])
+    px, valid = project(camera_now, np.column_stack([around, np.zeros(5)]))
+    if not valid.all():
+        return None
+    scale = camera_now.width / 640
+    reach = np.maximum(np.abs(px[1:] - px[0]).max(0), np.multiply(_LEAST_PX, scale))
+    low = np.maximum(np.floor(px[0] - reach), 0).astype(int)
+    high = np.minimum(np.ceil(px[0] + reach) + 1, (camera_now.width, camera_now.height)).astype(int)
+    if (high - low < 8).any():
+        return None
+    part = np.ascontiguousarray(now[low[1] : high[1], low[0] : high[0]])
+    found = cv2.goodFeaturesToTrack(part, _POINTS, 0.02, _APART)
+    if found is None:
+        return None
+    p = found.reshape(-1, 2) + low.astype(np.float32)
+    p = p[road.is_road(p)]
+    ground, there = ground_points(camera_now, p)
+    guess, seen = project(camera_then, np.column_stack([ground, np.zeros(len(p))]))
+    p, guess = p[there & seen].astype(np.float32), guess[there & seen].astype(np.float32)
+    if len(p) < _FEWEST:
+        return None
+    for window in _WINDOWS:
+        moved = _followed(now, then, p, guess, round(window * scale) | 1)
+        if moved is None:
+            continue
+        across = (guess - p)[moved[1]][:, 0] - moved[0]
+        middle = float(np.median(across))
+        if len(across) >= _FEWEST and float(np.median(np.abs(across - middle))) <= _AGREE_PX:
+            away = float(np.hypot(*(spot - centre(camera_then)[:2])))
+            return middle * away / camera_then.fx
+    return None
+
+
+def _grey(image: np.ndarray) -> np.ndarray:
+    return np.asarray(cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY))
+
+
+def _followed(
+    now: np.ndarray, then: np.ndarray, points: np.ndarray, guess: np.ndarray, side: int
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """By how many columns points (N, 2) float32 px moved from ``now`` to ``then``, and which came back (N,) bool."""
+    flags = cv2.OPTFLOW_USE_INITIAL_FLOW
+    window = (side, side)
+    q, ok, _ = cv2.calcOpticalFlowPyrLK(
+        now, then, points, guess.copy(), winSize=window, maxLevel=2, flags=flags
+    )
+    back, again, _ = cv2.calcOpticalFlowPyrLK(
+        then, now, q, points.copy(), winSize=window, maxLevel=2, flags=flags
+    )
+    near = np.hypot(*(np.asarray(back) - points).T) < _AGREE_PX
+    kept = (np.asarray(ok).ravel() > 0) & (np.asarray(again).ravel() > 0) & near
+    return ((np.asarray(q) - points)[kept][:, 0], kept) if kept.any() else None

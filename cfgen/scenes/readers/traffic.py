@@ -1,0 +1,168 @@
+"""Vehicles that a data set annotates, as a scene tells of them (``traffic`` in scene.json)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cfgen.geometry.frames import interpolate
+from cfgen.scenes.drive import flatten, raised
+
+#: Vehicles that come so near to the car, m.
+_REACH_M = 120.0
+#: So much higher or lower than the road under the car, m, and for each metre away, is another road.
+_OFF_M, _SLOPE = 3.0, 0.05
+#: Data sets annotate every 0.5 s at least; with some room, s.
+_STEP_S = 0.6
+#: Frames may be that much older than the motion, s.
+_BEYOND_S = 0.25
+#: What moves less than this, m, stands: boxes tremble.
+_STILL_M = 0.3
+#: Least and most length, width and height, m: simulators give bicycles no width.
+_LEAST, _MOST = 0.3, (60.0, 6.0, 6.0)
+#: m/s, beyond which an identity has jumped.
+_FASTEST = 70.0
+#: What a reader says of damaged annotations.
+ADVICE = "get it again, or take it away to import without traffic"
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Vehicles:
+    """The boxes around the vehicles of a drive, one a row, in any order.
+
+    Attributes:
+        ids, kinds: which vehicle, and what it is. t: (N,) s on the drive's clock.
+        middle, forward: (N, 3) the middle of the box, m, and the direction along it, in the drive's world frame.
+        size: (N, 3) length, width and height, m.
+        looked: times at which somebody annotated, whether or not a vehicle was there.
+        ego: times (T,) and poses (T, 4, 4) of the drive.
+    """
+
+    ids: Sequence[Any]
+    kinds: Sequence[str]
+    t: Array
+    middle: Array
+    forward: Array
+    size: Array
+    looked: Array
+    ego: tuple[Array, Array]
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[Any],
+        kinds: Sequence[str],
+        t: ArrayLike,
+        poses: Array,
+        size: ArrayLike,
+        looked: ArrayLike,
+        ego: tuple[Array, Array],
+    ) -> Self:
+        """The same with poses (N, 4, 4) world from box.
+
+        Raises:
+            ValueError: columns that differ in length, or values that are not finite.
+        """
+        times, sizes, seen = (np.asarray(values, float) for values in (t, size, looked))
+        middle, forward, sizes = poses[:, :3, 3], poses[:, :3, 0], sizes.reshape(-1, 3)
+        shapes = [column.shape for column in (times, middle, forward, sizes)]
+        if len(kinds) != len(ids) or shapes != [(len(ids),), *[(len(ids), 3)] * 3]:
+            raise ValueError(f"columns that differ in length: {len(ids)}, {len(kinds)}, {shapes}")
+        for values in (times, middle, forward, sizes, seen):
+            odd = np.argwhere(~np.isfinite(values))
+            if len(odd):
+                raise ValueError(f"{values[tuple(odd[0])]} in row {odd[0][0]}")
+        return cls(ids, kinds, times, middle, forward, sizes, seen, ego)
+
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The rows by vehicle and time, each time once, and the numbers of their vehicles."""
+        numbers = np.unique(np.array([str(one) for one in self.ids]), return_inverse=True)[1]
+        order = np.lexsort((self.t, numbers))
+        key = np.column_stack([numbers, self.t])[order]
+        order = order[np.append(True, (key[1:] != key[:-1]).any(axis=1))[: len(order)]]
+        return order, numbers[order]
+
+    def __call__(self, t0: float, times: Sequence[float]) -> list[dict[str, Any]] | None:
+        """The vehicles near the car at ``t0``, s, and where they were at ``times``, s relative to it, which rise to 0,
+        in the ego frame at t0; None where nobody annotated."""
+        since = max(t0 + times[0], float(self.ego[0][0]))
+        first, last = since - _STEP_S, t0 + _STEP_S
+        looked = np.sort(self.looked[(self.looked >= first) & (self.looked <= last)])
+        if np.diff([first, *looked, last]).max() > 2 * _STEP_S:
+            return None
+        order, numbers = self._order
+        t = self.t[order] - t0
+        now = (t >= times[0] - _STEP_S) & (t <= _STEP_S)
+        rows, numbers, t = order[now], numbers[now], t[now]
+        seen_from = np.linalg.inv(_ego_at(*self.ego, t0))
+        middle = self.middle[rows] @ seen_from[:3, :3].T + seen_from[:3, 3]
+        forward = self.forward[rows] @ seen_from[:3, :3].T
+        away = np.hypot(middle[:, 0], middle[:, 1])
+        foot = middle[:, 2] - self.size[rows, 2] / 2
+        here = np.flatnonzero((away <= _REACH_M) & (np.abs(foot) <= _OFF_M + _SLOPE * away))
+        flat = np.column_stack([middle[:, :2], np.arctan2(forward[:, 1], forward[:, 0])])
+        each = np.split(here, np.flatnonzero(np.diff(numbers[here])) + 1) if len(here) else []
+        return [
+            {"kind": str(self.kinds[rows[one[-1]]])}
+            | _driven(t[one], flat[one], np.array([times[0] - _BEYOND_S, *times[:-1], 0.0]))
+            | _sized(self.size[rows[one]])
+            for one in each
+        ]
+
+
+def _ego_at(t: Array, poses: Array, t0: float) -> Array:
+    """(4, 4) world from the ego frame at ``t0``, as a scene that is cut there has it."""
+    nearest = int(np.abs(t - t0).argmin())
+    near = slice(max(nearest - 3, 0), nearest + 4)
+    flat = flatten(poses[near], nearest - near.start)
+    now: Array = poses[nearest] @ raised(interpolate(t[near], flat, [t0]))[0]
+    return now
+
+
+def _driven(t: Array, flat: Array, times: Array) -> dict[str, Any]:
+    """Where a vehicle is at 0 s and was at ``times``, and its speed, by its boxes (N, 3) at ``t`` (N,), s.
+
+    Before and after these it drives straight on.
+    """
+    flat[:, 2] = np.unwrap(flat[:, 2])
+    flat[:, 2] -= 2 * np.pi * np.round(flat[-1, 2] / (2 * np.pi))
+    still = bool(np.ptp(flat[:, :2], axis=0).max() < _STILL_M)
+    ends = (times[0] - 2 * _STEP_S, 2 * _STEP_S)
+    before, after = (_straight_on(t, flat, side, at) for side, at in zip((0, -1), ends, strict=True))
+    t, flat = np.array([ends[0], *t, ends[1]]), np.vstack([before, flat, after])
+    asked = np.array([-_STEP_S / 2, *times, _STEP_S / 2])
+    back, *way, now, ahead = np.column_stack([np.interp(asked, t, column) for column in flat.T])
+    x, y, theta = _rounded(now)
+    told: dict[str, Any] = {"x": x, "y": y, "theta": theta, "v": 0.0}
+    if not still:
+        v = min(float(np.hypot(*(ahead - back)[:2])) / _STEP_S, _FASTEST)
+        track = [[round(float(at), 4), *_rounded(pose)] for at, pose in zip(times[:-1], way, strict=True)]
+        told |= {"v": round(v, 3), "track": track}
+    return told
+
+
+def _straight_on(t: Array, flat: Array, side: int, at: float) -> Array:
+    """(3,) where it is at ``at``, s, outside of ``t``, by its first or last half second."""
+    if len(t) == 1:
+        return flat[0]
+    away = np.abs(t - t[side])
+    other = np.flatnonzero(away <= max(_STEP_S, away[away > 0].min()))[-1 - side]
+    velocity = (flat[other, :2] - flat[side, :2]) / (t[other] - t[side])
+    velocity *= min(1.0, _FASTEST / max(float(np.hypot(*velocity)), 1e-9))
+    return np.append(flat[side, :2] + velocity * (at - t[side]), flat[side, 2])
+
+
+def _sized(sizes: Array) -> dict[str, float]:
+    size = np.clip(np.median(sizes, axis=0), _LEAST, _MOST)
+    return dict(zip(("length_m", "width_m", "height_m"), np.round(size, 3).tolist(), strict=True))
+
+
+def _rounded(pose: Array) -> list[float]:
+    x, y, theta = (np.round(pose, 3) + 0.0).tolist()
+    return [x, y, theta]
