@@ -7,6 +7,7 @@ from dataclasses import replace
 from cfgen.geometry.camera import angles, centre
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import SURE, FrameCamera, corrected, scene_cameras, smoothed, turned
+from cfgen.perception.steady import steadied
 from cfgen.perception.view import Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Scene
@@ -67,5 +68,7 @@ def as_seen(views: SceneViews) -> Scene:
     cameras = corrected_cameras(views)
     if all(camera == scene.front for camera in cameras.values()):
         return scene
+    if 0.0 in cameras:
+        cameras = steadied(scene, views.images, cameras)
     now = cameras.get(0.0, scene.front)
     return scene.model_copy(update={"cameras": (now, *scene.cameras[1:]), "seen_cameras": cameras})

@@ -1,0 +1,72 @@
+"""The past frames' cameras, held to the frame at t0 by what both show: poses and pitches told frame by frame tremble.
+
+A tenth of a degree from one frame to the next makes what stands still hop over the road. How a camera turned between
+two frames its own picture tells far better (:mod:`cfgen.perception.ego_turn`); so each past frame looks as t0 does, but
+for the turns between them.
+"""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.camera import angles, resized
+from cfgen.geometry.frames import pose_at
+from cfgen.perception.ego_turn import followed, turn_of
+from cfgen.perception.frame_camera import turned
+from cfgen.perception.views import Images
+from cfgen.records import Camera, Scene
+
+#: Frames farther apart, s, show too little of the same; fewer points than this in both leave the turn to the poses.
+_GAP_S, _FEWEST = 0.35, 60
+#: A turn that is off the poses' by more between two frames, or pitches in all so far off, is another car's.
+_MOST_YAW, _MOST_PITCH = math.radians(1.0), math.radians(3.0)
+#: Frames are looked at this wide. Angles are told in such steps, rad: another processor gives the same.
+_WIDTH, _STEP = 640, math.radians(0.01)
+
+
+def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> dict[float, Camera]:
+    """``cameras`` of the front frames by time, in the ego frame of that time, those before t0 as they turned since.
+
+    Where two frames do not tell, the turn between them is that of the poses, and the pitch as it is told for each.
+    """
+    now = cameras[0.0]
+    times = sorted(t for t in cameras if t <= 0)
+    greys = {t: _grey(images[scene.front.name, t]) for t in times}
+    pitch, yaw, _ = angles(now)
+    found, down, left = dict(cameras), 0.0, 0.0
+    for before, after in reversed(list(pairwise(times))):
+        told = _turn(scene, now, (before, greys[before]), (after, greys[after]))
+        if told is None:
+            down += angles(cameras[before])[0] - angles(cameras[after])[0]
+        else:
+            down, left = down + told[0], left + told[1]
+        down = float(np.clip(down, -_MOST_PITCH, _MOST_PITCH))
+        held = (_STEP * round(angle / _STEP) for angle in (down, left))
+        found[before] = turned(cameras[before], pitch + next(held), yaw + next(held))
+    return found
+
+
+def _turn(
+    scene: Scene, camera: Camera, before: tuple[float, np.ndarray], after: tuple[float, np.ndarray]
+) -> tuple[float, float] | None:
+    """How much farther down the earlier frame looks than the later one, and how much farther left than its pose says,
+    rad; None where they do not tell."""
+    (t0, first), (t1, second) = before, after
+    if first.shape != second.shape or t1 - t0 > _GAP_S:
+        return None
+    points = followed(resized(camera, first.shape[1], first.shape[0]), first, second)
+    if points is None or len(points) < _FEWEST:
+        return None
+    _, pitch, yaw = turn_of(points).angles
+    off = float(pose_at(scene.history, t1)[2] - pose_at(scene.history, t0)[2] - yaw)
+    return (-float(pitch), off) if abs(off) <= _MOST_YAW else None
+
+
+def _grey(image: np.ndarray) -> np.ndarray:
+    height = round(image.shape[0] * _WIDTH / image.shape[1])
+    if image.shape[1] > _WIDTH:
+        image = cv2.resize(image, (_WIDTH, height), interpolation=cv2.INTER_AREA)
+    return np.asarray(cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY))
