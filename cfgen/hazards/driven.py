@@ -19,6 +19,8 @@ from cfgen.records import Camera, Placement, Scene, Size
 VEHICLES = frozenset(("car", "truck", "bus"))
 #: By how much a vehicle's foot may be off to the side, m, which a vehicle may also pass by.
 _ASIDE_M = 0.4
+#: Who stands there, this high and at most this wide, m, is not driven past by less than this, m.
+_PERSON, _PASSED_BY_M = (0.9, 1.2), 0.4
 #: Where the motion is a guess, the way ahead is off by this angle, rad.
 _GUESSED = 0.05
 #: Of a vehicle farther than this, m, which overlaps what is drawn by this share of its width, it counts whether their
@@ -97,8 +99,10 @@ def _on_it(
     away = float(np.hypot(*(foot[0] - centre(camera)[:2])))
     beyond = 0.0 if goes_across(placement, heading) else max(ALONG * away, just_off_m)
     length, width, _ = CAR_M
+    upright = standing.height > _PERSON[0] and max(standing.length, standing.width) < _PERSON[1]
+    room = _PASSED_BY_M if upright else -_ASIDE_M
     if (
-        abs(y - beside) < across + width / 2 - _ASIDE_M + turned * abs(s - place)
+        abs(y - beside) < across + width / 2 + room + turned * abs(s - place)
         and place - along - length < s < place + along + beyond
     ):
         return STOOD if s < place + along else LEFT

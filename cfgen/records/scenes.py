@@ -1,9 +1,10 @@
 """A moment of a drive: cameras, frames, ego motion."""
 
+import math
 from itertools import pairwise
 from typing import Any, Literal, Self
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
 from cfgen.records.base import Identifier, Point3, Record, Stored
 from cfgen.records.hazards import Size
@@ -96,6 +97,10 @@ class Motion(Record):
         return self
 
 
+#: Tracks go back so far, s; faster than this, m/s, and farther than that, m, is another vehicle.
+_LONGEST_S, _FASTEST, _LEAP_M = 600.0, 90.0, 5.0
+
+
 class RoadUser(Record):
     """A vehicle beside the own car: ``x``, ``y`` m, its middle, and ``theta`` rad in the ego frame at t0; ``v`` m/s.
 
@@ -121,11 +126,29 @@ class RoadUser(Record):
             raise ValueError("expected rows t, x, y, theta with t rising")
         return value
 
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        past = [row for row in self.track if row[0] < 0]
+        if past and past[0][0] < -_LONGEST_S:
+            raise ValueError(
+                f"track: expected t in s, at most {_LONGEST_S:g} before t0, found {past[0][0]:g}"
+            )
+        for (t, x, y, _), (u, a, b, _) in pairwise([*past, (0.0, self.x, self.y, self.theta)]):
+            if math.hypot(a - x, b - y) > _FASTEST * (u - t) + _LEAP_M:
+                raise ValueError(
+                    f"track: expected the way to x, y at t0, found ({x:g}, {y:g}) at t = {t:g} and ({a:g}, {b:g}) "
+                    f"at {u:g}"
+                )
+        return self
+
     @property
     def size(self) -> Size:
         """Length, width and height, m."""
         width, height = (2.5, 3.2) if self.length_m > 6 else (1.85, 1.6)
         return Size(length=self.length_m, width=self.width_m or width, height=self.height_m or height)
+
+
+_TRAFFIC = TypeAdapter(tuple[RoadUser, ...])
 
 
 class Scene(Stored):
@@ -153,12 +176,10 @@ class Scene(Stored):
         """The vehicles that the scene tells of, in ``extra``; None where it tells of none, () where none is there.
 
         Raises:
-            ValueError: an entry of that list is none.
+            ValueError: it is something else (pydantic's ValidationError).
         """
         told = self.extra.get("traffic")
-        if not isinstance(told, (list, tuple)) or not all(isinstance(one, dict) for one in told):
-            return None  # a word of somebody's own
-        return tuple(RoadUser.model_validate(one) for one in told)
+        return None if told is None else _TRAFFIC.validate_python(told)
 
     @property
     def front(self) -> Camera:

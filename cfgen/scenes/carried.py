@@ -44,9 +44,11 @@ def _tells_traffic(scene: Scene) -> None:
         _ = scene.traffic
     except ValidationError as error:
         found = error.errors()[0]
+        which, *field = found["loc"] or ("",)
+        where = f"traffic[{which}]" + "".join(f".{part}" for part in field) if found["loc"] else "traffic"
         raise ValueError(
-            "traffic: expected vehicles with x, y, theta, v and length_m, found one with "
-            f"{found['loc'][0]}: {found['msg']}; correct it or leave it out"
+            f"{where}: expected a list of vehicles with x, y, theta, v and length_m ([] for none), found "
+            f"{str(found['input'])[:60]!r} ({found['msg']}); correct it or leave it out"
         ) from error
 
 

@@ -114,3 +114,15 @@ def test_where_the_way_is_guessed_a_car_farther_aside_came_through_it_too():
     guessed = scene.model_copy(update={"motion_known": False})
     assert just_driven_through(scene, view, spot(), ROCKS) is None
     assert just_driven_through(guessed, view, spot(), ROCKS) is not None
+
+
+@pytest.mark.parametrize(("aside", "refused"), [(1.1, True), (1.5, True), (1.8, False)])
+def test_nobody_is_driven_past_by_a_hand(aside, refused):
+    """A man of half a metre, a car of 1.82 m: 0.4 m between them are 1.56 m from middle to middle."""
+    scene, man = drawn.scene(10.0), Size(length=0.4, width=0.5, height=1.75)
+    [box], _ = boxes_px(scene.front, box_corners(32.2, aside, 0.0, Size(length=4.4, width=1.82, height=1.55)))
+    none = np.zeros((4, 4), bool)
+    view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
+    place = spot().model_copy(update={"size": man})
+    found = driven_through(scene, {0.0: scene.front}, {0.0: view}, place, man)
+    assert (found is not None) == refused
