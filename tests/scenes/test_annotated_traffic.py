@@ -73,6 +73,7 @@ def test_what_no_vehicle_does_is_bounded():
     jumps = [("j", 3.0, -110.0, 0.0, 0.0), ("j", 3.9, -110.0, 0.0, 0.0), ("j", 4.0, 110.0, 0.0, 0.0)]
     [one] = told(*jumps, size=(4.5, 0.0, 9.0))
     assert one["v"] <= 70
+    assert one["track"] == [], "before, it was another"
     assert (one["width_m"], one["height_m"]) == (0.3, 6.0)
 
 

@@ -143,8 +143,17 @@ def _driven(t: Array, flat: Array, times: Array) -> dict[str, Any]:
     if not still:
         v = min(float(np.hypot(*(ahead - back)[:2])) / _STEP_S, _FASTEST)
         track = [[round(float(at), 4), *_rounded(pose)] for at, pose in zip(times[:-1], way, strict=True)]
-        told |= {"v": round(v, 3), "track": track}
+        told |= {"v": round(v, 3), "track": _since_it_leapt([*track, [0.0, x, y, theta]])}
     return told
+
+
+def _since_it_leapt(rows: list[list[float]]) -> list[list[float]]:
+    """The rows (t, x, y, theta) but the last, those before an identity jumped left out."""
+    for i in reversed(range(len(rows) - 1)):
+        (t, x, y, _), (u, a, b, _) = rows[i : i + 2]
+        if np.hypot(a - x, b - y) > _FASTEST * (u - t) + _STILL_M:
+            return rows[i + 1 : -1]
+    return rows[:-1]
 
 
 def _straight_on(t: Array, flat: Array, side: int, at: float) -> Array:
