@@ -1,5 +1,11 @@
 """Where the lanes in view speak against a place that the camera and the path allow."""
 
+import math
+
+import numpy as np
+
+from cfgen.geometry.camera import angles, centre
+from cfgen.geometry.frames import pose_at
 from cfgen.hazards.zones import LANE_WIDTH_M
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.vehicle_sizes import CAR_M
@@ -9,6 +15,11 @@ from cfgen.records import Scene
 MOST_OF_LANE = 0.72
 TOO_LARGE = "where a car would be drawn too large for its lane"
 BENDS_AWAY = "where the lines leave the way that was guessed"
+HILL = "farther than the road is level"
+#: Things may be drawn in another size by this share, as far as the road's rise and fall over the last metres goes on.
+_MOST_OFF = 0.3
+#: From so many frames and metres on that tells.
+_FRAMES, _DRIVEN_M = 5, 10.0
 #: Lines that leave it there may be a little short, m.
 _SLACK_M = 1.0
 
@@ -17,9 +28,30 @@ def lane_doubt(scene: Scene, seen: LanesSeen | None, s: float) -> str:
     """What the lanes in view say against a place ``s`` m along the path; "" for nothing."""
     if drawn_too_large(scene, seen, s):
         return TOO_LARGE
+    if s > level_to_m(scene):
+        return HILL
     # where the motion is known, so is the way
     ends = None if seen is None or scene.motion_known else seen.bends_at
     return BENDS_AWAY if ends is not None and s > ends + _SLACK_M else ""
+
+
+def level_to_m(scene: Scene) -> float:
+    """How far ahead the road is level enough, m, by how the car pitched on its way here; infinite where nothing tells.
+
+    A road that curves up or down by k, 1/m, lies k s^2 / 2 off the plane under the car: a share of the camera's height
+    by which what stands there is drawn too small or too large.
+    """
+    seen = sorted(t for t in scene.seen_cameras if t <= 0)
+    if len(seen) < _FRAMES:
+        return math.inf
+    poses = np.array([pose_at(scene.history, t) for t in seen])
+    driven = np.append(0.0, np.cumsum(np.hypot(*np.diff(poses[:, :2], axis=0).T)))
+    if driven[-1] < _DRIVEN_M:
+        return math.inf
+    pitch = [angles(scene.seen_cameras[t])[0] for t in seen]
+    curved = abs(float(np.polyfit(driven, pitch, 1)[0]))
+    height = float(centre(scene.front)[2])
+    return math.sqrt(2 * _MOST_OFF * height / max(curved, 1e-9))
 
 
 def drawn_too_large(scene: Scene, seen: LanesSeen | None, s: float) -> bool:

@@ -2,7 +2,8 @@
 
 A tenth of a degree from one frame to the next makes what stands still hop over the road. How a camera turned between
 two frames its own picture tells far better (:mod:`cfgen.perception.ego_turn`); so each past frame looks as t0 does, but
-for the turns between them.
+for the turns between them. A car pitches with the road, so what it pitched in all since tells how much higher or lower
+it was on a hill.
 """
 
 import math
@@ -12,7 +13,7 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from cfgen.geometry.camera import angles, resized
+from cfgen.geometry.camera import angles, as_matrix, centre, resized, rotation
 from cfgen.geometry.frames import pose_at
 from cfgen.perception.ego_turn import followed, turn_of
 from cfgen.perception.frame_camera import turned
@@ -36,17 +37,28 @@ def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> d
     times = sorted(t for t in cameras if t <= 0)
     greys = {t: _grey(images[scene.front.name, t]) for t in times}
     pitch, yaw, _ = angles(now)
-    found, down, left = dict(cameras), 0.0, 0.0
+    found, down, left, up = dict(cameras), 0.0, 0.0, 0.0
     for before, after in reversed(list(pairwise(times))):
+        since = down
         told = _turn(scene, now, (before, greys[before]), (after, greys[after]))
         if told is None:
             down += angles(cameras[before])[0] - angles(cameras[after])[0]
         else:
             down, left = down + told[0], left + told[1]
         down = float(np.clip(down, -_MOST_PITCH, _MOST_PITCH))
-        held = (_STEP * round(angle / _STEP) for angle in (down, left))
-        found[before] = turned(cameras[before], pitch + next(held), yaw + next(held))
+        driven = np.subtract(*(pose_at(scene.history, t)[:2] for t in (before, after)))
+        up += float(np.hypot(*driven)) * (down + since) / 2
+        held = [_STEP * round(angle / _STEP) for angle in (down, left)]
+        found[before] = _raised(turned(cameras[before], pitch + held[0], yaw + held[1]), round(up, 3))
     return found
+
+
+def _raised(camera: Camera, up: float) -> Camera:
+    """The camera ``up`` metres higher."""
+    rot = rotation(camera)
+    return camera.model_copy(
+        update={"T_cam_ego": as_matrix(rot, -rot @ (centre(camera) + np.array([0.0, 0.0, up])))}
+    )
 
 
 def _turn(

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.geometry.camera import angles, unproject
+from cfgen.geometry.camera import angles, centre, unproject
 from cfgen.geometry.frames import camera_at
 from cfgen.perception.frame_camera import turned
 from cfgen.perception.steady import steadied
@@ -67,6 +67,17 @@ def test_cameras_that_tremble_are_found_by_what_the_frames_share(filmed):
     assert found[0.0] == scene.front
     for t in TIMES[:2]:
         assert np.abs(off(found[t], trembling(scene.front, t))).max() < 0.05, t
+
+
+def test_a_car_that_pitched_in_all_came_up_or_down(filmed):
+    """By half of the pitches before and after, over 2 m a frame."""
+    scene, images = filmed
+    found = steadied(scene, images, dict.fromkeys(TIMES, scene.front))
+    down = {t: math.radians(TREMBLES[t][0]) for t in TIMES}
+    up = 2.0 * (down[0.0] + down[-0.25]) / 2
+    for t, expected in ((-0.25, up), (-0.5, up + 2.0 * (down[-0.25] + down[-0.5]) / 2)):
+        assert centre(found[t])[2] - centre(scene.front)[2] == pytest.approx(expected, abs=0.003)
+    assert centre(found[-0.25])[:2] == pytest.approx(centre(scene.front)[:2])
 
 
 def test_frames_that_share_nothing_are_as_they_are_told(filmed):
