@@ -2,12 +2,10 @@
 
 import math
 
-import numpy as np
-
-from cfgen.geometry.camera import angles, centre
-from cfgen.geometry.frames import pose_at
+from cfgen.geometry.camera import centre
 from cfgen.hazards.zones import LANE_WIDTH_M
 from cfgen.perception.lanes import LanesSeen
+from cfgen.perception.steady import curves_up
 from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.records import Scene
 
@@ -18,8 +16,8 @@ BENDS_AWAY = "where the lines leave the way that was guessed"
 HILL = "farther than the road is level"
 #: Things may be drawn in another size by this share, as far as the road's rise and fall over the last metres goes on.
 _MOST_OFF = 0.3
-#: From so many frames and metres on that tells.
-_FRAMES, _DRIVEN_M = 5, 10.0
+#: A road that curves less than this, 1/m, is flat.
+_FLAT = 1e-6
 #: Lines that leave it there may be a little short, m.
 _SLACK_M = 1.0
 
@@ -41,17 +39,8 @@ def level_to_m(scene: Scene) -> float:
     A road that curves up or down by k, 1/m, lies k s^2 / 2 off the plane under the car: a share of the camera's height
     by which what stands there is drawn too small or too large.
     """
-    seen = sorted(t for t in scene.seen_cameras if t <= 0)
-    if len(seen) < _FRAMES:
-        return math.inf
-    poses = np.array([pose_at(scene.history, t) for t in seen])
-    driven = np.append(0.0, np.cumsum(np.hypot(*np.diff(poses[:, :2], axis=0).T)))
-    if driven[-1] < _DRIVEN_M:
-        return math.inf
-    pitch = [angles(scene.seen_cameras[t])[0] for t in seen]
-    curved = abs(float(np.polyfit(driven, pitch, 1)[0]))
-    height = float(centre(scene.front)[2])
-    return math.sqrt(2 * _MOST_OFF * height / max(curved, 1e-9))
+    curved = abs(curves_up(scene, scene.seen_cameras))
+    return math.sqrt(2 * _MOST_OFF * float(centre(scene.front)[2]) / curved) if curved > _FLAT else math.inf
 
 
 def drawn_too_large(scene: Scene, seen: LanesSeen | None, s: float) -> bool:

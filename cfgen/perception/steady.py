@@ -24,6 +24,8 @@ from cfgen.records import Camera, Scene
 _GAP_S, _FEWEST = 0.35, 60
 #: A turn that is off the poses' by more between two frames, or pitches in all so far off, is another car's.
 _MOST_YAW, _MOST_PITCH = math.radians(1.0), math.radians(3.0)
+#: From so many frames and metres on they tell how the road curves up or down.
+_FRAMES, _DRIVEN_M = 5, 10.0
 #: Frames are looked at this wide. Angles are told in such steps, rad: another processor gives the same.
 _WIDTH, _STEP = 640, math.radians(0.01)
 
@@ -51,6 +53,19 @@ def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> d
         held = [_STEP * round(angle / _STEP) for angle in (down, left)]
         found[before] = _raised(turned(cameras[before], pitch + held[0], yaw + held[1]), round(up, 3))
     return found
+
+
+def curves_up(scene: Scene, cameras: Mapping[float, Camera]) -> float:
+    """By how much the road curved upwards under the car on its way here, 1/m, by how its cameras at past times pitched;
+    0 where they are too few to tell."""
+    seen = sorted(t for t in cameras if t <= 0)
+    if len(seen) < _FRAMES:
+        return 0.0
+    places = np.array([pose_at(scene.history, t)[:2] for t in seen])
+    driven = np.append(0.0, np.cumsum(np.hypot(*np.diff(places, axis=0).T)))
+    if driven[-1] < _DRIVEN_M:
+        return 0.0
+    return -float(np.polyfit(driven, [angles(cameras[t])[0] for t in seen], 1)[0])
 
 
 def _raised(camera: Camera, up: float) -> Camera:
