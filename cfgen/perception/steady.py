@@ -7,7 +7,7 @@ it was on a hill.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import cv2
@@ -25,7 +25,7 @@ _GAP_S, _FEWEST = 0.35, 60
 #: A turn that is off the poses' by more between two frames, or pitches in all so far off, is another car's.
 _MOST_YAW, _MOST_PITCH = math.radians(1.0), math.radians(3.0)
 #: From so many frames and metres on they tell how the road curves up or down.
-_FRAMES, _DRIVEN_M = 5, 10.0
+_FRAMES, _DRIVEN_M = 4, 10.0
 #: Frames are looked at this wide. Angles are told in such steps, rad: another processor gives the same.
 _WIDTH, _STEP = 640, math.radians(0.01)
 
@@ -36,36 +36,48 @@ def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> d
     Where two frames do not tell, the turn between them is that of the poses, and the pitch as it is told for each.
     """
     now = cameras[0.0]
-    times = sorted(t for t in cameras if t <= 0)
+    times = sorted((t for t in cameras if t <= 0), reverse=True)
     greys = {t: _grey(images[scene.front.name, t]) for t in times}
     pitch, yaw, _ = angles(now)
-    found, down, left, up = dict(cameras), 0.0, 0.0, 0.0
-    for before, after in reversed(list(pairwise(times))):
-        since = down
+    down, left, tilts = 0.0, 0.0, [0.0]
+    turns: list[tuple[float, float]] = []
+    for after, before in pairwise(times):
         told = _turn(scene, now, (before, greys[before]), (after, greys[after]))
         if told is None:
             down += angles(cameras[before])[0] - angles(cameras[after])[0]
         else:
             down, left = down + told[0], left + told[1]
-        down = float(np.clip(down, -_MOST_PITCH, _MOST_PITCH))
-        driven = np.subtract(*(pose_at(scene.history, t)[:2] for t in (before, after)))
-        up += float(np.hypot(*driven)) * (down + since) / 2
-        held = [_STEP * round(angle / _STEP) for angle in (down, left)]
-        found[before] = _raised(turned(cameras[before], pitch + held[0], yaw + held[1]), round(up, 3))
+        tilts.append(tilts[-1] + (told[0] if told else 0.0))
+        turns.append((float(np.clip(down, -_MOST_PITCH, _MOST_PITCH)), left))
+    ups = _curve(scene, times, tilts) / 2 * _driven(scene, times) ** 2
+    found = dict(cameras)
+    for t, up, turn in zip(times[1:], ups[1:], turns, strict=True):
+        held = [_STEP * round(angle / _STEP) for angle in turn]
+        found[t] = _raised(turned(cameras[t], pitch + held[0], yaw + held[1]), round(float(up), 3))
     return found
 
 
 def curves_up(scene: Scene, cameras: Mapping[float, Camera]) -> float:
-    """By how much the road curved upwards under the car on its way here, 1/m, by how its cameras at past times pitched;
-    0 where they are too few to tell."""
-    seen = sorted(t for t in cameras if t <= 0)
-    if len(seen) < _FRAMES:
+    """By how much the road curves up, 1/m, by how high ``cameras`` as :func:`steadied` stand over the plane of t0."""
+    if not cameras:
         return 0.0
-    places = np.array([pose_at(scene.history, t)[:2] for t in seen])
-    driven = np.append(0.0, np.cumsum(np.hypot(*np.diff(places, axis=0).T)))
-    if driven[-1] < _DRIVEN_M:
+    first = min(cameras)
+    driven = float(_driven(scene, [first])[0])
+    up = float(centre(cameras[first])[2] - centre(cameras[0.0])[2])
+    return 2 * up / driven**2 if driven >= _DRIVEN_M else 0.0
+
+
+def _driven(scene: Scene, times: Sequence[float]) -> np.ndarray:
+    """(T,) m, how far off the car was."""
+    return np.array([float(np.hypot(*pose_at(scene.history, t)[:2])) for t in times])
+
+
+def _curve(scene: Scene, times: Sequence[float], tilts: Sequence[float]) -> float:
+    """By how much the road curved up under the car, 1/m, by how its camera tilted; a nod at t0 is none of it."""
+    driven = _driven(scene, times)
+    if len(times) <= _FRAMES or driven[-1] < _DRIVEN_M or not any(tilts):
         return 0.0
-    return -float(np.polyfit(driven, [angles(cameras[t])[0] for t in seen], 1)[0])
+    return float(np.polyfit(driven[1:], tilts[1:], 1)[0])
 
 
 def _raised(camera: Camera, up: float) -> Camera:

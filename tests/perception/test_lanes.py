@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cfgen.geometry.camera import angles, ground_points
+from cfgen.geometry.camera import as_matrix, centre, ground_points, rotation
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.lane_doubts import BENDS_AWAY, HILL, drawn_too_large, lane_doubt, level_to_m
 from cfgen.hazards.placement import missing_road
 from cfgen.hazards.zones import Lanes, poses_to_try
-from cfgen.perception.frame_camera import turned
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.networks import TwinLiteNet
 from cfgen.perception.view import SceneView
@@ -80,10 +79,15 @@ def test_a_guessed_way_ends_where_the_lines_leave_it():
 
 @pytest.mark.parametrize("radius", [800.0, -800.0, 5000.0])
 def test_a_road_that_curves_up_or_down_is_level_to_where_the_plane_is_off_by_a_share(radius):
-    """A camera that pitched by s / R over s metres: at s^2 / 2R = 0.3 heights of 1.5 m, 26.8 m at R = 800 m."""
+    """A camera that stood s^2 / 2R higher s metres before: as far on that is 0.3 of 1.5 m, 26.8 m at R = 800 m."""
     scene = drawn.scene(10.0)
-    pitch, yaw, _ = angles(scene.front)
-    seen = {t: turned(scene.front, pitch + 10.0 * t / radius, yaw) for t in scene.history.t}
+    rot, eye = rotation(scene.front), centre(scene.front)
+    seen = {
+        t: scene.front.model_copy(
+            update={"T_cam_ego": as_matrix(rot, -rot @ (eye + np.array([0, 0, (10 * t) ** 2 / 2 / radius])))}
+        )
+        for t in scene.history.t
+    }
     hill = scene.model_copy(update={"seen_cameras": seen})
     far = (2 * 0.3 * 1.5 * abs(radius)) ** 0.5
     assert level_to_m(hill) == pytest.approx(far, rel=0.01)

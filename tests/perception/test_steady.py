@@ -8,8 +8,9 @@ import pytest
 
 from cfgen.geometry.camera import angles, centre, unproject
 from cfgen.geometry.frames import camera_at
+from cfgen.perception import steady
 from cfgen.perception.frame_camera import turned
-from cfgen.perception.steady import steadied
+from cfgen.perception.steady import curves_up, steadied
 from tests.hazards import drawn
 
 TIMES = (-0.5, -0.25, 0.0)
@@ -69,15 +70,18 @@ def test_cameras_that_tremble_are_found_by_what_the_frames_share(filmed):
         assert np.abs(off(found[t], trembling(scene.front, t))).max() < 0.05, t
 
 
-def test_a_car_that_pitched_in_all_came_up_or_down(filmed):
-    """By half of the pitches before and after, over 2 m a frame."""
+def test_a_car_that_pitched_evenly_came_over_a_hill(filmed, monkeypatch):
+    """Nose down by 0.002 a metre driven, towards t0: R = 500 m, 0.4 m lower 20 m before; a nod of t0 does not count."""
     scene, images = filmed
-    found = steadied(scene, images, dict.fromkeys(TIMES, scene.front))
-    down = {t: math.radians(TREMBLES[t][0]) for t in TIMES}
-    up = 2.0 * (down[0.0] + down[-0.25]) / 2
-    for t, expected in ((-0.25, up), (-0.5, up + 2.0 * (down[-0.25] + down[-0.5]) / 2)):
-        assert centre(found[t])[2] - centre(scene.front)[2] == pytest.approx(expected, abs=0.003)
-    assert centre(found[-0.25])[:2] == pytest.approx(centre(scene.front)[:2])
+    times = tuple(np.arange(-10, 1) / 4)
+    told = dict.fromkeys(times, 0.002 * 8.0 * 0.25)
+    told[0.0] += 0.01
+    monkeypatch.setattr(steady, "_turn", lambda *given: (-told[given[3][0]], 0.0))
+    grey = {("front", t): images["front", 0.0] for t in times}
+    found = steadied(scene, grey, dict.fromkeys(times, scene.front))
+    assert curves_up(scene, found) == pytest.approx(-0.002, rel=0.02)
+    assert centre(found[-2.5])[2] - centre(scene.front)[2] == pytest.approx(-0.001 * 20**2, rel=0.05)
+    assert centre(found[-2.5])[:2] == pytest.approx(centre(scene.front)[:2])
 
 
 def test_frames_that_share_nothing_are_as_they_are_told(filmed):
