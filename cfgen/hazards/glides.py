@@ -12,6 +12,7 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
 from cfgen.hazards.spoiled import GLIDES, Spoiled
+from cfgen.perception.ego_turn import grey, there_and_back
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Placement
@@ -23,7 +24,7 @@ _RECENT_S, MOST_MPS, _LEAST_SLIDE_PX = 0.6, 0.7, 2.0
 _AROUND_M, _LEAST_PX = 4.0, (40.0, 16.0)
 #: Points of texture, and px between them; fewer say nothing. Windows by which they are followed, px of 640 columns.
 _POINTS, _APART, _FEWEST, _WINDOWS = 80, 3, 5, (31, 15)
-#: A point that does not come back within so many px was lost; half of the points lie as near to their median.
+#: Half of the points lie so near to their median, px.
 _AGREE_PX = 1.0
 
 
@@ -40,7 +41,8 @@ def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placem
         if then is None or then.shape != now.shape:
             continue
         spot = np.array([placement.x, placement.y])
-        slid = slid_m(_grey(now), _grey(then), views.scene.front, cameras[t], spot, views.now)
+        plain, before = grey(now, now.shape[1]), grey(then, now.shape[1])
+        slid = slid_m(plain, before, views.scene.front, cameras[t], spot, views.now)
         if slid is not None:
             away = float(np.hypot(*(spot - centre(cameras[t])[:2])))
             far = abs(slid) * cameras[t].fx / away > _LEAST_SLIDE_PX
@@ -76,37 +78,16 @@ def slid_m(
     p = p[road.is_road(p)]
     ground, there = ground_points(camera_now, p)
     guess, seen = project(camera_then, np.column_stack([ground, np.zeros(len(p))]))
-    p, guess = p[there & seen].astype(np.float32), guess[there & seen].astype(np.float32)
+    p, guess = p[there & seen].astype(np.float32), guess[there & seen]
     if len(p) < _FEWEST:
         return None
     for window in _WINDOWS:
-        moved = _followed(now, then, p, guess, round(window * scale) | 1)
-        if moved is None:
+        q, kept = there_and_back(now, then, p, round(window * scale) | 1, 2, guess.astype(np.float32))
+        across = (guess - q)[kept][:, 0]
+        if len(across) < _FEWEST:
             continue
-        across = (guess - p)[moved[1]][:, 0] - moved[0]
         middle = float(np.median(across))
-        if len(across) >= _FEWEST and float(np.median(np.abs(across - middle))) <= _AGREE_PX:
+        if float(np.median(np.abs(across - middle))) <= _AGREE_PX:
             away = float(np.hypot(*(spot - centre(camera_then)[:2])))
             return middle * away / camera_then.fx
     return None
-
-
-def _grey(image: np.ndarray) -> np.ndarray:
-    return np.asarray(cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY))
-
-
-def _followed(
-    now: np.ndarray, then: np.ndarray, points: np.ndarray, guess: np.ndarray, side: int
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """By how many columns points (N, 2) float32 px moved from ``now`` to ``then``, and which came back (N,) bool."""
-    flags = cv2.OPTFLOW_USE_INITIAL_FLOW
-    window = (side, side)
-    q, ok, _ = cv2.calcOpticalFlowPyrLK(
-        now, then, points, guess.copy(), winSize=window, maxLevel=2, flags=flags
-    )
-    back, again, _ = cv2.calcOpticalFlowPyrLK(
-        then, now, q, points.copy(), winSize=window, maxLevel=2, flags=flags
-    )
-    near = np.hypot(*(np.asarray(back) - points).T) < _AGREE_PX
-    kept = (np.asarray(ok).ravel() > 0) & (np.asarray(again).ravel() > 0) & near
-    return ((np.asarray(q) - points)[kept][:, 0], kept) if kept.any() else None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgen.geometry.camera import as_matrix, centre, project, resized, rotation, unproject
-from cfgen.perception.ego_turn import Array, followed, turn_of
+from cfgen.perception.ego_turn import Array, followed, grey, turn_of
 from cfgen.records import Camera
 
 Grey = NDArray[np.uint8]
@@ -112,21 +112,12 @@ def _chunks(frames: Iterable[tuple[float, NDArray[np.uint8]]]) -> Iterator[list[
     """Grey frames; each chunk begins with the last frame of the one before."""
     chunk: list[tuple[float, Grey]] = []
     for t, image in frames:
-        chunk.append((t, _grey(image)))
+        chunk.append((t, grey(image, _WIDTH)))
         if len(chunk) > _CHUNK:
             yield chunk
             chunk = chunk[-1:]
     if len(chunk) > 1:
         yield chunk
-
-
-def _grey(image: NDArray[np.uint8]) -> Grey:
-    grey = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
-    height, width = grey.shape
-    if width > _WIDTH:
-        size = (_WIDTH, round(height * _WIDTH / width))
-        grey = cv2.resize(grey, size, interpolation=cv2.INTER_AREA)
-    return np.asarray(grey, np.uint8)
 
 
 def _look(camera: Camera, chunk: list[tuple[float, Grey]], pairs: _Pairs) -> None:

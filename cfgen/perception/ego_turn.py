@@ -4,7 +4,7 @@ A point at (1, a, b) per metre ahead (left, up) of a car that drives straight on
 where it drives to, whatever its distance. What moves across that line was turned: linear in roll, pitch and yaw.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -37,14 +37,46 @@ def followed(camera: Camera, first: NDArray[np.uint8], second: NDArray[np.uint8]
     p = cv2.goodFeaturesToTrack(first, _POINTS, 0.01, _APART)
     if p is None or len(p) < _FEWEST:
         return None
-    window = {"winSize": (21, 21), "maxLevel": 4}
-    q, there, _ = cv2.calcOpticalFlowPyrLK(first, second, p, None, **window)  # type: ignore[call-overload]
-    back, again, _ = cv2.calcOpticalFlowPyrLK(second, first, q, None, **window)  # type: ignore[call-overload]
-    p, q, back = (np.asarray(v, float).reshape(-1, 2) for v in (p, q, back))
-    kept = (there.ravel() > 0) & (again.ravel() > 0) & (np.hypot(*(back - p).T) < _BACK_PX)
-    slopes, ahead = zip(*(_slopes(camera, v[kept]) for v in (p, q)), strict=True)
+    points = np.asarray(p, np.float32).reshape(-1, 2)
+    q, kept = there_and_back(first, second, points, 21, 4)
+    slopes, ahead = zip(*(_slopes(camera, v[kept].astype(float)) for v in (points, q)), strict=True)
     found: Array = np.hstack(slopes)[ahead[0] & ahead[1]]
     return found if len(found) >= _FEWEST else None
+
+
+def there_and_back(
+    first: NDArray[np.uint8],
+    second: NDArray[np.uint8],
+    points: NDArray[np.float32],
+    side: int,
+    levels: int,
+    guess: NDArray[np.float32] | None = None,
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Where points (N, 2) px of one grey frame (H, W) are in another, and which come back (N,).
+
+    Args:
+        side: of the window by which they are followed, px. levels: halvings of the frames on which that begins.
+        guess: (N, 2) px of where they are expected; None: where they were.
+    """
+    window: dict[str, Any] = {"winSize": (side, side), "maxLevel": levels}
+    aim: Any = None
+    begun: Any = None
+    if guess is not None:
+        window["flags"], aim, begun = cv2.OPTFLOW_USE_INITIAL_FLOW, guess.copy(), points.copy()
+    found, there, _ = cv2.calcOpticalFlowPyrLK(first, second, points, aim, **window)
+    back, again, _ = cv2.calcOpticalFlowPyrLK(second, first, found, begun, **window)
+    near = np.hypot(*(np.asarray(back) - points).T) < _BACK_PX
+    kept: NDArray[np.bool_] = (np.asarray(there).ravel() > 0) & (np.asarray(again).ravel() > 0) & near
+    return np.asarray(found, np.float32), kept
+
+
+def grey(image: NDArray[np.uint8], widest: int) -> NDArray[np.uint8]:
+    """A frame (H, W, 3) RGB as (h, w) grey, at most ``widest`` px wide."""
+    made = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
+    height, width = made.shape
+    if width > widest:
+        made = cv2.resize(made, (widest, round(height * widest / width)), interpolation=cv2.INTER_AREA)
+    return np.asarray(made, np.uint8)
 
 
 def _slopes(camera: Camera, px: Array) -> tuple[Array, NDArray[np.bool_]]:

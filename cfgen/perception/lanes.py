@@ -95,7 +95,8 @@ class LanesSeen:
     ) -> "LanesSeen":
         """``image``: (H, W, 3) uint8 RGB, the frame itself; without it nothing tells dashes."""
         rolled = unroll(view, camera, path)
-        lines = _lines(view, camera, path)
+        chains = _on_ground(view, camera, path)
+        lines = _lines(chains)
         left = min((y for y in lines if OWN_M[0] <= y <= OWN_M[1]), default=None)
         right = max((y for y in lines if -OWN_M[1] <= y <= -OWN_M[0]), default=None)
         points = tuple(_NONE if line is None else lines[line] for line in (left, right))
@@ -108,9 +109,7 @@ class LanesSeen:
             if image is not None
             else None
         )
-        bends_at = min(
-            (at for chain in _on_ground(view, camera, path) if (at := _leaves(*chain))), default=None
-        )
+        bends_at = min((at for chain in chains if (at := _leaves(*chain))), default=None)
         return cls(rolled, left, right, dashed, (points[0], points[1]), bends_at)
 
     @property
@@ -216,9 +215,9 @@ class LanesSeen:
         return float(abs(self.rolled.y[out[end]])), bool(seen[end])
 
 
-def _lines(view: SceneView, camera: Camera, path: EgoPath) -> dict[float, Array]:
+def _lines(chains: list[tuple[Array, Array]]) -> dict[float, Array]:
     """Where painted lines that follow the path are, m to its left, ascending; and their points, (N, 2) s and y, m."""
-    parts = [part for chain in _on_ground(view, camera, path) if (part := _Part.of(*chain))]
+    parts = [part for chain in chains if (part := _Part.of(*chain))]
     parts.sort(key=lambda part: part.y)
     groups: list[list[_Part]] = []
     for part in parts:  # dashes of one line, or its two edges

@@ -7,7 +7,7 @@ from dataclasses import replace
 from cfgen.geometry.camera import angles, centre
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.frame_camera import SURE, FrameCamera, corrected, scene_cameras, smoothed, turned
-from cfgen.perception.steady import curves_up, steadied
+from cfgen.perception.steady import steadied
 from cfgen.perception.view import Thing
 from cfgen.perception.views import SceneViews
 from cfgen.records import Camera, Scene
@@ -16,9 +16,6 @@ from cfgen.records import Camera, Scene
 _STATED_DEG, _LINES_DEG = 0.6, 0.2
 #: A frame that does not tell its pitch has that of one that does, up to so far from it, s: roads go up and down slowly.
 _BORROWED_S = 1.0
-#: On a road that curves up or down by more than this, 1/m, lane lines tell the slope of the road far ahead, not of that
-#: on which things are put: there the stated pitch counts.
-_HILL = 1 / 2500
 #: Confidence of a pitch by one, two and more sights, were each exact; and the error that halves it, deg.
 _BACKED, _HALF_DEG = (0.6, 0.8, 0.95), 0.35
 
@@ -73,7 +70,5 @@ def as_seen(views: SceneViews) -> Scene:
         return scene
     if 0.0 in cameras:
         cameras = steadied(scene, views.images, cameras)
-        if abs(curves_up(scene, cameras)) > _HILL:
-            cameras = steadied(scene, views.images, {**cameras, 0.0: scene.front})
     now = cameras.get(0.0, scene.front)
     return scene.model_copy(update={"cameras": (now, *scene.cameras[1:]), "seen_cameras": cameras})

@@ -10,12 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-import cv2
 import numpy as np
 
 from cfgen.geometry.camera import angles, as_matrix, centre, resized, rotation
 from cfgen.geometry.frames import pose_at
-from cfgen.perception.ego_turn import followed, turn_of
+from cfgen.perception.ego_turn import followed, grey, turn_of
 from cfgen.perception.frame_camera import turned
 from cfgen.perception.views import Images
 from cfgen.records import Camera, Scene
@@ -26,6 +25,9 @@ _GAP_S, _FEWEST = 0.35, 60
 _MOST_YAW, _MOST_PITCH = math.radians(1.0), math.radians(3.0)
 #: From so many frames and metres on they tell how the road curves up or down.
 _FRAMES, _DRIVEN_M = 4, 10.0
+#: On a road that curves up or down by more than this, 1/m, lane lines tell the slope of the road far ahead, not of that
+#: on which things are put: there the stated pitch counts.
+_HILL = 1 / 2500
 #: Frames are looked at this wide. Angles are told in such steps, rad: another processor gives the same.
 _WIDTH, _STEP = 640, math.radians(0.01)
 
@@ -33,24 +35,26 @@ _WIDTH, _STEP = 640, math.radians(0.01)
 def steadied(scene: Scene, images: Images, cameras: Mapping[float, Camera]) -> dict[float, Camera]:
     """``cameras`` of the front frames by time, in the ego frame of that time, those before t0 as they turned since.
 
-    Where two frames do not tell, the turn between them is that of the poses, and the pitch as it is told for each.
+    Where two frames do not tell, the turn between them is that of the poses, and the pitch as it is told for each. On
+    hills t0's is the scene's own camera.
     """
-    now = cameras[0.0]
     times = sorted((t for t in cameras if t <= 0), reverse=True)
-    greys = {t: _grey(images[scene.front.name, t]) for t in times}
-    pitch, yaw, _ = angles(now)
+    greys = {t: grey(images[scene.front.name, t], _WIDTH) for t in times}
     down, left, tilts = 0.0, 0.0, [0.0]
     turns: list[tuple[float, float]] = []
     for after, before in pairwise(times):
-        told = _turn(scene, now, (before, greys[before]), (after, greys[after]))
+        told = _turn(scene, (before, greys[before]), (after, greys[after]))
         if told is None:
             down += angles(cameras[before])[0] - angles(cameras[after])[0]
         else:
             down, left = down + told[0], left + told[1]
         tilts.append(tilts[-1] + (told[0] if told else 0.0))
         turns.append((float(np.clip(down, -_MOST_PITCH, _MOST_PITCH)), left))
-    ups = _curve(scene, times, tilts) / 2 * _driven(scene, times) ** 2
-    found = dict(cameras)
+    curve = _curve(scene, times, tilts)
+    now = scene.front if abs(curve) > _HILL else cameras[0.0]
+    pitch, yaw, _ = angles(now)
+    ups = curve / 2 * _driven(scene, times) ** 2
+    found = {**cameras, 0.0: now}
     for t, up, turn in zip(times[1:], ups[1:], turns, strict=True):
         held = [_STEP * round(angle / _STEP) for angle in turn]
         found[t] = _raised(turned(cameras[t], pitch + held[0], yaw + held[1]), round(float(up), 3))
@@ -89,23 +93,16 @@ def _raised(camera: Camera, up: float) -> Camera:
 
 
 def _turn(
-    scene: Scene, camera: Camera, before: tuple[float, np.ndarray], after: tuple[float, np.ndarray]
+    scene: Scene, before: tuple[float, np.ndarray], after: tuple[float, np.ndarray]
 ) -> tuple[float, float] | None:
     """How much farther down the earlier frame looks than the later one, and how much farther left than its pose says,
     rad; None where they do not tell."""
     (t0, first), (t1, second) = before, after
     if first.shape != second.shape or t1 - t0 > _GAP_S:
         return None
-    points = followed(resized(camera, first.shape[1], first.shape[0]), first, second)
+    points = followed(resized(scene.front, first.shape[1], first.shape[0]), first, second)
     if points is None or len(points) < _FEWEST:
         return None
     _, pitch, yaw = turn_of(points).angles
     off = float(pose_at(scene.history, t1)[2] - pose_at(scene.history, t0)[2] - yaw)
     return (-float(pitch), off) if abs(off) <= _MOST_YAW else None
-
-
-def _grey(image: np.ndarray) -> np.ndarray:
-    height = round(image.shape[0] * _WIDTH / image.shape[1])
-    if image.shape[1] > _WIDTH:
-        image = cv2.resize(image, (_WIDTH, height), interpolation=cv2.INTER_AREA)
-    return np.asarray(cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY))

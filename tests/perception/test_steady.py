@@ -76,7 +76,7 @@ def test_a_car_that_pitched_evenly_came_over_a_hill(filmed, monkeypatch):
     times = tuple(np.arange(-10, 1) / 4)
     told = dict.fromkeys(times, 0.002 * 8.0 * 0.25)
     told[0.0] += 0.01
-    monkeypatch.setattr(steady, "_turn", lambda *given: (-told[given[3][0]], 0.0))
+    monkeypatch.setattr(steady, "_turn", lambda *given: (-told[given[2][0]], 0.0))
     grey = {("front", t): images["front", 0.0] for t in times}
     found = steadied(scene, grey, dict.fromkeys(times, scene.front))
     assert curves_up(scene, found) == pytest.approx(-0.002, rel=0.02)
