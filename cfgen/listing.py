@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cfgen.core.errors import StoreError
-from cfgen.core.files import read_json, read_record
+from cfgen.core.files import check_version, read_json, read_record
 from cfgen.core.kept import Memory, learn_changed, stamped
 from cfgen.records import Case, Rejection, Stored
 
@@ -102,8 +102,7 @@ def _short(path: Path, kind: type[Stored], of: Callable[[Short], Short]) -> Shor
     """None where the file went away meanwhile."""
     try:
         content = read_json(path)
-        if content.get("schema_version") not in kind.versions():
-            read_record(path, kind)  # says what is wrong
+        check_version(path, content, kind)
         return of(content)
     except (KeyError, TypeError, AttributeError) as error:
         read_record(path, kind)

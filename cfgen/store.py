@@ -132,12 +132,10 @@ class Store(PeoplesRecords):
     @property
     def planned(self) -> tuple[Planned, ...]:
         """Every pair that builds and people decided to try, in that order."""
-        return (*self.benchmark.planned, *self._plan.pairs())
+        return self._plan.pairs()
 
     def add_planned(self, pairs: Sequence[Planned]) -> None:
         """Only while :meth:`planning`, if they follow from what was read."""
-        if pairs and self.benchmark.schema_version == 1:  # before the plan leaves its record
-            self.write_benchmark(self.benchmark.model_copy(update={"schema_version": 2}))
         self._plan.add(pairs)
 
     def write_benchmark(self, benchmark: Benchmark) -> None:

@@ -124,14 +124,16 @@ class Verification:
     def _cases(self, benchmark: Benchmark, plan: Sequence[Planned]) -> dict[str, tuple[str, ...]]:
         """Case -> its arms."""
         arms: dict[str, tuple[str, ...]] = {}
-        inside, shard = len(benchmark.planned), self.root / SHARD
+        shard = self.root / SHARD
         part = shard.is_file() and self._record(shard, Shard)
-        for index, planned in enumerate(plan):
+        for planned in plan:
             path = self.store.case_dir(planned.case_id) / "case.json"
             expected = derive_case_id(benchmark.seed, planned.scene_id, planned.hazard_id, planned.variant)
             if planned.case_id != expected:
-                file = self.root / (MARKER if index < inside else PLAN_FILE)
-                self._fault(file, f"case_id {planned.case_id} is not derived from its scene and hazard")
+                self._fault(
+                    self.root / PLAN_FILE,
+                    f"case_id {planned.case_id} is not derived from its scene and hazard",
+                )
             if not path.is_file():
                 if not part and not self.store.has_rejection(planned.case_id):
                     self._fault(path, "is planned but missing; run the build again")

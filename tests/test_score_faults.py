@@ -279,7 +279,7 @@ def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
 def test_records_from_before_kinds_were_kept_are_read_and_may_be_asked_again(out: Path):
     case = Store(out).cases()[0].case_id
     old = {
-        "schema_version": 1, "planner": "p", "planner_hash": "sha256:" + 64 * "0", "case_id": case, "arm": "hazard",
+        "schema_version": 3, "planner": "p", "planner_hash": "sha256:" + 64 * "0", "case_id": case, "arm": "hazard",
         "repeat": 0, "seed": 1, "status": "failed", "reason": "hung", "text": "", "plan": None, "latency_s": 0.1,
         "report": {},
     }  # fmt: skip

@@ -52,8 +52,8 @@ def test_one_changed_character_is_found(tmp_path: Path):
     [
         ("{", "expected JSON"),
         ("[]", "expected a JSON object, found list"),
-        ('{"schema_version": 7}', "expected 1, found 7"),
-        ('{"schema_version": 1, "rater": "r"}', "field 'planner': Field required"),
+        ('{"schema_version": 7}', "expected 3, found 7"),
+        ('{"schema_version": 3, "rater": "r"}', "field 'planner': Field required"),
     ],
 )
 def test_bad_records_name_file_and_field(tmp_path: Path, content: str, message: str):

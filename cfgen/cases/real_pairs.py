@@ -51,6 +51,9 @@ def pairs_benchmark(folder: Path, root: Path) -> Store:
                 )
         else:
             store = Store.create(root, benchmark)
+        with store.planning():
+            if not store.planned:
+                store.add_planned([_planned(result.case) for result in made])
         known = set(store.case_ids())
         for one in made:
             if one.case.case_id not in known:
@@ -79,11 +82,11 @@ def _benchmark(pairs: PairsFile, made: Sequence[_Made], taxonomy: Taxonomy) -> B
         inpainter_options={"pairs": hash_json(pairs), "name": pairs.name},
         decel_band=(0.0, 100.0),
         controls=("null",) if any(pair.control for pair in pairs.pairs) else (),
-        planned=tuple(
-            Planned(case_id=c.case_id, scene_id=c.scene_id, hazard_id=c.hazard.id, round=0)
-            for c in (one.case for one in made)
-        ),
     )
+
+
+def _planned(case: Case) -> Planned:
+    return Planned(case_id=case.case_id, scene_id=case.scene_id, hazard_id=case.hazard.id, round=0)
 
 
 def _made(folder: Path, pairs: PairsFile, pair: Pair, taxonomy: Taxonomy, work: Path) -> _Made:

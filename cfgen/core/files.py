@@ -5,7 +5,7 @@ import io
 import json
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -107,12 +107,7 @@ def read_record(path: Path, kind: type[R], check: bool = False) -> R:
     """
     content = read_json(path)
     stored = content.pop(_HASH_KEY, None)
-    version = content.get("schema_version")
-    if version not in (known := kind.versions()):
-        raise StoreError(
-            f"{path}: field 'schema_version': expected {' or '.join(map(str, known))}, found {version!r}; "
-            "read it with the cfgen version that wrote it"
-        )
+    check_version(path, content, kind)
     if check and stored != hash_json(content):
         raise StoreError(
             f"{path}: content does not match its own sha256: it was changed after cfgen wrote it; restore it "
@@ -122,6 +117,19 @@ def read_record(path: Path, kind: type[R], check: bool = False) -> R:
         return kind.model_validate(content)
     except ValidationError as error:
         raise StoreError(f"{path}: {explain(error)}") from error
+
+
+def check_version(path: Path, content: Mapping[str, Any], kind: type[Stored]) -> None:
+    """
+    Raises:
+        StoreError: a record of another schema version.
+    """
+    expected, version = kind.model_fields["schema_version"].default, content.get("schema_version")
+    if version != expected:
+        raise StoreError(
+            f"{path}: field 'schema_version': expected {expected}, found {version!r}: written by another version of "
+            "cfgen; make the folder anew with this one, or use the one that wrote it"
+        )
 
 
 def read_each(paths: Iterable[Path], kind: type[R]) -> Iterator[tuple[Path, R | StoreError]]:

@@ -64,12 +64,8 @@ class Patch(Record):
 
 
 class Case(Stored):
-    """One accepted counterfactual. ``files`` maps paths relative to the case folder to content hashes.
+    """One accepted counterfactual. ``files`` maps paths relative to the case folder to content hashes."""
 
-    Version 1 stored every frame whole.
-    """
-
-    schema_version: Literal[1, 2] = 2  # type: ignore[assignment]
     case_id: Identifier
     scene_id: Identifier
     seed: int
@@ -199,12 +195,8 @@ class Planned(Record):
 
 
 class Benchmark(Stored):
-    """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it.
+    """``benchmark.json``: what was asked for; written first. What was planned is in ``plan.jsonl`` beside it."""
 
-    In version 1 the whole plan is in ``planned``: who knows no other would plan anew beside a ``plan.jsonl``.
-    """
-
-    schema_version: Literal[1, 2] = 2  # type: ignore[assignment]
     cfgen_version: str
     n: int = Field(gt=0)
     seed: int
@@ -237,5 +229,3 @@ class Benchmark(Stored):
     distances: tuple[float, ...] = ()
     #: whose decisions take a case out
     policy: Policy = "one"
-    #: the plan's beginning, in benchmarks that were begun before there was a ``plan.jsonl``
-    planned: tuple[Planned, ...] = ()

@@ -154,6 +154,7 @@ _TRAFFIC = TypeAdapter(tuple[RoadUser, ...])
 class Scene(Stored):
     """A moment of a drive. ``cameras[0]`` is the front camera that gets edited; each has a frame at or before t0."""
 
+    schema_version: Literal[1] = 1  # type: ignore[assignment]  # of the scene folder's own format
     scene_id: Identifier
     source: str = ""
     license: str = ""

@@ -11,7 +11,7 @@ import numpy as np
 
 from cfgen.cases.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
-from cfgen.core.files import read_json, read_record
+from cfgen.core.files import check_version, read_json, read_record
 from cfgen.core.hashing import derive_seed
 from cfgen.core.stored_frame import Held
 from cfgen.geometry.camera import resized
@@ -72,7 +72,8 @@ def arms_of_cases(store: Store) -> Iterator[tuple[str, str, tuple[str, ...], dic
         path = store.case_dir(case_id) / "case.json"
         content = read_json(path)
         arms, missing = content.get("arms", ["hazard"]), content.get("arms_missing", {})
-        if content.get("schema_version") not in Case.versions() or not isinstance(arms, list):
+        check_version(path, content, Case)
+        if not isinstance(arms, list):
             read_record(path, Case)  # says what is wrong
         yield case_id, str(content.get("scene_id", "")), tuple(map(str, arms)), dict(missing)
 

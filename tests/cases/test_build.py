@@ -9,10 +9,11 @@ import pytest
 from PIL import Image
 
 from cfgen.cases.frames import frame_file
-from cfgen.core.files import png_bytes
+from cfgen.core.files import png_bytes, write_record
 from cfgen.core.hashing import hash_image
 from cfgen.scenes.folder import load_scene
 from cfgen.store import Store
+from cfgen.verify import Verification
 from tests.benches import build_arguments, copy, kill_when, run, tree
 
 
@@ -88,6 +89,32 @@ def test_frames_are_stored_as_what_changed_and_nothing_outside_of_it_does(bench:
         assert case.patches
         assert size < whole / 4
         assert not any(path.name in case.patches for path in folder.rglob("*"))
+
+
+def test_show_writes_whole_frames(bench: Path, tmp_path: Path):
+    case = Store(bench).cases()[0]
+    code, out, err = run("show", bench, case.case_id, "--out", tmp_path / "shown")
+    assert code == 0, err
+    assert f"{len(case.pictures)} pictures" in out
+    assert len({cv2.imread(str(tmp_path / "shown" / name)).shape for name in case.pictures}) == 1
+    assert run("show", bench, case.case_id, "--out", tmp_path / "shown")[0] == 2, "holds files"
+    assert run("show", bench, "nobody", "--out", tmp_path / "other")[0] == 2
+
+
+def test_verify_sees_a_patch_that_gives_another_frame(bench: Path, tmp_path: Path):
+    """Its file is whole by its hash, and yet the frame is not: another place, another source."""
+    store = Store(copy(bench, tmp_path / "b"))
+    case = store.cases()[0]
+    name, patch = next(iter(case.patches.items()))
+    for change, words in (
+        ({"x": patch.x + 1}, "does not give the frame"),
+        ({"x": 10_000}, "expected a difference within"),
+        ({"source": "frame.gif"}, "cannot be read as a frame"),
+    ):
+        changed = {**case.patches, name: patch.model_copy(update=change)}
+        write_record(store.case_dir(case.case_id) / "case.json", case.model_copy(update={"patches": changed}))
+        faults = Verification(store.root).run()
+        assert any(words in fault for fault in faults), faults
 
 
 def test_a_killed_build_goes_on_to_the_same_end(real: Path, bench: Path, tmp_path: Path):

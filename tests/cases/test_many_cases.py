@@ -10,12 +10,12 @@ from cfgen import listing
 from cfgen.cases.plan import Plan
 from cfgen.core import kept
 from cfgen.core.errors import StoreError
-from cfgen.core.files import write_record
 from cfgen.core.hashing import derive_seed, seeds_after
 from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Planned
 from cfgen.store import Store
 from cfgen.verify import Verification
+from tests.benches import run
 from tests.test_store import benchmark
 
 MANY = 600
@@ -40,7 +40,7 @@ def pairs(first: int, count: int) -> list[Planned]:
 def case(store: Store, case_id: str, seen_by: str = "colour") -> None:
     """As much of a record as lists need."""
     content = {
-        "schema_version": 1,
+        "schema_version": 3,
         "case_id": case_id,
         "scene_id": "a",
         "hazard": {"id": "h", "name": "a hazard", "cluster": "c"},
@@ -79,24 +79,14 @@ def test_a_changed_plan_is_refused(store: Store, old: bytes, new: bytes):
     assert "plan.jsonl: line" in Verification(store.root).run()[0]
 
 
-def test_a_plan_of_before_is_read_and_goes_on_beside_it(tmp_path: Path):
-    root = tmp_path / "old"
-    write_record(root / "benchmark.json", benchmark(planned=tuple(pairs(0, 2)), schema_version=1))
-    Store(root).add_planned([])
-    assert Store(root).benchmark.schema_version == 1, "an earlier cfgen reads the whole plan"
-    Store(root).add_planned(pairs(2, 1))
-    assert Store(root).planned == tuple(pairs(0, 3))
-    assert len(Store(root).benchmark.planned) == 2
-    assert Store(root).benchmark.schema_version == 2, "one that knows no plan.jsonl would plan anew"
-
-
-def test_a_new_benchmark_is_of_version_2_and_a_later_one_is_refused(store: Store):
+def test_a_folder_of_another_schema_version_is_refused_in_one_line(store: Store):
     record = store.root / "benchmark.json"
-    content = json.loads(record.read_text())
-    assert content["schema_version"] == 2
-    record.write_text(json.dumps({**content, "schema_version": 3}))
-    with pytest.raises(StoreError, match="'schema_version': expected 1 or 2, found 3"):
-        _ = Store(store.root).benchmark
+    record.write_text(record.read_text().replace('"schema_version": 3', '"schema_version": 2'))
+    code, _, err = run("report", store.root)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "'schema_version': expected 3, found 2" in err
+    assert "make the folder anew" in err
 
 
 def test_the_benchmark_is_read_once_until_it_changes(store: Store, monkeypatch: pytest.MonkeyPatch):

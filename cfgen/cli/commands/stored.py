@@ -1,4 +1,4 @@
-"""``cfgen show`` and ``cfgen migrate``: what a benchmark stores, for a person and for a later cfgen."""
+"""``cfgen show``: the frames of a case, whole."""
 
 import argparse
 from pathlib import Path
@@ -10,11 +10,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     show.add_argument("case", help="its id, as in cases/ab/<id>")
     show.add_argument("--out", type=Path, required=True, metavar="DIR", help="new or empty folder")
     show.set_defaults(func=_show)
-
-    migrate = subparsers.add_parser("migrate", help="bring a benchmark of an earlier format into today's")
-    migrate.add_argument("bench", type=Path)
-    migrate.add_argument("--quiet", action="store_true", help="no progress")
-    migrate.set_defaults(func=_migrate)
 
 
 def _show(arguments: argparse.Namespace) -> int:
@@ -38,18 +33,4 @@ def _show(arguments: argparse.Namespace) -> int:
         )
     written = write_whole(store, read_record(folder / "case.json", Case), out, folder)
     print(f"{len(written)} pictures in {out}")
-    return 0
-
-
-def _migrate(arguments: argparse.Namespace) -> int:
-    from cfgen.migrate import migrate
-
-    made = migrate(arguments.bench, arguments.quiet)
-    if not made.changed:
-        print(f"{arguments.bench}: {made.cases} cases, all in today's format")
-        return 0
-    print(
-        f"{arguments.bench}: {made.changed} of {made.cases} cases brought into today's format, "
-        f"{made.before / 1e6:.1f} MB before, {made.after / 1e6:.1f} MB now; every frame and every score is the same"
-    )
     return 0
