@@ -102,11 +102,11 @@ def build(options: BuildOptions) -> BuildReport:
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
     engine, part = create_engine(options.engine, options.engine_options), _part(options)
-    begun, asked = (options.out / MARKER).is_file(), _asked(options)
-    painters, folders = asked.painters, asked.folders
-    if not begun:
-        asked.check()
-    store = _open_store(options, asked.benchmark)
+    resumed, request = (options.out / MARKER).is_file(), _asked(options)
+    painters, folders = request.painters, request.folders
+    if not resumed:
+        request.check()
+    store = _open_store(options, request.benchmark)
     settings = WorkerSettings(
         store.root.absolute(),
         keep_folders(store, folders).absolute(),
@@ -115,10 +115,10 @@ def build(options: BuildOptions) -> BuildReport:
         canonical_json(options.perception_options).decode(),
         options.strict,
     )
-    plan = Plan(store, sorted(folders), asked.hazards, broken(store) if options.retry_faults else [])
+    plan = Plan(store, sorted(folders), request.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet)
     note, stopped = ProgressNote(), ""
-    with or_nothing(engine.pool(_workers(engine, options, painters, settings)), store, begun) as workers:
+    with or_nothing(engine.pool(_workers(engine, options, painters, settings)), store, resumed) as workers:
         while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
@@ -129,7 +129,7 @@ def build(options: BuildOptions) -> BuildReport:
         stopped = f"shard {options.shard} is done; merge all of them: cfgen merge OUT SHARD..."
     if not part:
         _keep_hashes(store)
-    report = tally(store, options.n, asked.unusable, asked.unasked, asked.undrawable, stopped)
+    report = tally(store, options.n, request.unusable, request.unasked, request.undrawable, stopped)
     store.write_build_report(report)
     return report
 
@@ -146,13 +146,13 @@ def check_build(options: BuildOptions, ready: bool = True) -> None:
     """
     create_engine(options.engine, options.engine_options)
     _part(options)
-    asked = _asked(options)
+    request = _asked(options)
     if (options.out / MARKER).is_file():
-        check_same(options.out, whole(options.out).benchmark, asked.benchmark)
+        check_same(options.out, whole(options.out).benchmark, request.benchmark)
     else:
         Store.check_new(options.out)
         if ready:
-            asked.check()
+            request.check()
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +174,8 @@ class _Asked:
     def check(self) -> None:
         """Before a benchmark is begun. Raises SetupError: somebody lacks a key, a package or weights."""
         used = (self.painters.inpainter, self.painters.guide, self.masks.segmenter, self.masks.detector)
-        for one in filter(None, used):
-            if check := getattr(one, "check", None):  # most need nothing
+        for model in filter(None, used):
+            if check := getattr(model, "check", None):  # most need nothing
                 check()
 
 
@@ -206,21 +206,21 @@ def _painters(options: BuildOptions) -> _Painters:
     Raises:
         InputError: an unknown inpainter or option, or a budget for an inpainter that costs nothing.
     """
-    given = dict(options.inpainter_options)
-    inpainter = create_inpainter(options.inpainter, given)
-    known = inpainter.needs.terms
-    if options.budget and "max_usd" not in known:
+    inpainter_options = dict(options.inpainter_options)
+    inpainter = create_inpainter(options.inpainter, inpainter_options)
+    term_names = inpainter.needs.terms
+    if options.budget and "max_usd" not in term_names:
         raise InputError(f"--budget: inpainter '{options.inpainter}' costs nothing; leave it out")
     ours: dict[str, Any] = {"max_usd": options.budget} if options.budget else {}
-    if options.quiet and "quiet" in known:
+    if options.quiet and "quiet" in term_names:
         ours["quiet"] = True
     if ours:  # refuses what it cannot work on, before anything is written
-        inpainter = create_inpainter(options.inpainter, {**given, **ours})
+        inpainter = create_inpainter(options.inpainter, {**inpainter_options, **ours})
     return _Painters(
         inpainter,
         create_guide(options.guide, inpainter),
-        {name: value for name, value in given.items() if name not in known},
-        {**ours, **{name: value for name, value in given.items() if name in known}},
+        {name: value for name, value in inpainter_options.items() if name not in term_names},
+        {**ours, **{name: value for name, value in inpainter_options.items() if name in term_names}},
     )
 
 
@@ -240,8 +240,8 @@ def _part(options: BuildOptions) -> tuple[int, int] | None:
 def _taxonomy(options: BuildOptions) -> Taxonomy:
     """As asked for; a benchmark that is begun holds its own hazards."""
     if options.taxonomy is None and not options.taxonomy_only and (options.out / MARKER).is_file():
-        begun = Store(options.out).benchmark
-        return merge_taxonomy(begun.own_hazards, begun.own_hazards_only)
+        existing = Store(options.out).benchmark
+        return merge_taxonomy(existing.own_hazards, existing.own_hazards_only)
     return load_taxonomy(options.taxonomy, options.taxonomy_only)
 
 
@@ -253,9 +253,9 @@ def _drawable_hazards(
     chosen = named or [h for h in taxonomy.hazards if h.by_default] or list(taxonomy.hazards)
     inpainter, guide = painters.inpainter, painters.guide
     nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
-    asked = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
-    unasked = {name: answer for name, answer in asked.items() if isinstance(answer, Fault)}
-    drawable = [h.id for h in chosen if asked[h.id] is True]
+    answers = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
+    unasked = {name: answer for name, answer in answers.items() if isinstance(answer, Fault)}
+    drawable = [h.id for h in chosen if answers[h.id] is True]
     if not drawable:
         names = ", ".join(h.id for h in chosen)
         by = f" guided by '{guide.name}'" if guide else ""
@@ -263,7 +263,7 @@ def _drawable_hazards(
         raise InputError(
             f"inpainter '{options.inpainter}'{by} can draw none of: {names}{why}; choose others or another inpainter"
         )
-    if "nuisance" in options.controls and not any(asked[h.id] for h in nuisances):  # a fault is told apart
+    if "nuisance" in options.controls and not any(answers[h.id] for h in nuisances):  # a fault is told apart
         why = (
             f"inpainter '{options.inpainter}' can draw none of: {', '.join(h.id for h in nuisances)}"
             if nuisances
@@ -272,7 +272,7 @@ def _drawable_hazards(
         raise InputError(
             f"--controls nuisance: {why}; add entries under 'nuisances' that it can draw, or leave the arm out"
         )
-    return drawable, tuple(h.id for h in chosen if asked[h.id] is False), unasked
+    return drawable, tuple(h.id for h in chosen if answers[h.id] is False), unasked
 
 
 def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxonomy: Taxonomy) -> Benchmark:
@@ -303,23 +303,23 @@ def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxon
     )
 
 
-def _open_store(options: BuildOptions, asked: Benchmark) -> Store:
+def _open_store(options: BuildOptions, requested: Benchmark) -> Store:
     exists = (options.out / MARKER).is_file()
-    store = whole(options.out) if exists else Store.create(options.out, asked)
-    check_same(options.out, store.benchmark, asked)
+    store = whole(options.out) if exists else Store.create(options.out, requested)
+    check_same(options.out, store.benchmark, requested)
     check_part(store, shard_of(options.shard))
-    store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, asked.n)}))
+    store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, requested.n)}))
     store.remember_scenes(options.scenes)
     return store
 
 
 def _keep_hashes(store: Store) -> None:
     """Of scenes that were looked at when their cases were made."""
-    unknown = {scene_id for scene_id, told in store.benchmark.scenes.items() if not told}
+    unknown = {scene_id for scene_id, scene_hash in store.benchmark.scenes.items() if not scene_hash}
     if unknown:
-        found = {case["scene_id"]: case["scene_hash"] for case in short_cases(store).values()}
-        seen = {scene_id: told for scene_id, told in found.items() if scene_id in unknown}
-        store.change_benchmark(lambda b: b.model_copy(update={"scenes": {**b.scenes, **seen}}))
+        hash_by_scene = {case["scene_id"]: case["scene_hash"] for case in short_cases(store).values()}
+        new_hashes = {scene_id: scene_hash for scene_id, scene_hash in hash_by_scene.items() if scene_id in unknown}
+        store.change_benchmark(lambda b: b.model_copy(update={"scenes": {**b.scenes, **new_hashes}}))
 
 
 def _begun_with(out: Path) -> str:

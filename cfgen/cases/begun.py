@@ -10,13 +10,13 @@ from cfgen.store import MARKER, Store
 
 
 @contextlib.contextmanager
-def or_nothing(pool: AbstractContextManager[Pool], store: Store, begun: bool) -> Iterator[Pool]:
+def or_nothing(pool: AbstractContextManager[Pool], store: Store, existed: bool) -> Iterator[Pool]:
     """The workers; where there can be none, nothing stays of a benchmark that had not ``begun`` before."""
     with contextlib.ExitStack() as stack:
         try:
             workers = stack.enter_context(pool)
         except Exception:
-            if not begun and not store.planned:  # nobody else has gone on with it
+            if not existed and not store.planned:  # nobody else has gone on with it
                 remove(store.root / MARKER)
                 remove(store.work)
                 with contextlib.suppress(OSError):

@@ -83,8 +83,8 @@ class CaseBuilder:
     @property
     def seed(self) -> int:
         planned = self.planned
-        more = [planned.variant] if planned.variant else []
-        return derive_seed(self.context.benchmark.seed, planned.scene_id, planned.hazard_id, *more)
+        variant = [planned.variant] if planned.variant else []
+        return derive_seed(self.context.benchmark.seed, planned.scene_id, planned.hazard_id, *variant)
 
     @property
     def front(self) -> tuple[str, float]:
@@ -123,17 +123,17 @@ class CaseBuilder:
 
     def place(self) -> None:
         """``refusal`` says when there is nowhere to place it."""
-        found = self.context.place(
+        placements = self.context.place(
             self.scene,
             self.images,
             self.context.sized(self.hazard, self.seed),
             np.random.default_rng(self.seed),
             self.context.benchmark.decel_band,
         )
-        if isinstance(found, str):
-            self.refusal = found if found.startswith(UNSUITED) else f"no placement: {found}"
+        if isinstance(placements, str):
+            self.refusal = placements if placements.startswith(UNSUITED) else f"no placement: {placements}"
         else:
-            self.placements = found
+            self.placements = placements
 
     def job(self, number: int) -> EditJob:
         return EditJob(
@@ -190,12 +190,12 @@ class CaseBuilder:
         self.take(number, job, result)
 
     def _controls(self, job: EditJob) -> list[Work]:
-        wanted, works = self.context.benchmark, {}
-        if "null" in wanted.controls:
+        benchmark, works = self.context.benchmark, {}
+        if "null" in benchmark.controls:
             works["null"] = null_arm(self.arms, self._null_job(job))
-        if "nuisance" in wanted.controls:
+        if "nuisance" in benchmark.controls:
             works["nuisance"] = self._nuisance_arm(job)
-        for factor in wanted.distances:
+        for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
             apart(
@@ -229,11 +229,11 @@ class CaseBuilder:
         return Outcome(self.planned, "accepted")
 
     def _refuse(
-        self, number: int, job: EditJob, reason: str, *, fault: Fault | None = None, **more: Any
+        self, number: int, job: EditJob, reason: str, *, fault: Fault | None = None, **fields: Any
     ) -> None:
         fault = fault and fault.within(f"attempt {number}", **self.inputs, attempt=number)
-        told = {"number": number, "seed": job.seed, "placement": job.placement, "fault": fault, **more}
-        self.attempts.append(Attempt(reason=reason, **told))
+        record = {"number": number, "seed": job.seed, "placement": job.placement, "fault": fault, **fields}
+        self.attempts.append(Attempt(reason=reason, **record))
         self.refusal = reason
 
     def _broke(self, fault: Fault) -> None:
@@ -306,7 +306,7 @@ class CaseBuilder:
                 **report,
                 **self.context.mask_pipeline.identity,
                 "perception": self._seen(),
-                **{key: told for key, told in self.folder.scene.extra.items() if key == ANONYMIZED},
+                **{key: value for key, value in self.folder.scene.extra.items() if key == ANONYMIZED},
             },
             cfgen_version=__version__,
             scene_hash=self.context.scene_hash(self.folder),
@@ -314,14 +314,14 @@ class CaseBuilder:
         )
 
     def _seen(self) -> dict[str, Any]:
-        told = self.context.views.scene(self.folder.scene, self.images).told
+        perception = self.context.views.scene(self.folder.scene, self.images).told
         if not self.scene.seen_cameras and self.scene.cameras == self.folder.scene.cameras:
-            return told
-        stated, seen = self.folder.scene.front, self.scene.front
-        return told | {
-            "pitch_deg": _pitch_deg(seen),
+            return perception
+        stated, estimated = self.folder.scene.front, self.scene.front
+        return perception | {
+            "pitch_deg": _pitch_deg(estimated),
             "pitch_stated_deg": _pitch_deg(stated),
-            "height_m": round(float(centre(seen)[2]), 3),
+            "height_m": round(float(centre(estimated)[2]), 3),
             "height_stated_m": round(float(centre(stated)[2]), 3),
         }
 
@@ -360,12 +360,12 @@ def make_cases(settings: WorkerSettings, batch: Sequence[Planned]) -> list[Outco
     context = build_context(settings)
     with contextlib.ExitStack() as claims:
         mine = [p for p in batch if claims.enter_context(context.store.claim(p.case_id))]
-        others = [Outcome(p, "elsewhere") for p in batch if p not in mine]
+        elsewhere = [Outcome(p, "elsewhere") for p in batch if p not in mine]
         # somebody may have finished one between the plan and the claim
-        done = [outcome for p in mine if (outcome := outcome_on_disk(context.store, p))]
-        builders = attempt_cases(context, [p for p in mine if p not in [o.planned for o in done]])
-        ended = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in builders]
-        return others + done + ended
+        finished = [outcome for p in mine if (outcome := outcome_on_disk(context.store, p))]
+        builders = attempt_cases(context, [p for p in mine if p not in [o.planned for o in finished]])
+        outcomes = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in builders]
+        return elsewhere + finished + outcomes
 
 
 def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
@@ -379,8 +379,8 @@ def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
 
 def _finished(builder: CaseBuilder) -> Outcome:
     context = builder.context
-    found = contained(builder.finish, "writing the case", builder.inputs, context.strict)
-    return lose(context.store, builder.planned, found) if isinstance(found, Fault) else found
+    outcome = contained(builder.finish, "writing the case", builder.inputs, context.strict)
+    return lose(context.store, builder.planned, outcome) if isinstance(outcome, Fault) else outcome
 
 
 def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator[tuple[CaseBuilder, str]]:

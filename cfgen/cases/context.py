@@ -116,8 +116,8 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        seen = [replace(job, sun=self.sun_of(job.scene, job.images)) for job in jobs]
-        return make_edits(seen, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
+        lit_jobs = [replace(job, sun=self.sun_of(job.scene, job.images)) for job in jobs]
+        return make_edits(lit_jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
         self,
@@ -137,10 +137,10 @@ class BuildContext:
         """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
         if scene.scene_id not in self._no_road:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
-            now = views.now
-            why = why_no_road(now, scene.front, scene.extra)
+            view = views.now
+            why = why_no_road(view, scene.front, scene.extra)
             if not why and (
-                wrong := why_not_a_road_picture(image, now if views.lanes_known else None, scene.front)
+                wrong := why_not_a_road_picture(image, view if views.lanes_known else None, scene.front)
             ):
                 why = f"{NO_ROAD}: it {wrong}"
             self._no_road[scene.scene_id] = (
@@ -153,7 +153,7 @@ class BuildContext:
         front = first_frame(job)
         original, (augmented, mask) = job.images[front], edit.frames[front]
         scene_views = self.views.scene(job.scene, job.images)
-        shown = GateInput(
+        gate_input = GateInput(
             read_only(original),
             read_only(augmented),
             read_only(mask),
@@ -162,8 +162,8 @@ class BuildContext:
             job.hazard,
             scene_views.again if scene_views.lanes_known else None,
         )
-        ours = run_gates(shown, self._own_gates)
-        return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(shown, self._extra_gates))
+        ours = run_gates(gate_input, self._own_gates)
+        return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(gate_input, self._extra_gates))
 
     def as_seen(self, scene: Scene, images: Images) -> Scene:
         """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
@@ -177,8 +177,8 @@ class BuildContext:
         """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
         if scene.scene_id not in self._suns:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
-            frame, others = probe_light(image, scene.front), self._drive_suns.others(scene)
-            self._suns[scene.scene_id] = scene_sun(views, frame, others)
+            frame, drive_signs = probe_light(image, scene.front), self._drive_suns.others(scene)
+            self._suns[scene.scene_id] = scene_sun(views, frame, drive_signs)
             while len(self._suns) > SCENES_KEPT:
                 self._suns.popitem(last=False)
         return self._suns[scene.scene_id]
@@ -190,9 +190,9 @@ class BuildContext:
         """
         folder = load_scene(Path(self._folders[scene_id]))
         if len(self.benchmark.scenes) > AT_ONCE:  # else the build looked before it began
-            kept, expected = self.store.scene_dir(scene_id), self.benchmark.scenes[scene_id]
-            if not expected and (kept / SCENE_FILE).is_file():
-                expected = scene_hash(kept)
+            stored, expected = self.store.scene_dir(scene_id), self.benchmark.scenes[scene_id]
+            if not expected and (stored / SCENE_FILE).is_file():
+                expected = scene_hash(stored)
             if expected and scene_hash(folder) != expected:
                 raise InputError(f"{folder.root}: was changed since a case was made in it; restore it")
         return folder
@@ -211,10 +211,10 @@ def keep_folders(store: Store, folders: Mapping[str, str]) -> Path:
     return path
 
 
-def _folders(store: Store, kept: Path | None) -> dict[str, str]:
-    if kept is None:
+def _folders(store: Store, folders_file: Path | None) -> dict[str, str]:
+    if folders_file is None:
         return {scene_id: str(store.scene_dir(scene_id)) for scene_id in sorted(store.benchmark.scenes)}
-    return {scene_id: str(folder) for scene_id, folder in read_json(kept).items()}
+    return {scene_id: str(folder) for scene_id, folder in read_json(folders_file).items()}
 
 
 def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool) -> bool | Fault:
@@ -236,9 +236,9 @@ def _inpainter(settings: WorkerSettings) -> Inpainter:
     return create_inpainter(benchmark.inpainter, options, store.inpaint_cache)
 
 
-def paint(settings: WorkerSettings, asked: tuple[str, tuple[Any, ...]]) -> Any:
+def paint(settings: WorkerSettings, request: tuple[str, tuple[Any, ...]]) -> Any:
     """What a process that holds the benchmark's inpainter does for workers whose context has a ``Far`` one."""
-    return there(_kept_inpainter(settings), asked)
+    return there(_kept_inpainter(settings), request)
 
 
 _kept_inpainter = lru_cache(maxsize=1)(_inpainter)

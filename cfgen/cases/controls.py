@@ -105,9 +105,9 @@ def _nuisance(
 def distance_arm(arms: Arms, job: EditJob, factor: float, maker: Maker) -> Work:
     """The case's hazard at ``factor`` times its distance. Factor 1 is the hazard arm itself."""
     arm = distance_name(factor)
-    wanted = job.placement.distance_m * factor
+    distance_m = job.placement.distance_m * factor
     policy = DistancePolicy(
-        decel=(0.05, 100.0), min_m=wanted * (1 - DISTANCE_SLACK), max_m=wanted * (1 + DISTANCE_SLACK)
+        decel=(0.05, 100.0), min_m=distance_m * (1 - DISTANCE_SLACK), max_m=distance_m * (1 + DISTANCE_SLACK)
     )
     hazard = job.hazard.model_copy(update={"distance": policy, "size": job.placement.size})
     rng = np.random.default_rng(derive_seed(job.seed, arm))
@@ -126,8 +126,8 @@ def distance_name(factor: float) -> str:
     return f"hazard_d{factor:.2f}"
 
 
-def _best(found: list[Placement] | str) -> Placement | str:
-    return found if isinstance(found, str) else found[0]
+def _best(placements: list[Placement] | str) -> Placement | str:
+    return placements if isinstance(placements, str) else placements[0]
 
 
 def _gated(

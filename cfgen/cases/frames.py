@@ -37,9 +37,9 @@ def picture_of(case: Case, arm: str, frame: Frame, front: bool) -> str:
 
 def patched(name: str, pixels: np.ndarray, source: str, base: np.ndarray) -> tuple[Patch, bytes]:
     """What is stored of the frame ``name``, (H, W, 3) RGB, beside the picture ``source`` with its pixels ``base``."""
-    x, y, apart = difference(base, pixels)
+    x, y, delta = difference(base, pixels)
     return Patch(file=patch_path(name), source=source, x=x, y=y, whole=hash_image(pixels)), stored_png(
-        apart, sparse=True
+        delta, sparse=True
     )
 
 
@@ -55,8 +55,8 @@ def frame_file(store: Store, case: Case, name: str, folder: Path | None = None) 
 
 def picture_bytes(store: Store, case: Case, name: str, folder: Path | None = None) -> bytes:
     """Its file, or a file of the whole where only the difference is stored."""
-    found = frame_file(store, case, name, folder)
-    return found.path.read_bytes() if found.source is None else png_bytes(found.read())
+    stored = frame_file(store, case, name, folder)
+    return stored.path.read_bytes() if stored.source is None else png_bytes(stored.read())
 
 
 def write_whole(store: Store, case: Case, out: Path, folder: Path | None = None) -> list[Path]:

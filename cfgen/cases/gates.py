@@ -43,21 +43,21 @@ def own_gates() -> dict[str, Gate]:
     return {name: GATES.get(name) for name in GATES.builtin}
 
 
-def load_gates(wanted: Mapping[str, str]) -> dict[str, Gate]:
+def load_gates(sources: Mapping[str, str]) -> dict[str, Gate]:
     """The third parties' gates that a benchmark was begun with.
 
     Raises:
         InputError: one of them is not installed here, cannot be imported, or is another version of it.
     """
-    found = {}
-    for name, source in wanted.items():
-        found[name] = GATES.get(name)
+    gates = {}
+    for name, source in sources.items():
+        gates[name] = GATES.get(name)
         if GATES.source(name) != source:
             raise InputError(
                 f"gate '{name}': the benchmark was built with that of {source}, found {GATES.source(name)}; "
                 "install that one"
             )
-    return found
+    return gates
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ def run_gates(edit: GateInput, gates: Mapping[str, Gate]) -> tuple[GateResult, .
     Raises:
         GateError: one broke, or returned something else than a result.
     """
-    found = []
+    results = []
     for name, gate in gates.items():
         try:
             result = gate(edit)
@@ -82,5 +82,5 @@ def run_gates(edit: GateInput, gates: Mapping[str, Gate]) -> tuple[GateResult, .
         if result is not None and not isinstance(result, GateResult):
             raise GateError(f"gate '{name}': expected a GateResult or None, found {result!r}"[:300])
         if result is not None:
-            found.append(result.model_copy(update={"gate": name}))
-    return tuple(found)
+            results.append(result.model_copy(update={"gate": name}))
+    return tuple(results)

@@ -15,12 +15,12 @@ Work = Generator[list[EditJob], Made, Any]
 
 def together(works: Sequence[Work]) -> Work:
     """Several pieces of work as one: each of its steps asks for all that they ask for next."""
-    asked = {index: jobs for index, work in enumerate(works) if (jobs := _next(work, None)) is not None}
-    while asked:
-        made = iter((yield [job for jobs in asked.values() for job in jobs]))
-        answers = {index: [next(made) for _ in jobs] for index, jobs in asked.items()}
+    requests = {index: jobs for index, work in enumerate(works) if (jobs := _next(work, None)) is not None}
+    while requests:
+        edits = iter((yield [job for jobs in requests.values() for job in jobs]))
+        answers = {index: [next(edits) for _ in jobs] for index, jobs in requests.items()}
         following = {index: _next(works[index], answer) for index, answer in answers.items()}
-        asked = {index: jobs for index, jobs in following.items() if jobs is not None}
+        requests = {index: jobs for index, jobs in following.items() if jobs is not None}
 
 
 def apart(
@@ -42,16 +42,16 @@ def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) ->
 
     A piece of work is put off as soon as one of its edits is: it gets none of that step's answers.
     """
-    asked: dict[int, list[EditJob]] = {}
+    requests: dict[int, list[EditJob]] = {}
     for index, work in enumerate(works):
         if (jobs := _next(work, None)) is None:
             yield index, ""
         else:
-            asked[index] = jobs
-    while asked:
-        made = iter(make([job for jobs in asked.values() for job in jobs]))
-        answers = {index: [next(made) for _ in jobs] for index, jobs in asked.items()}
-        asked = {}
+            requests[index] = jobs
+    while requests:
+        edits = iter(make([job for jobs in requests.values() for job in jobs]))
+        answers = {index: [next(edits) for _ in jobs] for index, jobs in requests.items()}
+        requests = {}
         for index, answer in answers.items():
             late = next((a.reason for a in answer if isinstance(a, EditFailure) and a.put_off), "")
             if late:
@@ -60,7 +60,7 @@ def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) ->
             elif (jobs := _next(works[index], answer)) is None:
                 yield index, ""
             else:
-                asked[index] = jobs
+                requests[index] = jobs
 
 
 def _next(work: Work, answer: Made | None) -> list[EditJob] | None:

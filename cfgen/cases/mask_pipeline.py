@@ -104,8 +104,8 @@ class MaskPipeline:
             report["object"] = refined and {"score": round(refined.score, 3), "fit": round(refined.fit, 3)}
         alpha = refined.alpha if refined else result.alpha if result else None
         frame = self._frame(job.scene, *view.key, job.images[view.key])
-        drawn = view.mask > 0 if alpha is None else alpha > 1 / 255
-        nearer = frame.nearer(view.placement, spread(drawn, view.crop, *frame.image.shape[:2]))
+        hazard_pixels = view.mask > 0 if alpha is None else alpha > 1 / 255
+        nearer = frame.nearer(view.placement, spread(hazard_pixels, view.crop, *frame.image.shape[:2]))
         hidden = share_hidden(nearer, view.camera, view.placement)
         if view.key == first_frame(job) and hidden > MAX_HIDDEN:
             raise InpaintRefusedError(f"{hidden:.0%} of it is hidden by something nearer")

@@ -49,49 +49,49 @@ class Plan:
 
     def _next_round(self) -> list[Planned]:
         store, benchmark, planned = self.store, self.store.benchmark, self.store.planned
-        done = {*store.case_ids()}
-        unfinished = [p for p in planned if p.case_id not in done and not store.has_rejection(p.case_id)]
+        accepted_ids = {*store.case_ids()}
+        unfinished = [p for p in planned if p.case_id not in accepted_ids and not store.has_rejection(p.case_id)]
         if unfinished:
             return unfinished
-        accepted = [p for p in planned if p.case_id in done]
+        accepted = [p for p in planned if p.case_id in accepted_ids]
         missing = benchmark.n - len(accepted)
         # strata hold so many cases and no more
         room = len(self.again) if benchmark.sampling is None else max(missing, 0)
-        if taken := {*self.again[:room]}:
+        if retries := {*self.again[:room]}:
             self.again = self.again[room:]
-            for case_id in taken:
+            for case_id in retries:
                 store.discard_rejection(case_id)
-            return [p for p in planned if p.case_id in taken]
+            return [p for p in planned if p.case_id in retries]
         if missing <= 0:
             return []
-        more = self._more(planned, accepted, missing)
-        store.add_planned(more)
-        return more
+        new_pairs = self._more(planned, accepted, missing)
+        store.add_planned(new_pairs)
+        return new_pairs
 
     def _more(self, planned: Sequence[Planned], accepted: Sequence[Planned], missing: int) -> list[Planned]:
         """Pairs that were not tried yet, for so many cases that are missing."""
         store, benchmark = self.store, self.store.benchmark
-        rejections, done = short_rejections(store), {p.case_id for p in accepted}
-        rows = in_a_row(planned, done, rejections)
-        left = {**scenes_refused(rejections), **given_up(rows, bool(done))}
+        rejections, accepted_ids = short_rejections(store), {p.case_id for p in accepted}
+        rows = in_a_row(planned, accepted_ids, rejections)
+        dropped = {**scenes_refused(rejections), **given_up(rows, bool(accepted_ids))}
         later = {scene_id for scene_id, row in rows.items() if len(row) >= LATER}
-        self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in left]
-        refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in done]
+        self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in dropped]
+        refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
         taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
         unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
         pairs: list[Pair] = []
         for scenes, open_slots in self._strata(accepted, missing):
-            tried = (*taken_pairs, *pairs)
+            used_pairs = (*taken_pairs, *pairs)
             seed = benchmark.seed
-            pairs += plan_round(scenes, self.hazard_ids, tried, refused, open_slots, seed, unsuited, later)
+            pairs += plan_round(scenes, self.hazard_ids, used_pairs, refused, open_slots, seed, unsuited, later)
         number = 1 + max((p.round for p in planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
-        shown = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
+        new_looks = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
         return [
             Planned(
                 case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
             )
-            for (s, h), look in zip(pairs, shown, strict=True)
+            for (s, h), look in zip(pairs, new_looks, strict=True)
         ]
 
     def _strata(self, accepted: Sequence[Planned], missing: int) -> list[tuple[Sequence[str], int]]:
@@ -99,10 +99,10 @@ class Plan:
         sampling = self.store.benchmark.sampling
         if sampling is None:
             return [(self.drawn_from, missing)]
-        left = {*self.drawn_from}
-        done = Counter(p.scene_id for p in accepted)
+        open_scenes = {*self.drawn_from}
+        cases_of = Counter(p.scene_id for p in accepted)
         return [
-            ([s for s in stratum.usable if s in left], stratum.cases - sum(done[s] for s in stratum.usable))
+            ([s for s in stratum.usable if s in open_scenes], stratum.cases - sum(cases_of[s] for s in stratum.usable))
             for stratum in sampling.strata
         ]
 
@@ -118,8 +118,8 @@ class Plan:
 
 def accepted_of_plan(store: Store) -> int:
     """How many of the pairs that were planned are cases."""
-    done = {*store.case_ids()}
-    return sum(p.case_id in done for p in store.planned)
+    accepted_ids = {*store.case_ids()}
+    return sum(p.case_id in accepted_ids for p in store.planned)
 
 
 def looks(
@@ -128,7 +128,7 @@ def looks(
     """For each hazard that is planned the least look that no case of its model has yet; None where it has no model."""
     used: dict[str, set[int]] = {}
     #: model -> all looks below are taken
-    least: dict[str, int] = {}
+    next_free: dict[str, int] = {}
     for pair in accepted:
         if pair.look is not None and pair.hazard_id in models:
             used.setdefault(models[pair.hazard_id], set()).add(pair.look)
@@ -138,10 +138,10 @@ def looks(
         if model is None:
             chosen.append(None)
             continue
-        taken = used.setdefault(model, set())
-        look = next(k for k in itertools.count(least.get(model, 0)) if k not in taken)
-        taken.add(look)
-        least[model] = look + 1
+        model_looks = used.setdefault(model, set())
+        look = next(k for k in itertools.count(next_free.get(model, 0)) if k not in model_looks)
+        model_looks.add(look)
+        next_free[model] = look + 1
         chosen.append(look)
     return chosen
 
@@ -184,11 +184,11 @@ def given_up(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str
     Args:
         any_case: a scene of the benchmark gave a case.
     """
-    most = GIVE_UP if any_case else LATER
+    limit = GIVE_UP if any_case else LATER
     return {
         scene_id: f"{len(row)} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
         for scene_id, row in rows.items()
-        if len(row) >= most
+        if len(row) >= limit
     }
 
 

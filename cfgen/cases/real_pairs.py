@@ -41,8 +41,8 @@ def pairs_benchmark(folder: Path, root: Path) -> Store:
     pairs = load_pairs(folder)
     taxonomy = load_taxonomy()
     with TemporaryDirectory() as work:
-        made = [_made(folder, pairs, pair, taxonomy, Path(work)) for pair in pairs.pairs]
-        benchmark = _benchmark(pairs, made, taxonomy)
+        results = [_made(folder, pairs, pair, taxonomy, Path(work)) for pair in pairs.pairs]
+        benchmark = _benchmark(pairs, results, taxonomy)
         if (root / MARKER).is_file():
             store = Store(root)
             if store.benchmark.inpainter_options != benchmark.inpainter_options:
@@ -53,12 +53,12 @@ def pairs_benchmark(folder: Path, root: Path) -> Store:
             store = Store.create(root, benchmark)
         with store.planning():
             if not store.planned:
-                store.add_planned([_planned(result.case) for result in made])
-        known = set(store.case_ids())
-        for one in made:
-            if one.case.case_id not in known:
-                copy_scene(one.scene, store.scene_dir(one.pair.id))
-                store.write_case(one.case, _files(folder, one.pair))
+                store.add_planned([_planned(result.case) for result in results])
+        case_ids = set(store.case_ids())
+        for result in results:
+            if result.case.case_id not in case_ids:
+                copy_scene(result.scene, store.scene_dir(result.pair.id))
+                store.write_case(result.case, _files(folder, result.pair))
     return store
 
 
@@ -71,13 +71,13 @@ class _Made:
     case: Case
 
 
-def _benchmark(pairs: PairsFile, made: Sequence[_Made], taxonomy: Taxonomy) -> Benchmark:
+def _benchmark(pairs: PairsFile, results: Sequence[_Made], taxonomy: Taxonomy) -> Benchmark:
     return Benchmark(
         cfgen_version=__version__,
-        n=len(made),
+        n=len(results),
         seed=_SEED,
         taxonomy_hash=taxonomy.hash,
-        scenes={one.pair.id: one.case.provenance.scene_hash for one in made},
+        scenes={result.pair.id: result.case.provenance.scene_hash for result in results},
         inpainter=REAL,
         inpainter_options={"pairs": hash_json(pairs), "name": pairs.name},
         decel_band=(0.0, 100.0),
@@ -92,12 +92,12 @@ def _planned(case: Case) -> Planned:
 def _made(folder: Path, pairs: PairsFile, pair: Pair, taxonomy: Taxonomy, work: Path) -> _Made:
     scenes = _sides(folder, pair)
     camera = _one_camera(pair, scenes)
-    shown = _images(scenes)["original"]
+    images = _images(scenes)["original"]
     obstacle = scenes["hazard"].scene
     frames = tuple(
         f.model_copy(update={"image": f"{round(-1000 * f.t)}.png"})
         for f in obstacle.frames
-        if f.camera == camera.name and f.t in shown
+        if f.camera == camera.name and f.t in images
     )
     scene = obstacle.model_copy(
         update={
@@ -108,7 +108,7 @@ def _made(folder: Path, pairs: PairsFile, pair: Pair, taxonomy: Taxonomy, work: 
             "extra": {**obstacle.extra, CLEAR: scenes["original"].scene.scene_id},
         }
     )
-    written = write_scene(work / pair.id, scene, {f.image: shown[f.t] for f in frames})
+    written = write_scene(work / pair.id, scene, {f.image: images[f.t] for f in frames})
     hazard, placement = placed(pair, camera, obstacle, taxonomy)
     case = Case(
         case_id=derive_case_id(_SEED, pair.id, hazard.id),
@@ -135,11 +135,11 @@ def _files(folder: Path, pair: Pair) -> dict[str, bytes]:
     """Pixels of every arm by their places in the case folder."""
     scenes = _sides(folder, pair)
     camera = scenes["hazard"].scene.front.name
-    shown = _images(scenes)
-    files = {"original.png": shown["original"][0.0], "augmented.png": shown["hazard"][0.0]}
+    images = _images(scenes)
+    files = {"original.png": images["original"][0.0], "augmented.png": images["hazard"][0.0]}
     for arm in set(scenes) - {"original"}:
-        times = [t for t in shown[arm] if arm != "hazard" or t != 0.0]
-        files |= {frame_path(arm, camera, t): shown[arm][t] for t in times}
+        times = [t for t in images[arm] if arm != "hazard" or t != 0.0]
+        files |= {frame_path(arm, camera, t): images[arm][t] for t in times}
     return {name: stored_png(pixels) for name, pixels in files.items()}
 
 
@@ -153,11 +153,12 @@ def _one_camera(pair: Pair, scenes: dict[str, SceneFolder]) -> Camera:
     """The obstacle scene's; the others' have to show the world alike."""
     front = scenes["hazard"].scene.front
     for arm, folder in scenes.items():
-        other = folder.scene.front
-        if (other.width, other.height) != (front.width, front.height) or abs(other.fx / front.fx - 1) > 0.02:
+        camera = folder.scene.front
+        sizes_differ = (camera.width, camera.height) != (front.width, front.height)
+        if sizes_differ or abs(camera.fx / front.fx - 1) > 0.02:
             raise InputError(
                 f"{folder.root}: expected the front camera of the obstacle scene of pair '{pair.id}' "
-                f"({front.width}x{front.height}, fx {front.fx:g}), found {other.width}x{other.height}, fx {other.fx:g} "
+                f"({front.width}x{front.height}, fx {front.fx:g}), found {camera.width}x{camera.height}, fx {camera.fx:g} "
                 f"({'clear' if arm == 'original' else 'control'}); match it with a frame of the same camera"
             )
     return front
@@ -167,12 +168,12 @@ def _images(scenes: dict[str, SceneFolder]) -> dict[str, dict[float, np.ndarray]
     """Front frames of each arm at the obstacle scene's times that all have, t0 among them."""
     obstacle = scenes["hazard"]
     times = sorted({f.t for f in obstacle.scene.frames if f.camera == obstacle.scene.front.name} | {0.0})
-    found: dict[str, dict[float, np.ndarray]] = {}
+    by_arm: dict[str, dict[float, np.ndarray]] = {}
     for arm, folder in scenes.items():
         frames = folder.frames_at(folder.scene.front.name, times)
-        found[arm] = {t: folder.image(f) for t, f in zip(times, frames, strict=True) if f is not None}
-    shared = set.intersection(*(set(images) for images in found.values()))
-    return {arm: {t: images[t] for t in sorted(shared)} for arm, images in found.items()}
+        by_arm[arm] = {t: folder.image(f) for t, f in zip(times, frames, strict=True) if f is not None}
+    shared = set.intersection(*(set(images) for images in by_arm.values()))
+    return {arm: {t: images[t] for t in sorted(shared)} for arm, images in by_arm.items()}
 
 
 def placed(pair: Pair, camera: Camera, scene: Scene, taxonomy: Taxonomy) -> tuple[Hazard, Placement]:
@@ -210,8 +211,8 @@ def placed(pair: Pair, camera: Camera, scene: Scene, taxonomy: Taxonomy) -> tupl
     return _hazard(pair, size, placement.zone, taxonomy), placement
 
 
-def _zone(left: float) -> Zone:
-    return "ego_lane" if abs(left) < _HALF_LANE_M else "adjacent"
+def _zone(lateral: float) -> Zone:
+    return "ego_lane" if abs(lateral) < _HALF_LANE_M else "adjacent"
 
 
 def _hazard(pair: Pair, size: Size, zone: Zone, taxonomy: Taxonomy) -> Hazard:

@@ -56,47 +56,48 @@ def opened(root: Path, named: Path | None = None) -> Store:
     return store
 
 
-def check_same(out: Path, found: Benchmark, asked: Benchmark) -> None:
+def check_same(out: Path, existing: Benchmark, requested: Benchmark) -> None:
     """
     Raises:
         StoreError: a benchmark that is begun keeps its settings, and the version of cfgen but for the last number.
     """
-    _check_version(out, found.cfgen_version, asked.cfgen_version)
+    _check_version(out, existing.cfgen_version, requested.cfgen_version)
     for name in FIXED:
-        before, now = getattr(found, name), getattr(asked, name)
-        if not (same_scenes(before, now) if name == "scenes" else before == now):
-            before, now = apart(before, now)
+        old, new = getattr(existing, name), getattr(requested, name)
+        if not (same_scenes(old, new) if name == "scenes" else old == new):
+            old, new = apart(old, new)
             raise StoreError(
-                f"{out}: was built with {name} = {before}, now asked for {now}; use the same, or another folder"
+                f"{out}: was built with {name} = {old}, now asked for {new}; use the same, or another folder"
             )
-    if found.n > asked.n:
+    if existing.n > requested.n:
         raise StoreError(
-            f"{out}: holds a benchmark of n = {found.n}, asked for {asked.n}; use another folder"
+            f"{out}: holds a benchmark of n = {existing.n}, asked for {requested.n}; use another folder"
         )
 
 
-def _check_version(out: Path, built: str, here: str) -> None:
-    if built == here:
+def _check_version(out: Path, built: str, running: str) -> None:
+    if built == running:
         return
-    if built.split(".")[:2] != here.split(".")[:2]:
+    if built.split(".")[:2] != running.split(".")[:2]:
         raise StoreError(
-            f"{out}: was built by cfgen {built}, found cfgen {here}, which may make other cases; go on with cfgen "
+            f"{out}: was built by cfgen {built}, found cfgen {running}, which may make other cases; go on with cfgen "
             f"{built}, or use another folder"
         )
-    warn(f"{out}: was begun by cfgen {built} and goes on with {here}; each case.json says which one made it")
+    warn(f"{out}: was begun by cfgen {built} and goes on with {running}; each case.json says which one made it")
 
 
-def same_scenes(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+def same_scenes(hashes: Mapping[str, str], other_hashes: Mapping[str, str]) -> bool:
     """Whether they are the same, as far as both were hashed."""
-    return one.keys() == other.keys() and all(a == b for k, a in one.items() if a and (b := other[k]))
+    hash_pairs = ((a, other_hashes.get(k)) for k, a in hashes.items())
+    return hashes.keys() == other_hashes.keys() and all(a == b for a, b in hash_pairs if a and b)
 
 
-def apart(before: object, now: object) -> tuple[str, str]:
+def apart(old: object, new: object) -> tuple[str, str]:
     """Both in short; long ones that begin alike from shortly before where they differ."""
-    short = _short(before), _short(now)
+    short = _short(old), _short(new)
     if short[0] != short[1]:
         return short
-    texts = str(before), str(now)
+    texts = str(old), str(new)
     at = next((i for i, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
     start = max(0, at - 60)
     return f"...{_short(texts[0][start:])}", f"...{_short(texts[1][start:])}"

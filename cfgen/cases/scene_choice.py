@@ -61,8 +61,8 @@ class Draw:
                 raise InputError(
                     f"--weights '{condition}': expected a number above 0 and below 1,000,000, found {weight!r}"
                 )
-        if both := set(options.quota) & set(options.weights):
-            raise InputError(f"'{sorted(both)[0]}': has a quota and a weight; give one of them")
+        if conflicts := set(options.quota) & set(options.weights):
+            raise InputError(f"'{sorted(conflicts)[0]}': has a quota and a weight; give one of them")
         return cls(options.where, options.quota, options.weights, options.n, options.seed)
 
     @property
@@ -80,7 +80,7 @@ class Chosen:
     sampling: Sampling | None = None
 
 
-def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Chosen:
+def choose(source: Path, drawing: Draw, strict: bool, check_all: bool = False) -> Chosen:
     """
     Args:
         whole: look at every scene, however many they are.
@@ -91,12 +91,12 @@ def choose(source: Path, drawing: Draw, strict: bool, whole: bool = False) -> Ch
     chosen = Chosen()
     if not drawing.draws:
         names = scene_names(source)
-        looking = _LOOK if whole or len(names) <= AT_ONCE else _GLANCE
+        looking = _LOOK if check_all or len(names) <= AT_ONCE else _GLANCE
         _take(chosen, source, names, strict, looking)
     else:
-        frame, drawn = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
+        frame, strata_folders = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
         strata = []
-        for stratum, folders in zip(frame.strata, drawn, strict=True):
+        for stratum, folders in zip(frame.strata, strata_folders, strict=True):
             before = set(chosen.folders)
             _take(chosen, source, [str(path.relative_to(source)) for path in folders], strict, _LOOK)
             usable = tuple(sorted(set(chosen.folders) - before))
@@ -117,18 +117,18 @@ def _take(chosen: Chosen, source: Path, names: Sequence[str], strict: bool, look
     def look(names: Sequence[str]) -> Iterator[tuple[str, str] | None]:
         for name in names:
             path = source / name
-            found = contained(partial(looking.look, path), "reading a scene", {"folder": path.name}, strict)
-            if not isinstance(found, tuple):
-                wrong[name] = found
-            yield found if isinstance(found, tuple) else None
+            result = contained(partial(looking.look, path), "reading a scene", {"folder": path.name}, strict)
+            if not isinstance(result, tuple):
+                wrong[name] = result
+            yield result if isinstance(result, tuple) else None
 
-    found = ((name, looking.stamp(f"{source}/{name}")) for name in names)
+    stamps = ((name, looking.stamp(f"{source}/{name}")) for name in names)
     above = str(source.resolve())
-    for name, told in learn_changed(source, looking.kind, found, look, whole=False).items():
-        if told is None:
+    for name, identity in learn_changed(source, looking.kind, stamps, look, whole=False).items():
+        if identity is None:
             chosen.unusable[(source / name).name] = wrong[name]
             continue
-        scene_id, content_hash = told
+        scene_id, content_hash = identity
         if scene_id in chosen.folders:
             chosen.unusable[(source / name).name] = (
                 f"{source / name}: scene_id '{scene_id}' is also that of {chosen.folders[scene_id]}; rename one"

@@ -27,12 +27,12 @@ def check_part(store: Store, part: tuple[int, int] | None) -> None:
     Raises:
         StoreError: the folder is another part, or none, with pairs that were tried.
     """
-    found = shard_in(store)
-    if found is None or part == (found.index, found.count):
+    shard = shard_in(store)
+    if shard is None or part == (shard.index, shard.count):
         return
-    asked = f"--shard {part[0]}/{part[1]}" if part else "no --shard"
+    requested = f"--shard {part[0]}/{part[1]}" if part else "no --shard"
     raise StoreError(
-        f"{store.root}: is shard {found.index}/{found.count}, found {asked}; give it the same --shard, or merge it "
+        f"{store.root}: is shard {shard.index}/{shard.count}, found {requested}; give it the same --shard, or merge it "
         "with the others: cfgen merge OUT SHARD..."
     )
 
@@ -48,8 +48,8 @@ def next_part(plan: Plan, part: tuple[int, int]) -> list[Planned]:
     return mine
 
 
-def _note(store: Store, part: tuple[int, int], planned: Sequence[Planned], done: bool) -> None:
-    record = Shard(index=part[0], count=part[1], plan=hash_of(planned), done=done)
+def _note(store: Store, part: tuple[int, int], planned: Sequence[Planned], finished: bool) -> None:
+    record = Shard(index=part[0], count=part[1], plan=hash_of(planned), done=finished)
     if shard_in(store) != record:
         write_record(store.root / FILE, record, store.work)
 

@@ -30,7 +30,7 @@ def spending(store: Store) -> Ledger:
 
 def tally(
     store: Store,
-    wanted: int,
+    requested: int,
     unusable: Mapping[str, str | Fault],
     unasked: Mapping[str, Fault],
     undrawable: tuple[str, ...],
@@ -44,14 +44,14 @@ def tally(
     """
     planned, rejections, cases = store.planned, short_rejections(store), short_cases(store)
     unsuited = {r.case_id: r.reason for r in rejections if r.unsuited}
-    tried = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
+    tries = Counter(p.hazard_id for p in planned if p.case_id not in unsuited)
     accepted = Counter(p.hazard_id for p in planned if p.case_id in cases)
     reasons = Counter(kind_of(r.reason) for r in rejections if not r.broke and not r.unsuited)
     scenes = [(f"scene {name}", wrong) for name, wrong in unusable.items() if isinstance(wrong, Fault)]
     hazards = [(f"hazard {name}", fault) for name, fault in unasked.items()]
     return BuildReport(
         accepted=sum(accepted.values()),
-        wanted=wanted,
+        wanted=requested,
         unusable_scenes={
             **{name: str(wrong) for name, wrong in unusable.items()},
             **scenes_refused(rejections),
@@ -59,7 +59,7 @@ def tally(
         },
         perception=seen_by(store.benchmark.perception, [str(case["seen_by"]) for case in cases.values()]),
         undrawable=undrawable,
-        acceptance={h: (accepted[h], tried[h]) for h in sorted(tried)},
+        acceptance={h: (accepted[h], tries[h]) for h in sorted(tries)},
         reasons=dict(reasons.most_common()),
         unsuited=dict(Counter(unsuited.values()).most_common()),
         faults=_by_kind([*scenes, *hazards, *_recorded(store, cases, rejections)]),
@@ -84,18 +84,18 @@ def _strata_of(
     if sampling is None:
         return ()
     unsuited = {r.case_id for r in rejections if r.unsuited}
-    done = {*accepted, *(r.case_id for r in rejections)}
-    planned = [p for p in every if p.case_id in done]
-    tried = {p.scene_id for p in planned if p.case_id not in unsuited}
+    finished = {*accepted, *(r.case_id for r in rejections)}
+    planned = [p for p in every if p.case_id in finished]
+    scenes_tried = {p.scene_id for p in planned if p.case_id not in unsuited}
     with_case = {*accepted}
     cases = Counter(p.scene_id for p in planned if p.case_id in with_case)
-    found = []
+    outcomes = []
     for stratum in sampling.strata:
         own = {*stratum.usable}
-        count, good = len(own & tried), sum(1 for s in own if cases[s])
+        count, good = len(own & scenes_tried), sum(1 for s in own if cases[s])
         # those drawn that did not load were as likely to be tried as the others
         reached = count * stratum.drawn / len(own) if own else 0.0
-        found.append(
+        outcomes.append(
             StratumOutcome(
                 condition=stratum.condition,
                 scenes=stratum.scenes,
@@ -109,21 +109,21 @@ def _strata_of(
                 p_refused=1 - good / reached if reached else None,
             )
         )
-    return tuple(found)
+    return tuple(outcomes)
 
 
 def _recorded(
     store: Store, cases: Mapping[str, Short], rejections: Sequence[Refused]
 ) -> list[tuple[str, Fault]]:
     """All that broke, with where it is recorded: lost cases, and what was lost of accepted ones."""
-    found: list[tuple[Path, Fault]] = []
+    records: list[tuple[Path, Fault]] = []
     for refused in (r for r in rejections if r.broke):
         path = store.rejected_dir(refused.case_id) / "rejection.json"
-        found += [(path, fault) for fault in [read_record(path, Rejection).fault] if fault]
-    for case in (store.case(case_id) for case_id, told in cases.items() if told["broke"]):
+        records += [(path, fault) for fault in [read_record(path, Rejection).fault] if fault]
+    for case in (store.case(case_id) for case_id, row in cases.items() if row["broke"]):
         faults = [*(a.fault for a in case.attempts if a.fault), *case.arm_faults.values()]
-        found += [(store.case_dir(case.case_id) / "case.json", fault) for fault in faults]
-    return [(path.relative_to(store.root).as_posix(), fault) for path, fault in found]
+        records += [(store.case_dir(case.case_id) / "case.json", fault) for fault in faults]
+    return [(path.relative_to(store.root).as_posix(), fault) for path, fault in records]
 
 
 def _by_kind(faults: Sequence[tuple[str, Fault]]) -> tuple[FaultCount, ...]:
@@ -156,9 +156,9 @@ class ProgressNote:
         self.outcomes[_NOT_DRAWN if outcome.reason.startswith(UNSUITED) else outcome.status] += 1
         self.untried -= 1
 
-    def words(self, spent: Spent | None, done: bool = False) -> str:
+    def words(self, spent: Spent | None, finished: bool = False) -> str:
         words = []
-        if self.replacing and not done:
+        if self.replacing and not finished:
             words.append(f"trying replacements, {self.untried} (scene, hazard) pairs left to try")
         words += [
             f"{count} {kind}" for kind in ("refused", _NOT_DRAWN, "broken") if (count := self.outcomes[kind])

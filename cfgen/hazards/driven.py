@@ -55,14 +55,14 @@ def driven_through(
     return None
 
 
-def just_driven_through(scene: Scene, now: SceneView, placement: Placement, standing: Size) -> Spoiled | None:
+def just_driven_through(scene: Scene, view: SceneView, placement: Placement, standing: Size) -> Spoiled | None:
     """Which vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
     alone: for scenes without past frames."""
     if placement.vx or placement.vy or not scene.speed:
         return None
     path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, JUST_OFF_M)
     turned = 0.0 if scene.motion_known else _GUESSED
-    for thing in now.things or ():
+    for thing in view.things or ():
         if thing.kind in VEHICLES and (
             rule := _on_it(path, scene.front, thing.box, placement, standing, off, turned)
         ):
@@ -91,7 +91,7 @@ def _on_it(
     foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
     if not valid.all():
         return ""
-    (s, place), (y, beside) = path.locate(np.vstack([foot, [(placement.x, placement.y)]]))
+    (s, place), (y, lateral) = path.locate(np.vstack([foot, [(placement.x, placement.y)]]))
     heading = float(path.at(np.array([place]), np.array([0.0]))[2][0])
     c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
     along = (c * standing.length + sn * standing.width) / 2
@@ -102,7 +102,7 @@ def _on_it(
     upright = standing.height > _PERSON[0] and max(standing.length, standing.width) < _PERSON[1]
     room = _PASSED_BY_M if upright else -_ASIDE_M
     if (
-        abs(y - beside) < across + width / 2 + room + turned * abs(s - place)
+        abs(y - lateral) < across + width / 2 + room + turned * abs(s - place)
         and place - along - length < s < place + along + beyond
     ):
         return STOOD if s < place + along else LEFT
@@ -113,10 +113,10 @@ def _as_far(camera: Camera, box: BoxPx, placement: Placement) -> bool:
     """Whether a far vehicle's box and what is drawn overlap, their feet on the same row as far as anybody can tell:
     which of both is nearer is not known."""
     corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)
-    [drawn], seen = boxes_px(camera, corners)
+    [hazard_box], in_view = boxes_px(camera, corners)
     px, valid = project(camera, corners[0, :4])
-    if not (seen.all() and valid.all()):
+    if not (in_view.all() and valid.all()):
         return False
     rows = rows_off(camera, (box[2] - box[0]) / CAR_M[1])
-    shared = min(box[2], drawn[2]) - max(box[0], drawn[0])
+    shared = min(box[2], hazard_box[2]) - max(box[0], hazard_box[0])
     return bool(shared > _OVERLAP * (box[2] - box[0]) and abs(px[:, 1].mean() - box[3]) < rows)

@@ -35,14 +35,14 @@ def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placem
         cameras: of the front camera by past times, in the ego frame at t0.
     """
     name = views.scene.front.name
-    now = views.images[name, 0.0]
+    frame = views.images[name, 0.0]
     for t in sorted((t for t in cameras if -_RECENT_S <= t < 0), reverse=True):
-        then = views.images.get((name, t))
-        if then is None or then.shape != now.shape:
+        past_frame = views.images.get((name, t))
+        if past_frame is None or past_frame.shape != frame.shape:
             continue
         spot = np.array([placement.x, placement.y])
-        plain, before = grey(now, now.shape[1]), grey(then, now.shape[1])
-        slid = slid_m(plain, before, views.scene.front, cameras[t], spot, views.now)
+        frame_grey, past_grey = grey(frame, frame.shape[1]), grey(past_frame, frame.shape[1])
+        slid = slid_m(frame_grey, past_grey, views.scene.front, cameras[t], spot, views.now)
         if slid is not None:
             away = float(np.hypot(*(spot - centre(cameras[t])[:2])))
             far = abs(slid) * cameras[t].fx / away > _LEAST_SLIDE_PX
@@ -51,7 +51,7 @@ def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placem
 
 
 def slid_m(
-    now: np.ndarray, then: np.ndarray, camera_now: Camera, camera_then: Camera, spot: Array, road: SceneView
+    frame: np.ndarray, past_frame: np.ndarray, camera_now: Camera, camera_then: Camera, spot: Array, road: SceneView
 ) -> float | None:
     """How far, m across the line of sight, a place wanders over the road from a past frame to t0; None where the road
     shows too little texture to tell.
@@ -70,20 +70,20 @@ def slid_m(
     high = np.minimum(np.ceil(px[0] + reach) + 1, (camera_now.width, camera_now.height)).astype(int)
     if (high - low < 8).any():
         return None
-    part = np.ascontiguousarray(now[low[1] : high[1], low[0] : high[0]])
-    found = cv2.goodFeaturesToTrack(part, _POINTS, 0.02, _APART)
-    if found is None:
+    part = np.ascontiguousarray(frame[low[1] : high[1], low[0] : high[0]])
+    corners = cv2.goodFeaturesToTrack(part, _POINTS, 0.02, _APART)
+    if corners is None:
         return None
-    p = found.reshape(-1, 2) + low.astype(np.float32)
+    p = corners.reshape(-1, 2) + low.astype(np.float32)
     p = p[road.is_road(p)]
-    ground, there = ground_points(camera_now, p)
-    guess, seen = project(camera_then, np.column_stack([ground, np.zeros(len(p))]))
-    p, guess = p[there & seen].astype(np.float32), guess[there & seen]
+    ground, on_ground = ground_points(camera_now, p)
+    guess, in_view = project(camera_then, np.column_stack([ground, np.zeros(len(p))]))
+    p, guess = p[on_ground & in_view].astype(np.float32), guess[on_ground & in_view]
     if len(p) < _FEWEST:
         return None
     for window in _WINDOWS:
-        q, kept = there_and_back(now, then, p, round(window * scale) | 1, 2, guess.astype(np.float32))
-        across = (guess - q)[kept][:, 0]
+        q, tracked = there_and_back(frame, past_frame, p, round(window * scale) | 1, 2, guess.astype(np.float32))
+        across = (guess - q)[tracked][:, 0]
         if len(across) < _FEWEST:
             continue
         middle = float(np.median(across))

@@ -84,7 +84,7 @@ class HazardHistory:
         ground: where the hazard may be at t0; the ground is the world's, so what is road now was road before.
         needed: share of a footprint that must be clear. shrink: factor on areas at the planner's size.
         standing: the part of the hazard's box that takes up ground; None: all of it.
-        lanes: where the own lane is; None: as the scene says. seen: the lanes in view.
+        lanes: where the own lane is; None: as the scene says. lanes_seen: the lanes in view.
         waits: whether what crosses may have stood before; a rider does not: he comes rolling.
         rolled_on: when it rolled onto the road from what lies flat beside it, s relative to t0.
     """
@@ -95,10 +95,10 @@ class HazardHistory:
     shrink: float
     standing: Size | None = None
     lanes: Lanes | None = None
-    seen: LanesSeen | None = None
+    lanes_seen: LanesSeen | None = None
     waits: bool = True
     rolled_on: float | None = None
-    _kept: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
+    _cache: dict[float, np.ndarray] = field(default_factory=dict, repr=False)
 
     @property
     def scene(self) -> Scene:
@@ -113,40 +113,40 @@ class HazardHistory:
 
     def of(self, placement: Placement, crosses: bool) -> Placement | Spoiled:
         """The placement with a plausible past: when it set off, and from when on it shows; or what spoils that."""
-        found = self._with_past(placement)
-        if isinstance(found, Placement) or not crosses:
-            return found
+        result = self._with_past(placement)
+        if isinstance(result, Placement) or not crosses:
+            return result
         start = self._set_off(placement)
         if start is None:
-            return replace(found, rule=OVER_LANE) if found.rule == BARE_ROAD else found
+            return replace(result, rule=OVER_LANE) if result.rule == BARE_ROAD else result
         if self.waits:
             return self._with_past(placement.model_copy(update={"moving_since": start}))
         rolling = replace(self, rolled_on=start)
-        return rolling._with_past(placement) if self._flat_before(placement, start) else found
+        return rolling._with_past(placement) if self._flat_before(placement, start) else result
 
     def _with_past(self, moving: Placement) -> Placement | Spoiled:
         if driven := self._driven_through(moving):
             return driven
-        shown = self._past(moving)
-        for t, how in shown.items():
+        visibility = self._past(moving)
+        for t, how in visibility.items():
             if how in REFUSED:
                 return Spoiled(REFUSED[how], t, moving.distance_m)
-        hidden = [t for t, how in shown.items() if how == "hidden"]
+        hidden = [t for t, how in visibility.items() if how == "hidden"]
         since = max(hidden) + 0.05 if hidden else None
-        if since is not None and any(how in ("seen", "likely") for t, how in shown.items() if t < since):
+        if since is not None and any(how in ("seen", "likely") for t, how in visibility.items() if t < since):
             return Spoiled(HIDDEN, max(hidden), moving.distance_m)  # it would vanish and come again
         for rule, look in ((BARE_ROAD, self._covered), (STOOD, self._stood)):
-            if (spoils := look(moving, shown)) is not None:
+            if (spoils := look(moving, visibility)) is not None:
                 return Spoiled(rule, spoils, moving.distance_m)
-        ways = [how for t, how in shown.items() if self._expected(moving, t)]
+        ways = [how for t, how in visibility.items() if self._expected(moving, t)]
         if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
             return moving.model_copy(update={"visible_since": since})
-        return Spoiled(UNSURE, min(shown), moving.distance_m)
+        return Spoiled(UNSURE, min(visibility), moving.distance_m)
 
     def _flat_before(self, placement: Placement, start: float) -> bool:
         """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
         ways = [placement.at(t) for t in (*(t for t in self.cameras if t < start), start)]
-        px, valid = zip(*(project(self.scene.front, self._footprint(then)) for then in ways), strict=True)
+        px, valid = zip(*(project(self.scene.front, self._footprint(pose)) for pose in ways), strict=True)
         return all(ok.all() and self._flat.share(spot) >= FLAT for spot, ok in zip(px, valid, strict=True))
 
     @cached_property
@@ -166,11 +166,11 @@ class HazardHistory:
         steps = np.arange(0.0, LONGEST_S * speed + BEYOND_M, EDGE_STEP_M)
         spots = np.array([placement.x, placement.y, 0.0]) + steps[:, None] * back
         px, valid = project(self.scene.front, spots)
-        seen = valid & inside(self.scene.front, px)
+        in_view = valid & inside(self.scene.front, px)
         road, window = (self.views.likely or self.ground).is_road(px), round(BEYOND_M / EDGE_STEP_M)
         for i in range(len(steps) - window):
             on = slice(i, i + window)
-            if not seen[on].all():
+            if not in_view[on].all():
                 return None
             if road[on].mean() <= MOST_BEYOND:
                 short = self._within_line(spots[i, :2])
@@ -184,16 +184,16 @@ class HazardHistory:
         """How far a point of the road (2,) m lies within the own lane's line on the kerb's side, or the oncoming lane's
         on the other, m; None where it lies in a lane beyond a dashed line."""
         lanes = self.lanes or Lanes.of(self.scene)
-        (s,), (left,) = EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])
-        beside = float(left) - lanes.middle
-        dashed = (self.seen and self.seen.dashed) or ()
-        if (1 if beside > 0 else -1) in dashed and abs(beside) < 3 * lanes.half - WITHIN_LINE_M:
+        (s,), (lateral,) = EgoPath.from_scene(self.scene, FAR_M).locate(spot[None])
+        from_middle = float(lateral) - lanes.middle
+        dashed = (self.lanes_seen and self.lanes_seen.dashed) or ()
+        if (1 if from_middle > 0 else -1) in dashed and abs(from_middle) < 3 * lanes.half - WITHIN_LINE_M:
             return None
-        if beside * lanes.kerb <= 0:
-            return 3 * lanes.half - abs(beside)
-        line = self.seen.line_at(lanes.kerb, float(s)) if self.seen is not None else None
+        if from_middle * lanes.kerb <= 0:
+            return 3 * lanes.half - abs(from_middle)
+        line = self.lanes_seen.line_at(lanes.kerb, float(s)) if self.lanes_seen is not None else None
         own = lanes.half if line is None else max(abs(line - lanes.middle), lanes.half)
-        return own - abs(beside)
+        return own - abs(from_middle)
 
     @cached_property
     def traffic(self) -> Traffic:
@@ -203,53 +203,53 @@ class HazardHistory:
     def _driven_through(self, placement: Placement) -> Spoiled | None:
         """Which vehicle that the scene tells of, or somebody saw, stood where it was."""
         standing = self.standing or placement.size
-        if told := self.traffic.spoils(placement, standing, (0.0, *self.cameras)):
-            return told
+        if conflict := self.traffic.spoils(placement, standing, (0.0, *self.cameras)):
+            return conflict
         if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
             return None
         if not any(t in self.cameras for t in self.views.times):
             return just_driven_through(self.scene, self.views.now, placement, standing)
-        seen = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
-        return driven_through(self.scene, self.cameras, seen, placement, standing)
+        past_views = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
+        return driven_through(self.scene, self.cameras, past_views, placement, standing)
 
-    def _covered(self, placement: Placement, shown: Mapping[float, Shown]) -> float | None:
+    def _covered(self, placement: Placement, visibility: Mapping[float, Shown]) -> float | None:
         """When in two frames in a row, or in the first, no road is seen where it should be, though the colours are
         those of road: the shadow under a car that has just driven through looks like asphalt."""
         row = 1  # of what was before the first nobody knows
-        for t in sorted(shown):
-            bare = shown[t] == "likely" and self._expected(placement, t) and self._share(placement, t) < BARE
+        for t in sorted(visibility):
+            bare = visibility[t] == "likely" and self._expected(placement, t) and self._share(placement, t) < BARE
             row = row + 1 if bare else 0
             if row == IN_A_ROW:
                 return t
         return None
 
-    def _stood(self, placement: Placement, shown: Mapping[float, Shown]) -> float | None:
+    def _stood(self, placement: Placement, visibility: Mapping[float, Shown]) -> float | None:
         """Which frame that shows it has something else there; where somebody looks for things, something too small
         for that."""
         front = self.scene.front
-        now = self.views.images[front.name, 0.0]
-        for t, how in shown.items():
+        frame = self.views.images[front.name, 0.0]
+        for t, how in visibility.items():
             image = self.views.images.get((front.name, t))
             if how not in ("seen", "likely") or image is None:
                 continue
-            then = placement.at(t)
+            pose = placement.at(t)
             any_size = self.views.now.things is None and not self.traffic.known
-            off = JUST_OFF_M if any_size and not goes_across(then) else 0.0
-            if stood_there(image, self.cameras[t], self._footprint(then), now, front, off, any_size):
+            off = JUST_OFF_M if any_size and not goes_across(pose) else 0.0
+            if stood_there(image, self.cameras[t], self._footprint(pose), frame, front, off, any_size):
                 return t
         return None
 
     def _length(self, placement: Placement) -> float:
         return (self.standing or placement.size).length
 
-    def _footprint(self, then: Placement) -> Array:
+    def _footprint(self, pose: Placement) -> Array:
         """(4, 3) m, what it takes up of the ground."""
-        return box_corners(then.x, then.y, then.yaw, self.standing or then.size)[0, :4]
+        return box_corners(pose.x, pose.y, pose.yaw, self.standing or pose.size)[0, :4]
 
     def _share(self, placement: Placement, t: float) -> float:
         """Share of the ground it stands on that is seen as road at ``t``; 1 without a frame."""
-        then, view = self._on_road(placement, t), self._then(t)
-        return 1.0 if view is None else view.share(project(self.cameras[t], self._footprint(then))[0])
+        pose, view = self._on_road(placement, t), self._then(t)
+        return 1.0 if view is None else view.share(project(self.cameras[t], self._footprint(pose))[0])
 
     def _then(self, t: float) -> SceneView | None:
         """What a past frame shows, its likely road as road: that the ground is road is sure since t0, and what stands
@@ -259,35 +259,35 @@ class HazardHistory:
 
     def _expected(self, placement: Placement, t: float) -> bool:
         """Whether who looks should see road there at ``t``: not from afar, and not with colours alone."""
-        then = placement.at(t)
-        away = np.hypot(*((then.x, then.y) - centre(self.cameras[t])[:2]))
+        pose = placement.at(t)
+        away = np.hypot(*((pose.x, pose.y) - centre(self.cameras[t])[:2]))
         return self.views.lanes_known and bool(away <= EXPECTED_M)
 
     def _past(self, placement: Placement) -> dict[float, Shown]:
         """How it shows in each past frame, latest first, up to the first that refuses it."""
-        shown: dict[float, Shown] = {}
+        visibility: dict[float, Shown] = {}
         times = sorted(self.cameras, reverse=True)
         for t in times:
-            shown[t] = self._shown(placement, t)
-            if shown[t] in REFUSED:
-                return shown
+            visibility[t] = self._shown(placement, t)
+            if visibility[t] in REFUSED:
+                return visibility
         for i, t in enumerate(times):
-            if shown[t] == "unsure":  # a flicker between two frames that are sure
-                around = [shown[other] for other in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])]
-                shown[t] = "likely" if around == ["seen", "seen"] else "bare"
-        return shown
+            if visibility[t] == "unsure":  # a flicker between two frames that are sure
+                around = [visibility[neighbour] for neighbour in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])]
+                visibility[t] = "likely" if around == ["seen", "seen"] else "bare"
+        return visibility
 
     def _shown(self, placement: Placement, t: float) -> Shown:
         """How it shows at time ``t``: road is "seen" there, or "likely"; "hidden" by something real that is nearer."""
-        then, camera = placement.at(t), self.cameras[t]
+        pose, camera = placement.at(t), self.cameras[t]
         on = self._on_road(placement, t)
-        boxes, valid = boxes_px(camera, box_corners(then.x, then.y, then.yaw, then.size))
+        boxes, valid = boxes_px(camera, box_corners(pose.x, pose.y, pose.yaw, pose.size))
         clipped = clip_boxes(camera, boxes)
         area = areas(clipped)[0] if valid.all() else 0.0
         if area * self.shrink < SMALL_PX or area < COMING_IN * areas(boxes)[0]:
             return "outside"
-        if told := self.traffic.before(camera, t, (then.x, then.y), clipped[0]):
-            return told
+        if behind_traffic := self.traffic.before(camera, t, (pose.x, pose.y), clipped[0]):
+            return behind_traffic
         footprint = self._footprint(on)
         view, needed = self._then(t), self.needed - SLACK
         px, _ = project(camera, footprint)
@@ -295,15 +295,15 @@ class HazardHistory:
             return self._behind(before, clipped[0], t)
         if view is not None and view.share(px) >= needed:
             return "seen"
-        now, ahead = project(self.scene.front, footprint)
-        taken = self._taken(footprint, t)
-        if ahead.all() and self.ground.share(now) >= needed and not taken:
-            if view is None or self.views.now.share(now) < needed:
+        px_now, in_view = project(self.scene.front, footprint)
+        occupied = self._taken(footprint, t)
+        if in_view.all() and self.ground.share(px_now) >= needed and not occupied:
+            if view is None or self.views.now.share(px_now) < needed:
                 return "seen"
-            off = np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
-            return "likely" if any(self._stands(view, px + one) for one in off) else "bare"
-        near = view is not None and any(view.share(px + off) >= needed for off in self._off)
-        return "unsure" if near else "taken" if taken else "bare"
+            offsets = np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
+            return "likely" if any(self._stands(view, px + offset) for offset in offsets) else "bare"
+        near = view is not None and any(view.share(px + offsets) >= needed for offsets in self._off)
+        return "unsure" if near else "taken" if occupied else "bare"
 
     def _on_road(self, placement: Placement, t: float) -> Placement:
         """It at ``t``; while it waits at the road's edge, or has not left that whole, at the first place that is
@@ -312,8 +312,8 @@ class HazardHistory:
         if since is None:
             return placement.at(t)
         half = self._length(placement) / 2
-        ahead = half + BEYOND_LINE_M + max(half, BEFORE_IT_M)
-        gone = since + ahead / float(np.hypot(placement.vx, placement.vy))
+        clearance = half + BEYOND_LINE_M + max(half, BEFORE_IT_M)
+        gone = since + clearance / float(np.hypot(placement.vx, placement.vy))
         return placement.at(max(t, gone))
 
     def _stands(self, view: SceneView, px: Array) -> bool:
@@ -345,13 +345,13 @@ class HazardHistory:
             return False
         middle = footprint.mean(0)
         spots = np.vstack([middle + 0.8 * (footprint - middle), middle])
-        other, both = self._other(spots, t)
-        if both.sum() >= 2 and other[both].mean() >= TAKEN:
+        differs, comparable = self._other(spots, t)
+        if comparable.sum() >= 2 and differs[comparable].mean() >= TAKEN:
             return True
         before = self._before(footprint, t).reshape(-1, 3)
-        other = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, ACROSS)
-        other &= other.sum(1, keepdims=True) >= 2  # one alone is paint or a shadow's edge
-        return bool(other.any(0).mean() >= TAKEN)
+        differs = (self._other(before, t)[0] & self._road_now(before)).reshape(-1, ACROSS)
+        differs &= differs.sum(1, keepdims=True) >= 2  # one alone is paint or a shadow's edge
+        return bool(differs.any(0).mean() >= TAKEN)
 
     def _before(self, footprint: Array, t: float) -> Array:
         """(rows, ACROSS, 3) ground points on the lines of sight to a footprint (4, 3)."""
@@ -374,16 +374,16 @@ class HazardHistory:
     def _other(self, spots: Array, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Whether ground points (N, 3) show something else at ``t`` than at t0 (N,) bool, and which both show."""
         front = self.scene.front
-        now, now_seen = project(front, spots)
-        then, then_seen = project(self.cameras[t], spots)
-        both = now_seen & then_seen & inside(front, now, 2) & inside(front, then, 2)
-        other = np.zeros(len(spots), bool)
-        if both.any():
-            change = self._colours(t, then[both]) - self._colours(0.0, now[both])
+        px_now, now_seen = project(front, spots)
+        px_then, then_seen = project(self.cameras[t], spots)
+        comparable = now_seen & then_seen & inside(front, px_now, 2) & inside(front, px_then, 2)
+        differs = np.zeros(len(spots), bool)
+        if comparable.any():
+            change = self._colours(t, px_then[comparable]) - self._colours(0.0, px_now[comparable])
             bright, blue = change.mean(1), change[:, 2] - change[:, 0]
             green = change[:, 1] - (change[:, 0] + change[:, 2]) / 2
-            other[both] = (np.abs(bright) > BRIGHT) | (np.abs(green) > GREEN) | (np.abs(blue) > BLUE)
-        return other, both
+            differs[comparable] = (np.abs(bright) > BRIGHT) | (np.abs(green) > GREEN) | (np.abs(blue) > BLUE)
+        return differs, comparable
 
     def _colours(self, t: float, px: Array) -> np.ndarray:
         """(N, 3) log colours of a frame around pixels (N, 2)."""
@@ -392,6 +392,6 @@ class HazardHistory:
         return np.log(smooth[rows, cols].astype(np.float32) + 6)
 
     def _smooth(self, t: float) -> np.ndarray:
-        if t not in self._kept:
-            self._kept[t] = cv2.blur(self.views.images[self.scene.front.name, t], (5, 5))
-        return self._kept[t]
+        if t not in self._cache:
+            self._cache[t] = cv2.blur(self.views.images[self.scene.front.name, t], (5, 5))
+        return self._cache[t]

@@ -22,14 +22,14 @@ _FLAT = 1e-6
 _SLACK_M = 1.0
 
 
-def lane_doubt(scene: Scene, seen: LanesSeen | None, s: float) -> str:
+def lane_doubt(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
     """What the lanes in view say against a place ``s`` m along the path; "" for nothing."""
-    if drawn_too_large(scene, seen, s):
+    if drawn_too_large(scene, lanes, s):
         return TOO_LARGE
     if s > level_to_m(scene):
         return HILL
     # where the motion is known, so is the way
-    ends = None if seen is None or scene.motion_known else seen.bends_at
+    ends = None if lanes is None or scene.motion_known else lanes.bends_at
     return BENDS_AWAY if ends is not None and s > ends + _SLACK_M else ""
 
 
@@ -43,8 +43,8 @@ def level_to_m(scene: Scene) -> float:
     return math.sqrt(2 * _MOST_OFF * float(centre(scene.front)[2]) / curved) if curved > _FLAT else math.inf
 
 
-def drawn_too_large(scene: Scene, seen: LanesSeen | None, s: float) -> bool:
+def drawn_too_large(scene: Scene, lanes: LanesSeen | None, s: float) -> bool:
     """Whether the own lane's lines lie so near to each other at ``s``, m along the path, that a car would fill it."""
-    width = seen.width_at(s) if seen is not None else None
-    told = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / LANE_WIDTH_M
-    return width is not None and width * MOST_OF_LANE < CAR_M[1] * min(told, 1.0)
+    width = lanes.width_at(s) if lanes is not None else None
+    width_ratio = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / LANE_WIDTH_M
+    return width is not None and width * MOST_OF_LANE < CAR_M[1] * min(width_ratio, 1.0)

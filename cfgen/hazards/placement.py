@@ -83,8 +83,8 @@ def find_placements(
         fault: a further test of a placement that holds so far: what is wrong with it, or "".
     """
     path = EgoPath.from_scene(scene, FAR_M)
-    seen = {**(frames or {}), (scene.front.name, 0.0): image}
-    views = views or Views.of(ColourGround()).scene(scene, seen)
+    all_frames = {**(frames or {}), (scene.front.name, 0.0): image}
+    views = views or Views.of(ColourGround()).scene(scene, all_frames)
     ground = views.now
     if not ground.road.any():
         return "no road in view"
@@ -94,10 +94,10 @@ def find_placements(
     lanes = LanesSeen.of(ground, scene.front, path, image) if views.lanes_known else None
     if missing := missing_road(scene, hazard, lanes):
         return missing
-    beside = replace(Lanes.of(scene, lanes), far_side=views.likely is not None)
-    if missing := beside.missing(hazard):
+    own_lane = replace(Lanes.of(scene, lanes), far_side=views.likely is not None)
+    if missing := own_lane.missing(hazard):
         return f"{UNSUITED} {missing}"
-    poses = poses_to_try(scene, hazard, rng, decel_band, beside)
+    poses = poses_to_try(scene, hazard, rng, decel_band, own_lane)
     if not poses:
         return (
             f"at {scene.speed:.1f} m/s no distance from {hazard.distance.min_m:g} to {hazard.distance.max_m:g} m "
@@ -106,8 +106,8 @@ def find_placements(
     if hazard.kind == "nuisance":
         ground = views.with_flat_ground()
     low, high = hazard.distance.decel or decel_band
-    wanted = low + (high - low) * float(rng.uniform())
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, wanted, lanes, beside)
+    target_decel = low + (high - low) * float(rng.uniform())
+    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, target_decel, lanes, own_lane)
     return search.run(poses, fault) or search.why_not(len(poses))
 
 
@@ -116,12 +116,12 @@ def missing_road(scene: Scene, hazard: Hazard, lanes: LanesSeen | None) -> str:
 
     A scene tells with ``road``: "junction", "rails" or "motorway", or a list of them.
     """
-    told = scene.extra.get("road", ())
-    told = {told} if isinstance(told, str) else set(told)
+    road_tags = scene.extra.get("road", ())
+    road_tags = {road_tags} if isinstance(road_tags, str) else set(road_tags)
     if hazard.road == "street":
-        motorway = "motorway" in told or scene.speed > MOTORWAY_SPEED
+        motorway = "motorway" in road_tags or scene.speed > MOTORWAY_SPEED
         return f"{UNSUITED} it belongs to streets, and this is or looks like a motorway" if motorway else ""
-    if hazard.road == "any" or hazard.road in told:
+    if hazard.road == "any" or hazard.road in road_tags:
         return ""
     if hazard.road == "junction" and lanes is not None and lanes.crossing_road:
         return ""
@@ -139,8 +139,8 @@ def examine(
     decel_band: tuple[float, float],
 ) -> tuple[Placement | None, list[str]]:
     """One pose chosen by a person: its placement, None when the camera cannot see it, and every reason against it."""
-    seen = LanesSeen.of(views.now, scene.front, path) if views.lanes_known else None
-    search = _Search(scene, hazard, path, ground, hood, views, seen=seen, lanes=Lanes.of(scene, seen))
+    lanes = LanesSeen.of(views.now, scene.front, path) if views.lanes_known else None
+    search = _Search(scene, hazard, path, ground, hood, views, lanes_seen=lanes, lanes=Lanes.of(scene, lanes))
     x, y, heading = path.at(np.array([pose.s]), np.array([pose.lateral]))
     corners = box_corners(x, y, heading + pose.yaw, hazard.size)
     boxes, in_view = boxes_px(search.camera, corners)
@@ -160,7 +160,7 @@ def examine(
         faults.append("in another lane, not beside the road")
     if search._off_edge(pose):
         faults.append(OFF_EDGE)
-    faults.append(lane_doubt(scene, seen, pose.s))
+    faults.append(lane_doubt(scene, lanes, pose.s))
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
     if isinstance(with_past, Spoiled):
         return placement, [fault for fault in (*faults, str(with_past)) if fault]
@@ -178,7 +178,7 @@ class _Search:
     #: m/s^2 that the place should require; drawn from the band, so that cases fill it
     wanted_decel: float = 4.5
     #: the lanes in view, and what they and the scene tell of the own one
-    seen: LanesSeen | None = None
+    lanes_seen: LanesSeen | None = None
     lanes: Lanes | None = None
 
     def __post_init__(self) -> None:
@@ -193,20 +193,20 @@ class _Search:
             _shrink(self.camera),
             self.hazard.standing,
             self.lanes,
-            self.seen,
+            self.lanes_seen,
             self.hazard.motion.waits,
         )
 
-    def why_not(self, tried: int) -> str:
+    def why_not(self, pose_count: int) -> str:
         counts = ", ".join(f"{n} {reason}" for reason, n in self.refused.most_common())
-        told = in_detail(self.spoiled)
-        return f"none of {tried} places works: {counts}" + (f", in detail: {told}" if told else "")
+        detail = in_detail(self.spoiled)
+        return f"none of {pose_count} places works: {counts}" + (f", in detail: {detail}" if detail else "")
 
     def run(self, poses: Sequence[Pose], fault: Callable[[Placement], str] | None) -> list[Placement]:
         """The placements that work, best first, each well away from the better ones."""
-        kept: list[Placement] = []
+        accepted: list[Placement] = []
         for placement in self._visible(poses):
-            if any(_near(placement, other) for other in kept):
+            if any(_near(placement, better) for better in accepted):
                 continue
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
             if isinstance(with_past, Placement):
@@ -218,10 +218,10 @@ class _Search:
             if fault and (wrong := fault(with_past)):
                 self.refused[wrong] += 1
                 continue
-            kept.append(with_past)
-            if len(kept) == CANDIDATES:
+            accepted.append(with_past)
+            if len(accepted) == CANDIDATES:
                 break
-        return sorted(kept, key=lambda p: p.visible_since is not None)
+        return sorted(accepted, key=lambda p: p.visible_since is not None)
 
     def _visible(self, poses: Sequence[Pose]) -> list[Placement]:
         """Those that hold at t0, best first."""
@@ -235,8 +235,8 @@ class _Search:
         clipped = clip_boxes(self.camera, np.nan_to_num(boxes))
         scored: list[tuple[float, int]] = []
         for i, pose in enumerate(poses):
-            seen = bool(in_view[i] and feet_valid[i])
-            fault = self._fault(feet[i], boxes[i], clipped[i]) if seen else "out of view"
+            visible = bool(in_view[i] and feet_valid[i])
+            fault = self._fault(feet[i], boxes[i], clipped[i]) if visible else "out of view"
             if not fault and pose.s > self.sure_to_m:
                 fault = "so far off that a guessed camera may draw it in another size"
             clear = 0.0 if fault else self._clear_share(standing[i])
@@ -251,7 +251,7 @@ class _Search:
                 fault = "in another lane, not beside the road"
             if not fault and self._off_edge(pose):
                 fault = OFF_EDGE
-            fault = fault or lane_doubt(self.scene, self.seen, pose.s)
+            fault = fault or lane_doubt(self.scene, self.lanes_seen, pose.s)
             if fault:
                 self.refused[fault] += 1
             else:
@@ -305,17 +305,17 @@ class _Search:
         px, valid = project(self.camera, corners[:4])
         if not valid.all():
             return 0.0
-        whole = self.ground.share(px)
+        clear = self.ground.share(px)
         a, b, c, d = px
-        if np.ptp(px[:, 0]) < _WIDE * self.camera.width or whole < self._clear_needed:
-            return whole
+        if np.ptp(px[:, 0]) < _WIDE * self.camera.width or clear < self._clear_needed:
+            return clear
         if abs(a[0] - b[0]) > abs(a[0] - d[0]):
             a, b, c, d = b, c, d, a  # a to d and b to c run across the view
         ends = (
             np.array([a, b, b + _END * (c - b), a + _END * (d - a)]),
             np.array([d, c, c + _END * (b - c), d + _END * (a - d)]),
         )
-        return min(whole, *(self.ground.share(end) + _END_SLACK for end in ends))
+        return min(clear, *(self.ground.share(end) + _END_SLACK for end in ends))
 
     def _in_traffic(self, pose: Pose) -> bool:
         """Whether something harmless that belongs beside the road stands on it, or has clear road on its far side too.
@@ -327,10 +327,10 @@ class _Search:
         if self._on_road(pose):
             return True
         edge = abs(pose.lateral) + half_extents(self.hazard, pose.yaw)[1]
-        known = HALF_WIDTH_M - 1.2
-        if edge + BESIDE_M[0] > known - 1.0:
+        width_known = HALF_WIDTH_M - 1.2
+        if edge + BESIDE_M[0] > width_known - 1.0:
             return self.views.likely is None  # nobody looks that far aside
-        near, far = (math.copysign(min(edge + m, known), pose.lateral) for m in BESIDE_M)
+        near, far = (math.copysign(min(edge + m, width_known), pose.lateral) for m in BESIDE_M)
         for s in (pose.s, *ALONG_M):
             x, y, _ = self.path.at(s + np.array([-1.0, 2, 2, -1]), np.array([near, near, far, far]))
             px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
@@ -343,7 +343,7 @@ class _Search:
         if not parks(self.hazard):
             return False
         kerb = Lanes.of(self.scene).kerb
-        if self.seen is not None and kerb in (self.seen.dashed or ()):
+        if self.lanes_seen is not None and kerb in (self.lanes_seen.dashed or ()):
             return True  # beyond a dashed line is a lane that is driven on
         along, across = half_extents(self.hazard, pose.yaw)
         near, far = (pose.lateral + kerb * (across + beyond) for beyond in PARKED_M)
@@ -359,11 +359,11 @@ class _Search:
         if self.views.likely is None:
             return False
         along, across = half_extents(self.hazard, pose.yaw)
-        s, beside = (
+        s, lateral = (
             pose.s + along * np.array([-1, 1, 1, -1]),
             pose.lateral + across * np.array([-1, -1, 1, 1]),
         )
-        x, y, _ = self.path.at(s, beside)
+        x, y, _ = self.path.at(s, lateral)
         px, valid = project(self.camera, np.column_stack([x, y, np.zeros_like(x)]))
         return bool(valid.all() and self.views.likely.share(px) > MOST_ON_ROAD)
 

@@ -30,9 +30,9 @@ def plan_round(
     order of the ids nor that of the outcomes matters, and pairs whose scene or hazard is no longer listed count for the
     other one.
     """
-    tried: dict[str, set[str]] = {}
+    hazards_of: dict[str, set[str]] = {}
     for scene, hazard in {*accepted, *refused}:
-        tried.setdefault(scene, set()).add(hazard)
+        hazards_of.setdefault(scene, set()).add(hazard)
     scene_refusals = Counter(s for s, _ in {*refused} - {*unsuited})
     scene_cases = Counter(s for s, _ in accepted)
     for scene, count in scene_refusals.items():
@@ -50,14 +50,14 @@ def plan_round(
     pairs: list[Pair] = []
     while queue and len(pairs) < open_slots:
         last, cases, refusals, _, scene = heapq.heappop(queue)
-        done = tried.setdefault(scene, set())
-        fewest = next((key for key in sorted(waiting) if waiting[key] - done), None)
+        scene_hazards = hazards_of.setdefault(scene, set())
+        fewest = next((key for key in sorted(waiting) if waiting[key] - scene_hazards), None)
         if fewest is None:
             continue
         seed_of = seeds_after(seed, scene)
-        hazard = min(waiting[fewest] - done, key=lambda h: (seed_of(h), h))
+        hazard = min(waiting[fewest] - scene_hazards, key=lambda h: (seed_of(h), h))
         pairs.append((scene, hazard))
-        done.add(hazard)
+        scene_hazards.add(hazard)
         _move_on(waiting, fewest, hazard)
         heapq.heappush(queue, (last, cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
     return pairs

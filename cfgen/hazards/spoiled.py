@@ -32,11 +32,11 @@ class Spoiled:
         return f"{self.rule} (frame at {self.t:g} s)"
 
 
-def in_detail(spoiled: Sequence[Spoiled]) -> str:
+def in_detail(conflicts: Sequence[Spoiled]) -> str:
     """Where and in which frames each rule spoiled places, the commonest rule first; "" for none."""
-    told = []
-    for rule, _ in Counter(one.rule for one in spoiled).most_common():
-        at, times = zip(*((one.distance_m, one.t) for one in spoiled if one.rule == rule), strict=True)
+    details = []
+    for rule, _ in Counter(conflict.rule for conflict in conflicts).most_common():
+        at, times = zip(*((c.distance_m, c.t) for c in conflicts if c.rule == rule), strict=True)
         frames = f"{min(times):g}" if min(times) == max(times) else f"{min(times):g} to {max(times):g}"
-        told.append(f"{rule}: {min(at):.0f} to {max(at):.0f} m ahead by frames at {frames} s")
-    return "; ".join(told)
+        details.append(f"{rule}: {min(at):.0f} to {max(at):.0f} m ahead by frames at {frames} s")
+    return "; ".join(details)

@@ -38,7 +38,7 @@ def stood_there(
     image: np.ndarray,
     camera: Camera,
     footprint: Array,
-    now: np.ndarray,
+    frame: np.ndarray,
     camera_now: Camera,
     beyond_m: float = 0.0,
     any_size: bool = True,
@@ -52,8 +52,8 @@ def stood_there(
     """
     for spot, far in _standing(image, camera, footprint, beyond_m, any_size):
         # of a far end the ground is not known well: the whole place tells
-        there = (footprint, beyond_m) if far else (spot, 0.0)
-        if not any(True for _ in _standing(now, camera_now, *there, slack=_NOW)):
+        region = (footprint, beyond_m) if far else (spot, 0.0)
+        if not any(True for _ in _standing(frame, camera_now, *region, slack=_NOW)):
             return True
     return False
 
@@ -75,8 +75,8 @@ def _standing(
     whether that is far off: too small for a detector."""
     eye, middle = centre(camera) * (1, 1, 0), footprint.mean(0)
     away = middle - eye
-    ahead = away / max(float(np.linalg.norm(away)), 1e-6)
-    end = eye + ahead * (float(((footprint - eye) @ ahead).max()) + beyond_m)
+    direction = away / max(float(np.linalg.norm(away)), 1e-6)
+    end = eye + direction * (float(((footprint - eye) @ direction).max()) + beyond_m)
     up = middle + np.array([0.0, 0.0, 1.0])
     px, valid = project(camera, np.vstack([footprint, eye + np.outer(_BEFORE, away), middle, up, end]))
     if not valid.all():
@@ -86,28 +86,28 @@ def _standing(
     if scale < 1 and not any_size:
         return
     slack *= rows_off(camera, metre)
-    left = max(math.floor(place[:, 0].min() - CAR_M[1] * metre), 0)
-    right = min(math.ceil(place[:, 0].max() + CAR_M[1] * metre) + 1, camera.width)
+    first_col = max(math.floor(place[:, 0].min() - CAR_M[1] * metre), 0)
+    last_col = min(math.ceil(place[:, 0].max() + CAR_M[1] * metre) + 1, camera.width)
     low = math.floor(min(place[:, 1].min() - slack, px[8, 1]))
     high = min(math.ceil(place[:, 1].max() + slack) + 1, camera.height)
     top, near = low - max(math.ceil(_TALL_M * metre) + 1, 3), min(near, camera.height)
-    if top < 0 or near - far < 2 or right - left < 2 * _WIDE_M * metre:
+    if top < 0 or near - far < 2 or last_col - first_col < 2 * _WIDE_M * metre:
         return
-    road = _log(image[far:near, left:right], scale)
+    road = _log(image[far:near, first_col:last_col], scale)
     usual = float(np.median(road))
     strays = 1.48 * float(np.median(np.abs(road - usual)))
     if usual < math.log(_NIGHT + _DARK):
         return
-    part, at = _log(image[top:high, left:right], scale) - usual, (place[:, 0] - left) * scale
-    dark, other = part < -max(_DARKER, _STRAYS * strays), np.abs(part) > max(_OTHER, 2 * strays)
+    part, at = _log(image[top:high, first_col:last_col], scale) - usual, (place[:, 0] - first_col) * scale
+    dark, not_road = part < -max(_DARKER, _STRAYS * strays), np.abs(part) > max(_OTHER, 2 * strays)
     metre, tall = metre * scale, max(round(_TALL_M * metre * scale), 3)
     shared = min(_SHARED_M * metre, float(np.ptp(at)) / 2)
     for row in range(max(tall, math.floor((low - top) * scale)), len(part)):
         for a, b in _runs(dark[row]):
             wide = b - a >= _WIDE_M * metre and min(b, at.max()) - max(a, at.min()) >= shared
-            if wide and other[row - tall : row, a:b].mean() >= _UPRIGHT:
+            if wide and not_road[row - tall : row, a:b].mean() >= _UPRIGHT:
                 half, row_px = max(slack, 0.5 / scale), top + row / scale
-                cols, rows = left + np.array([a, b, b, a]) / scale, row_px + half * np.array([-1, -1, 1, 1])
+                cols, rows = first_col + np.array([a, b, b, a]) / scale, row_px + half * np.array([-1, -1, 1, 1])
                 spot, valid = ground_points(camera, np.column_stack([cols, rows]))
                 if valid.all():
                     yield np.column_stack([spot, np.zeros(4)]), scale == 1

@@ -91,12 +91,12 @@ def load_taxonomy(own: Path | None = None, only: bool = False) -> Taxonomy:
 
 def _warn_of_unknown_models(own: Path, entries: Sequence[Hazard]) -> None:
     """No mistake by itself: an inpainter that comes with models of its own may know it."""
-    known = {path.parent.name for path in (scenarios_dir() / "assets").glob("*/*.json")}
+    models = {path.parent.name for path in (scenarios_dir() / "assets").glob("*/*.json")}
     for entry in entries:
-        if entry.model and entry.model not in known:
+        if entry.model and entry.model not in models:
             warn(
                 f"taxonomy '{own}': {entry.id}: model: cfgen has none called '{entry.model}'"
-                f"{did_you_mean(entry.model, known)}, so neither composite nor pathtrace can draw it; 'cfgen hazards "
+                f"{did_you_mean(entry.model, models)}, so neither composite nor pathtrace can draw it; 'cfgen hazards "
                 "show NAME' says which model a hazard has"
             )
 
@@ -137,7 +137,7 @@ def _files(source: Path) -> list[Path]:
 def _shipped() -> tuple[Hazard, ...]:
     """What ships with cfgen, parsed once: a build asks for it every round."""
     files = _files(scenarios_dir() / "taxonomy")
-    return _parsed(tuple((path, (told := path.stat()).st_mtime_ns, told.st_size) for path in files))
+    return _parsed(tuple((path, (status := path.stat()).st_mtime_ns, status.st_size) for path in files))
 
 
 @lru_cache(maxsize=4)
@@ -173,30 +173,30 @@ def _read_file(path: Path, own: bool) -> list[Hazard]:
                 f"{did_you_mean(str(key), _FILE_KEYS)}"
             )
     inherited = {key: data[key] for key in _INHERITED if key in data}
-    found: list[Hazard] = []
+    hazards: list[Hazard] = []
     for section, kind in SECTIONS.items():
         entries = data.get(section, {})
         if not isinstance(entries, dict):
             raise InputError(
                 f"{path.name}: {section}: expected a mapping from id to entry, found {entries!r}"
             )
-        found += [
+        hazards += [
             _entry(path.name, str(name), kind, inherited, fields, own) for name, fields in entries.items()
         ]
-    return found
+    return hazards
 
 
 def _entry(file: str, name: str, kind: Kind, inherited: dict[str, Any], fields: Any, own: bool) -> Hazard:
     if not isinstance(fields, dict):
         raise InputError(f"{file}: {name}: expected a mapping of fields, found {fields!r}")
-    for taken in ("id", "kind"):
-        if taken in fields:
-            raise InputError(f"{file}: {name}: {taken}: follows from where the entry stands; leave it out")
-    given = dict(DEFAULTS[kind]) if own else {}
+    for derived in ("id", "kind"):
+        if derived in fields:
+            raise InputError(f"{file}: {name}: {derived}: follows from where the entry stands; leave it out")
+    defaults = dict(DEFAULTS[kind]) if own else {}
     if own and isinstance(fields.get("name"), str):
-        given["prompt"] = fields["name"]
+        defaults["prompt"] = fields["name"]
     try:
-        entry = Hazard.model_validate({**given, **inherited, **fields, "id": name, "kind": kind})
+        entry = Hazard.model_validate({**defaults, **inherited, **fields, "id": name, "kind": kind})
     except ValidationError as error:
         raise InputError(f"{file}: {name}: {told(faults_of(error, Hazard, ('id', 'kind')))}") from error
     _check_sense(file, entry)

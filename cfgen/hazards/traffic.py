@@ -41,7 +41,7 @@ class Traffic:
     """The vehicles that a scene tells of; ``known`` where it tells: none is an answer too."""
 
     scene: Scene
-    _kept: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
+    _cache: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _users(self) -> tuple[RoadUser, ...] | None:
@@ -57,29 +57,29 @@ class Traffic:
         Where no track tells, its speed is taken as constant: what drives along the road keeps its distance from the
         own path, what does not drives straight on.
         """
-        if t not in self._kept:
-            self._kept[t] = self._at(t)
-        return self._kept[t]
+        if t not in self._cache:
+            self._cache[t] = self._at(t)
+        return self._cache[t]
 
     def _at(self, t: float) -> list[tuple[RoadUser, Pose]]:
         users = self._users or ()
         if not users:
             return []
         path = EgoPath.since(self.scene, self.scene.history.t[0], FAR_M)
-        s, beside = path.locate([(one.x, one.y) for one in users])
-        found: list[tuple[RoadUser, Pose]] = []
-        for one, along, aside, heading in zip(users, s, beside, path.at(s)[2], strict=True):
-            if one.track and one.track[0][0] <= t < 0:
-                found.append((one, _tracked(one, t)))
+        s, lateral = path.locate([(user.x, user.y) for user in users])
+        poses: list[tuple[RoadUser, Pose]] = []
+        for user, along, aside, heading in zip(users, s, lateral, path.at(s)[2], strict=True):
+            if user.track and user.track[0][0] <= t < 0:
+                poses.append((user, _tracked(user, t)))
                 continue
-            turned, driven = one.theta - float(heading), one.v * t
+            turned, driven = user.theta - float(heading), user.v * t
             if abs(math.sin(turned)) > math.sin(_ALONG) or abs(aside) > _BESIDE_M:
-                x, y = one.x + driven * math.cos(one.theta), one.y + driven * math.sin(one.theta)
-                found.append((one, (x, y, one.theta)))
+                x, y = user.x + driven * math.cos(user.theta), user.y + driven * math.sin(user.theta)
+                poses.append((user, (x, y, user.theta)))
             else:
-                there = path.at(along + (driven if math.cos(turned) > 0 else -driven), aside)
-                found.append((one, (float(there[0]), float(there[1]), float(there[2]) + turned)))
-        return found
+                pose = path.at(along + (driven if math.cos(turned) > 0 else -driven), aside)
+                poses.append((user, (float(pose[0]), float(pose[1]), float(pose[2]) + turned)))
+        return poses
 
     def spoils(self, placement: Placement, standing: Size, times: Iterable[float]) -> Spoiled | None:
         """Which vehicle took up ground that it does at any of ``times``, s, or had just left it; what crosses may
@@ -89,16 +89,16 @@ class Traffic:
             standing: what of it takes up ground.
         """
         for t in times:
-            then = placement.at(t)
-            place = box_corners(then.x, then.y, then.yaw, standing)[0, :4, :2]
-            for one, pose in self.at(t):
-                sides = one.size.length + one.size.width + standing.length + standing.width
-                if math.hypot(pose[0] - then.x, pose[1] - then.y) > sides / 2 + _WIDEST_M:
+            pose_then = placement.at(t)
+            place = box_corners(pose_then.x, pose_then.y, pose_then.yaw, standing)[0, :4, :2]
+            for user, pose in self.at(t):
+                sides = user.size.length + user.size.width + standing.length + standing.width
+                if math.hypot(pose[0] - pose_then.x, pose[1] - pose_then.y) > sides / 2 + _WIDEST_M:
                     continue
-                if _shared(place, _ground(one, pose)):
+                if _shared(place, _ground(user, pose)):
                     return Spoiled(STOOD, t, placement.distance_m)
-                follows = one.v < _STANDS or goes_across(then, pose[2])
-                if not follows and _shared(place, _ground(one, pose, JUST_OFF_M)):
+                follows = user.v < _STANDS or goes_across(pose_then, pose[2])
+                if not follows and _shared(place, _ground(user, pose, JUST_OFF_M)):
                     return Spoiled(LEFT, t, placement.distance_m)
         return None
 
@@ -114,14 +114,14 @@ class Traffic:
         eye = centre(camera)[:2]
         away, hidden = float(np.hypot(*(np.array(spot) - eye))), False
         x0, y0, x1, y1 = box
-        drawn = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
-        for one, (x, y, theta) in self.at(t):
+        hazard_box = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
+        for user, (x, y, theta) in self.at(t):
             if float(np.hypot(x - eye[0], y - eye[1])) > away:
                 continue
-            px, seen = project(camera, box_corners(x, y, theta, one.size)[0])
-            if not seen.all():
+            px, in_view = project(camera, box_corners(x, y, theta, user.size)[0])
+            if not in_view.all():
                 continue  # beside the camera, out of the frame or at its edge
-            share = _area(drawn, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
+            share = _area(hazard_box, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
                 (x1 - x0) * (y1 - y0), 1e-6
             )
             if share >= _WHOLE:
@@ -131,19 +131,19 @@ class Traffic:
         return "hidden" if hidden else ""
 
 
-def _tracked(one: RoadUser, t: float) -> Pose:
+def _tracked(user: RoadUser, t: float) -> Pose:
     """Where its track has it at ``t``, s, which is not before its first row."""
-    rows = np.array([row for row in one.track if row[0] < 0] + [(0.0, one.x, one.y, one.theta)])
+    rows = np.array([row for row in user.track if row[0] < 0] + [(0.0, user.x, user.y, user.theta)])
     rows[:, 3] = np.unwrap(rows[:, 3])
     x, y, theta = (float(np.interp(t, rows[:, 0], column)) for column in rows[:, 1:].T)
     return x, y, theta
 
 
-def _ground(one: RoadUser, pose: Pose, behind: float = 0.0) -> Array:
+def _ground(user: RoadUser, pose: Pose, behind: float = 0.0) -> Array:
     """(4, 2) m, what a vehicle takes up, with ``behind`` metres that it has just left."""
     x, y, theta = pose
-    size = one.size.model_copy(
-        update={"length": one.size.length + 2 * _ROOM_M + behind, "width": one.size.width + 2 * _ROOM_M}
+    size = user.size.model_copy(
+        update={"length": user.size.length + 2 * _ROOM_M + behind, "width": user.size.width + 2 * _ROOM_M}
     )
     x, y = x - behind / 2 * math.cos(theta), y - behind / 2 * math.sin(theta)
     corners: Array = box_corners(x, y, theta, size)[0, :4, :2]

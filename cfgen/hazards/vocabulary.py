@@ -149,12 +149,12 @@ def class_of(word: str) -> Class:
 
 def things(text: str) -> list[tuple[str, int]]:
     """(word, position) of every road object named in lower-case text, the planner's own car left out."""
-    plain = re.sub(_SELF, lambda m: " " * len(m.group()), text)
-    found = [(m.group(1), m.start()) for m in _pattern().finditer(plain)]
+    without_self = re.sub(_SELF, lambda m: " " * len(m.group()), text)
+    words = [(m.group(1), m.start()) for m in _pattern().finditer(without_self)]
     return [
         (w, at)
-        for w, at in found
-        if not (w in ("car", "vehicle") and _is_self(plain, at)) and not _is_place(plain, w, at)
+        for w, at in words
+        if not (w in ("car", "vehicle") and _is_self(without_self, at)) and not _is_place(without_self, w, at)
     ]
 
 

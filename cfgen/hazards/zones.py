@@ -69,22 +69,22 @@ class Lanes:
     astride: bool = False
 
     @classmethod
-    def of(cls, scene: Scene, seen: LanesSeen | None = None) -> "Lanes":
+    def of(cls, scene: Scene, lanes: LanesSeen | None = None) -> "Lanes":
         """What the scene says, and before that what its frame shows."""
         half = float(scene.extra.get("lane_width_m", LANE_WIDTH_M)) / 2
         kerb = 1 if scene.extra.get("drive_on") == "left" else -1
-        if seen is None:
+        if lanes is None:
             return cls(half, kerb)
         sides = tuple(
-            side for side in (-1, 1) if seen.line(side) is not None and seen.open_beyond(side, half)
+            side for side in (-1, 1) if lanes.line(side) is not None and lanes.open_beyond(side, half)
         )
-        oncoming, edge = seen.line(-kerb) is not None, seen.edge(kerb)
-        if seen.middle is None or seen.width_m is None:
-            line = seen.line(kerb)
+        oncoming, edge = lanes.line(-kerb) is not None, lanes.edge(kerb)
+        if lanes.middle is None or lanes.width_m is None:
+            line = lanes.line(kerb)
             # where the motion is known, the path tells which lane is the own one
             astride = not scene.motion_known and not oncoming and line is not None and abs(line) < UNDER_M
-            return cls(half, kerb, _middle_by_one(seen, half), sides, oncoming, edge=edge, astride=astride)
-        return cls(seen.width_m / 2, kerb, seen.middle, sides, oncoming, edge=edge)
+            return cls(half, kerb, _middle_by_one(lanes, half), sides, oncoming, edge=edge, astride=astride)
+        return cls(lanes.width_m / 2, kerb, lanes.middle, sides, oncoming, edge=edge)
 
     def missing(self, hazard: Hazard) -> str:
         """What of them the hazard needs and nobody sees: nothing is put beside a guessed line; "" for nothing."""
@@ -103,10 +103,10 @@ class Lanes:
         return zone != "oncoming" or self.oncoming is not False
 
 
-def _middle_by_one(seen: LanesSeen, half: float) -> float:
+def _middle_by_one(lanes: LanesSeen, half: float) -> float:
     """Of a lane ``half`` m wide to either side of which one line is seen, m to the left of the path; else the path."""
     for side in (1, -1):
-        line = seen.line(side)
+        line = lanes.line(side)
         if line is not None and abs(line - side * half) <= MOST_OFF_M:
             return line - side * half
     return 0.0
@@ -233,13 +233,13 @@ def _stand(zone: Zone, hazard: Hazard, lanes: Lanes, rng: np.random.Generator) -
         inwards = float(rng.uniform(LEAST_INWARDS_M, max(reach, 0.5)))
         side = lanes.kerb if hazard.motion.kind == "static" else side
         turn = -side * float(rng.uniform(0.05, 0.2)) if hazard.motion.kind == "along" else 0.0
-        beside = side * lanes.middle + lanes.half + across
+        lateral = side * lanes.middle + lanes.half + across
         if parks(hazard) and lanes.edge is not None:
             at_edge = side * lanes.edge - across - float(rng.uniform(0, MOST_OFF_EDGE_M))
             # where sure road ends before the own lane does, it still stands beside that lane or nowhere
-            if beside - max(reach, 0.5) <= at_edge <= beside - LEAST_INWARDS_M:
+            if lateral - max(reach, 0.5) <= at_edge <= lateral - LEAST_INWARDS_M:
                 return side * at_edge, yaw
-        return side * (beside - inwards), yaw + turn
+        return side * (lateral - inwards), yaw + turn
     room = min(max(lanes.half - across, 0.25), 0.7)
     # what is wider than the lane reaches over its middle line rather than off the road
     middle = lanes.middle - lanes.kerb * max(across - lanes.half, 0.0)

@@ -101,10 +101,10 @@ def _surroundings(mask: np.ndarray) -> np.ndarray:
 
 def _registered(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
     """The image with its residual shift, scale and turn taken out, if they are certain; and what was found."""
-    found = _residual(image, crop, around)
-    if found is None:
+    residual = _residual(image, crop, around)
+    if residual is None:
         return image, {"corrected": False, "why": "the surroundings cannot be matched"}
-    warp, correlation = found
+    warp, correlation = residual
     height, width = crop.shape[:2]
     middle = np.array([width / 2, height / 2])
     scale = [float(np.hypot(*warp[:, axis])) for axis in (0, 1)]
@@ -151,13 +151,13 @@ def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[
         cv2.cvtColor(cv2.resize(p, size, interpolation=cv2.INTER_AREA), cv2.COLOR_RGB2GRAY).astype(np.float32)
         for p in (crop, image)
     )
-    seen = cv2.resize(around.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+    mask = cv2.resize(around.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
     start = np.eye(2, 3, dtype=np.float32)
-    start[:, 2] = _coarse_shift(ours, theirs, seen)
+    start[:, 2] = _coarse_shift(ours, theirs, mask)
     criteria = (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 60, 1e-4)
     try:
         correlation, warp = cv2.findTransformECC(
-            ours, theirs, start, cv2.MOTION_AFFINE, criteria, inputMask=seen, gaussFiltSize=5
+            ours, theirs, start, cv2.MOTION_AFFINE, criteria, inputMask=mask, gaussFiltSize=5
         )
     except cv2.error:
         return None
@@ -170,10 +170,10 @@ def _residual(image: np.ndarray, crop: np.ndarray, around: np.ndarray) -> tuple[
     return full, float(correlation)
 
 
-def _coarse_shift(ours: np.ndarray, theirs: np.ndarray, seen: np.ndarray) -> np.ndarray:
+def _coarse_shift(ours: np.ndarray, theirs: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Pixels by which ``theirs`` is shifted against ``ours``, from what both show outside the mask."""
     window = cv2.createHanningWindow(ours.shape[::-1], cv2.CV_32F)
-    flat = [np.where(seen > 0, p - p[seen > 0].mean(), 0).astype(np.float32) for p in (ours, theirs)]
+    flat = [np.where(mask > 0, p - p[mask > 0].mean(), 0).astype(np.float32) for p in (ours, theirs)]
     shift, response = cv2.phaseCorrelate(flat[0], flat[1], window)
     near = math.hypot(*shift) <= 2 * MAX_SHIFT * max(ours.shape)
     return np.array(shift if response > 0.05 and near else (0.0, 0.0), np.float32)

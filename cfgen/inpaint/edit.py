@@ -62,26 +62,26 @@ def make_edits(
         needs = replace(needs, shadow=max(needs.shadow, reach.shadow), turn=max(needs.turn, reach.turn))
         starts = _starts(jobs, guide, strict)
     works = [_Work(job, inpainter, needs, start, matte) for job, start in zip(jobs, starts, strict=True)]
-    asked = [_kept(work.job, partial(_ask, work), strict) for work in works]
+    questions = [_kept(work.job, partial(_ask, work), strict) for work in works]
     requests = [
         (work.job, view.key, request)
-        for work, ask in zip(works, asked, strict=True)
+        for work, ask in zip(works, questions, strict=True)
         if not isinstance(ask, EditFailure)
         for view, request in ask
     ]
     answers = iter(_answers(inpainter, requests, strict))
-    made: list[Edit | EditFailure] = []
-    for work, ask in zip(works, asked, strict=True):
+    edits: list[Edit | EditFailure] = []
+    for work, ask in zip(works, questions, strict=True):
         if isinstance(ask, EditFailure):
-            made.append(ask)
+            edits.append(ask)
             continue
         results = [next(answers) for _ in ask]
-        seen = [view for view, _ in ask]
+        work_views = [view for view, _ in ask]
         if failed := _failure(results):
-            made.append(failed)
+            edits.append(failed)
         else:
-            made.append(_kept(work.job, partial(_assemble, work, seen, results), strict))
-    return made
+            edits.append(_kept(work.job, partial(_assemble, work, work_views, results), strict))
+    return edits
 
 
 def _kept(job: EditJob, work: Callable[[At], T], strict: bool) -> T | EditFailure:
@@ -99,12 +99,12 @@ def _kept(job: EditJob, work: Callable[[At], T], strict: bool) -> T | EditFailur
         except InpaintRefusedError as refusal:
             return EditFailure(str(refusal), refusal.report)
 
-    found = contained(done, "edit", at, strict)
-    if isinstance(found, Fault):
+    result = contained(done, "edit", at, strict)
+    if isinstance(result, Fault):
         frame = f" of frame {at['camera']} at {at['t']:g} s" if "camera" in at else ""
-        fault = found.model_copy(update={"where": f"edit{frame}"})
+        fault = result.model_copy(update={"where": f"edit{frame}"})
         return EditFailure(str(fault), fault=fault)
-    return found
+    return result
 
 
 def _failure(results: Sequence[Answer | EditFailure]) -> EditFailure | None:
@@ -129,12 +129,12 @@ class _Work:
     start: Start | EditFailure | None
     matte: Matte | None
 
-    def shown(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
+    def matte(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
         """What of a view's edit shows; ``report`` takes what is told of the first view."""
-        shown = Shown() if self.matte is None else self.matte(self.job, view, result)
-        if shown.report:
-            report.setdefault("masks", dict(shown.report))
-        return shown
+        matte = Shown() if self.matte is None else self.matte(self.job, view, result)
+        if matte.report:
+            report.setdefault("masks", dict(matte.report))
+        return matte
 
     def kept(self, view: View, alpha: np.ndarray | None) -> np.ndarray | None:
         """What shows, with all that the guide drew: its cover is known, also of smoke, which no segment holds."""
@@ -145,24 +145,24 @@ class _Work:
 def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Start | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
     fronts = [replace(job, images={first_frame(job): job.images[first_frame(job)]}) for job in jobs]
-    drawn = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict))
+    guide_edits = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict))
     return [
         Start(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
         if front.hazard.kind == "null"
-        else _kept(front, partial(_start, front, next(drawn), guide), strict)
+        else _kept(front, partial(_start, front, next(guide_edits), guide), strict)
         for front in fronts
     ]
 
 
-def _start(front: EditJob, drawn: Edit | EditFailure, guide: Inpainter, at: At) -> Start | EditFailure:
-    if isinstance(drawn, EditFailure):
-        return replace(drawn, reason=f"guide '{guide.name}': {drawn.reason}")
+def _start(front: EditJob, edit: Edit | EditFailure, guide: Inpainter, at: At) -> Start | EditFailure:
+    if isinstance(edit, EditFailure):
+        return replace(edit, reason=f"guide '{guide.name}': {edit.reason}")
     key = first_frame(front)
-    image, mask = drawn.frames[key]
-    _, top, _, bottom = drawn.placements[key].box_px
-    start = start_from(image, drawn.layer, mask, bottom - top)
-    told = {"name": guide.name, "version": guide.version, **start.report, **drawn.report["inpainter"]}
-    return replace(start, report=told)
+    image, mask = edit.frames[key]
+    _, top, _, bottom = edit.placements[key].box_px
+    start = start_from(image, edit.layer, mask, bottom - top)
+    report = {"name": guide.name, "version": guide.version, **start.report, **edit.report["inpainter"]}
+    return replace(start, report=report)
 
 
 def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure:
@@ -174,10 +174,10 @@ def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure
         return EditFailure(f"inpainter '{inpainter.name}' cannot draw '{job.hazard.id}'")
     first = first_frame(job)
     keys = job.images if needs.every_frame else [first]
-    found = list(views(job.scene, keys, job.placement, needs, start.mask if start else job.mask))
-    if not found or found[0].key != first:
+    job_views = list(views(job.scene, keys, job.placement, needs, start.mask if start else job.mask))
+    if not job_views or job_views[0].key != first:
         return EditFailure("the hazard is not in view of the front camera at t0")
-    settings = _settings(job, found)
+    settings = _settings(job, job_views)
     return [
         (
             view,
@@ -194,7 +194,7 @@ def _ask(work: _Work, at: At) -> list[tuple[View, InpaintRequest]] | EditFailure
                 **_guide_fields(view, start),
             ),
         )
-        for view in found
+        for view in job_views
     ]
 
 
@@ -206,11 +206,11 @@ def _guide_fields(view: View, start: Start | None) -> dict[str, np.ndarray]:
     return {"guide": view.cut(start.image), "guide_alpha": cover}
 
 
-def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
+def _settings(job: EditJob, job_views: Sequence[View]) -> dict[str, Setting]:
     """By camera, its frame nearest to t0 among those that see the hazard; the front at t0 first."""
     settings: dict[str, Setting] = {}
     front = None
-    for view in sorted(found, key=lambda v: (v is not found[0], abs(v.key[1]))):
+    for view in sorted(job_views, key=lambda v: (v is not job_views[0], abs(v.key[1]))):
         if view.key[0] not in settings:
             image, scene = job.images[view.key], job.scene
             settings[view.key[0]] = Setting(
@@ -220,7 +220,7 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
                 scene.extra,
                 front,
                 scene.timestamp,
-                job.sun if view is found[0] else None,
+                job.sun if view is job_views[0] else None,
                 job.lattices.get(view.key) == (),
             )
             front = front or settings[view.key[0]]
@@ -228,11 +228,11 @@ def _settings(job: EditJob, found: Sequence[View]) -> dict[str, Setting]:
 
 
 def _answers(
-    inpainter: Inpainter, asked: Sequence[tuple[EditJob, FrameKey, InpaintRequest]], strict: bool
+    inpainter: Inpainter, requests: Sequence[tuple[EditJob, FrameKey, InpaintRequest]], strict: bool
 ) -> Sequence[Answer | EditFailure]:
     """One for each request; when a batch breaks, each is asked for alone, so that only the guilty one is lost."""
-    if len(asked) > 1:
-        answers = contained(lambda: _inpaint(inpainter, [r for *_, r in asked]), "batch", strict=strict)
+    if len(requests) > 1:
+        answers = contained(lambda: _inpaint(inpainter, [r for *_, r in requests]), "batch", strict=strict)
         if not isinstance(answers, Fault):
             return answers
 
@@ -240,7 +240,7 @@ def _answers(
         at["camera"], at["t"] = key
         return _inpaint(inpainter, [request])[0]
 
-    return [_kept(job, partial(alone, key, request), strict) for job, key, request in asked]
+    return [_kept(job, partial(alone, key, request), strict) for job, key, request in requests]
 
 
 def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
@@ -256,41 +256,41 @@ def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequen
     return answers
 
 
-def _assemble(work: _Work, seen: Sequence[View], answers: Sequence[Answer | EditFailure], at: At) -> Edit:
+def _assemble(work: _Work, work_views: Sequence[View], answers: Sequence[Answer | EditFailure], at: At) -> Edit:
     job, inpainter = work.job, work.inpainter
     results = [answer for answer in answers if isinstance(answer, InpaintResult)]
     edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
     if isinstance(work.start, Start):
         edit.report["guide"] = dict(work.start.report)
-    for view, result in zip(seen, results, strict=True):
+    for view, result in zip(work_views, results, strict=True):
         at["camera"], at["t"] = view.key
         _check(inpainter, view, result)
-        shown = work.shown(view, result, edit.report)
-        if result.guessed and shown.alpha is not None:
+        matte = work.shown(view, result, edit.report)
+        if result.guessed and matte.alpha is not None:
             result = replace(result, alpha=None)
         if result.alpha is None and isinstance(work.start, Start):
             result = replace(result, alpha=work.start.alpha(view))
         original = job.images[view.key]
-        whole = _weight(view, result.alpha, work.kept(view, shown.alpha))
-        weight = whole if shown.hidden is None else whole * ~shown.hidden
+        weight_map = _weight(view, result.alpha, work.kept(view, matte.alpha))
+        weight = weight_map if matte.hidden is None else weight_map * ~matte.hidden
         _add(job, edit, view, paste(original, view.crop, result.image, weight))
-        if view is seen[0]:
+        if view is work_views[0]:
             layer = _layer(edit.frames[view.key], view, job, _cover(job, result, weight))
             if not work.needs.every_frame:
                 # in other frames it may stand free, and is compressed as they are
-                free = blend(view.cut(original), result.image, whole)
-                carried = layer_of(view.cut(original), free, _cover(job, result, whole))
+                free = blend(view.cut(original), result.image, weight_map)
+                carried = layer_of(view.cut(original), free, _cover(job, result, weight_map))
     if not work.needs.every_frame:
-        _carry_over(work, edit, seen[0], carried, at)
-    if lattices := job.lattices.get(seen[0].key):
+        _carry_over(work, edit, work_views[0], carried, at)
+    if lattices := job.lattices.get(work_views[0].key):
         edit.report["jpeg"] = [lattice.report for lattice in lattices]
     return Edit(edit.frames, edit.placements, layer, edit.report)
 
 
-def _weight(view: View, alpha: np.ndarray | None, shown: np.ndarray | None) -> np.ndarray:
+def _weight(view: View, alpha: np.ndarray | None, matte: np.ndarray | None) -> np.ndarray:
     """(h, w) float32 in [0, 1]: how much of the crop's edit is pasted."""
     weight = weights(view.mask, alpha)
-    return weight if shown is None else weight * shown
+    return weight if matte is None else weight * matte
 
 
 def _cover(job: EditJob, result: InpaintResult, weight: np.ndarray) -> np.ndarray:
@@ -301,16 +301,16 @@ def _cover(job: EditJob, result: InpaintResult, weight: np.ndarray) -> np.ndarra
     return cover
 
 
-def _layer(made: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover: np.ndarray) -> np.ndarray:
+def _layer(frame: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover: np.ndarray) -> np.ndarray:
     """(H, W, 4) uint8: what a frame that was made has more than the original; faintly, what compression spreads."""
-    image, mask = made
+    image, mask = frame
     original = job.images[view.key]
-    whole = spread(cover, view.crop, *original.shape[:2]) * (mask > 0)
+    weight = spread(cover, view.crop, *original.shape[:2]) * (mask > 0)
     x, y, w, h = cv2.boundingRect(mask)
     part = np.s_[y : y + h, x : x + w]
     changed = differ(original[part], image[part])
-    whole[part] = np.maximum(whole[part], changed / np.float32(255))
-    return layer_of(original, image, whole)
+    weight[part] = np.maximum(weight[part], changed / np.float32(255))
+    return layer_of(original, image, weight)
 
 
 def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
@@ -329,8 +329,8 @@ def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
 def _carry_over(work: _Work, edit: Edit, source: View, layer: np.ndarray, at: At) -> None:
     """Draw the layer of t0 into every other frame that sees the hazard."""
     job = work.job
-    others = [key for key in job.images if key != source.key]
-    for view in views(job.scene, others, job.placement, work.needs):
+    other_keys = [key for key in job.images if key != source.key]
+    for view in views(job.scene, other_keys, job.placement, work.needs):
         at["camera"], at["t"] = view.key
         moved = carry(layer, source, view)
         image = job.images[view.key]

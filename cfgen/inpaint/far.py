@@ -24,8 +24,8 @@ class Far:
         return bool(self._about("can_draw", hazard))
 
     def sizes(self, hazard: Hazard) -> Sequence[Size]:
-        found: Sequence[Size] = self._about("sizes", hazard)
-        return found
+        answer: Sequence[Size] = self._about("sizes", hazard)
+        return answer
 
     def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
         answers: Sequence[Answer] = ask(("inpaint", (requests,)))
@@ -38,9 +38,9 @@ class Far:
         return self._known[key]
 
 
-def there(inpainter: Inpainter, asked: tuple[str, tuple[Any, ...]]) -> Any:
+def there(inpainter: Inpainter, request: tuple[str, tuple[Any, ...]]) -> Any:
     """What a :class:`Far` asks, where the inpainter is."""
-    method, arguments = asked
+    method, arguments = request
     if method == "told":
         return inpainter.name, inpainter.version, dict(inpainter.options), inpainter.needs
     return getattr(inpainter, method)(*arguments)

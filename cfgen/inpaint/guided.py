@@ -56,8 +56,8 @@ def start_from(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height
     cover = layer[..., 3] / np.float32(255)
     ring = float(np.clip(RING_SHARE * height, *RING_PX))
     touched = ((cover > _SHADOW) | (_ring(cover, ring) > 0)).astype(np.uint8)
-    whole = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
-    mask = np.where((cv2.dilate(whole, _disc(_MARGIN)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
+    region = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
+    mask = np.where((cv2.dilate(region, _disc(_MARGIN)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
     return Start(image, cover, mask, {"ring_px": round(ring, 1)})
 
 

@@ -34,12 +34,12 @@ def press_all(
     return after, within
 
 
-def differ(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def differ(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """(H, W) uint8: 1 where two pictures (H, W, 3) uint8 differ."""
-    if not one.size:
-        return np.zeros(one.shape[:2], np.uint8)
-    apart = cv2.absdiff(one, other)
-    return (np.maximum(np.maximum(apart[..., 0], apart[..., 1]), apart[..., 2]) > 0).astype(np.uint8)
+    if not before.size:
+        return np.zeros(before.shape[:2], np.uint8)
+    delta = cv2.absdiff(before, after)
+    return (np.maximum(np.maximum(delta[..., 0], delta[..., 1]), delta[..., 2]) > 0).astype(np.uint8)
 
 
 def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
@@ -49,10 +49,10 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
         before, after: (H, W, 3) uint8 RGB, whole frames, the same outside ``within`` (x0, y0, x1, y1).
     """
     wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
-    left, upper, right, lower = within
-    there = np.s_[upper:lower, left:right]
-    x, y, w, h = cv2.boundingRect(differ(before[there], after[there]))
-    x, y = x + left, y + upper
+    col0, row0, col1, row1 = within
+    region = np.s_[row0:row1, col0:col1]
+    x, y, w, h = cv2.boundingRect(differ(before[region], after[region]))
+    x, y = x + col0, y + row0
     if not w:
         return after
     x0, x1 = _outwards(x, x + w, wide, lattice.phase[0])
@@ -67,9 +67,9 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
     touched[own] = differ(before[inside], after[inside])
     blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).max((1, 3))
     cv2.copyTo(pressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
-    made = after.copy()
-    made[inside] = part[own]
-    return made
+    result = after.copy()
+    result[inside] = part[own]
+    return result
 
 
 def _decoded(lattice: Lattice, part: np.ndarray) -> np.ndarray:
@@ -105,13 +105,13 @@ def _whole(values: np.ndarray) -> np.ndarray:
 def _quantized(plane: np.ndarray, table: tuple[tuple[int, ...], ...]) -> np.ndarray:
     """A plane (h, w) of whole blocks after quantization of its coefficients."""
     steps = np.tile(np.array(table, float), (1, plane.shape[1] // 8))
-    kept = transform(plane.astype(float), BASIS)
-    blocks = kept.reshape(-1, *steps.shape)
+    coefficients = transform(plane.astype(float), BASIS)
+    blocks = coefficients.reshape(-1, *steps.shape)
     blocks /= steps
     blocks += 0.5 + _TIE
     np.floor(blocks, out=blocks)
     blocks *= steps
-    return transform(kept, BASIS.T)
+    return transform(coefficients, BASIS.T)
 
 
 def _outwards(low: int, high: int, step: int, phase: int) -> tuple[int, int]:

@@ -32,12 +32,12 @@ def board(camera: Camera, placement: Placement) -> np.ndarray:
     square = np.array([(-half, 0), (half, 0), (half, 1), (-half, 1)]) * (1, placement.size.height)
     points = foot + square[:, :1] * right + square[:, 1:] * np.array([0.0, 0.0, 1.0])
     px, valid = project(camera, points)
-    found = homography(square, px) if valid.all() else None
-    if found is None:
+    matrix = homography(square, px) if valid.all() else None
+    if matrix is None:
         raise InpaintRefusedError(
             f"the hazard at x = {placement.x:.1f} m is not wholly in front of camera '{camera.name}'"
         )
-    return found
+    return matrix
 
 
 def carry(layer: np.ndarray, source: View, target: View) -> np.ndarray:
@@ -54,18 +54,18 @@ def carry(layer: np.ndarray, source: View, target: View) -> np.ndarray:
         shrink = max(shrink, 1 / max(layer.shape))
         flat = cv2.GaussianBlur(flat, (0, 0), 0.5 * math.sqrt(max(1 / shrink**2 - 1, 1e-4)))
     x0, y0, x1, y1 = target.crop
-    seen: Any = cv2.warpPerspective(flat, warp, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR)
-    alpha = seen[..., 3:]
-    seen[..., :3] *= 255 / np.maximum(alpha, 1e-3)
-    return np.clip(np.rint(seen * (alpha >= 0.5)), 0, 255).astype(np.uint8)
+    warped: Any = cv2.warpPerspective(flat, warp, (x1 - x0, y1 - y0), flags=cv2.INTER_LINEAR)
+    alpha = warped[..., 3:]
+    warped[..., :3] *= 255 / np.maximum(alpha, 1e-3)
+    return np.clip(np.rint(warped * (alpha >= 0.5)), 0, 255).astype(np.uint8)
 
 
 def homography(flat: np.ndarray, px: np.ndarray) -> np.ndarray | None:
     """(3, 3) that takes four points (4, 2) of a plane to pixels (4, 2); None where they fall on one line or point."""
     if not np.isfinite(px).all():
         return None
-    found = cv2.getPerspectiveTransform(flat.astype(np.float32), px.astype(np.float32))
-    return found if np.linalg.matrix_rank(found) == 3 else None
+    matrix = cv2.getPerspectiveTransform(flat.astype(np.float32), px.astype(np.float32))
+    return matrix if np.linalg.matrix_rank(matrix) == 3 else None
 
 
 def magnification(warp: np.ndarray, at: tuple[float, float]) -> float:

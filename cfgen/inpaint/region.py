@@ -68,16 +68,16 @@ def views(
     for key in sorted(keys, key=lambda k: (k != first, k)):
         name, t = key
         camera = camera_at(scene, name, t)
-        then = None if placement.hidden_at(t) else seen_by(camera, placement.at(t))
-        if then is None:
+        box = None if placement.hidden_at(t) else seen_by(camera, placement.at(t))
+        if box is None:
             continue
-        given = mask if key == first else None
-        allowed = given if given is not None else project_mask(camera, then, needs.shadow, needs.turn)
+        first_mask = mask if key == first else None
+        allowed = first_mask if first_mask is not None else project_mask(camera, box, needs.shadow, needs.turn)
         crop = crop_box(allowed, needs)
         if crop is None:
             continue
         x0, y0, x1, y1 = crop
-        yield View(key, camera, then, crop, (allowed[y0:y1, x0:x1] > 0) * np.uint8(255))
+        yield View(key, camera, box, crop, (allowed[y0:y1, x0:x1] > 0) * np.uint8(255))
 
 
 def seen_by(camera: Camera, placement: Placement) -> Placement | None:

@@ -49,11 +49,11 @@ def create_inpainter(
     Raises:
         InputError: unknown name, or an option that it does not take.
     """
-    given = dict(options or {})
-    made: Inpainter = INPAINTERS.create(name, given)
-    if cache is not None and "cache" in made.needs.terms and "cache" not in given:
-        made = INPAINTERS.create(name, {**given, "cache": str(cache)})
-    return made
+    values = dict(options or {})
+    inpainter: Inpainter = INPAINTERS.create(name, values)
+    if cache is not None and "cache" in inpainter.needs.terms and "cache" not in values:
+        inpainter = INPAINTERS.create(name, {**values, "cache": str(cache)})
+    return inpainter
 
 
 def create_guide(name: str, inpainter: Inpainter) -> Inpainter | None:

@@ -34,7 +34,7 @@ def worst_tile(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> dict[st
     before, after = (cv2.cvtColor(p, cv2.COLOR_RGB2GRAY) for p in (crop, image))
     flow = _flow(before, after)
     shift = np.hypot(flow[..., 0], flow[..., 1])
-    off, left = _explained(before, after, flow)
+    off, residual = _explained(before, after, flow)
     ring = _near(mask, round(max(_RING[0] * side, _RING[1]))) & ~_near(mask, _RIM)
     texture = _hold(before)
     step = round(max(_TILE[0] * side, _TILE[1]))
@@ -47,7 +47,7 @@ def worst_tile(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> dict[st
                 continue
             judged += 1
             moved = float(np.median(shift[tile][inside]))
-            explained = left[tile][inside].mean() <= _EXPLAINED * off[tile][inside].mean()
+            explained = residual[tile][inside].mean() <= _EXPLAINED * off[tile][inside].mean()
             if moved > worst and explained:
                 worst, at = moved, [x + step // 2, y + step // 2]
     return {"shift_px": round(worst, 2), "at": at, "bound_px": bound, "tiles": judged}

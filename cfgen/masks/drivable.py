@@ -67,16 +67,16 @@ def stands_on_ground(
 
 
 def _ground(
-    segmenter: Segmenter, image: np.ndarray, camera: Camera, asked: np.ndarray, points: np.ndarray
+    segmenter: Segmenter, image: np.ndarray, camera: Camera, prompts: np.ndarray, points: np.ndarray
 ) -> np.ndarray | None:
     """The largest confident segment at the points asked about (N, 2) that holds the points ahead (M, 2).
 
     The largest: a lane between its lines is a segment too, and the road that it is part of is what counts.
     """
-    prompt = Prompt(inside=tuple((float(u), float(v)) for u, v in asked))
+    prompt = Prompt(inside=tuple((float(u), float(v)) for u, v in prompts))
     cols, rows = np.clip(np.round(points).astype(int), 0, (image.shape[1] - 1, image.shape[0] - 1)).T
     low, high = SHARES
-    found = [
+    segments = [
         segment.mask
         for segment in segmenter.segment(image, [prompt])[0]
         if segment.score >= segmenter.min_score
@@ -84,4 +84,4 @@ def _ground(
         and segment.mask[rows, cols].mean() >= HOLDS
         and share_above_horizon(segment.mask, camera) <= RISES
     ]
-    return max(found, key=np.count_nonzero, default=None)
+    return max(segments, key=np.count_nonzero, default=None)

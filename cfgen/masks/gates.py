@@ -89,23 +89,23 @@ def _of_the_edit(detections: Sequence[Detection], allowed: np.ndarray) -> Detect
     """The most certain detection among those that lie mostly where pixels changed."""
     x0, y0, x1, y1 = box_around(allowed)
     within = []
-    for found in detections:
-        a, b, c, d = found.box
+    for detection in detections:
+        a, b, c, d = detection.box
         shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
         if shared > 0.5 * (c - a) * (d - b):
-            within.append(found)
-    return max(within, key=lambda found: found.score, default=None)
+            within.append(detection)
+    return max(within, key=lambda detection: detection.score, default=None)
 
 
-def _shape(found: Detection, segmenter: Segmenter | None, crop: np.ndarray) -> np.ndarray | BoxPx:
+def _shape(detection: Detection, segmenter: Segmenter | None, crop: np.ndarray) -> np.ndarray | BoxPx:
     """Its mask (h, w) bool, from the segmenter if the detector has none; its box if neither has."""
-    if found.mask is not None and found.mask.any():
-        return found.mask
+    if detection.mask is not None and detection.mask.any():
+        return detection.mask
     if segmenter is not None:
-        best = next(iter(segmenter.segment(crop, [Prompt(box=found.box)])[0]), None)
+        best = next(iter(segmenter.segment(crop, [Prompt(box=detection.box)])[0]), None)
         if best is not None and best.score >= segmenter.min_score and best.mask.any():
             return best.mask
-    return found.box
+    return detection.box
 
 
 def _named(best: Detection | None, threshold: float, name: str) -> GateResult:

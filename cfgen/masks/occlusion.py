@@ -31,7 +31,7 @@ def nearer_things(
     image: np.ndarray,
     camera: Camera,
     placement: Placement,
-    plain: np.ndarray | None = None,
+    clear_road: np.ndarray | None = None,
     driven: np.ndarray | None = None,
     where: np.ndarray | None = None,
 ) -> np.ndarray:
@@ -56,7 +56,7 @@ def nearer_things(
     away = float(np.hypot(*(corners[:4, :2] - eye).T).min())
     limit = away - max(NEARER_M, NEARER_SHARE * away)
     for mask in _segments(segmenter, image, where if driven is None else where & ~driven):
-        if not _is_flat(mask, camera, plain):
+        if not _is_flat(mask, camera, clear_road):
             hidden |= mask & _stands_within(mask, camera, limit)
     return hidden
 
@@ -88,11 +88,11 @@ def _segments(segmenter: Segmenter, image: np.ndarray, where: np.ndarray) -> Ite
                 yield segment.mask
 
 
-def _is_flat(mask: np.ndarray, camera: Camera, plain: np.ndarray | None) -> bool:
+def _is_flat(mask: np.ndarray, camera: Camera, clear_road: np.ndarray | None) -> bool:
     """Whether a segment lies on the ground; where that is not known, all does that stays below the horizon."""
     if share_above_horizon(mask, camera) > _TALL:
         return False
-    return plain is None or not mask.any() or float(plain[mask].mean()) > FLAT
+    return clear_road is None or not mask.any() or float(clear_road[mask].mean()) > FLAT
 
 
 def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray:
@@ -107,8 +107,8 @@ def _stands_within(mask: np.ndarray, camera: Camera, limit: float) -> np.ndarray
     near = np.zeros(mask.shape[1], bool)
     if not len(cols):
         return near
-    middle, seen = ground_points(camera, [(float(np.median(cols)), float(lowest.max()) + 0.5)])
-    if not seen[0]:
+    middle, in_view = ground_points(camera, [(float(np.median(cols)), float(lowest.max()) + 0.5)])
+    if not in_view[0]:
         return near
     gap = min(GAP_M * _pixels_per_metre(camera, middle[0]), 2.0 * mask.shape[1])
     from scipy.ndimage import grey_closing  # slow to import

@@ -65,10 +65,10 @@ def refine(
     rest = allowed & ~widened(solid, _REST * float(np.ptp(np.flatnonzero(solid.any(1)))))
     after_toned = _in_tone(before, after, rest)
     change = _change(before, after_toned, allowed, rest)
-    found = _object(segmenter, after, allowed, change, _clipped(corners, mask.shape))
-    if found is None:
+    segment = _object(segmenter, after, allowed, change, _clipped(corners, mask.shape))
+    if segment is None:
         return None
-    body, score, fit = found
+    body, score, fit = segment
     height = float(np.ptp(np.flatnonzero(body.any(1)))) + 1
     margin = max(_LEAST, _MARGIN * height)
     # thin ends that the segmenter's coarse mask lost
@@ -135,20 +135,20 @@ def _prompts(change: np.ndarray, box: BoxPx) -> list[Prompt]:
     ]
 
 
-def _fit(inner: np.ndarray, whole: np.ndarray, change: np.ndarray, box: BoxPx) -> float:
+def _fit(inner: np.ndarray, region: np.ndarray, change: np.ndarray, box: BoxPx) -> float:
     """0 to 1: how much of the segment changed, how much of the change it explains, and whether it is of the right size.
 
     What changed outside the placement's box may be shadow or a repainted road: it need not be explained.
     """
     if not inner.any():
         return 0.0
-    inside = float(inner.sum()) / float(whole.sum())
+    inside = float(inner.sum()) / float(region.sum())
     changed = float((change[inner] > 0).mean())
     x0, y0, x1, y1 = (round(v) for v in box)
     near = np.zeros(change.shape, np.float32)
     near[max(y0, 0) : y1 + 1, max(x0, 0) : x1 + 1] = 1
-    wanted = change * np.maximum(near, inner)
-    explained = float(change[inner].sum()) / max(float(wanted.sum()), 1e-6)
+    target = change * np.maximum(near, inner)
+    explained = float(change[inner].sum()) / max(float(target.sum()), 1e-6)
     agreement = 2 * changed * explained / max(changed + explained, 1e-6)
     return inside * agreement * (0.4 + 0.6 * iou(box_around(inner), box))
 
@@ -156,10 +156,10 @@ def _fit(inner: np.ndarray, whole: np.ndarray, change: np.ndarray, box: BoxPx) -
 def _shadow(before: np.ndarray, after: np.ndarray, camera: Camera, where: np.ndarray) -> np.ndarray:
     """(h, w) float32 in [0, 1]: ground that lost light evenly."""
     was = cv2.GaussianBlur(before, (0, 0), 1.2).astype(np.float32) + 4
-    lost = (was - 4 - np.asarray(cv2.GaussianBlur(after, (0, 0), 1.2))) / was
-    even = lost.max(2) - lost.min(2) < SAME
+    light_loss = (was - 4 - np.asarray(cv2.GaussianBlur(after, (0, 0), 1.2))) / was
+    even = light_loss.max(2) - light_loss.min(2) < SAME
     low, high = SHADE
-    share = np.clip((lost.mean(2) - low) / (high - low), 0, 1)
+    share = np.clip((light_loss.mean(2) - low) / (high - low), 0, 1)
     horizon = np.nan_to_num(horizon_rows(camera, np.arange(where.shape[1])), nan=0.0)
     ground = np.arange(where.shape[0])[:, None] > horizon
     return np.where(where & even & ground, share, 0).astype(np.float32)

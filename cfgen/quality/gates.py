@@ -127,8 +127,8 @@ def contrast(edit: GateInput) -> GateResult | None:
     """The change stands out from what was there: mean colour distance over it at the planner's size."""
     if edit.hazard.kind == "null":
         return None
-    seen = edit.small_change[edit.small_visible]
-    value = float(np.sqrt((seen**2).sum(1)).mean()) if len(seen) else 0.0
+    change = edit.small_change[edit.small_visible]
+    value = float(np.sqrt((change**2).sum(1)).mean()) if len(change) else 0.0
     passed = value >= MIN_CONTRAST
     reason = "" if passed else f"what was added differs from what was there by only {value:.0f} of 255"
     return GateResult(
@@ -147,8 +147,8 @@ def base(edit: GateInput) -> GateResult | None:
     placement = edit.placement
     x0, y0, x1, y1 = placement.box_px
     rows, cols = edit.box
-    left, right = round(x0) - cols.start, round(x1) - cols.start + 1
-    below = slice(max(left, 0), max(right, 1))
+    first_col, end_col = round(x0) - cols.start, round(x1) - cols.start + 1
+    below = slice(max(first_col, 0), max(end_col, 1))
     visible = edit.visible[:, below]
     solid = visible & ~only_darker(edit, below)
     needed = max(2, 0.04 * (x1 - x0))
@@ -211,9 +211,9 @@ def _tone(edit: GateInput, mask: np.ndarray) -> float:
 def only_darker(edit: GateInput, columns: slice) -> np.ndarray:
     """(h, w) bool: every channel lost about the same share of its light: what a shadow does to the ground."""
     before = edit.original[edit.box][:, columns].astype(np.float32) + 4
-    lost = -edit.change[:, columns] / before
-    least = -_largest(-lost)
-    return (least > 0) & (_largest(lost) - least < 0.18)
+    light_loss = -edit.change[:, columns] / before
+    smallest = -_largest(-light_loss)
+    return (smallest > 0) & (_largest(light_loss) - smallest < 0.18)
 
 
 def _largest(channels: np.ndarray) -> np.ndarray:

@@ -31,13 +31,13 @@ def height(edit: GateInput) -> GateResult | None:
             bound=_bound(y1 - y0),
             reason="nothing changed where it was placed",
         )
-    seen = y1 - first
-    share = seen / (y1 - y0)
-    passed = abs(seen - (y1 - y0)) <= APART * (y1 - y0) + SLACK_PX
+    height_px = y1 - first
+    share = height_px / (y1 - y0)
+    passed = abs(height_px - (y1 - y0)) <= APART * (y1 - y0) + SLACK_PX
     reason = (
         ""
         if passed
-        else f"it is {seen:.0f} px high in the picture, {share:.2f} of the {y1 - y0:.0f} px ordered"
+        else f"it is {height_px:.0f} px high in the picture, {share:.2f} of the {y1 - y0:.0f} px ordered"
     )
     return GateResult(
         gate="height", passed=passed, value=round(share, 3), bound=_bound(y1 - y0), reason=reason
@@ -55,22 +55,22 @@ def _highest(edit: GateInput) -> int | None:
     rows, cols = edit.box
     across = slice(max(round(x0) - cols.start, 0), max(round(x1) - cols.start + 1, 1))
     changed = edit.moved[:, across] > max(CHANGED, _noise(edit))
-    found = np.flatnonzero(np.count_nonzero(changed, axis=1) >= max(2, 0.04 * (x1 - x0)))
-    return rows.start + int(found[0]) if len(found) else None
+    rows_changed = np.flatnonzero(np.count_nonzero(changed, axis=1) >= max(2, 0.04 * (x1 - x0)))
+    return rows.start + int(rows_changed[0]) if len(rows_changed) else None
 
 
 def _noise(edit: GateInput) -> float:
     """What changed beside the box without getting darker, as a shadow would make it."""
     x0, y0, x1, y1 = edit.placement.box_px
     rows, cols = edit.box
-    beside = edit.mask[edit.box] > 0
+    outside_box = edit.mask[edit.box] > 0
     inside = np.s_[
         max(round(y0) - rows.start, 0) : max(round(y1) - rows.start + 1, 1),
         max(round(x0) - cols.start, 0) : max(round(x1) - cols.start + 1, 1),
     ]
-    beside[inside] = False
-    beside &= ~only_darker(edit, slice(None))
-    values = edit.moved[beside]
+    outside_box[inside] = False
+    outside_box &= ~only_darker(edit, slice(None))
+    values = edit.moved[outside_box]
     if len(values) < _FEW:
         return 0.0
     return min(_ABOVE_NOISE * float(np.percentile(values, 98)), _MOST_NOISE)

@@ -19,20 +19,20 @@ def scale_beside(edit: GateInput) -> GateResult | None:
     if edit.look is None or edit.hazard.kind == "null":
         return None
     things = edit.look(edit.original).things
-    found = None
+    scale = None
     reason = "not judged: nobody looked for cars and people (perception option 'things')"
     if things is not None:
-        found = scale_at(edit.camera, edit.placement.foot_px, sights(edit.camera, things))
+        scale = scale_at(edit.camera, edit.placement.foot_px, sights(edit.camera, things))
         reason = "not judged: no real car or person of a sure size near it"
     ratio = None
-    if found is not None:
-        ratio, count = round(found[0], 3), found[1]
-        apart = max(ratio, 1 / max(ratio, 1e-6))
-        beside = f"what is real near it ({count} seen)"
-        reason = "" if apart <= MOST_APART else f"it is drawn {ratio:.2f} times the scale of {beside}"
+    if scale is not None:
+        ratio, count = round(scale[0], 3), scale[1]
+        factor = max(ratio, 1 / max(ratio, 1e-6))
+        reference = f"what is real near it ({count} seen)"
+        reason = "" if factor <= MOST_APART else f"it is drawn {ratio:.2f} times the scale of {reference}"
     return GateResult(
         gate="scale-beside",
-        passed=found is None or not reason,
+        passed=scale is None or not reason,
         value=ratio,
         bound=f"{1 / MOST_APART:g} to {MOST_APART:g}",
         reason=reason,

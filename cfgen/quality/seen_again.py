@@ -32,14 +32,14 @@ def seen_again(edit: GateInput) -> GateResult | None:
         why = "not judged: only colours tell the road"
         return GateResult(gate="seen-again", passed=True, bound=why, reason=why)
     before, after = edit.look(edit.original), edit.look(edit.augmented)
-    lost, new = _changed(before, after, edit.mask)
+    lost_share, new_share = _changed(before, after, edit.mask)
     stands = _stands(before, edit)
     hidden = _hidden(before, after, edit)
     reason = ""
-    if lost > MOST_LOST:
-        reason = f"{lost:.0%} of the road away from it is seen no more"
-    elif new > MOST_NEW:
-        reason = f"away from it, {new:.0%} more road is seen than before"
+    if lost_share > MOST_LOST:
+        reason = f"{lost_share:.0%} of the road away from it is seen no more"
+    elif new_share > MOST_NEW:
+        reason = f"away from it, {new_share:.0%} more road is seen than before"
     elif edit.hazard.kind == "hazard" and stands < LEAST_ROAD:  # harmless objects may stand beside the road
         reason = f"only {stands:.0%} of where it stands was seen as road"
     elif hidden is not None and hidden < LEAST_HIDDEN:
@@ -47,7 +47,7 @@ def seen_again(edit: GateInput) -> GateResult | None:
     return GateResult(
         gate="seen-again",
         passed=not reason,
-        value=round(lost, 4),
+        value=round(lost_share, 4),
         bound=f"<= {MOST_LOST:g}; stands on >= {LEAST_ROAD:.0%} road; vehicles hide >= {LEAST_HIDDEN:.0%}",
         reason=reason,
     )
@@ -58,9 +58,9 @@ def _changed(before: SceneView, after: SceneView, mask: np.ndarray) -> tuple[flo
     edited = cv2.resize((mask > 0).astype(np.float32), before.road.shape[::-1], interpolation=cv2.INTER_AREA)
     reach = 2 * max(round(NEAR * before.road.shape[1]), 1) + 1
     away = cv2.dilate((edited > 0).astype(np.uint8), np.ones((reach, reach), np.uint8)) == 0
-    whole = max(int(np.count_nonzero(before.road)), 1)
-    lost, new = before.road & ~after.road & away, after.road & ~before.road & away
-    return int(np.count_nonzero(lost)) / whole, int(np.count_nonzero(new)) / whole
+    road_cells = max(int(np.count_nonzero(before.road)), 1)
+    gone, gained = before.road & ~after.road & away, after.road & ~before.road & away
+    return int(np.count_nonzero(gone)) / road_cells, int(np.count_nonzero(gained)) / road_cells
 
 
 def _stands(before: SceneView, edit: GateInput) -> float:
@@ -77,10 +77,10 @@ def _hidden(before: SceneView, after: SceneView, edit: GateInput) -> float | Non
         return None
     visible = np.zeros(edit.mask.shape, np.float32)
     visible[edit.box] = edit.visible
-    shown = cv2.resize(visible, before.road.shape[::-1], interpolation=cv2.INTER_AREA) > 0.5
+    object_cells = cv2.resize(visible, before.road.shape[::-1], interpolation=cv2.INTER_AREA) > 0.5
     x0, y0, x1, y1 = edit.placement.box_px
     lower = _cells(before, x0, (y0 + y1) / 2, x1, y1)
-    behind = before.road[lower] & shown[lower]
+    behind = before.road[lower] & object_cells[lower]
     if np.count_nonzero(behind) < _ENOUGH:
         return None
     return float((behind & ~after.road[lower]).sum() / behind.sum())
@@ -90,8 +90,8 @@ def _cells(view: SceneView, x0: float, y0: float, x1: float, y1: float) -> tuple
     """The view's cells that a box in pixels covers, at least one each way where it is in the frame."""
     low, high = view.cells(np.array([[x0, y0], [x1, y1]]))
     height, width = view.road.shape
-    (left, top), (right, bottom) = (
+    (first_col, first_row), (end_col, end_row) = (
         np.clip(np.floor(low + 0.5).astype(int), 0, (width, height)),
         np.clip(np.ceil(high + 0.5).astype(int), 0, (width, height)),
     )
-    return slice(int(top), int(bottom)), slice(int(left), int(right))
+    return slice(int(first_row), int(end_row)), slice(int(first_col), int(end_col))

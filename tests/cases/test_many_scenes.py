@@ -84,7 +84,7 @@ def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
     chosen = choose(Path(), ALL, False)
     assert chosen.folders == {second.name: str(second)}
     assert SCENE_FILE in str(chosen.unusable[first.name])
-    assert len(choose(scenes, ALL, False, whole=True).hashes[sorted(scenes.iterdir())[1].name]) > 60
+    assert len(choose(scenes, ALL, False, check_all=True).hashes[sorted(scenes.iterdir())[1].name]) > 60
 
 
 def test_a_record_knows_hashes_that_are_not_there_yet(scenes):

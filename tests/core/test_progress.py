@@ -83,7 +83,7 @@ def test_counts_go_on_from_round_to_round_and_what_is_done_promises_nothing(cloc
         "1 not drawn from, 1 broken)"
     )
     go(progress, clock, [1], 5.0)
-    progress.step(note.words(None, done=True))
+    progress.step(note.words(None, finished=True))
     assert (
         capsys.readouterr().err.splitlines()[-1] == "cases 2/2  5 s  (3 refused, 1 not drawn from, 1 broken)"
     )

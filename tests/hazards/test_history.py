@@ -258,12 +258,12 @@ def test_nobody_waits_in_a_lane():
     assert not spoiled(past(half=2.6).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True))
     wide = replace(past(half=2.6), lanes=Lanes(half=3.1, kerb=-1))
     assert spoiled(wide.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), "road ends within the own lane"
-    dashed = replace(past(half=2.6), seen=SimpleNamespace(dashed=(-1,), line_at=lambda side, s: None))
+    dashed = replace(past(half=2.6), lanes_seen=SimpleNamespace(dashed=(-1,), line_at=lambda side, s: None))
     assert spoiled(dashed.of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
         "a lane, whose road a car hides"
     )
     drifts = SimpleNamespace(dashed=(), line_at=lambda side, s: side * 3.1)
-    assert spoiled(replace(past(half=2.6), seen=drifts).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
+    assert spoiled(replace(past(half=2.6), lanes_seen=drifts).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
         "the line lies farther out there"
     )
 

@@ -114,11 +114,11 @@ def _lit_by(shadow: GroundMap, intensity: np.ndarray, height: float) -> GroundMa
     frame = np.array([[0, -step, _FIRE_REACH - step / 2], [-step, 0, _FIRE_REACH - step / 2], [0, 0, 1]])
     move = (np.linalg.inv(frame) @ shadow.to_model)[:2]
     size = (_FIRE_CELLS, _FIRE_CELLS)
-    seen = cv2.warpAffine(shadow.values, move, size, flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1))
+    shade = cv2.warpAffine(shadow.values, move, size, flags=cv2.INTER_LINEAR, borderValue=(1, 1, 1))
     across = np.linspace(-_FIRE_REACH, _FIRE_REACH, _FIRE_CELLS)
     away = np.hypot(across[:, None], across[None, :])
     added = height / (math.pi * (height**2 + away**2) ** 1.5) * np.clip(2 * (1 - away / _FIRE_REACH), 0, 1)
-    return GroundMap((seen + added[..., None] * intensity).astype(np.float32), frame)
+    return GroundMap((shade + added[..., None] * intensity).astype(np.float32), frame)
 
 
 def _edge(picture: GroundMap) -> np.ndarray:
@@ -179,8 +179,8 @@ def _calmed(rgba: np.ndarray) -> tuple[np.ndarray, bool]:
     calm = np.clip((share - 0.65) / 0.15, 0, 1)[..., None]
     if not calm.any():
         return rgba, False
-    made = rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
-    return made, float((made != rgba).any(-1).mean()) > _HOLLOW
+    result = rgba + (cv2.GaussianBlur(rgba, (0, 0), 1.8) - rgba) * calm
+    return result, float((result != rgba).any(-1).mean()) > _HOLLOW
 
 
 #: A case's frames mostly show one view, lit alike.
@@ -200,14 +200,14 @@ def _on_ground(picture: GroundMap, camera: Camera, placement: Placement, outside
     warp = ground_homography(camera, placement) @ picture.to_model
     finer = np.diag([_ACROSS, _DOWN, 1.0]) @ np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
     finer = np.array([[1, 0, -0.5], [0, 1, -0.5], [0, 0, 1]]) @ finer
-    seen = cv2.warpPerspective(
+    warped = cv2.warpPerspective(
         picture.values,
         finer @ warp,
         (camera.width * _ACROSS, camera.height * _DOWN),
         flags=cv2.INTER_LINEAR,
         borderValue=tuple(outside),
     )
-    return cv2.resize(seen, (camera.width, camera.height), interpolation=cv2.INTER_AREA)
+    return cv2.resize(warped, (camera.width, camera.height), interpolation=cv2.INTER_AREA)
 
 
 def ground_homography(camera: Camera, placement: Placement) -> np.ndarray:
@@ -223,9 +223,9 @@ def ground_homography(camera: Camera, placement: Placement) -> np.ndarray:
         flat = np.array([(reach, reach), (reach, -reach), (-reach, -reach), (-reach, reach)])
         world = flat @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
         px, valid = project(camera, np.column_stack([world, np.zeros(4)]))
-        found = homography(flat, px) if valid.all() else None
-        if found is not None:
-            return found
+        matrix = homography(flat, px) if valid.all() else None
+        if matrix is not None:
+            return matrix
     raise InpaintRefusedError(
         f"the ground at x = {placement.x:.1f} m is not wholly in front of camera '{camera.name}'"
     )

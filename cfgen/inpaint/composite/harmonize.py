@@ -60,31 +60,31 @@ class _Scene:
 
 def insert(requests: Sequence[InpaintRequest], draw: Draw) -> list[InpaintResult | InpaintRefusedError]:
     """The requests' hazards drawn by ``draw`` and set into their crops; a refusal takes its request's place."""
-    known: dict[int, _Scene] = {}
+    scenes: dict[int, _Scene] = {}
     results: list[InpaintResult | InpaintRefusedError] = []
     for request in requests:
         try:
-            results.append(_insert(request, _read(request.setting, known), draw))
+            results.append(_insert(request, _read(request.setting, scenes), draw))
         except InpaintRefusedError as refusal:
             results.append(refusal)
     return results
 
 
-def _read(setting: Setting, known: dict[int, _Scene]) -> _Scene:
+def _read(setting: Setting, scenes: dict[int, _Scene]) -> _Scene:
     """What is found in the setting; the sun of another camera than the front is the front's."""
-    if id(setting) not in known:
-        found = estimate(setting)
+    if id(setting) not in scenes:
+        light = estimate(setting)
         if setting.front is not None:
-            found = found.with_sun_of(_read(setting.front, known).light)
-        seen, sensor = _MEASURED.of(setting.image, _measured)
+            light = light.with_sun_of(_read(setting.front, scenes).light)
+        optics, sensor = _MEASURED.of(setting.image, _measured)
         if setting.bare and sensor.blue is not None and faded(setting.image):
             # the mosaic's mark on brightness outlives its colours
             sensor = replace(sensor, blue=None)
-        if found.day < _DARK:
+        if light.day < _DARK:
             # exposed for the dark, every camera's lamps burn out and spill
             sensor = replace(sensor, clips=True, reach=_GLARE * sensor.reach)
-        known[id(setting)] = _Scene(found, seen, sensor)
-    return known[id(setting)]
+        scenes[id(setting)] = _Scene(light, optics, sensor)
+    return scenes[id(setting)]
 
 
 def _measured(image: np.ndarray) -> tuple[optics.Optics, Sensor]:
@@ -98,13 +98,13 @@ _MEASURED = IdentityCache(limit=4)
 def _insert(request: InpaintRequest, scene: _Scene, draw: Draw) -> InpaintResult:
     if request.hazard.kind == "null":
         return _draw_nothing(request, scene)
-    drawing, drawn = draw(request, scene.light)
+    drawing, region = draw(request, scene.light)
     image, alpha = request.image.copy(), np.zeros(request.mask.shape, np.float32)
     if drawing is not None:
         x0, y0, x1, y1 = drawing.box
         image[y0:y1, x0:x1], alpha[y0:y1, x0:x1] = _harmonize(image[y0:y1, x0:x1], drawing, request, scene)
     report = {
-        **drawn,
+        **region,
         "light": dict(scene.light.report),
         "blur_px": round(scene.optics.blur, 2),
         "noise": round(scene.optics.noise, 2),
@@ -125,16 +125,16 @@ def _harmonize(
         dimmed = dimmed * sheen(drawing.rgba, float(light.sky @ LUMA), free, light.wet)
     shade = optics.smear(dimmed ** np.float32(min(light.contrast, _SHADOWS)), motion)
     shade = optics.soften(shade, scene.optics)
-    shown = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.dull), motion)
+    lit = optics.smear(_shown(drawing.rgba, light, _distance(request), drawing.dull), motion)
     if drawing.mirror is not None:
         x0, y0, x1, y1 = drawing.box
         part = cropped(request.camera, x0, y0, x1 - x0, y1 - y0)
         mirrored, share = reflection(part, request.setting, light.day >= _DARK)
         still = drawing.mirror[..., None]
         share = share[..., None] * still
-        body = shown[..., :3] * (1 - (1 - _WATER) * still)
-        shown[..., :3] = body * (1 - share) + mirrored * share * shown[..., 3:]
-    over = optics.soften(shown, scene.optics, scene.sensor.blur)
+        body = lit[..., :3] * (1 - (1 - _WATER) * still)
+        lit[..., :3] = body * (1 - share) + mirrored * share * lit[..., 3:]
+    over = optics.soften(lit, scene.optics, scene.sensor.blur)
     cover = np.clip(over[..., 3], 0, 1)
     ground = to_linear(under) * shade
     through = (1 - cover)[..., None]
@@ -148,32 +148,32 @@ def _harmonize(
     if w:
         new = np.s_[y : y + h, x : x + w]
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
-        found = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
+        exposed = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
         if light.day >= _DARK and not drawing.burns:
-            found = held_back(found, cover[new], light.vivid)
+            exposed = held_back(exposed, cover[new], light.vivid)
         if scene.sensor.blue is None:
-            found = optics.settle(found, cover[new], scene.optics)
-        codes[new] = np.where(cover[new][..., None] > 0, found, codes[new])
+            exposed = optics.settle(exposed, cover[new], scene.optics)
+        codes[new] = np.where(cover[new][..., None] > 0, exposed, codes[new])
     alpha = 1 - (1 - cover) * np.minimum(np.clip(_least(shade), 0, 1), 1 / np.maximum(_most(shade), 1))
     return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)
 
 
 def held_back(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
     """Codes (h, w, 3) float with colours no stronger than the frame's own, ``vivid``: cameras and the air pale them."""
-    most = max(_VIVID * vivid, _VIVID_LEAST)
+    limit = max(_VIVID * vivid, _VIVID_LEAST)
     grey = codes[..., :1] * 0.299 + codes[..., 1:2] * 0.587 + codes[..., 2:] * 0.114
-    apart = codes - grey
+    chroma = codes - grey
     # of surfaces, not of the sensor's false colours at edges
-    broad = cv2.GaussianBlur(apart, (0, 0), _VIVID_AREA)
+    broad = cv2.GaussianBlur(chroma, (0, 0), _VIVID_AREA)
     strength = np.hypot(broad[..., 0] * 0.713, broad[..., 2] * 0.564)
-    bend = np.float32(_VIVID_BEND * most)
+    bend = np.float32(_VIVID_BEND * limit)
     if float(strength.max(initial=0)) <= bend:
         return codes
-    span = most - bend
+    span = limit - bend
     over = np.maximum(strength - bend, 0)
-    kept = np.minimum(strength, bend) + span * (1 - np.exp(-over / span))
-    gain = 1 + (kept / np.maximum(strength, 1e-3) - 1) * cover
-    return (grey + apart * gain[..., None]).astype(np.float32)
+    compressed = np.minimum(strength, bend) + span * (1 - np.exp(-over / span))
+    gain = 1 + (compressed / np.maximum(strength, 1e-3) - 1) * cover
+    return (grey + chroma * gain[..., None]).astype(np.float32)
 
 
 def _random(request: InpaintRequest) -> np.random.Generator:
@@ -216,26 +216,26 @@ def _distance(request: InpaintRequest) -> float:
     return float(np.hypot(eye[0] - request.placement.x, eye[1] - request.placement.y))
 
 
-def _shown(drawn: np.ndarray, light: Light, distance: float, dull: bool = False) -> np.ndarray:
+def _shown(rgba: np.ndarray, light: Light, distance: float, dull: bool = False) -> np.ndarray:
     """(H, W, 4) premultiplied, as the camera shows it: exposed and toned by the ground, veiled by the air."""
-    made = np.zeros_like(drawn)
-    x, y, w, h = cv2.boundingRect((drawn[..., 3] > 0).astype(np.uint8))
+    result = np.zeros_like(rgba)
+    x, y, w, h = cv2.boundingRect((rgba[..., 3] > 0).astype(np.uint8))
     if not w:
-        return made
-    there = np.s_[y : y + h, x : x + w]
-    *colours, alpha = cv2.split(drawn[there])
+        return result
+    region = np.s_[y : y + h, x : x + w]
+    *colours, alpha = cv2.split(rgba[region])
     colours = [colour / np.maximum(alpha, 1e-3) for colour in colours]
     lum = np.maximum(colours[0] * LUMA[0] + colours[1] * LUMA[1] + colours[2] * LUMA[2], 1e-5)
-    beside, steep = lum / np.float32(light.albedo), light.contrast - 1
+    reflectance, steep = lum / np.float32(light.albedo), light.contrast - 1
     dark = min(steep, _COATS) if dull else steep
-    level = np.minimum(beside, 1) ** np.float32(dark)
-    level *= np.maximum(beside, 1) ** np.float32(light.steepness)
+    level = np.minimum(reflectance, 1) ** np.float32(dark)
+    level *= np.maximum(reflectance, 1) ** np.float32(light.steepness)
     level *= np.float32(float(light.ground @ LUMA) / light.albedo)
     through = np.float32(np.exp(-light.haze_per_m * distance))
     gain, air = light.tint * through, light.haze * (1 - through) + light.floor
-    shown = [(c * level * gain[k] + air[k]) * alpha for k, c in enumerate(colours)]
-    made[there] = cv2.merge([np.asarray(plane, np.float32) for plane in (*shown, alpha)])
-    return made
+    channels = [(c * level * gain[k] + air[k]) * alpha for k, c in enumerate(colours)]
+    result[region] = cv2.merge([np.asarray(plane, np.float32) for plane in (*channels, alpha)])
+    return result
 
 
 def _shoulder(linear: np.ndarray, peak: float) -> np.ndarray:

@@ -100,8 +100,8 @@ def _stepping(
     sprite, eye = sprites.load(model, variant), centre(request.camera)
     dx, dy = eye[0] - placement.x, eye[1] - placement.y
     azimuth = math.atan2(dy, dx) - placement.yaw
-    seen = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
-    return sprite if abs(math.remainder(azimuth - seen, math.tau)) <= _BESIDE else still
+    view = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
+    return sprite if abs(math.remainder(azimuth - view, math.tau)) <= _BESIDE else still
 
 
 def gait_of(model: str, variant: str, step: str) -> tuple[str, str]:
@@ -116,8 +116,8 @@ def _turn(sprite: sprites.Sprite, setting: Setting) -> float:
     azimuth = math.atan2(dy, dx) - placement.yaw
     stored = sprite.seen_from(azimuth, math.atan2(eye[2], math.hypot(dx, dy)))
     short, long = sorted(sprite.size[:2])
-    most = math.pi if short > _SQUARE * long else MAX_TURN
-    return min(max(math.remainder(azimuth - stored, math.tau), -most), most)
+    limit = math.pi if short > _SQUARE * long else MAX_TURN
+    return min(max(math.remainder(azimuth - stored, math.tau), -limit), limit)
 
 
 def _sizes(model: str, names: Sequence[str]) -> list[Size]:
@@ -130,8 +130,8 @@ def _sizes(model: str, names: Sequence[str]) -> list[Size]:
 def looks_of(model: str) -> list[str]:
     """A model's variants, each in its own paint, then "variant/paint" for each in its first other paint, and so on."""
     names = sprites.list_variants(model)
-    others = [(k, name, paint) for name in names for k, paint in enumerate(paints_of(model, name))]
-    return [*names, *(f"{name}/{paint}" for _, name, paint in sorted(others, key=lambda other: other[0]))]
+    painted = [(k, name, paint) for name in names for k, paint in enumerate(paints_of(model, name))]
+    return [*names, *(f"{name}/{paint}" for _, name, paint in sorted(painted, key=lambda entry: entry[0]))]
 
 
 def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -> str:
@@ -139,12 +139,12 @@ def pick(names: Sequence[str], sizes: Sequence[Size], request: InpaintRequest) -
 
     Where the hazard's text names a colour it is one of that colour, or else one in its own paint.
     """
-    wanted = np.array(list(request.placement.size.model_dump().values()))
-    off = [np.abs(np.array(list(s.model_dump().values())) - wanted).max() for s in sizes]
+    size = np.array(list(request.placement.size.model_dump().values()))
+    off = [np.abs(np.array(list(s.model_dump().values())) - size).max() for s in sizes]
     fitting = [name for name, error in zip(names, off, strict=True) if error <= min(off) + 1e-3]
-    if told := _COLOURS & {*request.hazard.prompt.lower().split()}:
+    if colours := _COLOURS & {*request.hazard.prompt.lower().split()}:
         own = [name for name in fitting if "/" not in name]
-        fitting = [name for name in own if name.rsplit("_", 1)[-1] in told] or own
+        fitting = [name for name in own if name.rsplit("_", 1)[-1] in colours] or own
     look = request.hazard.look
     if look is not None and names[look % len(names)] in fitting:
         return names[look % len(names)]

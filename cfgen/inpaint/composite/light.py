@@ -101,9 +101,9 @@ class Light:
         """Exponent, less 1, with which what is brighter than the road brightens further in the picture."""
         return (1 + _BRIGHTS) * (self.contrast - 1)
 
-    def with_sun_of(self, other: "Light") -> "Light":
+    def with_sun_of(self, reference: "Light") -> "Light":
         """This camera's exposure and air, the sun and sky that another camera has found."""
-        shared = {name: getattr(other, name) for name in ("sky", "sun", "sun_dir", "day", "wet")}
+        shared = {name: getattr(reference, name) for name in ("sky", "sun", "sun_dir", "day", "wet")}
         return replace(self, **shared)
 
 
@@ -122,14 +122,14 @@ def estimate(setting: Setting) -> Light:
     burnt = full(setting.image)
     typical = float(np.interp(burnt, _CLIPPED, (_CONTRAST, _STEEP)))
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
-    found = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
-    sun_dir, sure, sunny = found.direction, found.confidence, found.shines
+    estimated = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
+    sun_dir, sure, sunny = estimated.direction, estimated.confidence, estimated.shines
     in_sun = sunny * (1 - shaded)
-    known = sure >= CONFIDENT
-    use_sun = sun_dir is not None and in_sun > (_HAZY if known else CONFIDENT)
+    confident = sure >= CONFIDENT
+    use_sun = sun_dir is not None and in_sun > (_HAZY if confident else CONFIDENT)
     towards = None
     if sun_dir is not None and use_sun:
-        towards = sun_dir if known else _likeliest(setting, sun_dir)
+        towards = sun_dir if confident else _likeliest(setting, sun_dir)
     share = float(np.clip((in_sun - _HAZY) / (_CLEAR_SUN - _HAZY), 0, 1)) if use_sun else 0.0
     sky, sun = _levels(towards, share)
     haze, per_m, floor = _air(frame)
@@ -146,11 +146,11 @@ def estimate(setting: Setting) -> Light:
         "shade": round(shaded, 2),
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
-        "sun_dir_by": found.source,
-        "sun_height_by": found.height_by,
+        "sun_dir_by": estimated.source,
+        "sun_height_by": estimated.height_by,
         "sun_share": round(share, 2),
-        "sun_dir_apart_deg": None if found.apart is None else round(found.apart),
-        "light": _name(sunny, shaded, use_sun, known),
+        "sun_dir_apart_deg": None if estimated.apart is None else round(estimated.apart),
+        "light": _name(sunny, shaded, use_sun, confident),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
         "wet": round(wet, 2),
@@ -187,11 +187,11 @@ def _vividness(frame: LightProbe) -> float:
 def _peak(frame: LightProbe, card: float) -> float:
     """The level of the brightest thing below the horizon, or of a white ``card`` on the hazard's ground."""
     below = frame.rows > 0
-    shown = float(np.percentile(frame.lum[below], _BRIGHTEST)) if below.any() else 1.0
-    return float(np.clip(max(_OVER * shown, card), _LEAST_PEAK, 1))
+    brightest = float(np.percentile(frame.lum[below], _BRIGHTEST)) if below.any() else 1.0
+    return float(np.clip(max(_OVER * brightest, card), _LEAST_PEAK, 1))
 
 
-def _facing(sky: np.ndarray, sun: np.ndarray, most: float) -> float:
+def _facing(sky: np.ndarray, sun: np.ndarray, limit: float) -> float:
     """Gain of the sun with which a white wall that faces it is ``most`` times as bright as white ground, or a bit more.
 
     The lower the sun, the more of its light a wall gets; where no wall shows that, the place lies in shade.
@@ -199,8 +199,8 @@ def _facing(sky: np.ndarray, sun: np.ndarray, most: float) -> float:
     towards = float(sun @ LUMA)
     rise = (1 - float(sky @ LUMA)) / max(towards, 1e-6)
     on_wall = towards * math.sqrt(max(1 - rise**2, 0.0))
-    left = _OVER * most - 0.5 * float(sky @ LUMA)
-    return float(np.clip(left / max(on_wall, 1e-6), _LEAST_FACING, 1))
+    headroom = _OVER * limit - 0.5 * float(sky @ LUMA)
+    return float(np.clip(headroom / max(on_wall, 1e-6), _LEAST_FACING, 1))
 
 
 def _bounce(frame: LightProbe, ground: np.ndarray, albedo: float) -> float:
@@ -217,20 +217,20 @@ def _daylight(frame: LightProbe) -> float:
     return float(np.clip(sky / _DAY_SKY, _NIGHT, 1))
 
 
-def _name(sunny: float, shade: float, use_sun: bool, known: bool) -> str:
+def _name(sunny: float, shade: float, use_sun: bool, confident: bool) -> str:
     if use_sun:
-        return "sun" if known else "sun from an unknown side"
+        return "sun" if confident else "sun from an unknown side"
     return "shade" if sunny >= CONFIDENT and shade >= CONFIDENT else "overcast"
 
 
-def _likeliest(setting: Setting, seen: np.ndarray) -> np.ndarray:
+def _likeliest(setting: Setting, colours: np.ndarray) -> np.ndarray:
     """(3,) unit vector to a sun whose side is not sure: a hard shadow to a wrong side passes more than none."""
     back = centre(setting.camera)[:2] - (setting.placement.x, setting.placement.y)
-    azimuth = math.atan2(seen[1], seen[0])
+    azimuth = math.atan2(colours[1], colours[0])
     off = math.remainder(azimuth - math.atan2(back[1], back[0]), math.pi)
     azimuth += math.copysign(max(abs(off), _ASIDE), off) - off
-    flat = float(np.hypot(seen[0], seen[1]))
-    return np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), seen[2]])
+    flat = float(np.hypot(colours[0], colours[1]))
+    return np.array([flat * math.cos(azimuth), flat * math.sin(azimuth), colours[2]])
 
 
 def _rounded(values: np.ndarray) -> list[float]:
@@ -242,24 +242,24 @@ def _sample(frame: LightProbe, ground_xy: np.ndarray) -> np.ndarray:
     px, valid = project(frame.camera, np.column_stack([ground_xy, np.zeros(len(ground_xy))]))
     at = np.rint((np.where(valid[:, None], px, -1e6) + 0.5) * frame.scale - 0.5).astype(int)
     height, width = frame.lum.shape
-    seen = (at[:, 0] >= 0) & (at[:, 0] < width) & (at[:, 1] >= 0) & (at[:, 1] < height)
-    return frame.linear[at[seen, 1], at[seen, 0]]
+    in_frame = (at[:, 0] >= 0) & (at[:, 0] < width) & (at[:, 1] >= 0) & (at[:, 1] < height)
+    return frame.linear[at[in_frame, 1], at[in_frame, 0]]
 
 
 def _road_samples(frame: LightProbe) -> np.ndarray:
     """(N, 3) linear RGB of the ground ahead, without its brightest tenth (paint)."""
     px = _grid(frame.camera, 0.35, 0.65, 24)
     ground, valid = ground_points(frame.camera, px)
-    ahead = valid & (ground[:, 0] > 7) & (ground[:, 0] < 45) & (np.abs(ground[:, 1]) < 3.0)
-    samples = _sample(frame, ground[ahead])
+    on_road = valid & (ground[:, 0] > 7) & (ground[:, 0] < 45) & (np.abs(ground[:, 1]) < 3.0)
+    samples = _sample(frame, ground[on_road])
     if not len(samples):
         samples = frame.linear[-8:].reshape(-1, 3)
     lum = luminance(samples)
     return samples[lum <= np.percentile(lum, 90)]
 
 
-def _grid(camera: Camera, left: float, right: float, n: int) -> np.ndarray:
-    u = np.linspace(left * camera.width, right * camera.width, n)
+def _grid(camera: Camera, first_col: float, end_col: float, n: int) -> np.ndarray:
+    u = np.linspace(first_col * camera.width, end_col * camera.width, n)
     v = np.linspace(0.3 * camera.height, camera.height - 1, 2 * n)
     return np.stack(np.meshgrid(u, v), -1).reshape(-1, 2)
 

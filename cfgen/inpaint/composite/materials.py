@@ -101,10 +101,10 @@ def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:
     """
     weight = np.clip((gloss - _SHINES[0]) / (_SHINES[1] - _SHINES[0]), 0, 1)
     level = cv2.GaussianBlur(weight, (0, 0), _EVEN) + np.float32(1e-4)
-    seen = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), _EVEN) / level, 0.08, 1)
-    mirrored = 1 - (1 - (_F0 + (1 - _F0) * (1 - seen) ** 5)) ** 2  # by a coat and by what is below it
-    told = _TOLD * np.maximum(mirrored - np.float32(0.06), 0) * np.clip((mirrored - 0.2) / 0.2, 0, 1)
-    white = np.minimum(weight * told, albedo.min(-1) - _LEFT * albedo.max(-1))
+    shading = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), _EVEN) / level, 0.08, 1)
+    mirrored = 1 - (1 - (_F0 + (1 - _F0) * (1 - shading) ** 5)) ** 2  # by a coat and by what is below it
+    highlight = _TOLD * np.maximum(mirrored - np.float32(0.06), 0) * np.clip((mirrored - 0.2) / 0.2, 0, 1)
+    white = np.minimum(weight * highlight, albedo.min(-1) - _LEFT * albedo.max(-1))
     return (albedo - np.maximum(white, 0)[..., None]).astype(np.float32)
 
 
@@ -127,9 +127,9 @@ def repainted(layers: Layers, paint: str) -> Layers:
     own, new = np.median(layers.albedo[sure], 0).astype(np.float32), np.array(PAINTS[paint], np.float32)
     share, mixed, pale = coat_of(layers, own)
     # what the coat mirrors of the even sky stays; flakes in it seen at a slant are as pale as the sky
-    seen = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
-    mirrored = (_F0 + (1 - _F0) * (1 - seen) ** 5) * np.clip(
-        0.5 + 4 * (2 * seen * layers.normal[..., 2] - layers.eye[2]), 0, 1
+    cosine = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
+    mirrored = (_F0 + (1 - _F0) * (1 - cosine) ** 5) * np.clip(
+        0.5 + 4 * (2 * cosine * layers.normal[..., 2] - layers.eye[2]), 0, 1
     )
     mirrored = cv2.GaussianBlur(
         np.minimum(mirrored, _MIRRORED).astype(np.float32), (0, 0), 2
@@ -141,9 +141,9 @@ def repainted(layers: Layers, paint: str) -> Layers:
     seen_light = luminance(radiance) / np.maximum(alpha, 1e-3)
     mirror = np.minimum(mirror, seen_light)
     lit = np.clip((seen_light - mirror) / level, 0, 1.1)
-    sky, kept, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
+    sky, base, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
     for channel in range(3):
-        sky[..., channel] = sky[..., channel] * kept + lit * new[channel] + mirror
+        sky[..., channel] = sky[..., channel] * base + lit * new[channel] + mirror
     albedo = layers.albedo + share[..., None] * (mixed[..., None] * new - layers.albedo)
     return replace(layers, sky=sky.astype(np.float32), albedo=albedo.astype(np.float32))
 
@@ -159,8 +159,8 @@ def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
     slant = np.clip(5 * upward - 2.5, 0, 1)  # lamps' clear fronts are steeper
     pale = np.clip((sum(planes) / 3 - own.mean()) / float(1 - own.mean()), 0, 1) * slant
     off = [np.abs(plane - mixed * part - pale * (1 - part)) for plane, part in zip(planes, own, strict=True)]
-    apart = np.maximum(np.maximum(off[0], off[1]), off[2])
-    alike = np.clip(2 - apart / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
+    distance = np.maximum(np.maximum(off[0], off[1]), off[2])
+    alike = np.clip(2 - distance / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
     coat = np.clip((gloss - low) / (full - low), 0, 1) * (gloss <= 1)
     # roofs are seen in so few rows that their gloss is lost
     height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
@@ -175,18 +175,18 @@ def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
     panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
     body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
     # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
-    found = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
+    mask = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
     dull = (height < _PLATE[0]) | (height > _PLATE[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
     dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > _DULL)
-    _, part = cv2.connectedComponents((dull | (found > 0)).astype(np.uint8) * body, connectivity=4)
+    _, part = cv2.connectedComponents((dull | (mask > 0)).astype(np.uint8) * body, connectivity=4)
     count = np.bincount(part.ravel())
-    whole = (np.bincount(part.ravel(), found.ravel()) > 0.5 * count) & (count >= _SPECK)
-    whole[0] = False
-    found = whole[part].astype(np.uint8)
-    found = cv2.morphologyEx(found, cv2.MORPH_CLOSE, _AROUND[5])
+    mostly_coat = (np.bincount(part.ravel(), mask.ravel()) > 0.5 * count) & (count >= _SPECK)
+    mostly_coat[0] = False
+    mask = mostly_coat[part].astype(np.uint8)
+    mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, _AROUND[5])
     # seams and rims, mixed with what is dark
-    beside = cv2.dilate(found, _AROUND[3]) * ((mixed < 0.7) | (coat > 0.4))
-    share: Floats = cv2.blur(body * np.maximum(found, beside) * alike.astype(np.float32), (2, 2))
+    border = cv2.dilate(mask, _AROUND[3]) * ((mixed < 0.7) | (coat > 0.4))
+    share: Floats = cv2.blur(body * np.maximum(mask, border) * alike.astype(np.float32), (2, 2))
     return share, mixed, pale
 
 

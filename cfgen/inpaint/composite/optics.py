@@ -61,13 +61,13 @@ def _blurs_of(grey: np.ndarray) -> tuple[float, tuple[float, float]]:
     if every is None:
         return _OWN_BLUR, (0.0, 0.0)
     wide, high = (
-        _spread(once, twice, one > 2 * other, _STRONG_OF_ALIKE)
-        for one, other in ((across, down), (down, across))
+        _spread(once, twice, along_axis > 2 * cross_axis, _STRONG_OF_ALIKE)
+        for along_axis, cross_axis in ((across, down), (down, across))
     )
     if wide is None or high is None or max(wide, high) < _SHAKEN * min(wide, high):
         return every, (0.0, 0.0)
-    more = math.sqrt(abs(wide**2 - high**2))
-    return min(every, wide, high), ((more, 0.0) if wide > high else (0.0, more))
+    extra = math.sqrt(abs(wide**2 - high**2))
+    return min(every, wide, high), ((extra, 0.0) if wide > high else (0.0, extra))
 
 
 def _spread(once: np.ndarray, twice: np.ndarray, among: np.ndarray | None, percent: float) -> float | None:

@@ -58,8 +58,8 @@ def reflection(camera: Camera, setting: Setting, by_day: bool = True) -> tuple[n
     facet = np.column_stack([-_slopes(camera, world, away) - lean * level, np.ones(len(world))])
     world = world - 2 * (world * facet).sum(1, keepdims=True) * facet
     beyond = np.maximum(_FAR - away, (_BEYOND - 1) * away)[:, None]
-    px, seen = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
-    at = np.where(seen[:, None], px, -1).astype(np.float32).reshape(camera.height, camera.width, 2)
+    px, in_view = project(setting.camera, eye_of(setting.camera) + spots + beyond * world)
+    at = np.where(in_view[:, None], px, -1).astype(np.float32).reshape(camera.height, camera.width, 2)
     up_down = max(2 * _FINE * setting.camera.fy, 0.6)
     frame = cv2.GaussianBlur(setting.image, (0, 0), 0.12 * up_down + 0.5, sigmaY=up_down)
     x, y = cv2.split(at)
@@ -110,6 +110,6 @@ def _slopes(camera: Camera, rays: np.ndarray, away: np.ndarray) -> np.ndarray:
     for length, slope, turn in _TRAINS:
         way = np.array([np.cos(turn), np.sin(turn)])
         phase = 2 * np.pi / length * (spots @ way)
-        seen = slope * np.exp(-((2 * span / length) ** 2))
-        slopes += (seen * np.sin(phase + 0.8 * np.sin(0.37 * phase)))[:, None] * way
+        damped = slope * np.exp(-((2 * span / length) ** 2))
+        slopes += (damped * np.sin(phase + 0.8 * np.sin(0.37 * phase)))[:, None] * way
     return slopes

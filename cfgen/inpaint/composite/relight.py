@@ -64,27 +64,27 @@ class HullShadow:
         side = side / np.linalg.norm(side)
         self.axes = np.stack([side, np.cross(light, side), light], 1).astype(np.float32)
         self.grid = 1.25 * pitch
-        seen = points @ self.axes
-        self.low = seen[:, :2].min(0) - 2 * self.grid
-        cols, rows = (np.ceil((seen[:, :2].max(0) - self.low) / self.grid) + 2).astype(int)
+        projected = points @ self.axes
+        self.low = projected[:, :2].min(0) - 2 * self.grid
+        cols, rows = (np.ceil((projected[:, :2].max(0) - self.low) / self.grid) + 2).astype(int)
         reach = np.full(rows * cols, -1e3, np.float32)
-        order = np.argsort(seen[:, 2], kind="stable")
-        index = ((seen[:, :2] - self.low) / self.grid).astype(int)
-        reach[(index[:, 1] * cols + index[:, 0])[order]] = seen[order, 2]
+        order = np.argsort(projected[:, 2], kind="stable")
+        index = ((projected[:, :2] - self.low) / self.grid).astype(int)
+        reach[(index[:, 1] * cols + index[:, 0])[order]] = projected[order, 2]
         self.reach = reach.reshape(rows, cols)
         self.slack = max(2.0 * pitch, fur)
 
     def visible(self, position: Floats, normal: Floats) -> Floats:
         """Share of the sun seen, hxw in 0-1, from points hxwx3 nudged off their surface; softened over 2x2 cells."""
-        seen = (position + normal * np.float32(self.slack)) @ self.axes
-        at = (seen[..., :2] - self.low) / np.float32(self.grid) - np.float32(0.5)
+        projected = (position + normal * np.float32(self.slack)) @ self.axes
+        at = (projected[..., :2] - self.low) / np.float32(self.grid) - np.float32(0.5)
         lit = np.zeros(at.shape[:2], np.float32)
         for dx, dy in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
             x, y = at[..., 0] + np.float32(dx), at[..., 1] + np.float32(dy)
             reach = cv2.remap(
                 self.reach, x, y, cv2.INTER_NEAREST, borderMode=cv2.BORDER_CONSTANT, borderValue=-1e3
             )
-            lit += seen[..., 2] + np.float32(self.slack) > reach
+            lit += projected[..., 2] + np.float32(self.slack) > reach
         return lit / 4
 
 
@@ -99,9 +99,9 @@ def relight(
 ) -> Floats:
     """HxWx4 float32, premultiplied linear: the sky's part, the sun's part, what glows and what is mirrored."""
     in_sun = light is not None and light[2] > 0
-    kept = _COLOURFUL[0 if in_sun else 1]
+    saturation = _COLOURFUL[0 if in_sun else 1]
     rgba = layers.sky.copy()
-    rgba[..., :3] = _paler(rgba[..., :3], kept) * np.asarray(sky, np.float32)
+    rgba[..., :3] = _paler(rgba[..., :3], saturation) * np.asarray(sky, np.float32)
     if light is not None and in_sun:
         towards = light.astype(np.float32)
         facing = np.clip(_along(layers.normal, towards), 0, 1)
@@ -111,7 +111,7 @@ def relight(
         matt = facing + bounce
         if layers.gloss is not None:
             matt = matt + _metal(layers, layers.gloss, towards) * facing
-        added = _paler(layers.albedo, kept) * matt[..., None]
+        added = _paler(layers.albedo, saturation) * matt[..., None]
         if layers.gloss is not None:
             added += _mirrored(layers, layers.gloss, towards, facing)[..., None]
         added *= np.asarray(sun, np.float32)
@@ -120,8 +120,8 @@ def relight(
         rgba[..., :3] += cv2.resize(added, size, interpolation=cv2.INTER_LINEAR) * sharp
     if layers.gloss is not None and around is not None:
         mirrored = _around(layers, layers.gloss, np.asarray(sky, np.float32), around)
-        whole = cv2.resize(mirrored, rgba.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-        rgba[..., :3] = np.maximum(rgba[..., :3] + whole * rgba[..., 3:], 0)
+        mirror_full = cv2.resize(mirrored, rgba.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+        rgba[..., :3] = np.maximum(rgba[..., :3] + mirror_full * rgba[..., 3:], 0)
     if layers.emission is not None:
         rgba[..., :3] += layers.emission * np.asarray(emission, np.float32)
     return rgba
@@ -161,8 +161,8 @@ def _relit(
     return rgba
 
 
-def _paler(colour: Floats, kept: np.float32) -> Floats:
-    return colour * kept + (luminance(colour) * (1 - kept))[..., None]
+def _paler(colour: Floats, saturation: np.float32) -> Floats:
+    return colour * saturation + (luminance(colour) * (1 - saturation))[..., None]
 
 
 def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> Floats:
@@ -175,12 +175,12 @@ def _mirrored(layers: Layers, gloss: Floats, light: Floats, facing: Floats) -> F
     spread = (np.clip(_along(normal, half), 0, 1) ** 2) * (width2 - 1) + 1
     peak = _schlick(grazing) / (4 * grazing**2)
     highlight = np.minimum(width2 / spread**2 * peak * facing, _BRIGHTEST)
-    seen = np.clip(_along(normal, eye), 0.02, 1)
-    rise = 2 * seen * normal[..., 2] - eye[2]
+    cosine = np.clip(_along(normal, eye), 0.02, 1)
+    rise = 2 * cosine * normal[..., 2] - eye[2]
     below = np.clip(0.5 - rise / np.float32(0.04), 0, 1)
     skyline = np.clip((_SKYLINE_TOP - rise) / np.float32(0.06), 0, 1)
     around = np.float32(ASPHALT * light[2]) * below + _SKYLINE * skyline * (1 - below)
-    return gloss * (highlight + _schlick(seen) * around)
+    return gloss * (highlight + _schlick(cosine) * around)
 
 
 def _metal(layers: Layers, gloss: Floats, light: Floats) -> Floats:
@@ -198,29 +198,29 @@ def lamps_of(albedo: Floats, gloss: Floats, alpha: Floats, ppm: float) -> Floats
     panels are."""
     coat = np.clip((gloss - _MIRROR[0]) / (_MIRROR[1] - _MIRROR[0]), 0, 1)
     bright = np.clip(luminance(albedo) / _BRIGHT - 1, 0, 1)
-    found: Floats = (np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * bright * alpha).astype(np.float32)
+    lamps: Floats = (np.clip(gloss / _BRIGHT - 1, 0, 1) * (1 - coat) * bright * alpha).astype(np.float32)
     wide, long = (max(3, round(metres * ppm) | 1) for metres in _PANEL)  # odd: centred
     for size in ((wide, wide), (1, long), (long, 1)):
         shape = np.ones(size, np.uint8)
-        found = found - cv2.morphologyEx(
-            found, cv2.MORPH_OPEN, shape, borderType=cv2.BORDER_CONSTANT, borderValue=0
+        lamps = lamps - cv2.morphologyEx(
+            lamps, cv2.MORPH_OPEN, shape, borderType=cv2.BORDER_CONSTANT, borderValue=0
         )
-    return found
+    return lamps
 
 
 def _around(layers: Layers, gloss: Floats, sky: Floats, around: Surroundings) -> Floats:
     """What is mirrored of the surroundings beyond the even sky that the sky's part was traced under, hxwx3."""
-    seen = np.clip(_along(layers.normal, layers.eye), 0.05, 1)[..., None]
-    back = 2 * seen * layers.normal - layers.eye
+    cosine = np.clip(_along(layers.normal, layers.eye), 0.05, 1)[..., None]
+    back = 2 * cosine * layers.normal - layers.eye
     above = np.clip(0.5 + back[..., 2:] / np.float32(0.04), 0, 1)
     beyond = np.clip(around.seen(back) - sky * above, -1, _MIRRORED_MOST)
-    return gloss[..., None] * _schlick(seen) * beyond
+    return gloss[..., None] * _schlick(cosine) * beyond
 
 
 def _along(vectors: Floats, way: Floats) -> Floats:
     """(H, W) of vectors (H, W, 3) along a way (3,); no matrix product, as in ``luminance``."""
-    found: Floats = vectors[..., 0] * way[0] + vectors[..., 1] * way[1] + vectors[..., 2] * way[2]
-    return found
+    dots: Floats = vectors[..., 0] * way[0] + vectors[..., 1] * way[1] + vectors[..., 2] * way[2]
+    return dots
 
 
 def _schlick(cosine: Floats) -> Floats:

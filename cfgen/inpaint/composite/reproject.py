@@ -60,28 +60,28 @@ def reproject(view: View, camera: Camera, placement: Placement, one_sheet: bool 
     sheet = _sheet(view, picture, warp, camera, placement)
     warp = warp @ np.linalg.inv(rescale)
     x0, y0, x1, y1 = _target(warp, sheet.shift, camera)
-    drawn = np.zeros((camera.height, camera.width, 4), np.float32)
+    canvas = np.zeros((camera.height, camera.width, 4), np.float32)
     if x1 <= x0 or y1 <= y0:
-        return drawn
-    seen = np.stack(np.meshgrid(np.arange(x0, x1), np.arange(y0, y1)), -1).astype(np.float32)
-    drawn[y0:y1, x0:x1] = _looked_through(sheet, seen, np.linalg.inv(warp), one_sheet)
-    return drawn
+        return canvas
+    pixels = np.stack(np.meshgrid(np.arange(x0, x1), np.arange(y0, y1)), -1).astype(np.float32)
+    canvas[y0:y1, x0:x1] = _looked_through(sheet, pixels, np.linalg.inv(warp), one_sheet)
+    return canvas
 
 
-def _looked_through(sheet: _Sheet, seen: np.ndarray, back: np.ndarray, one_sheet: bool) -> np.ndarray:
+def _looked_through(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray, one_sheet: bool) -> np.ndarray:
     """(H, W, 4) premultiplied: what pixels ``seen`` (H, W, 2) show, nearest part in front."""
-    at = mapped(back, seen)
+    at = mapped(back, pixels)
     for _ in range(2):
-        at = mapped(back, seen - _value(sheet.smooth, at))
+        at = mapped(back, pixels - _value(sheet.smooth, at))
     spare = _value(sheet.rgba, at, cv2.BORDER_CONSTANT)
     if one_sheet or _is_flat(sheet):
         return spare
-    source, near = _splat(sheet, seen, back)
+    source, near = _splat(sheet, pixels, back)
     for _ in range(_ROUNDS):
-        source, near = _closed(source, near, back, seen)
-    found = np.isfinite(near)
-    shown = _value(sheet.rgba, source, cv2.BORDER_CONSTANT) * found[..., None]
-    return _filled(shown, near, spare)
+        source, near = _closed(source, near, back, pixels)
+    hit = np.isfinite(near)
+    rgba = _value(sheet.rgba, source, cv2.BORDER_CONSTANT) * hit[..., None]
+    return _filled(rgba, near, spare)
 
 
 def _is_flat(sheet: _Sheet) -> bool:
@@ -89,23 +89,23 @@ def _is_flat(sheet: _Sheet) -> bool:
     return not len(spread) or float(np.abs(spread).max()) < _FLAT
 
 
-def _splat(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _splat(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Source (H, W, 2) that each pixel of ``seen`` shows, and its nearness (H, W), -inf where there is none.
 
     Every point of the sheet goes to the pixel it falls on, nearer ones last; the rest of the way to the pixel's
     centre is made on the sheet.
     """
     warp = np.linalg.inv(back)
-    u, v = _lines(sheet, seen, warp, back)
+    u, v = _lines(sheet, pixels, warp, back)
     grid = np.stack(np.meshgrid(u, v), -1)
     reach = cv2.dilate(sheet.solid.astype(np.uint8), np.ones((5, 5), np.uint8))
     torn = _nearest(sheet.jumps, grid)[..., None] > 0
     shift = np.where(torn, _nearest(sheet.shift, grid), _value(sheet.shift, grid))
-    there = _nearest(reach, grid) > 0
-    near, points = _nearest(sheet.near, grid)[there], grid[there]
-    exact = (mapped(warp, grid) + shift)[there]
-    pixel = np.rint(exact - seen[0, 0]).astype(int)
-    height, width = seen.shape[:2]
+    covered = _nearest(reach, grid) > 0
+    near, points = _nearest(sheet.near, grid)[covered], grid[covered]
+    exact = (mapped(warp, grid) + shift)[covered]
+    pixel = np.rint(exact - pixels[0, 0]).astype(int)
+    height, width = pixels.shape[:2]
     inside = ((pixel >= 0) & (pixel < (width, height))).all(1)
     exact, near, pixel, points = exact[inside], near[inside], pixel[inside], points[inside]
     low, high = (float(near.min()), float(near.max())) if len(near) else (0.0, 1.0)
@@ -118,20 +118,20 @@ def _splat(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarra
     chosen = winner[hit]
     source = np.zeros((height * width, 2), np.float32)
     depth = np.full(height * width, -np.inf, np.float32)
-    rest = seen.reshape(-1, 2)[hit] - exact[chosen]
+    rest = pixels.reshape(-1, 2)[hit] - exact[chosen]
     source[hit] = mapped(back, (mapped(warp, points[chosen][None]) + rest[None].astype(np.float32)))[0]
     depth[hit] = near[chosen]
     return source.reshape(height, width, 2), depth.reshape(height, width)
 
 
 def _lines(
-    sheet: _Sheet, seen: np.ndarray, warp: np.ndarray, back: np.ndarray
+    sheet: _Sheet, pixels: np.ndarray, warp: np.ndarray, back: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns and rows of the sheet's points, only those that can fall on ``seen`` when there are many."""
     rows, cols = sheet.near.shape
     finer = max(1.0, _DENSITY * magnification(warp, (cols / 2, rows / 2)))
     if not max(rows, cols) * finer < _MANY:
-        low, high = _looked_at(sheet, seen, back)
+        low, high = _looked_at(sheet, pixels, back)
         wide, tall = (float(n) for n in np.maximum(high - low, 1.0))
         coarser = min(_MOST / max(wide, tall), math.sqrt(_MOST_IN_ALL / (wide * tall)))
         finer = finer if finer < coarser else coarser
@@ -142,10 +142,10 @@ def _lines(
     return u, v
 
 
-def _looked_at(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _looked_at(sheet: _Sheet, pixels: np.ndarray, back: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest column and row (2,) of the sheet that can fall on ``seen``, whatever their parallax."""
     last = np.array(sheet.near.shape[::-1]) - 1.0
-    (x0, y0), (x1, y1) = seen[0, 0], seen[-1, -1]
+    (x0, y0), (x1, y1) = pixels[0, 0], pixels[-1, -1]
     mx, my = np.abs(sheet.shift).max((0, 1)) + 1
     edge = np.array(
         [[(x0 - mx, y0 - my, 1), (x1 + mx, y0 - my, 1), (x1 + mx, y1 + my, 1), (x0 - mx, y1 + my, 1)]]
@@ -158,34 +158,34 @@ def _looked_at(sheet: _Sheet, seen: np.ndarray, back: np.ndarray) -> tuple[np.nd
 
 
 def _closed(
-    source: np.ndarray, near: np.ndarray, back: np.ndarray, seen: np.ndarray
+    source: np.ndarray, near: np.ndarray, back: np.ndarray, pixels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cracks a pixel wide closed from the farther one of two opposite neighbours, by going on along its surface."""
     low = np.float32(-1e3)
     depth = np.where(np.isfinite(near), near, low)
     # far points that show through a crack are cracks too
     depth = np.where(cv2.medianBlur(depth, 3) - depth > _STEP, low, depth)
-    beside = cv2.dilate((depth > low).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-    beside[[0, -1]] = beside[:, [0, -1]] = False
-    rows, cols = np.nonzero(beside & (depth == low))
-    least, of = np.full(len(rows), np.inf, np.float32), np.zeros((2, len(rows)), int)
+    border = cv2.dilate((depth > low).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    border[[0, -1]] = border[:, [0, -1]] = False
+    rows, cols = np.nonzero(border & (depth == low))
+    nearest, of = np.full(len(rows), np.inf, np.float32), np.zeros((2, len(rows)), int)
     for dy, dx in ((0, 1), (1, 0), (1, 1), (1, -1)):
         ends = [(rows - dy, cols - dx), (rows + dy, cols + dx)]
-        both = (depth[ends[0]] > low) & (depth[ends[1]] > low)
+        bridged = (depth[ends[0]] > low) & (depth[ends[1]] > low)
         for end in ends:
-            better = both & (depth[end] < least)
-            least, of = np.where(better, depth[end], least), np.where(better, end, of)
-    crack = np.isfinite(least)
+            better = bridged & (depth[end] < nearest)
+            nearest, of = np.where(better, depth[end], nearest), np.where(better, end, of)
+    crack = np.isfinite(nearest)
     rows, cols, of = rows[crack], cols[crack], of[:, crack]
     source, near = source.copy(), np.where(depth > low, depth, np.float32(-np.inf))
     if len(rows):
-        step = mapped(back, np.stack([seen[rows, cols], seen[of[0], of[1]]]))
+        step = mapped(back, np.stack([pixels[rows, cols], pixels[of[0], of[1]]]))
         source[rows, cols] = source[of[0], of[1]] + step[0] - step[1]
-        near[rows, cols] = least[crack]
+        near[rows, cols] = nearest[crack]
     return source, near
 
 
-def _filled(shown: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarray:
+def _filled(rgba: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarray:
     """``shown``, with what no stored view saw (``near`` -inf) made up from the farther side beside it.
 
     ``spare``, the object as one sheet, says whether the gap is inside of the object; one with the object on one
@@ -194,24 +194,24 @@ def _filled(shown: np.ndarray, near: np.ndarray, spare: np.ndarray) -> np.ndarra
     missed = ~np.isfinite(near)
     gap = missed & (spare[..., 3] > 0.5)
     rows, cols = np.nonzero(gap)
-    usable = (~missed & (shown[..., 3] > 0.5)).astype(np.uint8)
+    usable = (~missed & (rgba[..., 3] > 0.5)).astype(np.uint8)
     usable = cv2.erode(usable, np.ones((1, 5), np.uint8)) > 0  # rims are mixed with what they hide
     width = near.shape[1]
     at = np.arange(width)
-    left = np.maximum.accumulate(np.where(usable, at, -1), 1)[rows, cols]
+    left_source = np.maximum.accumulate(np.where(usable, at, -1), 1)[rows, cols]
     right = np.minimum.accumulate(np.where(usable, at, width)[:, ::-1], 1)[:, ::-1][rows, cols]
-    closed = (left >= 0) & (right < width)
-    rows, cols, left, right = (a[closed] for a in (rows, cols, left, right))
-    farther = near[rows, left] - near[rows, right]
-    light = shown[..., :3].sum(-1)
-    darker = light[rows, left] <= light[rows, right]  # hollows are dark
-    source = np.where(np.where(np.abs(farther) < _STEP, darker, farther < 0), left, right)
-    shown[rows, cols] = shown[rows, source]
-    made = np.zeros(near.shape, bool)
-    made[rows, cols] = True
+    closed = (left_source >= 0) & (right < width)
+    rows, cols, left_source, right = (a[closed] for a in (rows, cols, left_source, right))
+    farther = near[rows, left_source] - near[rows, right]
+    light = rgba[..., :3].sum(-1)
+    darker = light[rows, left_source] <= light[rows, right]  # hollows are dark
+    source = np.where(np.where(np.abs(farther) < _STEP, darker, farther < 0), left_source, right)
+    rgba[rows, cols] = rgba[rows, source]
+    filled = np.zeros(near.shape, bool)
+    filled[rows, cols] = True
     for _ in range(2):  # rows that took from different sides
-        shown = np.where(made[..., None], cv2.medianBlur(shown, 5), shown)
-    return shown
+        rgba = np.where(filled[..., None], cv2.medianBlur(rgba, 5), rgba)
+    return rgba
 
 
 def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, placement: Placement) -> _Sheet:
@@ -230,11 +230,11 @@ def _sheet(view: View, picture: np.ndarray, warp: np.ndarray, camera: Camera, pl
     shift = np.nan_to_num(true.reshape(rows, cols, 2)) - mapped(warp, middles)
     sight = foot[:2] - centre(camera)[:2]
     near = -(turned[:, :2] @ (sight / max(float(np.hypot(*sight)), 1e-9)))
-    raw, near, seen = (
+    raw, near, in_view = (
         cv2.resize(a.reshape(rows, cols, -1).astype(np.float32), size, interpolation=cv2.INTER_NEAREST)
         for a in (shift, near, valid)
     )
-    solid = (picture[..., 3] > 0.5) & (seen > 0)
+    solid = (picture[..., 3] > 0.5) & (in_view > 0)
     smooth = _continued(raw, solid.astype(np.float32))
     raw, near = _rimmed(raw, near, solid)
     even = cv2.blur(raw, (3, 3))
@@ -253,12 +253,12 @@ def _rimmed(shift: np.ndarray, near: np.ndarray, solid: np.ndarray) -> tuple[np.
     return shift.reshape(-1, 2)[source], near.ravel()[source] - np.where(solid, 0, _RIM).astype(np.float32)
 
 
-def _continued(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+def _continued(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Values (h, w, 2) where ``known`` (h, w) is 1, smoothed and continued everywhere."""
-    weighted = values * known[..., None]
-    mean = weighted.sum((0, 1)) / max(float(known.sum()), 1.0)
-    reach = 0.02 * max(known.shape) + 1.0
-    weight = cv2.GaussianBlur(known, (0, 0), reach)[..., None]
+    weighted = values * mask[..., None]
+    mean = weighted.sum((0, 1)) / max(float(mask.sum()), 1.0)
+    reach = 0.02 * max(mask.shape) + 1.0
+    weight = cv2.GaussianBlur(mask, (0, 0), reach)[..., None]
     return (cv2.GaussianBlur(weighted, (0, 0), reach) + 1e-3 * mean) / (weight + 1e-3)
 
 

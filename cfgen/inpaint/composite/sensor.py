@@ -65,15 +65,15 @@ def cuts(share: float) -> bool:
 def full(image: np.ndarray) -> float:
     """Share of the pixels of a frame (H, W, 3) uint8 that are full in a channel."""
     part = _middle(image)
-    most = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
-    return float((most >= _FULL).mean()) if part.size else 0.0
+    peak = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
+    return float((peak >= _FULL).mean()) if part.size else 0.0
 
 
 def _middle(image: np.ndarray) -> np.ndarray:
     """The middle of a frame, from an even row and column on."""
     height, width = image.shape[:2]
-    top, left = height // 3 // 2 * 2, width // 4 // 2 * 2
-    return image[top : top + max(height // 2, 1), left : left + max(width // 2, 1)]
+    top, first_col = height // 3 // 2 * 2, width // 4 // 2 * 2
+    return image[top : top + max(height // 2, 1), first_col : first_col + max(width // 2, 1)]
 
 
 def _blue(grey: np.ndarray) -> tuple[int, int] | None:
@@ -84,9 +84,9 @@ def _blue(grey: np.ndarray) -> tuple[int, int] | None:
     detail = np.log((sites + 0.05) / (bend.mean() + 0.05))
     row, col = np.unravel_index(int(np.argmin(detail)), (2, 2))
     across = detail[1 - row, 1 - col]
-    beside = (detail[1 - row, col] + detail[row, 1 - col]) / 2
+    neighbours = (detail[1 - row, col] + detail[row, 1 - col]) / 2
     smooth = detail[row, col]
-    return (int(row), int(col)) if smooth < _SMOOTHER and smooth < min(across, beside) - 0.02 else None
+    return (int(row), int(col)) if smooth < _SMOOTHER and smooth < min(across, neighbours) - 0.02 else None
 
 
 def faded(image: np.ndarray) -> bool:
@@ -144,9 +144,9 @@ def _coloured(error: np.ndarray) -> np.ndarray:
     false = error - grey
     broad = cv2.GaussianBlur(false, (0, 0), _MOIRE_REACH)
     strength = cv2.erode(np.sqrt((broad * broad).sum(-1)), _AROUND)[..., None]
-    held = np.maximum(1 - _MOIRE / np.maximum(strength, np.float32(1e-3)), 0)
-    made: np.ndarray = grey + (false - broad * held) * _MATRIX
-    return made
+    damping = np.maximum(1 - _MOIRE / np.maximum(strength, np.float32(1e-3)), 0)
+    result: np.ndarray = grey + (false - broad * damping) * _MATRIX
+    return result
 
 
 def _strength(level: np.ndarray, noise: float) -> np.ndarray:
@@ -165,8 +165,8 @@ def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:
 def _sites(blue: tuple[int, int], origin: tuple[int, int]) -> Sites:
     """Where a part's sites of each colour are."""
     row, col = (blue[0] - origin[1]) % 2, (blue[1] - origin[0]) % 2
-    there = (0, 1 - row, 1 - col), (1, row, 1 - col), (1, 1 - row, col), (2, row, col)
-    return tuple((colour, np.s_[first::2, left::2]) for colour, first, left in there)
+    offsets = (0, 1 - row, 1 - col), (1, row, 1 - col), (1, 1 - row, col), (2, row, col)
+    return tuple((colour, np.s_[first_row::2, first_col::2]) for colour, first_row, first_col in offsets)
 
 
 def demosaic(raw: np.ndarray, sites: Sites) -> np.ndarray:

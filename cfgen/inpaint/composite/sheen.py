@@ -39,11 +39,11 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> n
         free: (H, W) bool, where pixels may change: the image has faded out at that edge, and is fainter near it.
         wet: in [0, 1], how surely the road is a mirror.
     """
-    made = np.ones((*rgba.shape[:2], 3 if wet > 0 else 1), np.float32)
+    gloss = np.ones((*rgba.shape[:2], 3 if wet > 0 else 1), np.float32)
     cover = rgba[..., 3]
     x, _, w, h = cv2.boundingRect((cover > 0.5).astype(np.uint8))
     if w < 3 or h < 3 or sky <= 0:
-        return made
+        return gloss
     rows, end = np.arange(len(cover), dtype=np.float32), min(x + w, cover.shape[1])
     solid = cover[:, x:end] > 0.5
     lowest = np.where(solid.any(0), len(cover) - 1 - np.argmax(solid[::-1], 0), 0).astype(np.float32)
@@ -52,16 +52,16 @@ def sheen(rgba: np.ndarray, sky: float, free: np.ndarray, wet: float = 0.0) -> n
     below = rows[:, None] - feet[None]
     thing = rgba[:, x:end, :3]
     grey = luminance(thing)[..., None]
-    taken = np.clip(
+    coverage = np.clip(
         cover[:, x:end, None] - (grey + np.float32(wet) * (thing - grey) if wet > 0 else grey), 0, 1
     )
     columns = np.broadcast_to(np.arange(end - x, dtype=np.float32), below.shape)
-    image = cv2.remap(taken, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
+    image = cv2.remap(coverage, np.ascontiguousarray(columns), feet[None] - below, cv2.INTER_LINEAR)
     fades = np.exp(-np.maximum(below, 0) / np.float32(_reach(wet) * h)) * np.clip(below + 1, 0, 1)
     room = len(free) - 1 - np.argmax(free[::-1, x:end], 0) - _RIM - _BLUR * h - feet
     room = np.where(free[:, x:end].any(0), np.maximum(room, 0), 0)
     ends = 0.5 + 0.5 * np.cos(np.pi * np.clip(below / np.maximum(room, 1), 0, 1))
     fades *= ends * np.minimum(2 * room / np.float32(_REACH * h), 1)
     share = np.float32((_SHARE + wet * (_WET_SHARE - _SHARE)) * sky)
-    made[:, x:end] -= share * (fades[..., None] * image.reshape(*fades.shape, -1))
-    return cv2.GaussianBlur(made, (0, 0), max(_BLUR * h, 0.5)).reshape(made.shape)
+    gloss[:, x:end] -= share * (fades[..., None] * image.reshape(*fades.shape, -1))
+    return cv2.GaussianBlur(gloss, (0, 0), max(_BLUR * h, 0.5)).reshape(gloss.shape)

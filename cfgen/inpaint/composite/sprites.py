@@ -67,7 +67,7 @@ class Sprite:
     meta: dict[str, Any]
     archive: Path
     paint: str | None = None
-    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def size(self) -> tuple[float, float, float]:
@@ -218,9 +218,9 @@ class Sprite:
         return f"{self.meta['model']}/{self.meta['variant']}"
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def _nearest(self, azimuth: float, elevation: float) -> dict[str, Any]:
         def apart(view: dict[str, Any]) -> tuple[float, float]:
@@ -230,8 +230,8 @@ class Sprite:
         return min(self.meta["views"], key=apart)
 
     def _read(self, entry: str) -> bytes:
-        found: bytes = self._once("archive", lambda: Archive(self.archive)).read(entry)
-        return found
+        data: bytes = self._once("archive", lambda: Archive(self.archive)).read(entry)
+        return data
 
     def _picture(self, entry: str, flags: int = cv2.IMREAD_UNCHANGED) -> NDArray[Any]:
         try:
@@ -248,10 +248,10 @@ class Sprite:
 
     def _radiance(self, key: str) -> Floats:
         raw = self._picture(f"sky_{key}.webp").astype(np.float32) / 255
-        made = np.empty_like(raw)
-        made[..., 3] = raw[..., 3]
-        made[..., :3] = raw[..., 2::-1] ** 2 * (self.meta["radiance_max"] * raw[..., 3:])
-        return made
+        linear = np.empty_like(raw)
+        linear[..., 3] = raw[..., 3]
+        linear[..., :3] = raw[..., 2::-1] ** 2 * (self.meta["radiance_max"] * raw[..., 3:])
+        return linear
 
     def _emission(self, view: dict[str, Any]) -> Floats:
         lamps = self._picture(f"emit_{_entry_of(view)}.webp")[..., ::-1].astype(np.float32) / 255
@@ -374,7 +374,7 @@ def load(model: str, variant: str) -> Sprite:
 @lru_cache(maxsize=32)
 def painted(model: str, variant: str, paint: str) -> Sprite:
     """A variant in one of PAINTS."""
-    return replace(load(model, variant), paint=paint, _kept={})
+    return replace(load(model, variant), paint=paint, _cache={})
 
 
 @lru_cache(maxsize=64)
@@ -382,9 +382,9 @@ def load_from(folder: Path, model: str, variant: str) -> Sprite:
     """Like `load`, from another assets folder."""
     path = folder / model / f"{variant}.json"
     if not path.is_file():
-        there = sorted(p.stem for p in path.parent.glob("*.json")) or sorted(p.name for p in folder.glob("*"))
+        available = sorted(p.stem for p in path.parent.glob("*.json")) or sorted(p.name for p in folder.glob("*"))
         raise InputError(
-            f"no sprite '{model}/{variant}' in {folder}; there are: {', '.join(there) or 'none'}"
+            f"no sprite '{model}/{variant}' in {folder}; there are: {', '.join(available) or 'none'}"
         )
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))

@@ -77,15 +77,15 @@ def look_around(
     azimuth = np.linspace(-math.pi, math.pi, _COLS, endpoint=False)[None]
     flat = np.sqrt(1 - sine**2)
     # what is behind is taken for what is ahead
-    ahead = np.maximum(np.abs(np.cos(azimuth)), 0.2) * flat
-    ways = np.dstack(np.broadcast_arrays(ahead, np.sin(azimuth) * flat, sine)).reshape(-1, 3)
+    forward = np.maximum(np.abs(np.cos(azimuth)), 0.2) * flat
+    ways = np.dstack(np.broadcast_arrays(forward, np.sin(azimuth) * flat, sine)).reshape(-1, 3)
     px, valid = project(camera, centre(camera) + _FAR * ways)
     # beyond the frame it goes on as at its edge
     at = np.where(valid[:, None] & np.isfinite(px), px, 0) * scale
     at = np.clip(at, 0, (size[0] - 1, size[1] - 1)).astype(np.float32).reshape(_ROWS, _COLS, 2)
     x, y = cv2.split(at)
-    seen = cv2.remap(frame, x, y, cv2.INTER_LINEAR)
-    level = np.maximum(seen, 1e-5) / max(float(ground @ LUMA), 1e-4)
+    panorama = cv2.remap(frame, x, y, cv2.INTER_LINEAR)
+    level = np.maximum(panorama, 1e-5) / max(float(ground @ LUMA), 1e-4)
     light = (albedo * level ** np.float32(1 / contrast)).astype(np.float32)
     around = np.hstack([light[:, -_SEAM_REACH:], light, light[:, :_SEAM_REACH]])
     even = cv2.GaussianBlur(around, (2 * _SEAM_REACH + 1, 1), _SEAM)

@@ -78,8 +78,8 @@ class Diffusion:
     #: whether its prompt is an order rather than a caption
     instructed = False
 
-    def __init__(self, **given: Any) -> None:
-        self.settings = self.complete(read_options(self.name, self.Options, given))
+    def __init__(self, **options: Any) -> None:
+        self.settings = self.complete(read_options(self.name, self.Options, options))
         if too_few := self.too_few(self.settings.strength):
             raise InputError(f"inpainter '{self.name}': {too_few}")
         load.require_packages(self.name, self.extra, lora=bool(self.loras()))
@@ -185,13 +185,13 @@ class Diffusion:
 
     def _paint_all(self, tasks: Sequence[Task]) -> list[tuple[Task, InpaintResult | InpaintRefusedError]]:
         engine = self._engine()
-        made = self._batches.run(tasks, lambda part: self.paint(engine, part))
+        images = self._batches.run(tasks, lambda part: self.paint(engine, part))
         with ThreadPoolExecutor(
             2
         ) as pool:  # one batch is brought back to its crops while the next is painted
-            laid = [pool.submit(self.back, *pair) for pair in zip(tasks, made, strict=True)]
+            laid = [pool.submit(self.back, *pair) for pair in zip(tasks, images, strict=True)]
         return [
-            (task, self._answer(task, engine, *one.result())) for task, one in zip(tasks, laid, strict=True)
+            (task, self._answer(task, engine, *future.result())) for task, future in zip(tasks, laid, strict=True)
         ]
 
     def back(self, task: Task, picture: np.ndarray) -> tuple[np.ndarray | str, dict[str, Any]]:
@@ -199,9 +199,9 @@ class Diffusion:
         return from_canvas(picture, task.start(), task.request.mask), {}
 
     def _answer(
-        self, task: Task, engine: Engine, image: np.ndarray | str, told: dict[str, Any]
+        self, task: Task, engine: Engine, image: np.ndarray | str, extra_report: dict[str, Any]
     ) -> InpaintResult | InpaintRefusedError:
-        report = {**self._report(task, engine), **told}
+        report = {**self._report(task, engine), **extra_report}
         if isinstance(image, str):
             return InpaintRefusedError(f"inpainter '{self.name}': {image}", report)
         return InpaintResult(image, None, report)

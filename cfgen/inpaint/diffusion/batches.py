@@ -26,15 +26,15 @@ class Batches:
         Raises:
             CfgenError: a single item does not fit.
         """
-        done = 0
-        while done < len(items):
-            part = items[done : done + self.size]
-            made = self._try(part, work)
-            if made is None:
+        finished = 0
+        while finished < len(items):
+            part = items[finished : finished + self.size]
+            results = self._try(part, work)
+            if results is None:
                 self._shrink(len(part))
                 continue
-            yield from made
-            done += len(part)
+            yield from results
+            finished += len(part)
 
     def report(self) -> dict[str, Any]:
         """JSON values for the provenance: nothing unless memory ran out."""
@@ -48,15 +48,15 @@ class Batches:
         except torch.OutOfMemoryError:
             return None  # what the exception holds must be let go of before memory can be
 
-    def _shrink(self, tried: int) -> None:
+    def _shrink(self, size: int) -> None:
         import torch
 
-        if tried == 1:
+        if size == 1:
             raise CfgenError(
                 "out of memory with a single image at a time; what is done is kept: free memory or add "
                 "offload=model and run it again, or use a smaller resolution in a new --out"
             )
-        self.size = tried // 2
+        self.size = size // 2
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

@@ -56,16 +56,16 @@ def mask_to_canvas(mask: np.ndarray, size: tuple[int, int], margin: int) -> np.n
     return cv2.dilate(np.where(large > 127, 255, 0).astype(np.uint8), kernel)
 
 
-def from_canvas(made: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def from_canvas(image: np.ndarray, crop: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """A model's picture (H, W, 3) float32 in [0, 255] at the size of its ``crop`` (h, w, 3) uint8.
 
     A shift of tone that the model gave what it should have kept, outside ``mask`` (h, w) uint8, is carried into the
     mask and taken back, so that it does not end at the mask's border. (h, w, 3) uint8.
     """
-    small = _resampled(made, crop.shape[:2])
-    kept = (cv2.dilate(mask, np.ones((2 * _NEAR + 1,) * 2, np.uint8)) == 0).astype(np.float32)
-    shift = np.clip(crop - small, -_MOST, _MOST).astype(np.float32) * kept[..., None]
-    return _coded(small + _spread(shift, kept))
+    small = _resampled(image, crop.shape[:2])
+    outside = (cv2.dilate(mask, np.ones((2 * _NEAR + 1,) * 2, np.uint8)) == 0).astype(np.float32)
+    shift = np.clip(crop - small, -_MOST, _MOST).astype(np.float32) * outside[..., None]
+    return _coded(small + _spread(shift, outside))
 
 
 def _spread(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -73,14 +73,14 @@ def _spread(values: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
     Coarser and coarser means fill what finer ones leave open (push and pull).
     """
-    known = values / np.maximum(weight, 1e-6)[..., None]
+    averages = values / np.maximum(weight, 1e-6)[..., None]
     if min(weight.shape) <= 2 or float(weight.min()) > 0.999:
         mean = values.sum((0, 1)) / max(float(weight.sum()), 1e-6)
-        return np.where(weight[..., None] > 0, known, mean)
+        return np.where(weight[..., None] > 0, averages, mean)
     half = _spread(cv2.pyrDown(values), cv2.pyrDown(weight))
     height, width = weight.shape
     open_ = cv2.resize(half, (width, height), interpolation=cv2.INTER_LINEAR)
-    return known * weight[..., None] + open_ * (1 - weight[..., None])
+    return averages * weight[..., None] + open_ * (1 - weight[..., None])
 
 
 def _resampled(image: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -101,10 +101,10 @@ def _resampler(n: int, m: int) -> np.ndarray:
         up = _resampler(m, n).astype(np.float64)
         return np.linalg.solve(up.T @ up + _RIDGE * np.eye(m), up.T).astype(np.float32)
     at = np.clip((np.arange(m) + 0.5) * n / m - 0.5, 0, n - 1)
-    left = np.minimum(at.astype(int), n - 2)
+    lower = np.minimum(at.astype(int), n - 2)
     matrix = np.zeros((m, n))
-    matrix[np.arange(m), left] = 1 - (at - left)
-    matrix[np.arange(m), left + 1] = at - left
+    matrix[np.arange(m), lower] = 1 - (at - lower)
+    matrix[np.arange(m), lower + 1] = at - lower
     return matrix.astype(np.float32)
 
 

@@ -29,7 +29,7 @@ def with_control(inpainter: str, pipe: Any, source: str, dtype: str) -> Any:
         wide, own = net.config.cross_attention_dim, pipe.unet.config.cross_attention_dim
         if wide != own:
             raise ValueError(f"it reads texts {wide} wide, the model {own}")
-        made = StableDiffusionXLControlNetInpaintPipeline(
+        pipeline = StableDiffusionXLControlNetInpaintPipeline(
             **pipe.components, controlnet=net, add_watermarker=False
         )
     except Exception as error:  # the Hub's client raises many kinds, of several packages
@@ -37,15 +37,15 @@ def with_control(inpainter: str, pipe: Any, source: str, dtype: str) -> Any:
             f"inpainter '{inpainter}': control '{source}' cannot be loaded ({load.one_line(error)}); give a folder or "
             "a Hub name of a ControlNet for SDXL, for depth or, with control_shows=normals, for normals"
         ) from error
-    made.set_progress_bar_config(disable=True)
-    return made
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
 
 
 def report(source: str, shows: str, scale: float) -> dict[str, Any]:
     """For the provenance."""
     folder = Path(source).expanduser()
-    told = {"model": source, "shows": shows, "scale": scale}
-    return {**told, "revision": load.fingerprint(folder)} if folder.is_dir() else told
+    control = {"model": source, "shows": shows, "scale": scale}
+    return {**control, "revision": load.fingerprint(folder)} if folder.is_dir() else control
 
 
 def shown(pipe: Any, tasks: Sequence[Task], cell: int, shows: str) -> dict[str, Any]:
@@ -53,12 +53,12 @@ def shown(pipe: Any, tasks: Sequence[Task], cell: int, shows: str) -> dict[str, 
     import torch
 
     def stack(pictures: Sequence[np.ndarray]) -> Any:
-        made = torch.from_numpy(np.ascontiguousarray(np.stack(pictures))).to(pipe._execution_device)
-        return made.float() / 255
+        tensor = torch.from_numpy(np.ascontiguousarray(np.stack(pictures))).to(pipe._execution_device)
+        return tensor.float() / 255
 
-    known = [SHOWN[shows](task.request, task.size).transpose(2, 0, 1) for task in tasks]
+    stacks = [SHOWN[shows](task.request, task.size).transpose(2, 0, 1) for task in tasks]
     return {
         "image": stack([task.image().transpose(2, 0, 1) for task in tasks]) * 2 - 1,
         "mask_image": stack([task.mask(cell)[None] for task in tasks]),
-        "control_image": stack(known),
+        "control_image": stack(stacks),
     }

@@ -18,8 +18,8 @@ def depth_picture(request: InpaintRequest, size: tuple[int, int]) -> np.ndarray:
     known, and lie outside the mask.
     """
     near = 1 / depth(request)
-    shown = np.rint(255 * near / max(float(near.max()), 1e-9)).astype(np.uint8)
-    return to_canvas(np.repeat(shown[..., None], 3, axis=2), size)
+    codes = np.rint(255 * near / max(float(near.max()), 1e-9)).astype(np.uint8)
+    return to_canvas(np.repeat(codes[..., None], 3, axis=2), size)
 
 
 def normal_picture(request: InpaintRequest, size: tuple[int, int]) -> np.ndarray:
@@ -27,8 +27,8 @@ def normal_picture(request: InpaintRequest, size: tuple[int, int]) -> np.ndarray
 
     Red tells left, green up, blue towards the camera, from -1 at 0 to 1 at 255. What is not known faces the camera.
     """
-    found = normals(request)
-    facing = np.where(found.any(axis=-1, keepdims=True), -found, np.array([0.0, 0.0, 1.0]))
+    vectors = normals(request)
+    facing = np.where(vectors.any(axis=-1, keepdims=True), -vectors, np.array([0.0, 0.0, 1.0]))
     return to_canvas(np.rint(127.5 * (facing + 1)).astype(np.uint8), size)
 
 
@@ -47,32 +47,32 @@ def _surface(request: InpaintRequest) -> tuple[np.ndarray, np.ndarray]:
     height, width = request.mask.shape
     v, u = np.mgrid[:height, :width]
     rays, valid = unproject(camera, np.column_stack([u.ravel(), v.ravel()]))
-    ahead = np.where(valid[:, None], rays, 0.0) @ rotation(camera)  # of the ego frame
+    directions = np.where(valid[:, None], rays, 0.0) @ rotation(camera)  # of the ego frame
     eye = centre(camera)
     with np.errstate(divide="ignore", invalid="ignore"):
-        along = np.where(ahead[:, 2] < 0, -eye[2] / ahead[:, 2], np.inf)
-    facing = np.tile([0.0, 0.0, 1.0], (len(ahead), 1))
+        along = np.where(directions[:, 2] < 0, -eye[2] / directions[:, 2], np.inf)
+    facing = np.tile([0.0, 0.0, 1.0], (len(directions), 1))
     if request.hazard.kind != "null":
-        hit, face = _to_box(eye, ahead, request.placement)
+        hit, face = _to_box(eye, directions, request.placement)
         if request.guide_alpha is not None:
             hit = np.where(request.guide_alpha.ravel() > _SOLID, hit, np.inf)
         facing = np.where((hit < along)[:, None], face, facing)
         along = np.minimum(along, hit)
     with np.errstate(invalid="ignore"):
-        found = np.where(np.isfinite(along), along * rays[:, 2], np.inf)
-    found = np.where(valid & (found > 0), found, np.inf)
-    facing = np.where(np.isfinite(found)[:, None], facing @ rotation(camera).T, 0.0)
-    return found.reshape(height, width), facing.reshape(height, width, 3)
+        depth = np.where(np.isfinite(along), along * rays[:, 2], np.inf)
+    depth = np.where(valid & (depth > 0), depth, np.inf)
+    facing = np.where(np.isfinite(depth)[:, None], facing @ rotation(camera).T, 0.0)
+    return depth.reshape(height, width), facing.reshape(height, width, 3)
 
 
-def _to_box(eye: np.ndarray, ahead: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
+def _to_box(eye: np.ndarray, directions: np.ndarray, placement: Placement) -> tuple[np.ndarray, np.ndarray]:
     """(N,) how far along rays from ``eye`` (3,) in directions ``ahead`` (N, 3) they enter the box; inf: never.
 
     And (N, 3) which way the face looks that they enter by."""
     c, s = np.cos(placement.yaw), np.sin(placement.yaw)
     own = np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]])
     start = own @ (eye - np.array([placement.x, placement.y, 0.0]))
-    steps = ahead @ own.T
+    steps = directions @ own.T
     size = placement.size
     low = np.array([-size.length / 2, -size.width / 2, 0.0])
     high = np.array([size.length / 2, size.width / 2, size.height])

@@ -65,27 +65,27 @@ class Editor(Diffusion):
 
         sigmas = self._sigmas(engine, tasks[0])
         with torch.inference_mode(), as_given(engine.pipe):
-            made = self.call(
+            images = self.call(
                 engine, tasks, sigmas=sigmas, num_inference_steps=len(sigmas),
                 generator=self.generators(tasks), output_type="np",
             )  # fmt: skip
-        if made[0].shape[:2] != tasks[0].size:
+        if images[0].shape[:2] != tasks[0].size:
             raise CfgenError(
                 f"inpainter '{self.name}': {self.pipeline} of diffusers brought a picture of {tasks[0].size} pixels "
-                f"(height, width) to {made[0].shape[:2]}: it resizes; install the version in constraints.txt"
+                f"(height, width) to {images[0].shape[:2]}: it resizes; install the version in constraints.txt"
             )
-        return [picture * np.float32(255) for picture in made]
+        return [picture * np.float32(255) for picture in images]
 
     def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> Sequence[Any]:
         """What the pipeline makes of the tasks, called with ``how`` besides."""
-        made: Sequence[Any] = engine.pipe(
+        images: Sequence[Any] = engine.pipe(
             **self.told(engine, tasks),
             image=[Image.fromarray(task.image()) for task in tasks],
             mask_image=[Image.fromarray(task.mask(self.cell)) for task in tasks],
             strength=1.0,
             **how,
         ).images
-        return made
+        return images
 
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The call's arguments for prompts and guidance."""

@@ -14,11 +14,11 @@ class _Flux(Editor):
     def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         import torch
 
-        wanted = [task.prompt for task in tasks]
-        if new := [text for text in dict.fromkeys(wanted) if text not in engine.texts]:
+        prompts = [task.prompt for task in tasks]
+        if new := [text for text in dict.fromkeys(prompts) if text not in engine.texts]:
             embeds, pooled, _ = engine.pipe.encode_prompt(new, None)
             engine.texts.update(zip(new, zip(embeds, pooled, strict=True), strict=True))
-        embeds, pooled = zip(*(engine.texts[text] for text in wanted), strict=True)
+        embeds, pooled = zip(*(engine.texts[text] for text in prompts), strict=True)
         return {
             "prompt_embeds": torch.stack(embeds),
             "pooled_prompt_embeds": torch.stack(pooled),

@@ -40,8 +40,8 @@ class Flux2Klein(Editor):
         texts = {"prompt_embeds": [task.prompt for task in tasks]}
         if self.settings.guidance > 1 and not pipe.config.is_distilled:
             texts["negative_prompt_embeds"] = [task.negative for task in tasks]
-        wanted = dict.fromkeys(text for group in texts.values() for text in group)
-        if new := [text for text in wanted if text not in engine.texts]:
+        prompts = dict.fromkeys(text for group in texts.values() for text in group)
+        if new := [text for text in prompts if text not in engine.texts]:
             engine.texts.update(zip(new, pipe.encode_prompt(new)[0], strict=True))
         stacked = {k: torch.stack([engine.texts[text] for text in group]) for k, group in texts.items()}
         return {**stacked, "guidance_scale": self.settings.guidance}

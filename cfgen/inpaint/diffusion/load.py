@@ -69,10 +69,10 @@ def pick_device(inpainter: str, options: Options) -> tuple[str, str]:
     if device == "auto":
         device = "cuda" if has_gpu else "mps" if torch.backends.mps.is_available() else "cpu"
     if device.startswith("cuda") and not (has_gpu and _index(device) < torch.cuda.device_count()):
-        found = f"{torch.cuda.device_count()} GPUs" if has_gpu else "none"
+        hardware = f"{torch.cuda.device_count()} GPUs" if has_gpu else "none"
         raise SetupError(
             f"inpainter '{inpainter}': device={options.device}: expected a CUDA GPU, PyTorch {torch.__version__} finds "
-            f"{found}; use device=cpu (minutes an image), or composite, which needs no GPU"
+            f"{hardware}; use device=cpu (minutes an image), or composite, which needs no GPU"
         )
     if options.offload != "none" and not device.startswith("cuda"):
         raise SetupError(
@@ -150,10 +150,10 @@ def _not_to_be_had(inpainter: str, options: Options, error: Exception) -> SetupE
 def _download(inpainter: str, options: Options) -> Weights:
     from diffusers import DiffusionPipeline
 
-    given = {"revision": options.revision, "variant": options.variant}
+    arguments = {"revision": options.revision, "variant": options.variant}
     try:
         folder = DiffusionPipeline.download(
-            options.model, use_safetensors=True, **{k: v for k, v in given.items() if v}
+            options.model, use_safetensors=True, **{k: v for k, v in arguments.items() if v}
         )
     except Exception as error:  # the Hub's client raises many kinds, of several packages
         raise _not_to_be_had(inpainter, options, error) from error
@@ -176,7 +176,7 @@ def fingerprint(path: Path) -> str:
 
 
 def load_pipeline(
-    inpainter: str, kind: type[Any], weights: Weights, options: Options, dtype: str, **more: Any
+    inpainter: str, kind: type[Any], weights: Weights, options: Options, dtype: str, **arguments: Any
 ) -> Any:
     """A pipeline of class ``kind`` on the CPU, without progress bars.
 
@@ -185,7 +185,7 @@ def load_pipeline(
     """
     import torch
 
-    how = {"dtype": getattr(torch, dtype), "use_safetensors": True, **more}
+    how = {"dtype": getattr(torch, dtype), "use_safetensors": True, **arguments}
     if options.variant:
         how["variant"] = options.variant
     try:
@@ -231,8 +231,8 @@ def add_loras(inpainter: str, pipe: Any, loras: list[tuple[str, float]]) -> None
     for name, (source, _) in zip(names, loras, strict=True):
         place, _, file = source.partition(":")
         try:
-            given = {"weight_name": file} if file else {}
-            pipe.load_lora_weights(place, adapter_name=name, use_safetensors=True, **given)
+            arguments = {"weight_name": file} if file else {}
+            pipe.load_lora_weights(place, adapter_name=name, use_safetensors=True, **arguments)
             if not any(name in parts for parts in pipe.get_list_adapters().values()):
                 raise ValueError("none of its layers is one of this model's")
         except Exception as error:  # the Hub's client raises many kinds, of several packages

@@ -45,13 +45,13 @@ class Options(Record):
     compile: bool = False
 
 
-def read_options(inpainter: str, kind: type[O], given: Mapping[str, Any]) -> O:
+def read_options(inpainter: str, kind: type[O], values: Mapping[str, Any]) -> O:
     """The options with their defaults.
 
     Raises:
         InputError: an unknown option, or a value out of range.
     """
-    for name in given:
+    for name in values:
         if name not in kind.model_fields:
             near = difflib.get_close_matches(name, list(kind.model_fields), n=1)
             hint = f" (did you mean '{near[0]}'?)" if near else ""
@@ -60,7 +60,7 @@ def read_options(inpainter: str, kind: type[O], given: Mapping[str, Any]) -> O:
                 f"{', '.join(kind.model_fields)}"
             )
     try:
-        options = kind.model_validate(dict(given))
+        options = kind.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(

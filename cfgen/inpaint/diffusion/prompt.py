@@ -44,6 +44,6 @@ def instruction(request: InpaintRequest) -> str:
     )
 
 
-def negative(request: InpaintRequest, more: str) -> str:
+def negative(request: InpaintRequest, extra: str) -> str:
     """What is not wanted: the hazard's own words and ``more``."""
-    return ", ".join(words for words in (request.hazard.negative_prompt.strip(), more.strip()) if words)
+    return ", ".join(words for words in (request.hazard.negative_prompt.strip(), extra.strip()) if words)

@@ -65,7 +65,7 @@ class QwenImageEditPlus(Unmasked):
 
 
 def _told(tasks: Sequence[Task], guidance: float) -> dict[str, Any]:
-    told: dict[str, Any] = {"prompt": [task.prompt for task in tasks], "true_cfg_scale": guidance}
+    arguments: dict[str, Any] = {"prompt": [task.prompt for task in tasks], "true_cfg_scale": guidance}
     if guidance > 1:
-        told["negative_prompt"] = [task.negative or " " for task in tasks]  # none at all switches it off
-    return told
+        arguments["negative_prompt"] = [task.negative or " " for task in tasks]  # none at all switches it off
+    return arguments

@@ -82,8 +82,8 @@ class Sdxl(Diffusion):
             "guidance": preset.guidance,
             "preset_lora": preset.lora,
         }
-        given = settings.model_fields_set
-        return settings.model_copy(update={k: v for k, v in follows.items() if k not in given})
+        fields = settings.model_fields_set
+        return settings.model_copy(update={k: v for k, v in follows.items() if k not in fields})
 
     def loras(self) -> list[tuple[str, float]]:
         preset = [(self.settings.preset_lora, 1.0)] if self.settings.preset else []
@@ -124,7 +124,7 @@ class Sdxl(Diffusion):
         pipe = engine.pipe
         with torch.inference_mode():
             height, width = tasks[0].size
-            made = pipe(
+            images = pipe(
                 **self._texts(engine, tasks),
                 **self._pictures(pipe, tasks),
                 height=height,
@@ -137,7 +137,7 @@ class Sdxl(Diffusion):
             ).images
             if self.settings.control:
                 pipe.vae.to(torch.float32)  # that pipeline leaves it in the others' dtype
-            return self._decoded(pipe, made, tasks[0].size)
+            return self._decoded(pipe, images, tasks[0].size)
 
     def _pictures(self, pipe: Any, tasks: Sequence[Task]) -> dict[str, Any]:
         """The call's arguments for what is repainted, where, and what a ControlNet is shown."""
@@ -148,11 +148,11 @@ class Sdxl(Diffusion):
         return {"image": latents, "mask_image": mask, "masked_image_latents": masked}
 
     def _report(self, task: Task, engine: Engine) -> dict[str, Any]:
-        told = super()._report(task, engine)
+        report = super()._report(task, engine)
         if self.settings.control:
             shows = self.settings.control_shows
-            told["control"] = control.report(self.settings.control, shows, self.settings.control_scale)
-        return told
+            report["control"] = control.report(self.settings.control, shows, self.settings.control_scale)
+        return report
 
     def _encoded(self, pipe: Any, tasks: Sequence[Task]) -> tuple[Any, Any, Any]:
         """Latents of the images and of the images without what is masked, and the mask (B, 1, H, W)."""
@@ -163,35 +163,35 @@ class Sdxl(Diffusion):
         mask = torch.from_numpy(masks).to(device).float() / 255
         images = np.stack([task.image() for task in tasks]).transpose(0, 3, 1, 2)
         pixels = torch.from_numpy(np.ascontiguousarray(images)).to(device).float() / 127.5 - 1
-        both = torch.cat([pixels, pixels * (mask < 0.5)])
-        latents = torch.cat([_code(pipe.vae, part) for part in _passes(both, tasks[0].size)])
+        stacked = torch.cat([pixels, pixels * (mask < 0.5)])
+        latents = torch.cat([_code(pipe.vae, part) for part in _passes(stacked, tasks[0].size)])
         latents = (latents * pipe.vae.config.scaling_factor).to(pipe.unet.dtype)
-        plain, masked = latents.chunk(2)
-        return plain, masked, mask
+        unmasked, masked = latents.chunk(2)
+        return unmasked, masked, mask
 
     def _decoded(self, pipe: Any, latents: Any, size: tuple[int, int]) -> list[np.ndarray]:
         pictures: list[np.ndarray] = []
         for part in _passes(latents.float() / pipe.vae.config.scaling_factor, size):
-            made = pipe.vae.decode(part, return_dict=False)[0]
-            pictures += list(((made + 1) * 127.5).clamp(0, 255).permute(0, 2, 3, 1).cpu().numpy())
+            decoded = pipe.vae.decode(part, return_dict=False)[0]
+            pictures += list(((decoded + 1) * 127.5).clamp(0, 255).permute(0, 2, 3, 1).cpu().numpy())
         return pictures
 
     def _texts(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The embeddings of the tasks' prompts and negative prompts; each text is encoded once a process."""
         import torch
 
-        known = engine.texts
-        wanted = [t.prompt for t in tasks] + [t.negative for t in tasks]
-        if new := [text for text in dict.fromkeys(wanted) if text not in known]:
+        embeddings = engine.texts
+        prompts = [t.prompt for t in tasks] + [t.negative for t in tasks]
+        if new := [text for text in dict.fromkeys(prompts) if text not in embeddings]:
             embeds, _, pooled, _ = engine.pipe.encode_prompt(new, do_classifier_free_guidance=False)
-            known.update({text: (embeds[i], pooled[i]) for i, text in enumerate(new)})
-        rows = [known[text] for text in wanted]
+            embeddings.update({text: (embeds[i], pooled[i]) for i, text in enumerate(new)})
+        rows = [embeddings[text] for text in prompts]
         embeds, pooled = (torch.stack(part) for part in zip(*rows, strict=True))
         n = len(tasks)
-        given = {"prompt_embeds": embeds[:n], "pooled_prompt_embeds": pooled[:n]}
+        arguments = {"prompt_embeds": embeds[:n], "pooled_prompt_embeds": pooled[:n]}
         if self.settings.guidance > 1:
-            given |= {"negative_prompt_embeds": embeds[n:], "negative_pooled_prompt_embeds": pooled[n:]}
-        return given
+            arguments |= {"negative_prompt_embeds": embeds[n:], "negative_pooled_prompt_embeds": pooled[n:]}
+        return arguments
 
 
 def _passes(tensor: Any, size: tuple[int, int]) -> Any:

@@ -40,13 +40,13 @@ def bend_of(scheduler: Any, mu: float) -> float:
 @contextmanager
 def as_given(pipe: Any) -> Iterator[None]:
     """The pipeline takes sigmas as they are told while this is open: they are shifted already."""
-    kept = pipe.scheduler
-    plain = {"use_dynamic_shifting": False, "shift": 1.0, "shift_terminal": None}
-    pipe.scheduler = type(kept).from_config(kept.config, **plain)
+    original = pipe.scheduler
+    unshifted = {"use_dynamic_shifting": False, "shift": 1.0, "shift_terminal": None}
+    pipe.scheduler = type(original).from_config(original.config, **unshifted)
     try:
         yield
     finally:
-        pipe.scheduler = kept
+        pipe.scheduler = original
 
 
 def noise_at(scheduler: Any, steps: int, strength: float) -> float:

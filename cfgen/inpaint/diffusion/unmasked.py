@@ -34,14 +34,14 @@ class Unmasked(Editor):
     film = False
 
     def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> list[Any]:
-        made, noises = [], how.pop("generator")
+        images, noises = [], how.pop("generator")
         for task, noise in zip(tasks, noises, strict=True):
             picture = Image.fromarray(task.image())
-            told = self.told(engine, [task])
+            arguments = self.told(engine, [task])
             if self.start(engine, task) < FULL:
-                told["latents"] = self._begun(engine, task, picture, noise)
-            made.append(engine.pipe(**told, image=picture, generator=noise, **how).images[0])
-        return made
+                arguments["latents"] = self._begun(engine, task, picture, noise)
+            images.append(engine.pipe(**arguments, image=picture, generator=noise, **how).images[0])
+        return images
 
     def _begun(self, engine: Engine, task: Task, picture: Image.Image, noise: Any) -> Any:
         """The picture's latents under as much noise as the edit starts with."""
@@ -49,15 +49,15 @@ class Unmasked(Editor):
 
         pipe, sigma = engine.pipe, self.start(engine, task)
         pixels = pipe.image_processor.preprocess(picture).to(pipe._execution_device, pipe.vae.dtype)
-        known = pipe._encode_vae_image(pixels.unsqueeze(2) if self.film else pixels, noise)
-        drawn = randn_tensor(known.shape, generator=noise, device=known.device, dtype=known.dtype)
-        mixed = (1 - sigma) * known + sigma * drawn
-        return pipe._pack_latents(mixed, 1, known.shape[1], *known.shape[-2:])
+        latents = pipe._encode_vae_image(pixels.unsqueeze(2) if self.film else pixels, noise)
+        random_latents = randn_tensor(latents.shape, generator=noise, device=latents.device, dtype=latents.dtype)
+        mixed = (1 - sigma) * latents + sigma * random_latents
+        return pipe._pack_latents(mixed, 1, latents.shape[1], *latents.shape[-2:])
 
     def back(self, task: Task, picture: np.ndarray) -> tuple[np.ndarray | str, dict[str, Any]]:
         crop, mask = task.start(), task.request.mask
         small = to_canvas(np.clip(np.rint(picture), 0, 255).astype(np.uint8), mask.shape)
         laid = align({"resized": small}, crop, mask)
         why, tile = astray(laid, crop, mask, self.settings.max_drift)
-        told = {**laid.report, "worst_tile": tile}
-        return why or from_canvas(laid.image.astype(np.float32), crop, mask), told
+        report = {**laid.report, "worst_tile": tile}
+        return why or from_canvas(laid.image.astype(np.float32), crop, mask), report

@@ -27,10 +27,10 @@ class ZImage(Editor):
         texts = {"prompt_embeds": [task.prompt for task in tasks]}
         if self.settings.guidance > 0:
             texts["negative_prompt_embeds"] = [task.negative for task in tasks]
-        wanted = dict.fromkeys(text for group in texts.values() for text in group)
-        if new := [text for text in wanted if text not in engine.texts]:
+        prompts = dict.fromkeys(text for group in texts.values() for text in group)
+        if new := [text for text in prompts if text not in engine.texts]:
             # a list of its own: the pipeline writes its template into the one that it is given
-            made, _ = engine.pipe.encode_prompt([*new], do_classifier_free_guidance=False)
-            engine.texts.update(zip(new, made, strict=True))
-        found = {name: [engine.texts[text] for text in group] for name, group in texts.items()}
-        return {**found, "guidance_scale": self.settings.guidance}
+            embeds, _ = engine.pipe.encode_prompt([*new], do_classifier_free_guidance=False)
+            engine.texts.update(zip(new, embeds, strict=True))
+        arguments = {name: [engine.texts[text] for text in group] for name, group in texts.items()}
+        return {**arguments, "guidance_scale": self.settings.guidance}

@@ -67,13 +67,13 @@ def question(before: bytes, after: bytes) -> Ask:
 def read_finding(text: str) -> Finding | None:
     """The critic's answer; None when it is not what was asked for."""
     try:
-        found = plain_json(json.loads(text))[0]
+        fields = plain_json(json.loads(text))[0]
         return Finding(
-            added=str(found["added"]).strip()[:200],
-            other_names=tuple(str(name)[:100] for name in found["other_names"])[:6],
-            size={"yes": True, "no": False}[found["size"]],
-            place={"yes": True, "no": False}[found["place"]],
-            why=str(found["why"])[:400],
+            added=str(fields["added"]).strip()[:200],
+            other_names=tuple(str(name)[:100] for name in fields["other_names"])[:6],
+            size={"yes": True, "no": False}[fields["size"]],
+            place={"yes": True, "no": False}[fields["place"]],
+            why=str(fields["why"])[:400],
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
@@ -81,10 +81,10 @@ def read_finding(text: str) -> Finding | None:
 
 def objection(finding: Finding, hazard: Hazard) -> str:
     """Why the edit is not what was asked for, or ""."""
-    seen = finding.added.lower().strip(" .!") not in _NOTHING
+    added = finding.added.lower().strip(" .!") not in _NOTHING
     if hazard.kind == "null":
-        return f"sees '{finding.added}' where nothing was to be added" if seen else ""
-    if not seen:
+        return f"sees '{finding.added}' where nothing was to be added" if added else ""
+    if not added:
         return f"sees nothing added, asked was '{hazard.name}'"
     names = [finding.added, *finding.other_names]
     if not any(_same(name, hazard) for name in names):

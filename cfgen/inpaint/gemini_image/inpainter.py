@@ -150,15 +150,15 @@ class NanoBanana:
         client = self.client
         before = client.meter.requests
         async with client:
-            found = await asyncio.gather(*(self._one(client, r) for r in requests), return_exceptions=True)
+            results = await asyncio.gather(*(self._one(client, r) for r in requests), return_exceptions=True)
         answers: list[Answer] = []
-        for one in found:
-            if isinstance(one, BaseException) and not isinstance(one, _OURS):
-                raise one
-            answers.append(one)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, _OURS):
+                raise result
+            answers.append(result)
         broke = InpaintPutOffError(client.broke())
         answers = [broke if isinstance(a, _NoMoneyError) else a for a in answers]
-        fault = _common_fault(answers, first=not before, drawn=client.pictures > 0)
+        fault = _common_fault(answers, first=not before, any_drawn=client.pictures > 0)
         return [InpaintPutOffError(fault)] * len(answers) if fault else answers
 
     async def _one(self, client: Client, request: InpaintRequest) -> InpaintResult:
@@ -183,10 +183,10 @@ class NanoBanana:
         height, width = request.mask.shape
         box = fit(height, width, self._side)
         asks = await asyncio.to_thread(self._asks, request, box)
-        kept = [client.kept(self._edits, ask, request.seed) for ask in asks]
+        cached = [client.kept(self._edits, ask, request.seed) for ask in asks]
         report["letterbox"], problem = box.report, "no wording was tried"
         for wording, ask in enumerate(asks):
-            if not kept[wording] and any(kept[wording:]):
+            if not cached[wording] and any(cached[wording:]):
                 continue  # declined in an earlier run, which went on to the wording whose answer is here
             note = {"for": "edit", "wording": wording}
             reply = await client.reply(self._edits, ask, request.seed, calls=calls, note=note)
@@ -222,14 +222,14 @@ class NanoBanana:
             return
         after = blend(request.image, laid.image, weights(request.mask, laid.alpha))
         ask = critic.question(*await asyncio.to_thread(lambda: tuple(map(png_bytes, (request.image, after)))))
-        told: Calls = []
+        reviews: Calls = []
 
         def fits(text: str) -> bool:
             return critic.read_finding(text) is not None
 
         prices, note = self._critic_prices, {"for": "critic"}
-        reply = await client.reply(self._critic, ask, request.seed, fits, told, prices, note)
-        calls += told
+        reply = await client.reply(self._critic, ask, request.seed, fits, reviews, prices, note)
+        calls += reviews
         finding = critic.read_finding(reply.text) if reply.finish == "complete" else None
         if finding is None:
             why = reply.reason or "its answer cannot be read"
@@ -247,7 +247,7 @@ class _NoMoneyError(InpaintPutOffError):
     """No further request is paid for; how much was spent is known once those under way have come back."""
 
 
-def _common_fault(answers: Sequence[Answer], first: bool, drawn: bool) -> str:
+def _common_fault(answers: Sequence[Answer], first: bool, any_drawn: bool) -> str:
     """Why a batch without one success says nothing about its edits, or "". Refused, they would be lost for good.
 
     ``first``: nothing was asked before it. ``drawn``: the model has ever sent a picture.
@@ -258,7 +258,7 @@ def _common_fault(answers: Sequence[Answer], first: bool, drawn: bool) -> str:
     unreached = sum(isinstance(a, _UnreachedError) for a in refused)
     if unreached == len(refused) and (len(refused) > 1 or first):
         return f"{refused[0]}; run the same command later to go on"
-    if len(refused) >= _TELLING and not drawn:
+    if len(refused) >= _TELLING and not any_drawn:
         return (
             f"the first {len(refused)} edits all came to nothing ({refused[0]}); see whether the model draws pictures, "
             "then run the same command to go on"

@@ -30,21 +30,21 @@ class Letterbox:
 
     Attributes:
         crop: height and width of the crop. ratio: name of the canvas's shape.
-        width, height: of the canvas. left, top, inner_width, inner_height: the crop's rectangle on it.
+        width, height: of the canvas. x0, y0, inner_width, inner_height: the crop's rectangle on it.
     """
 
     crop: tuple[int, int]
     ratio: str
     width: int
     height: int
-    left: int
-    top: int
+    x0: int
+    y0: int
     inner_width: int
     inner_height: int
 
     @property
     def report(self) -> dict[str, Any]:
-        inner = [self.left, self.top, self.inner_width, self.inner_height]
+        inner = [self.x0, self.y0, self.inner_width, self.inner_height]
         return {
             "ratio": self.ratio,
             "sent": [self.width, self.height],
@@ -57,8 +57,8 @@ class Letterbox:
         size = (self.inner_width, self.inner_height)
         larger = self.inner_width > crop.shape[1]
         inner = cv2.resize(crop, size, interpolation=cv2.INTER_CUBIC if larger else cv2.INTER_AREA)
-        right, bottom = self.width - self.left - size[0], self.height - self.top - size[1]
-        return cv2.copyMakeBorder(inner, self.top, bottom, self.left, right, cv2.BORDER_REFLECT)
+        right, bottom = self.width - self.x0 - size[0], self.height - self.y0 - size[1]
+        return cv2.copyMakeBorder(inner, self.y0, bottom, self.x0, right, cv2.BORDER_REFLECT)
 
     def mappings(self, answer: np.ndarray) -> Mapping[str, np.ndarray]:
         """The crop's part of an answer of any size, (H, W, 3) uint8 at the crop's size, by how it was found.
@@ -79,8 +79,8 @@ class Letterbox:
     def _unwrap(self, answer: np.ndarray, across: float, down: float) -> np.ndarray:
         """With the canvas scaled by ``across`` and ``down`` and centred in the answer."""
         high, wide = answer.shape[:2]
-        x0 = (wide - self.width * across) / 2 + self.left * across
-        y0 = (high - self.height * down) / 2 + self.top * down
+        x0 = (wide - self.width * across) / 2 + self.x0 * across
+        y0 = (high - self.height * down) / 2 + self.y0 * down
         rows, columns = self.crop
         step_x, step_y = self.inner_width * across / columns, self.inner_height * down / rows
         shrink = max(step_x, step_y)
@@ -96,11 +96,11 @@ def fit(height: int, width: int, side: int) -> Letterbox:
     """The canvas for a crop of that size with the least padding, its longer side about ``side`` pixels."""
     shape = width / height
     ratio = min(RATIOS, key=lambda name: max(RATIOS[name] / shape, shape / RATIOS[name]))
-    wanted = RATIOS[ratio]
-    canvas_width, canvas_height = max(width, height * wanted), max(height, width / wanted)
+    target = RATIOS[ratio]
+    canvas_width, canvas_height = max(width, height * target), max(height, width / target)
     scale = min(side / max(canvas_width, canvas_height), MAX_ENLARGE)
     full_width, full_height = round(canvas_width * scale), round(canvas_height * scale)
     inner_width = min(round(width * scale), full_width)
     inner_height = min(round(height * scale), full_height)
-    left, top = (full_width - inner_width) // 2, (full_height - inner_height) // 2
-    return Letterbox((height, width), ratio, full_width, full_height, left, top, inner_width, inner_height)
+    x0, y0 = (full_width - inner_width) // 2, (full_height - inner_height) // 2
+    return Letterbox((height, width), ratio, full_width, full_height, x0, y0, inner_width, inner_height)

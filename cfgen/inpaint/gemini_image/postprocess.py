@@ -50,11 +50,11 @@ def lay(data: bytes, request: InpaintRequest, box: Letterbox, max_drift: float) 
 
 def _mappings(answer: np.ndarray, crop: np.ndarray, box: Letterbox) -> Mapping[str, np.ndarray]:
     """The crop's part of the answer by how it was found; what is transparent shows the crop."""
-    found = box.mappings(np.ascontiguousarray(answer[..., :3]))
+    mappings = box.mappings(np.ascontiguousarray(answer[..., :3]))
     if answer.shape[2] == 3:
-        return found
+        return mappings
     covers = box.mappings(np.repeat(answer[..., 3:], 3, axis=2))
-    return {name: blend(crop, found[name], covers[name][..., 0] / np.float32(255)) for name in found}
+    return {name: blend(crop, mappings[name], covers[name][..., 0] / np.float32(255)) for name in mappings}
 
 
 def _decode(data: bytes) -> np.ndarray | str:

@@ -72,12 +72,12 @@ def write_prompt(request: InpaintRequest, box: Letterbox, wording: int = 0) -> s
 def _where(request: InpaintRequest, box: Letterbox) -> list[str]:
     """Where it goes, in thousandths of the sent picture's width and height."""
     crop = _crop_box(request)
-    left, top = _thousandths(box, crop[:2])
+    x0, y0 = _thousandths(box, crop[:2])
     right, bottom = _thousandths(box, crop[2:])
     return [
         "Positions are given in thousandths of the picture's width from its left edge (x) and of its height from its "
         "top edge (y).",
-        f"It fills the rectangle from x={left} to x={right} and from y={top} to y={bottom}; only its shadow may "
+        f"It fills the rectangle from x={x0} to x={right} and from y={y0} to y={bottom}; only its shadow may "
         "reach beyond.",
         f"It rests on the ground: its lowest point touches the road surface at y={bottom}, and nothing of it floats.",
     ]
@@ -108,12 +108,12 @@ def _avoid(hazard: Hazard) -> list[str]:
 
 
 def _null(request: InpaintRequest, box: Letterbox) -> list[str]:
-    left, top, right, bottom = (
+    x0, top, right, bottom = (
         *_thousandths(box, _crop_box(request)[:2]),
         *_thousandths(box, _crop_box(request)[2:]),
     )
     return [
-        f"Redraw it exactly as it is. Retouch only the rectangle from x={left} to x={right} and y={top} to y={bottom} "
+        f"Redraw it exactly as it is. Retouch only the rectangle from x={x0} to x={right} and y={top} to y={bottom} "
         "(thousandths of width and height, from the top left), and there too show just what is there now: add nothing, "
         "remove nothing, move nothing.",
         "Keep framing, zoom, size, brightness and colour. Answer with the photograph only.",
@@ -122,20 +122,20 @@ def _null(request: InpaintRequest, box: Letterbox) -> list[str]:
 
 def _crop_box(request: InpaintRequest) -> Sequence[float]:
     """x0, y0, x1, y1 of the placement's box in pixels of the crop, cut off at its border."""
-    whole = request.placement.box_px
+    box = request.placement.box_px
     inset_x = request.setting.camera.cx - request.camera.cx
     inset_y = request.setting.camera.cy - request.camera.cy
     height, width = request.mask.shape
-    x0, x1 = (float(np.clip(v - inset_x, 0, width)) for v in whole[::2])
-    y0, y1 = (float(np.clip(v - inset_y, 0, height)) for v in whole[1::2])
+    x0, x1 = (float(np.clip(v - inset_x, 0, width)) for v in box[::2])
+    y0, y1 = (float(np.clip(v - inset_y, 0, height)) for v in box[1::2])
     return x0, y0, x1, y1
 
 
 def _thousandths(box: Letterbox, point: Sequence[float]) -> tuple[int, int]:
     """A point of the crop as the service counts it."""
     rows, columns = box.crop
-    x = (box.left + point[0] / columns * box.inner_width) / box.width
-    y = (box.top + point[1] / rows * box.inner_height) / box.height
+    x = (box.x0 + point[0] / columns * box.inner_width) / box.width
+    y = (box.y0 + point[1] / rows * box.inner_height) / box.height
     return round(1000 * x), round(1000 * y)
 
 

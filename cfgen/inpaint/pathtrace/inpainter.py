@@ -59,13 +59,13 @@ class PathTrace:
     )
 
     def __init__(self, python: str = "", samples: int = 48, threads: int = 0) -> None:
-        for name, given, least, most in (
+        for name, value, lowest, highest in (
             ("samples", samples, 1, _MOST_SAMPLES),
             ("threads", threads, 0, 1024),
         ):
-            if not least <= given <= most:
+            if not lowest <= value <= highest:
                 raise InputError(
-                    f"inpainter 'pathtrace': option {name}: expected {least} to {most}, found {given}"
+                    f"inpainter 'pathtrace': option {name}: expected {lowest} to {highest}, found {value}"
                 )
         self.options: Mapping[str, Any] = {"samples": samples}
         self._worker = _Worker(python or os.environ.get(_PYTHON_VARIABLE, "") or sys.executable, threads)
@@ -145,12 +145,12 @@ def _pinhole(camera: Camera, scale: float = 1.0) -> tuple[dict[str, Any], tuple[
         aim, focal = np.eye(3), np.array([camera.fx, camera.fy])
         flat = (grid - (camera.cx, camera.cy)).astype(float)
     else:
-        rays, seen = unproject(camera, grid)
-        middle = rays[seen].mean(0) if seen.any() else np.zeros(3)
+        rays, valid = unproject(camera, grid)
+        middle = rays[valid].mean(0) if valid.any() else np.zeros(3)
         if np.linalg.norm(middle) < _LEAST_AHEAD:
             raise InpaintRefusedError(_TOO_WIDE)
         aim = _towards(middle)
-        local = np.where(seen[:, None], rays, middle / np.linalg.norm(middle)) @ aim.T
+        local = np.where(valid[:, None], rays, middle / np.linalg.norm(middle)) @ aim.T
         if local[:, 2].min() < _LEAST_AHEAD:
             raise InpaintRefusedError(_TOO_WIDE)
         slopes = local[:, :2] / local[:, 2:]
@@ -207,8 +207,8 @@ class _Worker:
     def sizes(self, model: str) -> list[Size]:
         """Of each variant, in their order."""
         if model not in self._sizes:
-            asked = [self.ask({"do": "size", "model": model, "variant": v}) for v in self.variants()[model]]
-            self._sizes[model] = [Size(length=x, width=y, height=z) for x, y, z in asked]
+            answers = [self.ask({"do": "size", "model": model, "variant": v}) for v in self.variants()[model]]
+            self._sizes[model] = [Size(length=x, width=y, height=z) for x, y, z in answers]
         return self._sizes[model]
 
     def ask(self, question: dict[str, Any]) -> Any:

@@ -46,11 +46,11 @@ class Studio:
 
     def variants(self) -> dict[str, list[str]]:
         """Models that stand on the ground, and their variants."""
-        found: dict[str, list[str]] = {}
+        by_model: dict[str, list[str]] = {}
         for (name, variant), (model, *_) in sorted(self.models.items()):
             if not model.decal:
-                found.setdefault(name, []).append(variant)
-        return found
+                by_model.setdefault(name, []).append(variant)
+        return by_model
 
     def params(self, ask: dict[str, Any]) -> dict[str, Any]:
         """What a variant's builder is given."""
@@ -86,14 +86,14 @@ class Studio:
         """Radiance of the ground over its albedo, the object unseen but in the light's way."""
         _aim(lens)
         ground = bpy.context.scene.objects["ground"]
-        seen = {one: one.visible_camera for one in root.children_recursive}
-        for one in seen:
-            one.visible_camera = False
+        visibility = {node: node.visible_camera for node in root.children_recursive}
+        for node in visibility:
+            node.visible_camera = False
         ground.visible_camera = True
         lit = self.render._render()["Combined", "RGBA"][..., :3] / self.render.ASPHALT
         ground.visible_camera = False
-        for one, was in seen.items():
-            one.visible_camera = was
+        for node, was in visibility.items():
+            node.visible_camera = was
         return lit
 
     def size(self, ask: dict[str, Any]) -> tuple[float, float, float]:
@@ -101,10 +101,10 @@ class Studio:
         root = self._placed({**ask, "pose": (0.0, 0.0, 0.0)})
         bpy.context.view_layer.update()
         corners = [
-            one.matrix_world @ Vector(corner)
-            for one in root.children_recursive
-            if one.type in {"MESH", "CURVE", "FONT"}
-            for corner in one.evaluated_get(bpy.context.evaluated_depsgraph_get()).bound_box
+            node.matrix_world @ Vector(corner)
+            for node in root.children_recursive
+            if node.type in {"MESH", "CURVE", "FONT"}
+            for corner in node.evaluated_get(bpy.context.evaluated_depsgraph_get()).bound_box
         ]
         low, high = np.min(corners, 0), np.max(corners, 0)
         return float(high[0] - low[0]), float(high[1] - low[1]), float(high[2])
@@ -116,12 +116,12 @@ class Studio:
             model, parameters, _ = self.models[key]
             root = bpy.data.objects.new("root", None)
             bpy.context.scene.collection.objects.link(root)
-            for one in model.build(**{"seed": 0, **parameters}):
-                one.parent = root
+            for node in model.build(**{"seed": 0, **parameters}):
+                node.parent = root
             self.built[key] = root
-        for other, root in self.built.items():
-            for one in root.children_recursive:
-                one.hide_render = other != key
+        for built_model, root in self.built.items():
+            for node in root.children_recursive:
+                node.hide_render = built_model != key
         root = self.built[key]
         x, y, yaw = ask["pose"]
         root.location, root.rotation_euler = (x, y, 0), (0, 0, yaw)

@@ -37,9 +37,9 @@ def test_the_canvas_has_a_shape_that_is_taken_and_holds_the_crop(height, width, 
     assert max(box.width, box.height) <= side
     # one scale both ways, to half a pixel of each side
     assert abs(box.inner_width * height - box.inner_height * width) <= 0.5 * (width + height)
-    assert box.left >= 0
-    assert box.left + box.inner_width <= box.width
-    assert box.top + box.inner_height <= box.height
+    assert box.x0 >= 0
+    assert box.x0 + box.inner_width <= box.width
+    assert box.y0 + box.inner_height <= box.height
     assert box.width == box.inner_width or box.height == box.inner_height
 
 
