@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from cfgen import __version__
-from cfgen.cases.begun import or_nothing
-from cfgen.cases.builder import Outcome, lose, make_cases, outcome_on_disk
-from cfgen.cases.context import WorkerSettings, asked_of, keep_folders, made_alike, paint
+from cfgen.cases.begun import cleanup_on_failure
+from cfgen.cases.builder import Outcome, make_cases, outcome_on_disk, record_failure
+from cfgen.cases.context import WorkerSettings, can_draw_hazard, paint, save_folder_index, taxonomy_identity
 from cfgen.cases.gates import extra_gates
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.cases.plan import Plan, broken
-from cfgen.cases.same import check_same, whole
+from cfgen.cases.same import check_settings_match, open_store
 from cfgen.cases.scene_choice import Chosen, Draw, choose
 from cfgen.cases.shards import check_part, next_part
 from cfgen.cases.tally import ProgressNote, spending, tally
@@ -101,34 +101,36 @@ def build(options: BuildOptions) -> BuildReport:
         InputError: no usable scene, an unknown hazard or inpainter, a bad taxonomy.
         StoreError: the folder holds something else, or a benchmark made with other settings.
     """
-    engine, part = create_engine(options.engine, options.engine_options), _part(options)
-    resumed, request = (options.out / MARKER).is_file(), _asked(options)
-    painters, folders = request.painters, request.folders
+    engine, part = create_engine(options.engine, options.engine_options), _shard(options)
+    resumed, request = (options.out / MARKER).is_file(), _resolve(options)
+    inpainters, folders = request.inpainters, request.folders
     if not resumed:
         request.check()
     store = _open_store(options, request.benchmark)
     settings = WorkerSettings(
         store.root.absolute(),
-        keep_folders(store, folders).absolute(),
+        save_folder_index(store, folders).absolute(),
         options.attempts,
-        canonical_json(painters.terms).decode(),
+        canonical_json(inpainters.terms).decode(),
         canonical_json(options.perception_options).decode(),
         options.strict,
     )
     plan = Plan(store, sorted(folders), request.hazards, broken(store) if options.retry_faults else [])
     progress = Progress("cases", options.n, options.quiet)
     note, stopped = ProgressNote(), ""
-    with or_nothing(engine.pool(_workers(engine, options, painters, settings)), store, resumed) as workers:
+    with cleanup_on_failure(
+        engine.pool(_workers(engine, options, inpainters, settings)), store, resumed
+    ) as workers:
         while not stopped and (todo := next_part(plan, part) if part else plan.next_round()):
             progress.done = plan.accepted()
             note.begin(plan.untried() + len(todo), replacing=todo[0].round > 0)
             stopped = _work_off(
-                settings, plan, todo, painters.inpainter.needs.batch_size, workers, progress, note
+                settings, plan, todo, inpainters.inpainter.needs.batch_size, workers, progress, note
             )
     if part and not stopped:
         stopped = f"shard {options.shard} is done; merge all of them: cfgen merge OUT SHARD..."
     if not part:
-        _keep_hashes(store)
+        _store_scene_hashes(store)
     report = tally(store, options.n, request.unusable, request.unasked, request.undrawable, stopped)
     store.write_build_report(report)
     return report
@@ -145,10 +147,12 @@ def check_build(options: BuildOptions, ready: bool = True) -> None:
         As :func:`build`.
     """
     create_engine(options.engine, options.engine_options)
-    _part(options)
-    request = _asked(options)
+    _shard(options)
+    request = _resolve(options)
     if (options.out / MARKER).is_file():
-        check_same(options.out, whole(options.out).benchmark, request.benchmark)
+        check_settings_match(
+            options.out, open_store(options.out, any_version=True).benchmark, request.benchmark
+        )
     else:
         Store.check_new(options.out)
         if ready:
@@ -156,7 +160,7 @@ def check_build(options: BuildOptions, ready: bool = True) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Request:
     """What options come to: scenes by their folders, who draws which hazards, and the record that says so.
 
     ``unusable``, ``undrawable`` and ``unasked``: scenes and hazards that are left out.
@@ -164,7 +168,7 @@ class _Asked:
 
     folders: dict[str, str]
     unusable: dict[str, str | Fault]
-    painters: "_Painters"
+    inpainters: "_Inpainters"
     hazards: list[str]
     undrawable: tuple[str, ...]
     unasked: dict[str, Fault]
@@ -173,26 +177,28 @@ class _Asked:
 
     def check(self) -> None:
         """Before a benchmark is begun. Raises SetupError: somebody lacks a key, a package or weights."""
-        used = (self.painters.inpainter, self.painters.guide, self.masks.segmenter, self.masks.detector)
+        used = (self.inpainters.inpainter, self.inpainters.guide, self.masks.segmenter, self.masks.detector)
         for model in filter(None, used):
             if check := getattr(model, "check", None):  # most need nothing
                 check()
 
 
-def _asked(options: BuildOptions) -> _Asked:
+def _resolve(options: BuildOptions) -> _Request:
     chosen = choose(
         options.scenes or scenarios_dir() / "scenes", Draw.of(options), options.strict, bool(options.shard)
     )
-    painters = _painters(options)
+    inpainters = _create_inpainters(options)
     taxonomy = _taxonomy(options)
-    hazards, undrawable, unasked = _drawable_hazards(options, painters, taxonomy)
-    benchmark = _benchmark(options, painters, chosen, taxonomy)
+    hazards, undrawable, unasked = _drawable_hazards(options, inpainters, taxonomy)
+    benchmark = _benchmark(options, inpainters, chosen, taxonomy)
     masks = MaskPipeline.of(benchmark)  # its mistakes are told before anything is written
-    return _Asked(chosen.folders, chosen.unusable, painters, hazards, undrawable, unasked, benchmark, masks)
+    return _Request(
+        chosen.folders, chosen.unusable, inpainters, hazards, undrawable, unasked, benchmark, masks
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Painters:
+class _Inpainters:
     """Who draws, and the inpainter's options: what decides its pixels, and the terms it works on."""
 
     inpainter: Inpainter
@@ -201,7 +207,7 @@ class _Painters:
     terms: dict[str, Any]
 
 
-def _painters(options: BuildOptions) -> _Painters:
+def _create_inpainters(options: BuildOptions) -> _Inpainters:
     """
     Raises:
         InputError: an unknown inpainter or option, or a budget for an inpainter that costs nothing.
@@ -216,7 +222,7 @@ def _painters(options: BuildOptions) -> _Painters:
         ours["quiet"] = True
     if ours:  # refuses what it cannot work on, before anything is written
         inpainter = create_inpainter(options.inpainter, {**inpainter_options, **ours})
-    return _Painters(
+    return _Inpainters(
         inpainter,
         create_guide(options.guide, inpainter),
         {name: value for name, value in inpainter_options.items() if name not in term_names},
@@ -224,7 +230,7 @@ def _painters(options: BuildOptions) -> _Painters:
     )
 
 
-def _part(options: BuildOptions) -> tuple[int, int] | None:
+def _shard(options: BuildOptions) -> tuple[int, int] | None:
     """
     Raises:
         InputError: no part, or one together with what goes over the rounds of all parts.
@@ -246,14 +252,14 @@ def _taxonomy(options: BuildOptions) -> Taxonomy:
 
 
 def _drawable_hazards(
-    options: BuildOptions, painters: _Painters, taxonomy: Taxonomy
+    options: BuildOptions, inpainters: _Inpainters, taxonomy: Taxonomy
 ) -> tuple[list[str], tuple[str, ...], dict[str, Fault]]:
     """Hazards to plan with, those left out for want of a model, and those on which the inpainter broke."""
     named = [taxonomy.get(name) for name in options.hazards]
     chosen = named or [h for h in taxonomy.hazards if h.by_default] or list(taxonomy.hazards)
-    inpainter, guide = painters.inpainter, painters.guide
+    inpainter, guide = inpainters.inpainter, inpainters.guide
     nuisances = taxonomy.nuisances if "nuisance" in options.controls else ()
-    answers = {h.id: asked_of(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
+    answers = {h.id: can_draw_hazard(h, inpainter, guide, options.strict) for h in (*chosen, *nuisances)}
     unasked = {name: answer for name, answer in answers.items() if isinstance(answer, Fault)}
     drawable = [h.id for h in chosen if answers[h.id] is True]
     if not drawable:
@@ -275,8 +281,12 @@ def _drawable_hazards(
     return drawable, tuple(h.id for h in chosen if answers[h.id] is False), unasked
 
 
-def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxonomy: Taxonomy) -> Benchmark:
-    perceiver = create_perceiver(options.perception or _begun_with(options.out), options.perception_options)
+def _benchmark(
+    options: BuildOptions, inpainters: _Inpainters, chosen: Chosen, taxonomy: Taxonomy
+) -> Benchmark:
+    perceiver = create_perceiver(
+        options.perception or _stored_perception(options.out), options.perception_options
+    )
     return Benchmark(
         cfgen_version=__version__,
         n=options.n,
@@ -288,7 +298,7 @@ def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxon
         sampling=chosen.sampling,
         hazards=options.hazards,
         inpainter=options.inpainter,
-        inpainter_options=painters.fixed,
+        inpainter_options=inpainters.fixed,
         guide=options.guide,
         masks=options.masks,
         masks_options=options.masks_options,
@@ -305,32 +315,34 @@ def _benchmark(options: BuildOptions, painters: _Painters, chosen: Chosen, taxon
 
 def _open_store(options: BuildOptions, requested: Benchmark) -> Store:
     exists = (options.out / MARKER).is_file()
-    store = whole(options.out) if exists else Store.create(options.out, requested)
-    check_same(options.out, store.benchmark, requested)
+    store = open_store(options.out, any_version=True) if exists else Store.create(options.out, requested)
+    check_settings_match(options.out, store.benchmark, requested)
     check_part(store, shard_of(options.shard))
     store.change_benchmark(lambda b: b.model_copy(update={"n": max(b.n, requested.n)}))
     store.remember_scenes(options.scenes)
     return store
 
 
-def _keep_hashes(store: Store) -> None:
+def _store_scene_hashes(store: Store) -> None:
     """Of scenes that were looked at when their cases were made."""
     unknown = {scene_id for scene_id, scene_hash in store.benchmark.scenes.items() if not scene_hash}
     if unknown:
         hash_by_scene = {case["scene_id"]: case["scene_hash"] for case in short_cases(store).values()}
-        new_hashes = {scene_id: scene_hash for scene_id, scene_hash in hash_by_scene.items() if scene_id in unknown}
+        new_hashes = {
+            scene_id: scene_hash for scene_id, scene_hash in hash_by_scene.items() if scene_id in unknown
+        }
         store.change_benchmark(lambda b: b.model_copy(update={"scenes": {**b.scenes, **new_hashes}}))
 
 
-def _begun_with(out: Path) -> str:
+def _stored_perception(out: Path) -> str:
     """The perceiver of a benchmark that is begun, else "": the default one."""
     return Store(out).benchmark.perception if (out / MARKER).is_file() else ""
 
 
 def _workers(
-    engine: Engine, options: BuildOptions, painters: "_Painters", settings: WorkerSettings
+    engine: Engine, options: BuildOptions, inpainters: "_Inpainters", settings: WorkerSettings
 ) -> Wanted:
-    needs, guide = painters.inpainter.needs, painters.guide
+    needs, guide = inpainters.inpainter.needs, inpainters.guide
     looks = bool(options.masks or options.detector or (guide and guide.needs.model))
     batches = -(-options.n // needs.batch_size)
     # one batch alone leaves nothing to do meanwhile; models that look sit with who does the rest
@@ -342,7 +354,7 @@ def _workers(
         most=batches if staged else min(limit or options.n, options.n),
         model=looks or (needs.model and not staged),
         folders=(settings.store, (options.scenes or scenarios_dir() / "scenes").absolute()),
-        same=partial(made_alike, settings.store),
+        same=partial(taxonomy_identity, settings.store),
         serve=partial(paint, settings) if staged else None,
     )
 
@@ -362,7 +374,7 @@ def _work_off(
         progress.forget()
     elsewhere: list[Planned] = []
     ledger = spending(plan.store)
-    for results in workers.run(partial(make_cases, settings), batches, partial(_lost, settings)):
+    for results in workers.run(partial(make_cases, settings), batches, partial(_record_lost_batch, settings)):
         spent = ledger.total()
         for outcome in results:
             if outcome.status == "elsewhere":
@@ -380,21 +392,23 @@ def _work_off(
 def _wait_for_others(store: Store, planned: Sequence[Planned], progress: Progress) -> None:
     """Until one of these pairs, in hand in another build, is finished there or free for this one to take up."""
     waiting = f"({len(planned)} in hand in another build of this folder: waiting for it)"
-    while planned and all(_in_hand(store, p.case_id) for p in planned):
+    while planned and all(_claimed_elsewhere(store, p.case_id) for p in planned):
         progress.wait(waiting)
         time.sleep(_POLL_S)
 
 
-def _in_hand(store: Store, case_id: str) -> bool:
+def _claimed_elsewhere(store: Store, case_id: str) -> bool:
     with store.claim(case_id) as free:
         return not free and not store.is_finished(case_id)
 
 
-def _lost(settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError) -> list[Outcome]:
+def _record_lost_batch(
+    settings: WorkerSettings, batch: list[Planned], error: WorkerDiedError
+) -> list[Outcome]:
     """The cases of a batch that killed every worker that had it."""
     if settings.strict:
         raise error
     store = Store(settings.store)
     inputs = [p.model_dump(mode="json") for p in batch]
     fault = fault_of(error, "worker process", {"benchmark_seed": store.benchmark.seed, "batch": inputs})
-    return [outcome_on_disk(store, p) or lose(store, p, fault) for p in batch]
+    return [outcome_on_disk(store, p) or record_failure(store, p, fault) for p in batch]

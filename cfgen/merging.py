@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.same import check_same, whole
+from cfgen.cases.same import check_settings_match, open_store
 from cfgen.cases.shards import FILE, hash_of, shard_in
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
@@ -33,7 +33,7 @@ def merge(out: Path, shards: Sequence[Path]) -> Store:
         InputError: a part is missing or given twice, or the parts are of different builds.
         StoreError: a folder is no benchmark, a part did not end, or ``out`` is not new or empty.
     """
-    parts = [whole(path) for path in shards]
+    parts = [open_store(path, any_version=True) for path in shards]
     _check_places(out, parts)
     _check_complete(parts)
     _check_alike(parts)
@@ -77,8 +77,8 @@ def _check_alike(parts: Sequence[Store]) -> None:
             told = " and ".join(f"{root} by cfgen {version}" for root, version in versions)
             raise InputError(f"merge: {told} are of two versions; build both with one")
         try:
-            check_same(first.root, first.benchmark, part.benchmark)
-            check_same(part.root, part.benchmark, first.benchmark)
+            check_settings_match(first.root, first.benchmark, part.benchmark)
+            check_settings_match(part.root, part.benchmark, first.benchmark)
         except StoreError as error:
             raise InputError(
                 f"merge: {first.root} and {part.root} are not of one benchmark: {error}"

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from cfgen.cases.same import opened
+from cfgen.cases.same import open_store
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
@@ -50,7 +50,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
         Shortfall: the planner cannot be reached any more.
     """
     engine = create_engine(options.engine, options.engine_options)
-    store = opened(options.bench)
+    store = open_store(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
         check_fits(Path(options.planner), store.root / EXPORTS, questions.each_key())

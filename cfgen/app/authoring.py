@@ -18,7 +18,7 @@ from cfgen.app.place import placed, read_mask, stage
 from cfgen.app.worker import Say
 from cfgen.cases.builder import CaseBuilder, Outcome
 from cfgen.cases.context import BuildContext, WorkerSettings
-from cfgen.cases.lockstep import in_step
+from cfgen.cases.lockstep import run_in_batches
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.job import EditFailure, EditJob
@@ -119,7 +119,7 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
         number = _number(asked)
         seed = derive_seed(builder.seed, number)
         job = EditJob(builder.scene, builder.images, hazard, placement, seed, mask, lattices=builder.lattices)
-        for _, put_off in in_step([builder.attempt(number, job)], context.edits):
+        for _, put_off in run_in_batches([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")
         if not builder.accepted or builder.edit is None:

@@ -10,7 +10,7 @@ from cfgen.app.worker import Say
 from cfgen.build import BuildOptions, build
 from cfgen.cases.builder import attempt_cases
 from cfgen.cases.plan import accepted_of_plan
-from cfgen.cases.same import same_scenes
+from cfgen.cases.same import scenes_match
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
@@ -104,7 +104,7 @@ def _source(store: Store, scenes: Path | None) -> Path | None:
     wanted = store.benchmark.scenes
     demo = scenarios_dir() / "scenes"
     for folder in (scenes, store.scenes_source, store.root / "scenes", demo):
-        if folder is not None and folder.is_dir() and same_scenes(_hashes(folder), wanted):
+        if folder is not None and folder.is_dir() and scenes_match(_hashes(folder), wanted):
             store.remember_scenes(folder)
             return None if folder == demo else folder
     named = f"'{scenes}' does not hold" if scenes is not None else "nobody has said where to find"

@@ -10,7 +10,7 @@ from cfgen.store import MARKER, Store
 
 
 @contextlib.contextmanager
-def or_nothing(pool: AbstractContextManager[Pool], store: Store, existed: bool) -> Iterator[Pool]:
+def cleanup_on_failure(pool: AbstractContextManager[Pool], store: Store, existed: bool) -> Iterator[Pool]:
     """The workers; where there can be none, nothing stays of a benchmark that had not ``begun`` before."""
     with contextlib.ExitStack() as stack:
         try:

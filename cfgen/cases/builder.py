@@ -13,7 +13,7 @@ from cfgen import __version__
 from cfgen.cases.context import BuildContext, WorkerSettings, build_context
 from cfgen.cases.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
 from cfgen.cases.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
-from cfgen.cases.lockstep import Work, apart, in_step, together
+from cfgen.cases.lockstep import Work, contain_faults, merge_work, run_in_batches
 from cfgen.cases.plan import DAMAGED
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
@@ -117,7 +117,7 @@ class CaseBuilder:
             self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
             self.refusal = self.context.no_road(self.folder.scene, self.images)
             if not self.refusal:  # its camera takes a look at every frame
-                self.scene = self.context.as_seen(self.folder.scene, self.images)
+                self.scene = self.context.with_fitted_camera(self.folder.scene, self.images)
         except InputError as error:
             self.refusal = f"{DAMAGED}: {error}"
 
@@ -162,7 +162,9 @@ class CaseBuilder:
 
     def tries(self) -> Work:
         """From the scene to an accepted case or none; what breaks on the way is kept as ``fault``."""
-        return apart(self._tries(), self._broke, "scene and placement", self.inputs, self.context.strict)
+        return contain_faults(
+            self._tries(), self._broke, "scene and placement", self.inputs, self.context.strict
+        )
 
     def _tries(self) -> Work:
         """Attempts, one after another, until one is accepted."""
@@ -181,9 +183,9 @@ class CaseBuilder:
         def broke(fault: Fault) -> None:
             self._refuse(number, job, str(fault), fault=fault)
 
-        yield from apart(self._tried(number, job), broke, "gates", inputs, self.context.strict)
+        yield from contain_faults(self._tried(number, job), broke, "gates", inputs, self.context.strict)
         if self.accepted:
-            yield from together(self._controls(job))
+            yield from merge_work(self._controls(job))
 
     def _tried(self, number: int, job: EditJob) -> Work:
         [result] = yield [job]
@@ -198,7 +200,7 @@ class CaseBuilder:
         for factor in benchmark.distances:
             works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
         return [
-            apart(
+            contain_faults(
                 work, partial(self.arms.broke, arm), "placement and gates", self.inputs, self.context.strict
             )
             for arm, work in works.items()
@@ -333,7 +335,7 @@ def _pitch_deg(camera: Camera) -> float:
     return round(math.degrees(angles(camera)[0]), 3)
 
 
-def lose(store: Store, planned: Planned, fault: Fault) -> Outcome:
+def record_failure(store: Store, planned: Planned, fault: Fault) -> Outcome:
     """Record that a case broke where nothing else can be kept of it."""
     store.discard_case(planned.case_id)
     rejection = _rejection(planned, fault)
@@ -380,11 +382,11 @@ def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
 def _finished(builder: CaseBuilder) -> Outcome:
     context = builder.context
     outcome = contained(builder.finish, "writing the case", builder.inputs, context.strict)
-    return lose(context.store, builder.planned, outcome) if isinstance(outcome, Fault) else outcome
+    return record_failure(context.store, builder.planned, outcome) if isinstance(outcome, Fault) else outcome
 
 
 def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator[tuple[CaseBuilder, str]]:
     """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
     builders = [CaseBuilder(context, p) for p in planned]
-    for index, put_off in in_step([builder.tries() for builder in builders], context.edits):
+    for index, put_off in run_in_batches([builder.tries() for builder in builders], context.edits):
         yield builders[index], put_off

@@ -23,7 +23,7 @@ from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
 from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.far import Far, there
+from cfgen.inpaint.far import RemoteInpainter, answer_request
 from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
@@ -52,7 +52,7 @@ class WorkerSettings:
     """What a worker process needs to know; small and picklable."""
 
     store: Path
-    #: where :func:`keep_folders` wrote each scene's folder; None: the scenes that the benchmark holds
+    #: where :func:`save_folder_index` wrote each scene's folder; None: the scenes that the benchmark holds
     scenes: Path | None = None
     attempts: int = 4
     #: the inpainter's options that a benchmark does not store (``Requirements.terms``), as canonical JSON
@@ -78,7 +78,7 @@ class BuildContext:
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
-            inpainter = Far() if connected() else _inpainter(settings)
+            inpainter = RemoteInpainter() if connected() else _inpainter(settings)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
         self.views = self.store.views(json.loads(settings.perception))
@@ -91,7 +91,7 @@ class BuildContext:
         self._drive_suns = DriveSuns(self._folders)
         self.heights = DriveHeights(self._folders, self.views)
         self.nuisances = [
-            h for h in self.taxonomy.nuisances if asked_of(h, inpainter, guide, self.strict) is True
+            h for h in self.taxonomy.nuisances if can_draw_hazard(h, inpainter, guide, self.strict) is True
         ]
 
     def sized(self, hazard: Hazard, seed: int) -> Hazard:
@@ -165,7 +165,7 @@ class BuildContext:
         ours = run_gates(gate_input, self._own_gates)
         return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(gate_input, self._extra_gates))
 
-    def as_seen(self, scene: Scene, images: Images) -> Scene:
+    def with_fitted_camera(self, scene: Scene, images: Images) -> Scene:
         """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
         if scene.scene_id not in self._seen:
             self._seen[scene.scene_id] = as_seen(self.views.scene(self.heights.corrected(scene), images))
@@ -202,7 +202,7 @@ class BuildContext:
         return self.benchmark.scenes[folder.scene.scene_id] or scene_hash(folder)
 
 
-def keep_folders(store: Store, folders: Mapping[str, str]) -> Path:
+def save_folder_index(store: Store, folders: Mapping[str, str]) -> Path:
     """Write down each scene's folder where every worker reads them once: no piece of work carries them all."""
     content = canonical_json(folders)
     path = store.work / f"folders-{hash_bytes(content).removeprefix('sha256:')[:16]}.json"
@@ -217,7 +217,9 @@ def _folders(store: Store, folders_file: Path | None) -> dict[str, str]:
     return {scene_id: str(folder) for scene_id, folder in read_json(folders_file).items()}
 
 
-def asked_of(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool) -> bool | Fault:
+def can_draw_hazard(
+    hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool
+) -> bool | Fault:
     """Whether they can draw the hazard, or what broke when they were asked; its sizes are asked for as well."""
 
     def ask() -> bool:
@@ -237,14 +239,14 @@ def _inpainter(settings: WorkerSettings) -> Inpainter:
 
 
 def paint(settings: WorkerSettings, request: tuple[str, tuple[Any, ...]]) -> Any:
-    """What a process that holds the benchmark's inpainter does for workers whose context has a ``Far`` one."""
-    return there(_kept_inpainter(settings), request)
+    """Answers a ``RemoteInpainter``, in the process that holds the benchmark's inpainter."""
+    return answer_request(_kept_inpainter(settings), request)
 
 
 _kept_inpainter = lru_cache(maxsize=1)(_inpainter)
 
 
-def made_alike(root: Path) -> dict[str, str]:
+def taxonomy_identity(root: Path) -> dict[str, str]:
     """What must be the same wherever cases of a benchmark are made."""
     benchmark = Store(root).benchmark
     return {"taxonomy": merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only).hash}

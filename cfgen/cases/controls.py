@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cfgen.cases.lockstep import Made, Work, apart
+from cfgen.cases.lockstep import Edits, Work, contain_faults
 from cfgen.core.hashing import derive_seed
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images
 from cfgen.records import DistancePolicy, Fault, GateResult, Hazard, Placement, Scene
@@ -76,7 +76,7 @@ def nuisance_arm(
         nuisance = nuisances[index]
         inputs = {"scene_id": job.scene.scene_id, "hazard_id": nuisance.id, "seed": job.seed}
         attempt = _nuisance(arms, job, nuisance, rng, band, maker)
-        yield from apart(attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, maker.strict)
+        yield from contain_faults(attempt, partial(arms.broke, "nuisance"), nuisance.id, inputs, maker.strict)
         if "nuisance" in arms.edits:
             arms.missing.pop("nuisance", None)
             return
@@ -132,7 +132,7 @@ def _best(placements: list[Placement] | str) -> Placement | str:
 
 def _gated(
     job: EditJob, hazard: Hazard, placement: Placement, maker: Maker
-) -> Generator[list[EditJob], Made, Edit | EditFailure]:
+) -> Generator[list[EditJob], Edits, Edit | EditFailure]:
     own = EditJob(job.scene, job.images, hazard, placement, job.seed, lattices=job.lattices)
     [edit] = yield [own]
     if isinstance(edit, EditFailure):

@@ -8,12 +8,12 @@ from cfgen.core.faults import contained
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.records import Fault
 
-Made = list[Edit | EditFailure]
+Edits = list[Edit | EditFailure]
 #: Asks for edits, is sent them in their order, asks again, and ends.
-Work = Generator[list[EditJob], Made, Any]
+Work = Generator[list[EditJob], Edits, Any]
 
 
-def together(works: Sequence[Work]) -> Work:
+def merge_work(works: Sequence[Work]) -> Work:
     """Several pieces of work as one: each of its steps asks for all that they ask for next."""
     requests = {index: jobs for index, work in enumerate(works) if (jobs := _next(work, None)) is not None}
     while requests:
@@ -23,11 +23,11 @@ def together(works: Sequence[Work]) -> Work:
         requests = {index: jobs for index, jobs in following.items() if jobs is not None}
 
 
-def apart(
+def contain_faults(
     work: Work, broke: Callable[[Fault], object], where: str, inputs: Mapping[str, Any], strict: bool = False
 ) -> Work:
     """``work``, ended by what breaks in it: ``broke`` is told, and what runs beside it goes on."""
-    answer: Made | None = None
+    answer: Edits | None = None
     while True:
         jobs = contained(partial(_next, work, answer), where, inputs, strict)
         if isinstance(jobs, Fault):
@@ -37,7 +37,9 @@ def apart(
         answer = yield jobs
 
 
-def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) -> Iterator[tuple[int, str]]:
+def run_in_batches(
+    works: Sequence[Work], make: Callable[[Sequence[EditJob]], Edits]
+) -> Iterator[tuple[int, str]]:
     """Run all of them in step; yields the index of each as it ends, with why it was put off, or "".
 
     A piece of work is put off as soon as one of its edits is: it gets none of that step's answers.
@@ -63,7 +65,7 @@ def in_step(works: Sequence[Work], make: Callable[[Sequence[EditJob]], Made]) ->
                 requests[index] = jobs
 
 
-def _next(work: Work, answer: Made | None) -> list[EditJob] | None:
+def _next(work: Work, answer: Edits | None) -> list[EditJob] | None:
     """What it asks for next; None when it has ended."""
     try:
         return next(work) if answer is None else work.send(answer)

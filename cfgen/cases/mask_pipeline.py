@@ -20,7 +20,7 @@ from cfgen.inpaint.paste import spread
 from cfgen.inpaint.protocol import InpaintResult
 from cfgen.inpaint.region import View
 from cfgen.masks.drivable import ground_ahead, stands_on_ground
-from cfgen.masks.gates import found_gates, noun
+from cfgen.masks.gates import detector_gates, noun
 from cfgen.masks.occlusion import nearer_things, share_hidden
 from cfgen.masks.protocol import Detector, Segmenter
 from cfgen.masks.recognized import FixedClasses, recognized
@@ -120,7 +120,7 @@ class MaskPipeline:
         box = edit.placements[front].box_px
         if isinstance(self.detector, FixedClasses):
             return (recognized(self.detector, edit.frames[front][0], box, job.hazard),)
-        return found_gates(self.detector, self.segmenter, *edit.frames[front], box, noun(job.hazard.name))
+        return detector_gates(self.detector, self.segmenter, *edit.frames[front], box, noun(job.hazard.name))
 
     def _frame(self, scene: Scene, camera: str, t: float, image: np.ndarray) -> "_Frame":
         assert self.segmenter is not None

@@ -50,7 +50,9 @@ class Plan:
     def _next_round(self) -> list[Planned]:
         store, benchmark, planned = self.store, self.store.benchmark, self.store.planned
         accepted_ids = {*store.case_ids()}
-        unfinished = [p for p in planned if p.case_id not in accepted_ids and not store.has_rejection(p.case_id)]
+        unfinished = [
+            p for p in planned if p.case_id not in accepted_ids and not store.has_rejection(p.case_id)
+        ]
         if unfinished:
             return unfinished
         accepted = [p for p in planned if p.case_id in accepted_ids]
@@ -72,8 +74,8 @@ class Plan:
         """Pairs that were not tried yet, for so many cases that are missing."""
         store, benchmark = self.store, self.store.benchmark
         rejections, accepted_ids = short_rejections(store), {p.case_id for p in accepted}
-        rows = in_a_row(planned, accepted_ids, rejections)
-        dropped = {**scenes_refused(rejections), **given_up(rows, bool(accepted_ids))}
+        rows = refusals_in_a_row(planned, accepted_ids, rejections)
+        dropped = {**scenes_refused(rejections), **scenes_to_skip(rows, bool(accepted_ids))}
         later = {scene_id for scene_id, row in rows.items() if len(row) >= LATER}
         self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in dropped]
         refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
@@ -83,7 +85,9 @@ class Plan:
         for scenes, open_slots in self._strata(accepted, missing):
             used_pairs = (*taken_pairs, *pairs)
             seed = benchmark.seed
-            pairs += plan_round(scenes, self.hazard_ids, used_pairs, refused, open_slots, seed, unsuited, later)
+            pairs += plan_round(
+                scenes, self.hazard_ids, used_pairs, refused, open_slots, seed, unsuited, later
+            )
         number = 1 + max((p.round for p in planned), default=-1)
         taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
         new_looks = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
@@ -102,7 +106,10 @@ class Plan:
         open_scenes = {*self.drawn_from}
         cases_of = Counter(p.scene_id for p in accepted)
         return [
-            ([s for s in stratum.usable if s in open_scenes], stratum.cases - sum(cases_of[s] for s in stratum.usable))
+            (
+                [s for s in stratum.usable if s in open_scenes],
+                stratum.cases - sum(cases_of[s] for s in stratum.usable),
+            )
             for stratum in sampling.strata
         ]
 
@@ -160,10 +167,12 @@ def scenes_given_up(
     Args:
         accepted: ids of cases.
     """
-    return given_up(in_a_row(planned, accepted, rejections), any(p.case_id in accepted for p in planned))
+    return scenes_to_skip(
+        refusals_in_a_row(planned, accepted, rejections), any(p.case_id in accepted for p in planned)
+    )
 
 
-def in_a_row(
+def refusals_in_a_row(
     planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
 ) -> dict[str, list[str]]:
     """Of each scene the kinds of its last refusals, back to its last case."""
@@ -178,8 +187,8 @@ def in_a_row(
     return rows
 
 
-def given_up(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str]:
-    """As :func:`scenes_given_up`, by what :func:`in_a_row` tells.
+def scenes_to_skip(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str]:
+    """As :func:`scenes_given_up`, by what :func:`refusals_in_a_row` tells.
 
     Args:
         any_case: a scene of the benchmark gave a case.

@@ -158,7 +158,8 @@ def _one_camera(pair: Pair, scenes: dict[str, SceneFolder]) -> Camera:
         if sizes_differ or abs(camera.fx / front.fx - 1) > 0.02:
             raise InputError(
                 f"{folder.root}: expected the front camera of the obstacle scene of pair '{pair.id}' "
-                f"({front.width}x{front.height}, fx {front.fx:g}), found {camera.width}x{camera.height}, fx {camera.fx:g} "
+                f"({front.width}x{front.height}, fx {front.fx:g}), found "
+                f"{camera.width}x{camera.height}, fx {camera.fx:g} "
                 f"({'clear' if arm == 'original' else 'control'}); match it with a frame of the same camera"
             )
     return front

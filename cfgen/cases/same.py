@@ -11,7 +11,7 @@ from cfgen.records import Benchmark
 from cfgen.store import MARKER, Store
 
 #: options that a benchmark keeps: with n and its scenes they tell how to build it again
-KEPT = (
+STORED_OPTIONS = (
     "seed",
     "hazards",
     "inpainter",
@@ -27,28 +27,21 @@ KEPT = (
     "distances",
 )
 #: what may not change once a benchmark is begun
-FIXED = (*KEPT, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
+FIXED_SETTINGS = (*STORED_OPTIONS, "taxonomy_hash", "sampling", "scenes", "perception_identity", "gates")
 
 
-def whole(root: Path) -> Store:
-    """The benchmark there.
+def open_store(root: Path, named: Path | None = None, *, any_version: bool = False) -> Store:
+    """The benchmark in ``root``, with a warning where another version of cfgen built it.
+
+    Args:
+        named: the folder in words, where ``root`` is a passing view of it. any_version: no warning.
 
     Raises:
         StoreError: its record is not as cfgen wrote it.
     """
     store = Store(root)
     read_record(store.root / MARKER, Benchmark, check=True)
-    return store
-
-
-def opened(root: Path, named: Path | None = None) -> Store:
-    """As :func:`whole`, to ask and judge on it, with a warning where another version of cfgen built it.
-
-    Args:
-        named: the folder in words, where ``root`` is a passing view of it.
-    """
-    store = whole(root)
-    if (built := store.benchmark.cfgen_version) != __version__:
+    if not any_version and (built := store.benchmark.cfgen_version) != __version__:
         warn(
             f"{named or root}: was built by cfgen {built}, this is {__version__}: figures may differ from those of "
             f"cfgen {built}; compare only what one version made"
@@ -56,16 +49,16 @@ def opened(root: Path, named: Path | None = None) -> Store:
     return store
 
 
-def check_same(out: Path, existing: Benchmark, requested: Benchmark) -> None:
+def check_settings_match(out: Path, existing: Benchmark, requested: Benchmark) -> None:
     """
     Raises:
         StoreError: a benchmark that is begun keeps its settings, and the version of cfgen but for the last number.
     """
     _check_version(out, existing.cfgen_version, requested.cfgen_version)
-    for name in FIXED:
+    for name in FIXED_SETTINGS:
         old, new = getattr(existing, name), getattr(requested, name)
-        if not (same_scenes(old, new) if name == "scenes" else old == new):
-            old, new = apart(old, new)
+        if not (scenes_match(old, new) if name == "scenes" else old == new):
+            old, new = diff_settings(old, new)
             raise StoreError(
                 f"{out}: was built with {name} = {old}, now asked for {new}; use the same, or another folder"
             )
@@ -83,16 +76,18 @@ def _check_version(out: Path, built: str, running: str) -> None:
             f"{out}: was built by cfgen {built}, found cfgen {running}, which may make other cases; go on with cfgen "
             f"{built}, or use another folder"
         )
-    warn(f"{out}: was begun by cfgen {built} and goes on with {running}; each case.json says which one made it")
+    warn(
+        f"{out}: was begun by cfgen {built} and goes on with {running}; each case.json says which one made it"
+    )
 
 
-def same_scenes(hashes: Mapping[str, str], other_hashes: Mapping[str, str]) -> bool:
+def scenes_match(hashes: Mapping[str, str], other_hashes: Mapping[str, str]) -> bool:
     """Whether they are the same, as far as both were hashed."""
     hash_pairs = ((a, other_hashes.get(k)) for k, a in hashes.items())
     return hashes.keys() == other_hashes.keys() and all(a == b for a, b in hash_pairs if a and b)
 
 
-def apart(old: object, new: object) -> tuple[str, str]:
+def diff_settings(old: object, new: object) -> tuple[str, str]:
     """Both in short; long ones that begin alike from shortly before where they differ."""
     short = _short(old), _short(new)
     if short[0] != short[1]:

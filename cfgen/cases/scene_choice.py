@@ -94,7 +94,9 @@ def choose(source: Path, drawing: Draw, strict: bool, check_all: bool = False) -
         looking = _LOOK if check_all or len(names) <= AT_ONCE else _GLANCE
         _take(chosen, source, names, strict, looking)
     else:
-        frame, strata_folders = draw(source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed)
+        frame, strata_folders = draw(
+            source, drawing.where, drawing.quota, drawing.weights, drawing.n, drawing.seed
+        )
         strata = []
         for stratum, folders in zip(frame.strata, strata_folders, strict=True):
             before = set(chosen.folders)

@@ -8,7 +8,7 @@ import numpy as np
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.spoiled import LEFT, STOOD, Spoiled
+from cfgen.hazards.spoiled import LEFT, STOOD, HistoryInconsistency
 from cfgen.hazards.stood import ALONG, rows_off
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.vehicle_sizes import CAR_M
@@ -32,13 +32,13 @@ JUST_OFF_M = 4.0
 _BEFORE_S = 2.0
 
 
-def driven_through(
+def vehicle_conflict(
     scene: Scene,
     cameras: Mapping[float, Camera],
     views: Mapping[float, SceneView],
     placement: Placement,
     standing: Size,
-) -> Spoiled | None:
+) -> HistoryInconsistency | None:
     """Which vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
 
     Args:
@@ -51,11 +51,13 @@ def driven_through(
             if thing.kind not in VEHICLES:
                 continue
             if rule := _on_it(path, cameras[t], thing.box, placement.at(t), standing, JUST_OFF_M):
-                return Spoiled(rule, t, placement.distance_m)
+                return HistoryInconsistency(rule, t, placement.distance_m)
     return None
 
 
-def just_driven_through(scene: Scene, view: SceneView, placement: Placement, standing: Size) -> Spoiled | None:
+def vehicle_conflict_at_t0(
+    scene: Scene, view: SceneView, placement: Placement, standing: Size
+) -> HistoryInconsistency | None:
     """Which vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
     alone: for scenes without past frames."""
     if placement.vx or placement.vy or not scene.speed:
@@ -66,7 +68,7 @@ def just_driven_through(scene: Scene, view: SceneView, placement: Placement, sta
         if thing.kind in VEHICLES and (
             rule := _on_it(path, scene.front, thing.box, placement, standing, off, turned)
         ):
-            return Spoiled(rule, 0.0, placement.distance_m)
+            return HistoryInconsistency(rule, 0.0, placement.distance_m)
     return None
 
 

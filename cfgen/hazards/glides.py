@@ -11,7 +11,7 @@ import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
-from cfgen.hazards.spoiled import GLIDES, Spoiled
+from cfgen.hazards.spoiled import SLIPPING, HistoryInconsistency
 from cfgen.perception.ego_turn import grey, there_and_back
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
@@ -28,7 +28,9 @@ _POINTS, _APART, _FEWEST, _WINDOWS = 80, 3, 5, (31, 15)
 _AGREE_PX = 1.0
 
 
-def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placement) -> Spoiled | None:
+def slip_check(
+    views: SceneViews, cameras: Mapping[float, Camera], placement: Placement
+) -> HistoryInconsistency | None:
     """Which of the last frames shows the road under it moving otherwise than it would.
 
     Args:
@@ -46,12 +48,21 @@ def glides(views: SceneViews, cameras: Mapping[float, Camera], placement: Placem
         if slid is not None:
             away = float(np.hypot(*(spot - centre(cameras[t])[:2])))
             far = abs(slid) * cameras[t].fx / away > _LEAST_SLIDE_PX
-            return Spoiled(GLIDES, t, placement.distance_m) if far and abs(slid) > MOST_MPS * -t else None
+            return (
+                HistoryInconsistency(SLIPPING, t, placement.distance_m)
+                if far and abs(slid) > MOST_MPS * -t
+                else None
+            )
     return None
 
 
 def slid_m(
-    frame: np.ndarray, past_frame: np.ndarray, camera_now: Camera, camera_then: Camera, spot: Array, road: SceneView
+    frame: np.ndarray,
+    past_frame: np.ndarray,
+    camera_now: Camera,
+    camera_then: Camera,
+    spot: Array,
+    road: SceneView,
 ) -> float | None:
     """How far, m across the line of sight, a place wanders over the road from a past frame to t0; None where the road
     shows too little texture to tell.
@@ -82,7 +93,9 @@ def slid_m(
     if len(p) < _FEWEST:
         return None
     for window in _WINDOWS:
-        q, tracked = there_and_back(frame, past_frame, p, round(window * scale) | 1, 2, guess.astype(np.float32))
+        q, tracked = there_and_back(
+            frame, past_frame, p, round(window * scale) | 1, 2, guess.astype(np.float32)
+        )
         across = (guess - q)[tracked][:, 0]
         if len(across) < _FEWEST:
             continue

@@ -18,9 +18,17 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.driven import JUST_OFF_M, driven_through, goes_across, just_driven_through
-from cfgen.hazards.spoiled import BARE_ROAD, BY_COLOURS, HIDDEN, OVER_LANE, STOOD, UNSURE, Spoiled
-from cfgen.hazards.stood import stood_there
+from cfgen.hazards.driven import JUST_OFF_M, goes_across, vehicle_conflict, vehicle_conflict_at_t0
+from cfgen.hazards.spoiled import (
+    BARE_ROAD,
+    BY_COLOURS,
+    HIDDEN,
+    OVER_LANE,
+    STOOD,
+    UNSURE,
+    HistoryInconsistency,
+)
+from cfgen.hazards.stood import was_occupied
 from cfgen.hazards.traffic import Traffic
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
@@ -111,7 +119,7 @@ class HazardHistory:
         times: Iterable[float] = [t for t in self.views.times if t < -0.05] or TIMES
         return {t: camera_at(self.scene, front.name, t) for t in times if t >= first - 1e-6}
 
-    def of(self, placement: Placement, crosses: bool) -> Placement | Spoiled:
+    def of(self, placement: Placement, crosses: bool) -> Placement | HistoryInconsistency:
         """The placement with a plausible past: when it set off, and from when on it shows; or what spoils that."""
         result = self._with_past(placement)
         if isinstance(result, Placement) or not crosses:
@@ -124,24 +132,26 @@ class HazardHistory:
         rolling = replace(self, rolled_on=start)
         return rolling._with_past(placement) if self._flat_before(placement, start) else result
 
-    def _with_past(self, moving: Placement) -> Placement | Spoiled:
-        if driven := self._driven_through(moving):
+    def _with_past(self, moving: Placement) -> Placement | HistoryInconsistency:
+        if driven := self._vehicle_conflict(moving):
             return driven
         visibility = self._past(moving)
         for t, how in visibility.items():
             if how in REFUSED:
-                return Spoiled(REFUSED[how], t, moving.distance_m)
+                return HistoryInconsistency(REFUSED[how], t, moving.distance_m)
         hidden = [t for t, how in visibility.items() if how == "hidden"]
         since = max(hidden) + 0.05 if hidden else None
         if since is not None and any(how in ("seen", "likely") for t, how in visibility.items() if t < since):
-            return Spoiled(HIDDEN, max(hidden), moving.distance_m)  # it would vanish and come again
+            return HistoryInconsistency(
+                HIDDEN, max(hidden), moving.distance_m
+            )  # it would vanish and come again
         for rule, look in ((BARE_ROAD, self._covered), (STOOD, self._stood)):
-            if (spoils := look(moving, visibility)) is not None:
-                return Spoiled(rule, spoils, moving.distance_m)
+            if (conflict_t := look(moving, visibility)) is not None:
+                return HistoryInconsistency(rule, conflict_t, moving.distance_m)
         ways = [how for t, how in visibility.items() if self._expected(moving, t)]
         if ways.count("seen") >= SURE * (ways.count("seen") + ways.count("likely")):
             return moving.model_copy(update={"visible_since": since})
-        return Spoiled(UNSURE, min(visibility), moving.distance_m)
+        return HistoryInconsistency(UNSURE, min(visibility), moving.distance_m)
 
     def _flat_before(self, placement: Placement, start: float) -> bool:
         """Whether t0 shows road, or what lies as flat, wherever it rolled before ``start``, s."""
@@ -200,24 +210,28 @@ class HazardHistory:
         """The vehicles that the scene tells of."""
         return Traffic(self.scene)
 
-    def _driven_through(self, placement: Placement) -> Spoiled | None:
+    def _vehicle_conflict(self, placement: Placement) -> HistoryInconsistency | None:
         """Which vehicle that the scene tells of, or somebody saw, stood where it was."""
         standing = self.standing or placement.size
-        if conflict := self.traffic.spoils(placement, standing, (0.0, *self.cameras)):
+        if conflict := self.traffic.conflict(placement, standing, (0.0, *self.cameras)):
             return conflict
         if self.views.now.things is None:  # nobody looks for vehicles: no frame is looked at for them
             return None
         if not any(t in self.cameras for t in self.views.times):
-            return just_driven_through(self.scene, self.views.now, placement, standing)
+            return vehicle_conflict_at_t0(self.scene, self.views.now, placement, standing)
         past_views = {t: view for t in self.cameras if (view := self.views.at(t)) is not None and view.things}
-        return driven_through(self.scene, self.cameras, past_views, placement, standing)
+        return vehicle_conflict(self.scene, self.cameras, past_views, placement, standing)
 
     def _covered(self, placement: Placement, visibility: Mapping[float, Shown]) -> float | None:
         """When in two frames in a row, or in the first, no road is seen where it should be, though the colours are
         those of road: the shadow under a car that has just driven through looks like asphalt."""
         row = 1  # of what was before the first nobody knows
         for t in sorted(visibility):
-            bare = visibility[t] == "likely" and self._expected(placement, t) and self._share(placement, t) < BARE
+            bare = (
+                visibility[t] == "likely"
+                and self._expected(placement, t)
+                and self._share(placement, t) < BARE
+            )
             row = row + 1 if bare else 0
             if row == IN_A_ROW:
                 return t
@@ -235,7 +249,7 @@ class HazardHistory:
             pose = placement.at(t)
             any_size = self.views.now.things is None and not self.traffic.known
             off = JUST_OFF_M if any_size and not goes_across(pose) else 0.0
-            if stood_there(image, self.cameras[t], self._footprint(pose), frame, front, off, any_size):
+            if was_occupied(image, self.cameras[t], self._footprint(pose), frame, front, off, any_size):
                 return t
         return None
 
@@ -273,7 +287,9 @@ class HazardHistory:
                 return visibility
         for i, t in enumerate(times):
             if visibility[t] == "unsure":  # a flicker between two frames that are sure
-                around = [visibility[neighbour] for neighbour in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])]
+                around = [
+                    visibility[neighbour] for neighbour in (*times[max(i - 1, 0) : i], *times[i + 1 : i + 2])
+                ]
                 visibility[t] = "likely" if around == ["seen", "seen"] else "bare"
         return visibility
 
@@ -300,7 +316,9 @@ class HazardHistory:
         if in_view.all() and self.ground.share(px_now) >= needed and not occupied:
             if view is None or self.views.now.share(px_now) < needed:
                 return "seen"
-            offsets = np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
+            offsets = (
+                np.zeros((1, 2)) if self._expected(placement, t) else np.vstack([np.zeros(2), self._off])
+            )
             return "likely" if any(self._stands(view, px + offset) for offset in offsets) else "bare"
         near = view is not None and any(view.share(px + offsets) >= needed for offsets in self._off)
         return "unsure" if near else "taken" if occupied else "bare"

@@ -22,7 +22,7 @@ _FLAT = 1e-6
 _SLACK_M = 1.0
 
 
-def lane_doubt(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
+def lane_conflict(scene: Scene, lanes: LanesSeen | None, s: float) -> str:
     """What the lanes in view say against a place ``s`` m along the path; "" for nothing."""
     if drawn_too_large(scene, lanes, s):
         return TOO_LARGE

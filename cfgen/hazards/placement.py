@@ -13,10 +13,10 @@ from cfgen.geometry.box import areas, box_corners, boxes_px, clip_boxes
 from cfgen.geometry.camera import inside, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.glides import glides
+from cfgen.hazards.glides import slip_check
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.lane_doubts import lane_doubt
-from cfgen.hazards.spoiled import Spoiled, in_detail
+from cfgen.hazards.lane_doubts import lane_conflict
+from cfgen.hazards.spoiled import HistoryInconsistency, in_detail
 from cfgen.hazards.zones import (
     Lanes,
     Pose,
@@ -107,7 +107,9 @@ def find_placements(
         ground = views.with_flat_ground()
     low, high = hazard.distance.decel or decel_band
     target_decel = low + (high - low) * float(rng.uniform())
-    search = _Search(scene, hazard, path, ground, hood_row(scene.front, frames), views, target_decel, lanes, own_lane)
+    search = _Search(
+        scene, hazard, path, ground, hood_row(scene.front, frames), views, target_decel, lanes, own_lane
+    )
     return search.run(poses, fault) or search.why_not(len(poses))
 
 
@@ -160,9 +162,9 @@ def examine(
         faults.append("in another lane, not beside the road")
     if search._off_edge(pose):
         faults.append(OFF_EDGE)
-    faults.append(lane_doubt(scene, lanes, pose.s))
+    faults.append(lane_conflict(scene, lanes, pose.s))
     with_past = search.past.of(placement, hazard.motion.kind == "crossing")
-    if isinstance(with_past, Spoiled):
+    if isinstance(with_past, HistoryInconsistency):
         return placement, [fault for fault in (*faults, str(with_past)) if fault]
     return with_past, [fault for fault in faults if fault]
 
@@ -183,7 +185,7 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.refused: Counter[str] = Counter()
-        self.spoiled: list[Spoiled] = []
+        self.spoiled: list[HistoryInconsistency] = []
         self.camera = self.scene.front
         self.sure_to_m = sure_to_m(self.scene.extra)
         self.past = HazardHistory(
@@ -210,8 +212,8 @@ class _Search:
                 continue
             with_past = self.past.of(placement, self.hazard.motion.kind == "crossing")
             if isinstance(with_past, Placement):
-                with_past = glides(self.views, self.past.cameras, with_past) or with_past
-            if isinstance(with_past, Spoiled):
+                with_past = slip_check(self.views, self.past.cameras, with_past) or with_past
+            if isinstance(with_past, HistoryInconsistency):
                 self.refused[with_past.rule] += 1
                 self.spoiled.append(with_past)
                 continue
@@ -251,7 +253,7 @@ class _Search:
                 fault = "in another lane, not beside the road"
             if not fault and self._off_edge(pose):
                 fault = OFF_EDGE
-            fault = fault or lane_doubt(self.scene, self.lanes_seen, pose.s)
+            fault = fault or lane_conflict(self.scene, self.lanes_seen, pose.s)
             if fault:
                 self.refused[fault] += 1
             else:

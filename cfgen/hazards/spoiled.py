@@ -11,12 +11,12 @@ BARE_ROAD = "without road in a past frame"
 BY_COLOURS = "of other colours in a past frame"
 HIDDEN = "half hidden in a past frame"
 OVER_LANE = "that it reaches only across a lane"
-GLIDES = "under which the road moves otherwise than the drive says"
+SLIPPING = "under which the road moves otherwise than the drive says"
 UNSURE = "of which most past frames are unsure"
 
 
 @dataclass(frozen=True)
-class Spoiled:
+class HistoryInconsistency:
     """One place without a plausible past.
 
     Attributes:
@@ -32,7 +32,7 @@ class Spoiled:
         return f"{self.rule} (frame at {self.t:g} s)"
 
 
-def in_detail(conflicts: Sequence[Spoiled]) -> str:
+def in_detail(conflicts: Sequence[HistoryInconsistency]) -> str:
     """Where and in which frames each rule spoiled places, the commonest rule first; "" for none."""
     details = []
     for rule, _ in Counter(conflict.rule for conflict in conflicts).most_common():

@@ -34,7 +34,7 @@ ROWS_PX, ALONG = 1.0, 0.06
 _NOW = 0.5
 
 
-def stood_there(
+def was_occupied(
     image: np.ndarray,
     camera: Camera,
     footprint: Array,
@@ -107,7 +107,10 @@ def _standing(
             wide = b - a >= _WIDE_M * metre and min(b, at.max()) - max(a, at.min()) >= shared
             if wide and not_road[row - tall : row, a:b].mean() >= _UPRIGHT:
                 half, row_px = max(slack, 0.5 / scale), top + row / scale
-                cols, rows = first_col + np.array([a, b, b, a]) / scale, row_px + half * np.array([-1, -1, 1, 1])
+                cols, rows = (
+                    first_col + np.array([a, b, b, a]) / scale,
+                    row_px + half * np.array([-1, -1, 1, 1]),
+                )
                 spot, valid = ground_points(camera, np.column_stack([cols, rows]))
                 if valid.all():
                     yield np.column_stack([spot, np.zeros(4)]), scale == 1

@@ -18,7 +18,7 @@ from cfgen.geometry.camera import centre, project
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.driven import JUST_OFF_M, goes_across
-from cfgen.hazards.spoiled import LEFT, STOOD, Spoiled
+from cfgen.hazards.spoiled import LEFT, STOOD, HistoryInconsistency
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.view import REACH
 from cfgen.records import Camera, Placement, RoadUser, Scene, Size
@@ -81,7 +81,9 @@ class Traffic:
                 poses.append((user, (float(pose[0]), float(pose[1]), float(pose[2]) + turned)))
         return poses
 
-    def spoils(self, placement: Placement, standing: Size, times: Iterable[float]) -> Spoiled | None:
+    def conflict(
+        self, placement: Placement, standing: Size, times: Iterable[float]
+    ) -> HistoryInconsistency | None:
         """Which vehicle took up ground that it does at any of ``times``, s, or had just left it; what crosses may
         follow one.
 
@@ -96,10 +98,10 @@ class Traffic:
                 if math.hypot(pose[0] - pose_then.x, pose[1] - pose_then.y) > sides / 2 + _WIDEST_M:
                     continue
                 if _shared(place, _ground(user, pose)):
-                    return Spoiled(STOOD, t, placement.distance_m)
+                    return HistoryInconsistency(STOOD, t, placement.distance_m)
                 follows = user.v < _STANDS or goes_across(pose_then, pose[2])
                 if not follows and _shared(place, _ground(user, pose, JUST_OFF_M)):
-                    return Spoiled(LEFT, t, placement.distance_m)
+                    return HistoryInconsistency(LEFT, t, placement.distance_m)
         return None
 
     def before(

@@ -14,10 +14,10 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.faults import contained
-from cfgen.inpaint.guided import Start, start_from
+from cfgen.inpaint.guided import Start, guide_start
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, FrameKey, Matte, Shown, first_frame
 from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
-from cfgen.inpaint.press import differ, press_all
+from cfgen.inpaint.press import differ, recompress_all
 from cfgen.inpaint.propagate import carry
 from cfgen.inpaint.protocol import (
     Answer,
@@ -129,12 +129,12 @@ class _Work:
     start: Start | EditFailure | None
     matte: Matte | None
 
-    def matte(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
+    def shown(self, view: View, result: InpaintResult | None, report: dict[str, Any]) -> Shown:
         """What of a view's edit shows; ``report`` takes what is told of the first view."""
-        matte = Shown() if self.matte is None else self.matte(self.job, view, result)
-        if matte.report:
-            report.setdefault("masks", dict(matte.report))
-        return matte
+        visible = Shown() if self.matte is None else self.matte(self.job, view, result)
+        if visible.report:
+            report.setdefault("masks", dict(visible.report))
+        return visible
 
     def kept(self, view: View, alpha: np.ndarray | None) -> np.ndarray | None:
         """What shows, with all that the guide drew: its cover is known, also of smoke, which no segment holds."""
@@ -145,7 +145,9 @@ class _Work:
 def _starts(jobs: Sequence[EditJob], guide: Inpainter, strict: bool) -> list[Start | EditFailure]:
     """What each job's guided edit starts from; the null edit starts from the frame as it is."""
     fronts = [replace(job, images={first_frame(job): job.images[first_frame(job)]}) for job in jobs]
-    guide_edits = iter(make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict))
+    guide_edits = iter(
+        make_edits([front for front in fronts if front.hazard.kind != "null"], guide, strict=strict)
+    )
     return [
         Start(front.images[first_frame(front)], None, front.mask, {"name": guide.name})
         if front.hazard.kind == "null"
@@ -160,7 +162,7 @@ def _start(front: EditJob, edit: Edit | EditFailure, guide: Inpainter, at: At) -
     key = first_frame(front)
     image, mask = edit.frames[key]
     _, top, _, bottom = edit.placements[key].box_px
-    start = start_from(image, edit.layer, mask, bottom - top)
+    start = guide_start(image, edit.layer, mask, bottom - top)
     report = {"name": guide.name, "version": guide.version, **start.report, **edit.report["inpainter"]}
     return replace(start, report=report)
 
@@ -256,7 +258,9 @@ def _inpaint(inpainter: Inpainter, requests: Sequence[InpaintRequest]) -> Sequen
     return answers
 
 
-def _assemble(work: _Work, work_views: Sequence[View], answers: Sequence[Answer | EditFailure], at: At) -> Edit:
+def _assemble(
+    work: _Work, work_views: Sequence[View], answers: Sequence[Answer | EditFailure], at: At
+) -> Edit:
     job, inpainter = work.job, work.inpainter
     results = [answer for answer in answers if isinstance(answer, InpaintResult)]
     edit = Edit({}, {}, np.empty(0), {"inpainter": dict(results[0].report)})
@@ -316,13 +320,13 @@ def _layer(frame: tuple[np.ndarray, np.ndarray], view: View, job: EditJob, cover
 def _add(job: EditJob, edit: Edit, view: View, image: np.ndarray) -> None:
     """Keep a frame's edit as the frame's own compression leaves it, with a mask that hugs what changed."""
     original = job.images[view.key]
-    pressed, (x0, y0, x1, y1) = press_all(job.lattices.get(view.key, ()), original, image, view.crop)
+    compressed, (x0, y0, x1, y1) = recompress_all(job.lattices.get(view.key, ()), original, image, view.crop)
     part = np.s_[y0:y1, x0:x1]
-    changed = differ(original[part], pressed[part])
+    changed = differ(original[part], compressed[part])
     around: Any = cv2.dilate(cv2.morphologyEx(changed, cv2.MORPH_CLOSE, _RIM), _RIM)
     mask = spread(view.mask, view.crop, *original.shape[:2])
     mask[part] = (around & (mask[part] > 0) | changed) * np.uint8(255)
-    edit.frames[view.key] = pressed, mask
+    edit.frames[view.key] = compressed, mask
     edit.placements[view.key] = view.placement
 
 

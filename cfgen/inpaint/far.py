@@ -8,7 +8,7 @@ from cfgen.inpaint.protocol import Answer, Inpainter, InpainterRequirements, Inp
 from cfgen.records import Hazard, Size
 
 
-class Far:
+class RemoteInpainter:
     """As :class:`cfgen.inpaint.protocol.Inpainter`; every question goes there, about a hazard once."""
 
     name: str
@@ -17,7 +17,7 @@ class Far:
     needs: InpainterRequirements
 
     def __init__(self) -> None:
-        self.name, self.version, self.options, self.needs = ask(("told", ()))
+        self.name, self.version, self.options, self.needs = ask(("describe", ()))
         self._known: dict[tuple[str, str], Any] = {}
 
     def can_draw(self, hazard: Hazard) -> bool:
@@ -38,9 +38,9 @@ class Far:
         return self._known[key]
 
 
-def there(inpainter: Inpainter, request: tuple[str, tuple[Any, ...]]) -> Any:
-    """What a :class:`Far` asks, where the inpainter is."""
+def answer_request(inpainter: Inpainter, request: tuple[str, tuple[Any, ...]]) -> Any:
+    """What a :class:`RemoteInpainter` asks, where the inpainter is."""
     method, arguments = request
-    if method == "told":
+    if method == "describe":
         return inpainter.name, inpainter.version, dict(inpainter.options), inpainter.needs
     return getattr(inpainter, method)(*arguments)

@@ -45,7 +45,7 @@ class Start:
         return view.cut(np.maximum(self.cover, _ring(self.cover, self.report["ring_px"])))
 
 
-def start_from(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height: float) -> Start:
+def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height: float) -> Start:
     """The start that a guide's edit gives.
 
     Args:

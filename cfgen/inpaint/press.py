@@ -18,7 +18,7 @@ _TO_BYTES = np.array([0, 127.5, 127.5], np.float32)
 _TIE = 1e-4
 
 
-def press_all(
+def recompress_all(
     lattices: Lattices, before: np.ndarray, after: np.ndarray, within: Box
 ) -> tuple[np.ndarray, Box]:
     """``after`` (H, W, 3) uint8 as it would be had its changes from ``before`` been in front of the camera.
@@ -26,7 +26,7 @@ def press_all(
     ``within``: x0, y0, x1, y1 outside of which the two are the same; returned with it is where they may differ now.
     """
     for lattice in lattices:
-        after = press(lattice, before, after, within)
+        after = recompress(lattice, before, after, within)
         x0, y0, x1, y1 = within
         wide, high = 8 * lattice.sampling[0], 8 * lattice.sampling[1]
         height, width = after.shape[:2]
@@ -42,7 +42,7 @@ def differ(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     return (np.maximum(np.maximum(delta[..., 0], delta[..., 1]), delta[..., 2]) > 0).astype(np.uint8)
 
 
-def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
+def recompress(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) -> np.ndarray:
     """``after`` with the blocks that differ from ``before`` compressed as the frame was; the others as they are.
 
     Args:
@@ -61,12 +61,12 @@ def press(lattice: Lattice, before: np.ndarray, after: np.ndarray, within: Box) 
     inside = np.s_[max(y0, 0) : min(y1, rows), max(x0, 0) : min(x1, cols)]
     rim = max(-y0, 0), max(y1 - rows, 0), max(-x0, 0), max(x1 - cols, 0)
     part = cv2.copyMakeBorder(after[inside], *rim, cv2.BORDER_REPLICATE)
-    pressed = _decoded(lattice, part)
+    compressed = _decoded(lattice, part)
     touched = np.zeros(part.shape[:2], np.uint8)
     own = np.s_[rim[0] : touched.shape[0] - rim[1], rim[2] : touched.shape[1] - rim[3]]
     touched[own] = differ(before[inside], after[inside])
     blocks = touched.reshape((y1 - y0) // high, high, (x1 - x0) // wide, wide).max((1, 3))
-    cv2.copyTo(pressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
+    cv2.copyTo(compressed, np.repeat(np.repeat(blocks, high, 0), wide, 1), part)
     result = after.copy()
     result[inside] = part[own]
     return result

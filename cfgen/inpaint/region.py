@@ -72,7 +72,9 @@ def views(
         if box is None:
             continue
         first_mask = mask if key == first else None
-        allowed = first_mask if first_mask is not None else project_mask(camera, box, needs.shadow, needs.turn)
+        allowed = (
+            first_mask if first_mask is not None else project_mask(camera, box, needs.shadow, needs.turn)
+        )
         crop = crop_box(allowed, needs)
         if crop is None:
             continue

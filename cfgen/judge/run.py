@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.cases.same import opened
+from cfgen.cases.same import open_store
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
@@ -90,7 +90,7 @@ def judge_stored(options: JudgeOptions, named: Path | None = None) -> list[Score
     """
     if options.judge == NOBODY:
         raise InputError("judge: expected who judges, found 'none'; see: cfgen judge list")
-    store = opened(options.bench, named)
+    store = open_store(options.bench, named)
     names = _stored_planners(store, options.planners)
     judge = create_judge(options.judge, store.reply_cache, options.rubric, **options.judge_options)
     store.check_judge(judge.run_record())

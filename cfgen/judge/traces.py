@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cfgen.cases.context import made_alike
-from cfgen.cases.same import opened
+from cfgen.cases.context import taxonomy_identity
+from cfgen.cases.same import open_store
 from cfgen.core.engines.protocol import Engine, Wanted, WorkerDiedError
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained, fault_of
@@ -46,7 +46,7 @@ def check_traces(
     Raises:
         InputError: the planner has no rollout in these arms.
     """
-    store = opened(bench)
+    store = open_store(bench)
     planner = scored_as(store, planner)
     found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
     damaged = [str(one) for one in found if isinstance(one, StoreError)]
@@ -119,7 +119,7 @@ def _check_afar(
 
     root = store.root.absolute()
     pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
-    wanted = Wanted(most=len(pieces), model=True, folders=(root,), same=partial(made_alike, root))
+    wanted = Wanted(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
     with by.engine.pool(wanted) as pool:
         for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
             for _ in range(count):

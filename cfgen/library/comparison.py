@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.same import FIXED
+from cfgen.cases.same import FIXED_SETTINGS
 from cfgen.core.errors import InputError
 from cfgen.core.warn import warn
 from cfgen.library.benchmark import Benchmark, Run
@@ -226,7 +226,7 @@ def _named(text: str, beside: Benchmark | None) -> Run:
 def _same_benchmark(a: Benchmark, b: Benchmark) -> None:
     if a.path.resolve() == b.path.resolve():
         return
-    for name in FIXED:
+    for name in FIXED_SETTINGS:
         was, now = getattr(a.record, name), getattr(b.record, name)
         if was != now:
             raise InputError(

@@ -45,7 +45,7 @@ def noun(name: str) -> str:
     return name
 
 
-def found_gates(
+def detector_gates(
     detector: Detector,
     segmenter: Segmenter | None,
     image: np.ndarray,

@@ -23,7 +23,7 @@ _BACKED, _HALF_DEG = (0.6, 0.8, 0.95), 0.35
 def with_sizes(seen: FrameCamera, camera: Camera, things: Sequence[Thing] | None) -> FrameCamera:
     """What lane lines say of a frame's pitch, together with the sizes of what stands on the road.
 
-    The camera stands as high as stated. Far off, where lines say least of the scale, sizes decide.
+    The camera stands as high as stated. RemoteInpainter off, where lines say least of the scale, sizes decide.
     """
     pitch, yaw, _ = angles(camera)
     error = _STATED_DEG

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from cfgen.cases.context import made_alike
+from cfgen.cases.context import taxonomy_identity
 from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
@@ -147,7 +147,7 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
         jobs=options.workers or 0,
         model=not is_weightless(str(options.planner)),
         folders=(options.bench,),
-        same=partial(made_alike, options.bench),
+        same=partial(taxonomy_identity, options.bench),
     )
     with engine.pool(wanted) as pool:
         yield Afar(store, options, pool)

@@ -9,7 +9,7 @@ from typing import Any
 from cfgen.build import BuildOptions, build
 from cfgen.cases.frames import LAYER, MASK, frame_file
 from cfgen.cases.gates import extra_gates
-from cfgen.cases.same import KEPT
+from cfgen.cases.same import STORED_OPTIONS
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record
 from cfgen.core.hashing import hash_image, hash_json
@@ -23,7 +23,7 @@ from cfgen.sharing.xmp import rendered
 from cfgen.store import Store
 
 #: what of a benchmark's record tells how to build it again
-OPTIONS = ("n", *KEPT)
+OPTIONS = ("n", *STORED_OPTIONS)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}-v[0-9]{1,6}")
 #: of a hazard, what a score depends on; its words for generative inpainters decide pixels, and these are held anyway
 _TOLD = {"id", "kind", "name", "cluster", "why", "responses"}

@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from cfgen.cases.same import apart
+from cfgen.cases.same import diff_settings
 from tests.benches import build_arguments, run
 
 
@@ -59,6 +59,6 @@ def test_a_bad_choice_is_one_clear_line(real: Path, tmp_path: Path):
 
 def test_a_refusal_shows_where_long_settings_differ():
     begins = "strata=(Stratum(condition='light == night', scenes=13, drawn=13, weight=None, " * 2
-    before, now = apart(begins + "cases=4)", begins + "cases=5)")
+    before, now = diff_settings(begins + "cases=4)", begins + "cases=5)")
     assert before.endswith("cases=4)")
     assert now.endswith("cases=5)")

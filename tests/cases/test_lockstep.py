@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.cases.lockstep import in_step, together
+from cfgen.cases.lockstep import merge_work, run_in_batches
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure
@@ -22,7 +22,7 @@ def test_each_step_is_one_batch_and_answers_go_to_who_asked():
         batches.append(list(jobs))
         return [f"made {job}" for job in jobs]
 
-    ended = list(in_step([work("a", 1, seen), work("b", 0, seen), work("c", 2, seen)], make))
+    ended = list(run_in_batches([work("a", 1, seen), work("b", 0, seen), work("c", 2, seen)], make))
     assert batches == [["a0", "c0"], ["c1", "c1"]]
     assert ended == [(1, ""), (0, ""), (2, "")]
     assert ("c", 1, ["made c1", "made c1"]) in seen
@@ -37,9 +37,9 @@ def test_works_within_a_work_share_its_steps():
 
     def outer():
         yield ["first"]
-        yield from together([work("a", 2, seen), work("b", 1, seen)])
+        yield from merge_work([work("a", 2, seen), work("b", 1, seen)])
 
-    assert list(in_step([outer()], make)) == [(0, "")]
+    assert list(run_in_batches([outer()], make)) == [(0, "")]
     assert batches == [["first"], ["a0", "b0"], ["a1", "a1"]]
 
 
@@ -49,7 +49,7 @@ def test_what_is_put_off_ends_without_its_answers_and_spares_the_rest():
     def make(jobs):
         return [EditFailure("no money", put_off=True) if job == "a1" else job for job in jobs]
 
-    ended = list(in_step([work("a", 3, seen), work("b", 2, seen)], make))
+    ended = list(run_in_batches([work("a", 3, seen), work("b", 2, seen)], make))
     assert sorted(ended) == [(0, "no money"), (1, "")]
     assert [s[:2] for s in seen] == [("a", 0), ("b", 0), ("b", 1)]
 

@@ -64,7 +64,7 @@ def test_the_build_is_the_same_byte_for_byte_and_a_changed_scene_is_refused(
     path = first / SCENE_FILE
     path.write_text(path.read_text().replace('"license": "', '"license": "not '))
     made = BuildContext(
-        WorkerSettings(later, context.keep_folders(Store(later), choose(scenes, ALL, False).folders))
+        WorkerSettings(later, context.save_folder_index(Store(later), choose(scenes, ALL, False).folders))
     )
     with pytest.raises(InputError, match="was changed since a case was made in it; restore it"):
         made.scene(first.name)
@@ -88,8 +88,8 @@ def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
 
 
 def test_a_record_knows_hashes_that_are_not_there_yet(scenes):
-    from cfgen.cases.same import same_scenes
+    from cfgen.cases.same import scenes_match
 
-    assert same_scenes({"a": "", "b": "x"}, {"a": "y", "b": "x"})
-    assert not same_scenes({"a": "", "b": "x"}, {"a": "y", "b": "z"})
-    assert not same_scenes({"a": ""}, {"b": ""})
+    assert scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "x"})
+    assert not scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "z"})
+    assert not scenes_match({"a": ""}, {"b": ""})

@@ -4,7 +4,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from cfgen.cases.plan import GIVE_UP, LATER, Plan, given_up, in_a_row, kind_of, looks, scenes_given_up
+from cfgen.cases.plan import (
+    GIVE_UP,
+    LATER,
+    Plan,
+    kind_of,
+    looks,
+    refusals_in_a_row,
+    scenes_given_up,
+    scenes_to_skip,
+)
 from cfgen.listing import Refused
 from cfgen.records import Planned
 
@@ -39,11 +48,11 @@ def told(outcomes: str) -> tuple[list, set, list]:
 )
 def test_a_scene_leaves_after_refusals_in_a_row_the_sooner_where_none_gave_a_case(outcomes, in_row):
     planned, accepted, rejections = told(outcomes)
-    rows = in_a_row(planned, accepted, rejections)
+    rows = refusals_in_a_row(planned, accepted, rejections)
     words = {"s": f"{in_row} refusals in a row, most often: no placement: mostly not on clear road"}
-    assert given_up(rows, True) == (words if in_row >= GIVE_UP else {})
-    assert given_up(rows, False) == (words if in_row >= LATER else {})
-    assert scenes_given_up(planned, accepted, rejections) == given_up(rows, "a" in outcomes)
+    assert scenes_to_skip(rows, True) == (words if in_row >= GIVE_UP else {})
+    assert scenes_to_skip(rows, False) == (words if in_row >= LATER else {})
+    assert scenes_given_up(planned, accepted, rejections) == scenes_to_skip(rows, "a" in outcomes)
 
 
 @pytest.mark.parametrize(("refused", "left"), [(LATER, []), (GIVE_UP, ["bad"])])

@@ -9,7 +9,7 @@ import pytest
 
 import cfgen
 from cfgen import __version__
-from cfgen.cases.same import check_same
+from cfgen.cases.same import check_settings_match
 from cfgen.core.files import write_record
 from cfgen.store import MARKER, Store
 from tests.benches import build_arguments, copy, run
@@ -42,7 +42,7 @@ def test_a_build_goes_on_by_another_mend_of_its_version(bench: Path):
     found = Store(bench).benchmark
     near = found.model_copy(update={"cfgen_version": NEXT})
     with pytest.warns(UserWarning, match=f"was begun by cfgen {NEXT} and goes on with {__version__}"):
-        check_same(bench, near, found)
+        check_settings_match(bench, near, found)
 
 
 def asking(out: Path, replies: Path) -> tuple[tuple[object, ...], ...]:

@@ -5,7 +5,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.driven import driven_through, just_driven_through
+from cfgen.hazards.driven import vehicle_conflict, vehicle_conflict_at_t0
 from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Placement, Size
@@ -34,7 +34,7 @@ def seen(way, kind="car", until=0.0, vx=0.0, vy=0.0) -> bool:
         things = (Thing(kind, tuple(box.tolist()), 0.9),) if t <= until else ()
         none = np.zeros((4, 4), bool)
         views[t] = SceneView(none, none, (camera.width, camera.height), things, {})
-    return driven_through(scene, cameras, views, spot(vx, vy), ROCKS) is not None
+    return vehicle_conflict(scene, cameras, views, spot(vx, vy), ROCKS) is not None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_far_bumper_on_the_same_row_may_be_nearer_than_what_is_drawn_over_it(x
     view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
     place = spot().model_copy(update={"x": x, "size": ROCKS})
     thin = Size(length=0.5, width=0.5, height=0.4)
-    assert (driven_through(scene, {0.0: camera}, {0.0: view}, place, thin) is not None) == shared
+    assert (vehicle_conflict(scene, {0.0: camera}, {0.0: view}, place, thin) is not None) == shared
 
 
 def test_a_bicycle_goes_round():
@@ -103,7 +103,7 @@ def test_without_frames_a_car_right_beyond_came_through_it(x, y, speed, vx, thro
     [box], _ = boxes_px(scene.front, box_corners(x + size.length / 2, y, 0.0, size))
     none = np.zeros((4, 4), bool)
     view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
-    assert (just_driven_through(scene, view, spot(vx=vx), ROCKS) is not None) == through
+    assert (vehicle_conflict_at_t0(scene, view, spot(vx=vx), ROCKS) is not None) == through
 
 
 def test_where_the_way_is_guessed_a_car_farther_aside_came_through_it_too():
@@ -112,8 +112,8 @@ def test_where_the_way_is_guessed_a_car_farther_aside_came_through_it_too():
     none = np.zeros((4, 4), bool)
     view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
     guessed = scene.model_copy(update={"motion_known": False})
-    assert just_driven_through(scene, view, spot(), ROCKS) is None
-    assert just_driven_through(guessed, view, spot(), ROCKS) is not None
+    assert vehicle_conflict_at_t0(scene, view, spot(), ROCKS) is None
+    assert vehicle_conflict_at_t0(guessed, view, spot(), ROCKS) is not None
 
 
 @pytest.mark.parametrize(("aside", "refused"), [(1.1, True), (1.5, True), (1.8, False)])
@@ -124,5 +124,5 @@ def test_nobody_is_driven_past_by_a_hand(aside, refused):
     none = np.zeros((4, 4), bool)
     view = SceneView(none, none, (640, 400), (Thing("car", tuple(box.tolist()), 0.9),), {})
     place = spot().model_copy(update={"size": man})
-    found = driven_through(scene, {0.0: scene.front}, {0.0: view}, place, man)
+    found = vehicle_conflict(scene, {0.0: scene.front}, {0.0: view}, place, man)
     assert (found is not None) == refused

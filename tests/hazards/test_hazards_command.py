@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.build import BuildOptions, _drawable_hazards, _painters
+from cfgen.build import BuildOptions, _create_inpainters, _drawable_hazards
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.hazards.thumbnail import as_text, sheet, thumbnail
@@ -37,7 +37,7 @@ def test_list_shows_own_hazards_beside_the_shipped_ones(tmp_path, capsys):
 def test_what_nobody_recognizes_is_drawn_only_where_it_is_named(tmp_path, capsys):
     def drawn(*names):
         options = BuildOptions(tmp_path, hazards=names)
-        return _drawable_hazards(options, _painters(options), load_taxonomy())[0]
+        return _drawable_hazards(options, _create_inpainters(options), load_taxonomy())[0]
 
     assert "cat" not in drawn()
     assert {"dog", "sheep_flock"} < {*drawn()}

@@ -12,7 +12,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.spoiled import HIDDEN, OVER_LANE, STOOD, Spoiled, in_detail
+from cfgen.hazards.spoiled import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView, Thing
@@ -98,8 +98,8 @@ def test_frames_behind_one_that_refuses_are_not_looked_at_where_nobody_looks_for
     assert set(views._kept) == {0.0, -0.25}
 
 
-def spoiled(found: Placement | Spoiled) -> bool:
-    return isinstance(found, Spoiled)
+def spoiled(found: Placement | HistoryInconsistency) -> bool:
+    return isinstance(found, HistoryInconsistency)
 
 
 @cache
@@ -243,10 +243,16 @@ def test_a_spoiled_past_tells_its_rule_and_frame():
     car_beyond = past({-2.0: (24.7, 0.0)})
     views = Views.of(ColourGround()).scene(car_beyond.scene, car_beyond.views.images)
     alone = HazardHistory(views, views.now, 0.88, 0.8)
-    assert alone.of(hazard(20, 0), crosses=False) == Spoiled(STOOD, -2.0, 20)
+    assert alone.of(hazard(20, 0), crosses=False) == HistoryInconsistency(STOOD, -2.0, 20)
     assert past({-1.0: (18.0, 0.0)}, told=True).of(hazard(34, 0.0, LOW), crosses=False).rule == HIDDEN
     assert past(half=1.6).of(hazard(18, 1.0, vx=0.0, vy=-2.0), crosses=True).rule == OVER_LANE
-    assert in_detail([Spoiled(STOOD, -2.0, 20), Spoiled(HIDDEN, -0.5, 9), Spoiled(STOOD, -1.5, 31.4)]) == (
+    assert in_detail(
+        [
+            HistoryInconsistency(STOOD, -2.0, 20),
+            HistoryInconsistency(HIDDEN, -0.5, 9),
+            HistoryInconsistency(STOOD, -1.5, 31.4),
+        ]
+    ) == (
         f"{STOOD}: 20 to 31 m ahead by frames at -2 to -1.5 s; {HIDDEN}: 9 to 9 m ahead by frames at -0.5 s"
     )
 
@@ -263,9 +269,9 @@ def test_nobody_waits_in_a_lane():
         "a lane, whose road a car hides"
     )
     drifts = SimpleNamespace(dashed=(), line_at=lambda side, s: side * 3.1)
-    assert spoiled(replace(past(half=2.6), lanes_seen=drifts).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)), (
-        "the line lies farther out there"
-    )
+    assert spoiled(
+        replace(past(half=2.6), lanes_seen=drifts).of(hazard(18, -1.0, vx=0.0, vy=1.5), crosses=True)
+    ), "the line lies farther out there"
 
 
 def test_a_fast_one_comes_from_outside_the_view():

@@ -351,7 +351,9 @@ def test_nobody_parks_over_a_dashed_line(dashed, runs):
     scene, ground = drawn.scene(13.0), clear(drawn.on_ground()[1] > -3.2)
     views = Views.of(ColourGround()).scene(scene, {})
     seen = SimpleNamespace(dashed=dashed)
-    search = _Search(scene, car, EgoPath.from_scene(scene, 110.0), ground, float(HEIGHT), views, lanes_seen=seen)
+    search = _Search(
+        scene, car, EgoPath.from_scene(scene, 110.0), ground, float(HEIGHT), views, lanes_seen=seen
+    )
     assert search._off_edge(pose(16.0, -2.0, zone="adjacent")) == runs
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.stood import stood_there
+from cfgen.hazards.stood import was_occupied
 from cfgen.records import Size
 from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn
@@ -19,7 +19,7 @@ FAR_M = 90.0
 def stood(image: np.ndarray, now: np.ndarray | None = None, y: float = 0.0) -> bool:
     footprint = box_corners(FAR_M, y, 0.0, ROCKS)[0, :4]
     now = drawn.road(seed=1) if now is None else now
-    return stood_there(image, drawn.CAMERA, footprint, now, drawn.CAMERA)
+    return was_occupied(image, drawn.CAMERA, footprint, now, drawn.CAMERA)
 
 
 def car(x: float, y: float = 0.0, colour=(205, 205, 208)) -> np.ndarray:
@@ -37,7 +37,7 @@ def test_where_no_detector_looks_cars_of_every_size_are_seen_and_right_beyond_it
     def stood_at(x: float, at: float, **more) -> bool:
         image, now = drawn.put(drawn.road(), at, 0.0, CAR) // night, drawn.road(seed=1) // night
         footprint = box_corners(x, 0.0, 0.0, ROCKS)[0, :4]
-        return stood_there(image, drawn.CAMERA, footprint, now, drawn.CAMERA, **more)
+        return was_occupied(image, drawn.CAMERA, footprint, now, drawn.CAMERA, **more)
 
     for x in (20.0, 45.0):
         assert stood_at(x, x + 2)
@@ -83,11 +83,11 @@ def test_places_on_a_real_motorway_that_the_car_ahead_drove_over(real: Path, nam
     hit = [
         t
         for t, image in images.items()
-        if t < 0 and stood_there(image, camera_at(scene, front.name, t), footprint, images[0.0], front)
+        if t < 0 and was_occupied(image, camera_at(scene, front.name, t), footprint, images[0.0], front)
     ]
     assert hit
     beside = footprint - np.array([0.0, 5.5, 0.0])  # the shoulder
     assert not any(
-        stood_there(image, camera_at(scene, front.name, t), beside, images[0.0], front)
+        was_occupied(image, camera_at(scene, front.name, t), beside, images[0.0], front)
         for t, image in images.items()
     )

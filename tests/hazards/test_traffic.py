@@ -43,16 +43,16 @@ def spot(x: float, y: float = 0.0, vx: float = 0.0, vy: float = 0.0) -> Placemen
     ],
 )
 def test_a_car_that_drives_ahead(place, rule):
-    found = traffic({}).spoils(place, ROCKS, TIMES)
+    found = traffic({}).conflict(place, ROCKS, TIMES)
     assert (found and found.rule) == rule
 
 
 def test_a_parked_car_left_nothing_and_one_that_comes_left_what_is_beyond_it():
     parked = traffic({"v": 0.0, "x": 40.0})
-    assert parked.spoils(spot(36.0), ROCKS, TIMES) is None
+    assert parked.conflict(spot(36.0), ROCKS, TIMES) is None
     comes = traffic({"x": 20.0, "theta": np.pi})  # at 40 m two seconds ago, and before that beyond
-    assert comes.spoils(spot(45.0), ROCKS, (-2.0,)).rule == LEFT
-    assert comes.spoils(spot(36.0), ROCKS, (-2.0,)) is None
+    assert comes.conflict(spot(45.0), ROCKS, (-2.0,)).rule == LEFT
+    assert comes.conflict(spot(36.0), ROCKS, (-2.0,)) is None
 
 
 def test_what_drives_along_follows_the_bend_and_what_crosses_does_not():

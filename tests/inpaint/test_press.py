@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.inpaint.press import press, press_all
+from cfgen.inpaint.press import recompress, recompress_all
 from cfgen.perception.lattice import Lattice, find_lattice, lattices_of
 
 SAMPLINGS = {"4:4:4": (0, (1, 1)), "4:2:2": (1, (2, 1)), "4:2:0": (2, (2, 2))}
@@ -57,23 +57,23 @@ def test_an_insert_comes_out_as_libjpeg_would_have_it(sampling):
     changed = with_disc(frame)
     (lattice,) = lattices_of(data, frame)
     truth = opened(packed(changed, 70, sampling)).astype(int)
-    pressed = press(lattice, frame, changed, everything(frame)).astype(int)
+    compressed = recompress(lattice, frame, changed, everything(frame)).astype(int)
     inside = np.s_[60:120, 100:160]
-    off, uncompressed = (np.abs(image - truth)[inside].mean() for image in (pressed, changed.astype(int)))
+    off, uncompressed = (np.abs(image - truth)[inside].mean() for image in (compressed, changed.astype(int)))
     assert off < 0.5
     assert off < 0.4 * uncompressed
     far = np.ones(frame.shape[:2], bool)
     far[32:144, 80:192] = False
-    assert np.array_equal(pressed[far], frame[far])
+    assert np.array_equal(compressed[far], frame[far])
 
 
 def test_what_did_not_change_and_what_has_no_lattice_is_left_alone():
     frame = picture()
     lattice = Lattice.of_quality(60)
-    assert np.array_equal(press(lattice, frame, frame.copy(), everything(frame)), frame)
+    assert np.array_equal(recompress(lattice, frame, frame.copy(), everything(frame)), frame)
     changed = with_disc(frame)
-    pressed, within = press_all((), frame, changed, (80, 40, 180, 140))
-    assert np.array_equal(pressed, changed)
+    compressed, within = recompress_all((), frame, changed, (80, 40, 180, 140))
+    assert np.array_equal(compressed, changed)
     assert within == (80, 40, 180, 140)
 
 
@@ -109,7 +109,7 @@ def test_a_part_at_the_frames_edge_and_beyond_whole_blocks():
     changed = frame.copy()
     changed[90:, 100:] = (250, 10, 10)
     (lattice,) = lattices_of(data, frame)
-    pressed = press(lattice, frame, changed, everything(frame))
+    compressed = recompress(lattice, frame, changed, everything(frame))
     truth = opened(packed(changed)).astype(int)
-    assert np.abs(pressed.astype(int) - truth)[92:, 102:].mean() < 3
-    assert np.array_equal(pressed[:80, :96], frame[:80, :96])
+    assert np.abs(compressed.astype(int) - truth)[92:, 102:].mean() < 3
+    assert np.array_equal(compressed[:80, :96], frame[:80, :96])

@@ -6,7 +6,7 @@ import pytest
 from cfgen.cases.mask_pipeline import MaskPipeline
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits
-from cfgen.masks.gates import found_gates, noun
+from cfgen.masks.gates import detector_gates, noun
 from cfgen.masks.protocol import Detection, Segment
 from tests.hazards import drawn
 from tests.masks.painted import hazard_of, job_of, placed
@@ -40,7 +40,7 @@ def frame():
 
 
 def outcome(finder, segmenter=None):
-    gates = found_gates(finder, segmenter, *frame(), BOX, "deer")
+    gates = detector_gates(finder, segmenter, *frame(), BOX, "deer")
     names = ["detected", "detected_inside", "detected_size"]
     assert [g.gate for g in gates] == names[: len(gates)]
     assert all(bool(g.reason) != g.passed and g.bound for g in gates)

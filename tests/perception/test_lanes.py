@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.geometry.camera import as_matrix, centre, ground_points, rotation
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.lane_doubts import BENDS_AWAY, HILL, drawn_too_large, lane_doubt, level_to_m
+from cfgen.hazards.lane_doubts import BENDS_AWAY, HILL, drawn_too_large, lane_conflict, level_to_m
 from cfgen.hazards.placement import missing_road
 from cfgen.hazards.zones import Lanes, poses_to_try
 from cfgen.perception.lanes import LanesSeen
@@ -71,8 +71,8 @@ def test_a_guessed_way_ends_where_the_lines_leave_it():
     seen = lanes_of(between(-9, 9), (lambda x: 1.75 - x**2 / 150, lambda x: -1.75 - x**2 / 150))
     guessed = drawn.scene().model_copy(update={"motion_known": False})
     assert seen.bends_at == pytest.approx(10.0, abs=0.8)
-    assert [lane_doubt(guessed, seen, s) for s in (9.0, 30.0)] == ["", BENDS_AWAY]
-    assert lane_doubt(drawn.scene(), seen, 30.0) == ""
+    assert [lane_conflict(guessed, seen, s) for s in (9.0, 30.0)] == ["", BENDS_AWAY]
+    assert lane_conflict(drawn.scene(), seen, 30.0) == ""
     assert lanes_of(between(-6, 6), (1.75, -1.75)).bends_at is None
     assert lanes_of(between(-6, 6), (lambda x: 0.4 * x - 6,)).bends_at is None, "it runs across"
 
@@ -91,7 +91,7 @@ def test_a_road_that_curves_up_or_down_is_level_to_where_the_plane_is_off_by_a_s
     hill = scene.model_copy(update={"seen_cameras": seen})
     far = (2 * 0.3 * 1.5 * abs(radius)) ** 0.5
     assert level_to_m(hill) == pytest.approx(far, rel=0.01)
-    assert [lane_doubt(hill, None, s) for s in (far - 1, far + 1)] == ["", HILL]
+    assert [lane_conflict(hill, None, s) for s in (far - 1, far + 1)] == ["", HILL]
     assert level_to_m(scene) == np.inf
 
 

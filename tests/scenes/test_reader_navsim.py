@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.spoiled import STOOD, Spoiled
+from cfgen.hazards.spoiled import STOOD, HistoryInconsistency
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.perception.views import Views
@@ -62,7 +62,7 @@ def spoiled(folder: SceneFolder, x: float, y: float) -> str:
     )  # fmt: skip
     views = Views.of(ColourGround()).scene(scene, {(f.camera, f.t): folder.image(f) for f in scene.frames})
     found = HazardHistory(views, views.now, 0.88, 0.8).of(place, crosses=False)
-    return found.rule if isinstance(found, Spoiled) else ""
+    return found.rule if isinstance(found, HistoryInconsistency) else ""
 
 
 def test_navsim(tmp_path):

@@ -150,7 +150,7 @@ def _harmonize(
         origin = request.corner[0] + drawing.box[0] + x, request.corner[1] + drawing.box[1] + y
         exposed = expose(mixed[new], cover[new], scene.sensor, origin, scene.optics.noise, _random(request))
         if light.day >= _DARK and not drawing.burns:
-            exposed = held_back(exposed, cover[new], light.vivid)
+            exposed = limit_saturation(exposed, cover[new], light.vivid)
         if scene.sensor.blue is None:
             exposed = optics.settle(exposed, cover[new], scene.optics)
         codes[new] = np.where(cover[new][..., None] > 0, exposed, codes[new])
@@ -158,7 +158,7 @@ def _harmonize(
     return optics.to_pixels(codes), np.where(alpha < 1 / 255, 0, alpha)
 
 
-def held_back(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
+def limit_saturation(codes: np.ndarray, cover: np.ndarray, vivid: float) -> np.ndarray:
     """Codes (h, w, 3) float with colours no stronger than the frame's own, ``vivid``: cameras and the air pale them."""
     limit = max(_VIVID * vivid, _VIVID_LEAST)
     grey = codes[..., :1] * 0.299 + codes[..., 1:2] * 0.587 + codes[..., 2:] * 0.114

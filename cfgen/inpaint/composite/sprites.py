@@ -382,7 +382,9 @@ def load_from(folder: Path, model: str, variant: str) -> Sprite:
     """Like `load`, from another assets folder."""
     path = folder / model / f"{variant}.json"
     if not path.is_file():
-        available = sorted(p.stem for p in path.parent.glob("*.json")) or sorted(p.name for p in folder.glob("*"))
+        available = sorted(p.stem for p in path.parent.glob("*.json")) or sorted(
+            p.name for p in folder.glob("*")
+        )
         raise InputError(
             f"no sprite '{model}/{variant}' in {folder}; there are: {', '.join(available) or 'none'}"
         )

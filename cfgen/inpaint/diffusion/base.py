@@ -191,7 +191,8 @@ class Diffusion:
         ) as pool:  # one batch is brought back to its crops while the next is painted
             laid = [pool.submit(self.back, *pair) for pair in zip(tasks, images, strict=True)]
         return [
-            (task, self._answer(task, engine, *future.result())) for task, future in zip(tasks, laid, strict=True)
+            (task, self._answer(task, engine, *future.result()))
+            for task, future in zip(tasks, laid, strict=True)
         ]
 
     def back(self, task: Task, picture: np.ndarray) -> tuple[np.ndarray | str, dict[str, Any]]:

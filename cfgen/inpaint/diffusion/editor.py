@@ -9,7 +9,7 @@ from PIL import Image
 from cfgen.core.errors import CfgenError
 from cfgen.inpaint.diffusion import load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
-from cfgen.inpaint.diffusion.sigmas import FULL, as_given, bend_of, schedule
+from cfgen.inpaint.diffusion.sigmas import FULL, schedule, schedule_shift, unshifted_schedule
 
 #: An edit that starts low takes at least so many steps of those that there are.
 _LEAST_STEPS = 2
@@ -57,14 +57,14 @@ class Editor(Diffusion):
 
     def _sigmas(self, engine: Engine, task: Task) -> list[float]:
         cells = [side // engine.pipe.vae_scale_factor // 2 for side in task.size]
-        bend = bend_of(engine.pipe.scheduler, self.mu(engine, cells[0] * cells[1]))
+        bend = schedule_shift(engine.pipe.scheduler, self.mu(engine, cells[0] * cells[1]))
         return schedule(self.start(engine, task), self.steps_run(task), bend)
 
     def paint(self, engine: Engine, tasks: Sequence[Task]) -> list[np.ndarray]:
         import torch
 
         sigmas = self._sigmas(engine, tasks[0])
-        with torch.inference_mode(), as_given(engine.pipe):
+        with torch.inference_mode(), unshifted_schedule(engine.pipe):
             images = self.call(
                 engine, tasks, sigmas=sigmas, num_inference_steps=len(sigmas),
                 generator=self.generators(tasks), output_type="np",
@@ -79,7 +79,7 @@ class Editor(Diffusion):
     def call(self, engine: Engine, tasks: Sequence[Task], **how: Any) -> Sequence[Any]:
         """What the pipeline makes of the tasks, called with ``how`` besides."""
         images: Sequence[Any] = engine.pipe(
-            **self.told(engine, tasks),
+            **self.call_arguments(engine, tasks),
             image=[Image.fromarray(task.image()) for task in tasks],
             mask_image=[Image.fromarray(task.mask(self.cell)) for task in tasks],
             strength=1.0,
@@ -87,6 +87,6 @@ class Editor(Diffusion):
         ).images
         return images
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         """The call's arguments for prompts and guidance."""
         raise NotImplementedError

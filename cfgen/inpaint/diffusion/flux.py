@@ -11,7 +11,7 @@ from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
 class _Flux(Editor):
     """Each text is encoded once."""
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         import torch
 
         prompts = [task.prompt for task in tasks]
@@ -43,9 +43,9 @@ class FluxFill(_Flux):
     pipeline = "FluxFillPipeline"
     instructed = False
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         height, width = tasks[0].size
-        return {**super().told(engine, tasks), "height": height, "width": width}
+        return {**super().call_arguments(engine, tasks), "height": height, "width": width}
 
 
 class FluxKontextOptions(Options):
@@ -62,5 +62,5 @@ class FluxKontext(_Flux):
     Options = FluxKontextOptions
     pipeline = "FluxKontextInpaintPipeline"
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
-        return {**super().told(engine, tasks), "_auto_resize": False}
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+        return {**super().call_arguments(engine, tasks), "_auto_resize": False}

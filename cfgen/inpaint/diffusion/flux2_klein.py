@@ -33,7 +33,7 @@ class Flux2Klein(Editor):
 
         return float(compute_empirical_mu(image_seq_len=tokens, num_steps=self.settings.steps))
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         import torch
 
         pipe = engine.pipe

@@ -29,7 +29,7 @@ class LongCatImageEdit(Unmasked):
 
         return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio), height, width)
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         return {
             "prompt": [task.prompt for task in tasks],
             "negative_prompt": [task.negative for task in tasks],

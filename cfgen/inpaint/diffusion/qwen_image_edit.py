@@ -35,8 +35,8 @@ class QwenImageEdit(Editor):
 
         return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio)[:2], height, width)
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
-        return _told(tasks, self.settings.guidance)
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+        return _qwen_arguments(tasks, self.settings.guidance)
 
 
 class QwenImageEditPlusOptions(UnmaskedOptions):
@@ -60,11 +60,11 @@ class QwenImageEditPlus(Unmasked):
 
         return settled(lambda ratio: module.calculate_dimensions(1024 * 1024, ratio), height, width)
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
-        return _told(tasks, self.settings.guidance)
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+        return _qwen_arguments(tasks, self.settings.guidance)
 
 
-def _told(tasks: Sequence[Task], guidance: float) -> dict[str, Any]:
+def _qwen_arguments(tasks: Sequence[Task], guidance: float) -> dict[str, Any]:
     arguments: dict[str, Any] = {"prompt": [task.prompt for task in tasks], "true_cfg_scale": guidance}
     if guidance > 1:
         arguments["negative_prompt"] = [task.negative or " " for task in tasks]  # none at all switches it off

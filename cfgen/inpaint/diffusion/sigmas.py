@@ -29,7 +29,7 @@ def schedule(start: float, steps: int, bend: float) -> list[float]:
     return [float(v) for v in bend * at / (1 + (bend - 1) * at)]
 
 
-def bend_of(scheduler: Any, mu: float) -> float:
+def schedule_shift(scheduler: Any, mu: float) -> float:
     """How a flow-matching scheduler shifts its sigmas, ``mu`` being what the pipeline derives from the canvas."""
     config = scheduler.config
     if not config.use_dynamic_shifting:
@@ -38,7 +38,7 @@ def bend_of(scheduler: Any, mu: float) -> float:
 
 
 @contextmanager
-def as_given(pipe: Any) -> Iterator[None]:
+def unshifted_schedule(pipe: Any) -> Iterator[None]:
     """The pipeline takes sigmas as they are told while this is open: they are shifted already."""
     original = pipe.scheduler
     unshifted = {"use_dynamic_shifting": False, "shift": 1.0, "shift_terminal": None}

@@ -37,7 +37,7 @@ class Unmasked(Editor):
         images, noises = [], how.pop("generator")
         for task, noise in zip(tasks, noises, strict=True):
             picture = Image.fromarray(task.image())
-            arguments = self.told(engine, [task])
+            arguments = self.call_arguments(engine, [task])
             if self.start(engine, task) < FULL:
                 arguments["latents"] = self._begun(engine, task, picture, noise)
             images.append(engine.pipe(**arguments, image=picture, generator=noise, **how).images[0])
@@ -50,7 +50,9 @@ class Unmasked(Editor):
         pipe, sigma = engine.pipe, self.start(engine, task)
         pixels = pipe.image_processor.preprocess(picture).to(pipe._execution_device, pipe.vae.dtype)
         latents = pipe._encode_vae_image(pixels.unsqueeze(2) if self.film else pixels, noise)
-        random_latents = randn_tensor(latents.shape, generator=noise, device=latents.device, dtype=latents.dtype)
+        random_latents = randn_tensor(
+            latents.shape, generator=noise, device=latents.device, dtype=latents.dtype
+        )
         mixed = (1 - sigma) * latents + sigma * random_latents
         return pipe._pack_latents(mixed, 1, latents.shape[1], *latents.shape[-2:])
 

@@ -23,7 +23,7 @@ class ZImage(Editor):
     pipeline = "ZImageInpaintPipeline"
     instructed = False
 
-    def told(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
+    def call_arguments(self, engine: Engine, tasks: Sequence[Task]) -> dict[str, Any]:
         texts = {"prompt_embeds": [task.prompt for task in tasks]}
         if self.settings.guidance > 0:
             texts["negative_prompt_embeds"] = [task.negative for task in tasks]

@@ -11,7 +11,7 @@ import pytest
 from cfgen.geometry.camera import project
 from cfgen.inpaint.composite import optics, sprites
 from cfgen.inpaint.composite.draw import draw
-from cfgen.inpaint.composite.harmonize import _shown, held_back
+from cfgen.inpaint.composite.harmonize import _shown, limit_saturation
 from cfgen.inpaint.composite.inpainter import Composite, looks_of, pick
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.materials import PAINTS, glazed, paints_of, repainted
@@ -151,13 +151,13 @@ def test_a_drawing_has_room_for_its_mirror_image():
 def test_colours_are_no_stronger_than_the_frames_own():
     neon = np.full((20, 20, 3), (190.0, 255.0, 30.0), np.float32)
     whole = np.ones((20, 20), np.float32)
-    pale = held_back(neon, whole, 40.0)
+    pale = limit_saturation(neon, whole, 40.0)
     assert np.ptp(pale, -1).max() < 0.55 * np.ptp(neon, -1).max()
     assert pale @ [0.299, 0.587, 0.114] == pytest.approx(neon @ [0.299, 0.587, 0.114], abs=0.5)
-    assert np.array_equal(held_back(neon, whole, 200.0), neon), "where the frame is as vivid it stays"
-    assert held_back(neon, 0 * whole, 40.0) == pytest.approx(neon, abs=1e-3)
+    assert np.array_equal(limit_saturation(neon, whole, 200.0), neon), "where the frame is as vivid it stays"
+    assert limit_saturation(neon, 0 * whole, 40.0) == pytest.approx(neon, abs=1e-3)
     grey = np.full((20, 20, 3), 120.0, np.float32)
-    assert np.array_equal(held_back(grey, whole, 10.0), grey)
+    assert np.array_equal(limit_saturation(grey, whole, 10.0), grey)
 
 
 def test_what_is_put_into_a_shaken_frame_is_blurred_as_it_is():
