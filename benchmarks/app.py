@@ -21,7 +21,7 @@ from cfgen.app.wall import PAGE
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.records import Case
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 CASES, MOVES = 2000, 100
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

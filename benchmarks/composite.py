@@ -13,13 +13,13 @@ from multiprocessing import get_context
 import cv2
 import numpy as np
 
-from cfgen.cases.gates import own_gates, run_gates
+from cfgen.benchmark.gates import own_gates, run_gates
+from cfgen.benchmark.quality_gates import GateInput
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditJob
-from cfgen.quality.gates import GateInput
 from cfgen.records import Camera, Frame, Motion, Placement, Scene
 
 TIMES = (-2.0, -1.5, -1.0, -0.5, 0.0)

@@ -28,7 +28,7 @@ from benchmarks.forensics import (
     sheet,
     table,
 )
-from cfgen.cases.context import BuildContext, WorkerSettings
+from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.inpaint.edit import make_edits
@@ -36,7 +36,7 @@ from cfgen.inpaint.job import Edit, EditJob
 from cfgen.perception.things import ThingNetwork
 from cfgen.records import Camera, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: Times of frames whose vehicles get twins, s.
 _TIMES = (0.0, -2.0)

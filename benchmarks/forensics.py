@@ -25,13 +25,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.picture_statistics import MEASURES, SMALLEST, Part
-from cfgen.cases.context import BuildContext, WorkerSettings
+from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.core.files import png_bytes, read_image
 from cfgen.inpaint.job import Edit, EditJob
 from cfgen.perception.things import ThingNetwork
 from cfgen.records import Case
 from cfgen.scenes.folder import SceneFolder, load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: What counts as a vehicle, and how sure and high (pixels) it must be.
 VEHICLES, SURE, LEAST_PX = {"car", "truck", "bus"}, 0.7, 24

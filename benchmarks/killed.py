@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 PLANNER = """
 import os, time, uuid

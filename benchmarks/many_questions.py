@@ -19,7 +19,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.rollouts.inputs import arm_inputs
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.runner import _wanted
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 CASES = (300, 3_000, 30_000)
 ARMS = ("hazard", "rerun", "null")

@@ -17,7 +17,7 @@ from PIL import Image
 from cfgen.core.files import opencv_png, png_bytes, read_image, stored_png
 from cfgen.core.png import filtered, has_libdeflate
 from cfgen.core.stored_frame import difference
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 Encode = Callable[[np.ndarray], bytes]
 PAETH = getattr(cv2, "IMWRITE_PNG_FILTER_PAETH", None)

@@ -70,12 +70,12 @@ def make_scenes(folder: Path, n: int) -> dict[str, float]:
 
 
 class TinyCases:
-    """In the place of :func:`cfgen.cases.builder.make_cases`."""
+    """In the place of :func:`cfgen.benchmark.builder.make_cases`."""
 
     def __init__(self, root: Path) -> None:
         from cfgen.core.files import png_bytes
         from cfgen.core.hashing import hash_bytes
-        from cfgen.store import Store
+        from cfgen.storage.store import Store
 
         [case] = Store(root).cases()
         told = {**case.provenance.report, "perception": {"name": "colour"}}
@@ -93,8 +93,8 @@ class TinyCases:
         self.written, self.linked = 0, Path()
 
     def __call__(self, settings: Any, batch: Sequence[Any]) -> list[Any]:
-        from cfgen.cases.builder import Outcome
-        from cfgen.cases.context import build_context
+        from cfgen.benchmark.builder import Outcome
+        from cfgen.benchmark.context import build_context
         from cfgen.core.hashing import derive_seed
         from cfgen.records import Rejection
 
@@ -195,7 +195,7 @@ def make_cases(root: Path, n: int, tiny: TinyCases | None = None) -> dict[str, f
 def make_answers(root: Path, source: Path) -> dict[str, float]:
     """One planner's answers to both arms of every case, and a judge's verdict: copies of a real case's."""
     from cfgen.core.files import write_record
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     old, store = Store(source), Store(root / "bench")
     for run in old.planner_runs():
@@ -215,7 +215,7 @@ def make_answers(root: Path, source: Path) -> dict[str, float]:
 
 
 def verify(root: Path) -> dict[str, float]:
-    from cfgen.verify import Verification
+    from cfgen.benchmark.verifying import Verification
 
     walk = Verification(root / "bench")
     if faults := walk.run():
@@ -235,7 +235,7 @@ def report(root: Path) -> dict[str, float]:
 def list_cases(root: Path) -> dict[str, float]:
     """What the app shows first."""
     from cfgen.app.case_index import CaseIndex
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     return {"entries": len(CaseIndex(Store(root / "bench")).entries())}
 

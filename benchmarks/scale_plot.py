@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from cfgen.report_page.charts import color, shape
-from cfgen.report_page.vector import Drawing
+from cfgen.reporting.charts import color, shape
+from cfgen.reporting.vector import Drawing
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 Phases = dict[str, dict[str, float]]

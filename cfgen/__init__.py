@@ -13,7 +13,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from cfgen.version import __version__
 
 if TYPE_CHECKING:
     from cfgen.core.errors import CfgenError, InputError, Shortfall, ShortfallWarning, StoreError

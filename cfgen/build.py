@@ -1,4 +1,4 @@
-"""scenes x hazards -> accepted cases. Readable top to bottom; the work on one case is in :mod:`cfgen.cases.builder`.
+"""scenes x hazards -> accepted cases. Readable top to bottom; one case is made in :mod:`cfgen.benchmark.builder`.
 
 A build goes in rounds. Each round plans as many (scene, hazard) pairs as cases are missing, writes the plan down,
 and works it off; refused pairs are replaced in the next round. What a round plans follows from the seed and from
@@ -12,17 +12,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from cfgen import __version__
-from cfgen.cases.begun import cleanup_on_failure
-from cfgen.cases.builder import Outcome, make_cases, outcome_on_disk, record_failure
-from cfgen.cases.context import WorkerSettings, can_draw_hazard, paint, save_folder_index, taxonomy_identity
-from cfgen.cases.gates import extra_gates
-from cfgen.cases.mask_pipeline import MaskPipeline
-from cfgen.cases.plan import Plan, broken
-from cfgen.cases.same import check_settings_match, open_store
-from cfgen.cases.scene_choice import Chosen, Draw, choose
-from cfgen.cases.shards import check_part, next_part
-from cfgen.cases.tally import ProgressNote, spending, tally
+from cfgen.benchmark.begun import cleanup_on_failure
+from cfgen.benchmark.builder import Outcome, make_cases, outcome_on_disk, record_failure
+from cfgen.benchmark.context import (
+    WorkerSettings,
+    can_draw_hazard,
+    paint,
+    save_folder_index,
+    taxonomy_identity,
+)
+from cfgen.benchmark.gates import extra_gates
+from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.benchmark.plan import Plan, broken
+from cfgen.benchmark.same import check_settings_match, open_store
+from cfgen.benchmark.scene_choice import Chosen, Draw, choose
+from cfgen.benchmark.shards import check_part, next_part
+from cfgen.benchmark.tally import ProgressNote, spending, tally
 from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError
@@ -35,10 +40,11 @@ from cfgen.core.shard import shard_of
 from cfgen.hazards.taxonomy import Taxonomy, load_taxonomy, merge_taxonomy
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.listing import short_cases
 from cfgen.perception.registry import create_perceiver
 from cfgen.records import Benchmark, BuildReport, Fault, Planned
-from cfgen.store import MARKER, Store
+from cfgen.storage.listing import short_cases
+from cfgen.storage.store import MARKER, Store
+from cfgen.version import __version__
 
 #: s between looks at what another build has in hand
 _POLL_S = 0.5
@@ -81,7 +87,7 @@ class BuildOptions:
     jobs: int = 0
     engine: str = ""
     engine_options: dict[str, Any] = field(default_factory=dict)
-    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.cases.shards`
+    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.benchmark.shards`
     shard: str = ""
     #: try again what broke in an earlier build
     retry_faults: bool = False

@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
@@ -19,17 +18,18 @@ from cfgen.core.object_store import bucket_of
 from cfgen.core.spill import Spill, Spilled
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
-from cfgen.report_page.basis import with_basis, words_of
-from cfgen.report_page.data import ReportData
-from cfgen.report_page.page import facts, section_html, write_cases, write_page
-from cfgen.report_page.panels import write_panels
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.registry import SECTIONS, TITLES
-from cfgen.report_page.samples import Select
-from cfgen.report_page.section import WIDE, Section
-from cfgen.report_page.sections.broken import faults_section, left_out
-from cfgen.report_page.table import Table
-from cfgen.store import Store
+from cfgen.reporting.basis import with_basis, words_of
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.page import facts, section_html, write_cases, write_page
+from cfgen.reporting.panels import write_panels
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.registry import SECTIONS, TITLES
+from cfgen.reporting.samples import Select
+from cfgen.reporting.section import WIDE, Section
+from cfgen.reporting.sections.broken import faults_section, left_out
+from cfgen.reporting.table import Table
+from cfgen.storage.store import Store
+from cfgen.version import __version__
 
 _MARKER = "report.json"
 #: so many items of a long list are written at once

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from cfgen.cases.same import open_store
+from cfgen.benchmark.same import open_store
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
@@ -29,7 +29,7 @@ from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: a hazard whose box covers fewer pixels at the planner's own image size is reported
 SMALL_PX = 150

@@ -94,8 +94,8 @@ def test_help_loads_nothing_heavy():
 @pytest.mark.parametrize(
     "order",
     [
-        "from cfgen.build import BuildOptions; import cfgen.build, cfgen.verify",
-        "f = [cfgen.build, cfgen.score, cfgen.report, cfgen.verify]; from cfgen.build import BuildOptions",
+        "from cfgen.build import BuildOptions; import cfgen.build, cfgen.score",
+        "f = [cfgen.build, cfgen.score, cfgen.report]; from cfgen.build import BuildOptions",
         "import threading\n"
         "def load(i): importlib.import_module('cfgen.build') if i % 2 else cfgen.build\n"
         "threads = [threading.Thread(target=load, args=(i,)) for i in range(8)]\n"

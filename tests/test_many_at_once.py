@@ -27,7 +27,7 @@ from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
 from cfgen.rollouts.runner import roll_out
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import copy, tree
 from tests.planners.test_vlm_planners import asked
 

@@ -52,7 +52,7 @@ def test_the_wheel_brings_what_a_build_needs_and_nothing_else(wheel: set[str]):
         "cfgen/planners/openapi.yaml",
         "cfgen/perception/weights/road_net.onnx",
         "cfgen/perception/weights/road_net.json",
-        "cfgen/report_page/assets/page.html",
+        "cfgen/reporting/assets/page.html",
         "cfgen/_scenarios/scene.schema.json",
         "cfgen/_scenarios/taxonomy/debris.yaml",
         "cfgen/_scenarios/scenes/rural_day_01/frame.jpg",

@@ -16,7 +16,7 @@ from cfgen.planners.protocol import Requirements
 from cfgen.records import JudgeRun
 from cfgen.report import report
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs, question_seed
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import copy, kill_when, run, tree
 
 

@@ -19,7 +19,7 @@ from cfgen.planners.answer import to_plan
 from cfgen.planners.example_server import Handler
 from cfgen.records import Rollout
 from cfgen.rollouts.summary import Failures, ScoreSummary
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import copy, run, tree
 
 

@@ -10,7 +10,7 @@ import pytest
 from cfgen.core.files import read_image
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 
 FRAME = Path(__file__).resolve().parents[1] / "scenarios" / "scenes" / "rural_day_01" / "frame.jpg"

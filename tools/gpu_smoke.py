@@ -42,16 +42,16 @@ import numpy as np  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cfgen.cases.gates import own_gates, run_gates  # noqa: E402
+from cfgen.benchmark.gates import own_gates, run_gates  # noqa: E402
+from cfgen.benchmark.mask_gates import noun  # noqa: E402
+from cfgen.benchmark.quality_gates import GateInput  # noqa: E402
 from cfgen.core.files import read_image  # noqa: E402
 from cfgen.core.hashing import hash_json  # noqa: E402
 from cfgen.inpaint.edit import make_edits  # noqa: E402
 from cfgen.inpaint.job import Edit, EditJob  # noqa: E402
 from cfgen.inpaint.registry import create_inpainter  # noqa: E402
-from cfgen.masks.gates import noun  # noqa: E402
-from cfgen.masks.protocol import BoxPx, Prompt  # noqa: E402
-from cfgen.masks.registry import create_detector, create_segmenter  # noqa: E402
-from cfgen.quality.gates import GateInput  # noqa: E402
+from cfgen.perception.detection import BoxPx, Prompt  # noqa: E402
+from cfgen.perception.detector_registry import create_detector, create_segmenter  # noqa: E402
 from tools.gpu_smoke_pictures import CROPS, GUIDE, guided, keep, picture, window  # noqa: E402
 from tools.gpu_smoke_report import sheet, write_report  # noqa: E402
 from tools.gpu_smoke_state import Meter, no_weights, store, stored, whole  # noqa: E402

@@ -16,7 +16,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.cases.gates import own_gates, run_gates
+from cfgen.benchmark.gates import own_gates, run_gates
+from cfgen.benchmark.quality_gates import GateInput
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
@@ -24,7 +25,6 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
-from cfgen.quality.gates import GateInput
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene
 from cfgen.scenes.folder import load_scene
 

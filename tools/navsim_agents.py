@@ -80,7 +80,7 @@ def _score(bench: Path, python: str, name: str, *more: str) -> subprocess.Comple
 
 
 def _tell(bench: Path, name: str, took_s: float) -> None:
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     answers = Store(bench).rollouts(name)
     plans = [r.plan for r in answers if r.plan is not None]

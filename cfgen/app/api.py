@@ -25,7 +25,7 @@ from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.inpaint.registry import INPAINTERS
 from cfgen.records import Campaign
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 Asked = Mapping[str, Any]
 Action = Callable[[str, Asked], Any]

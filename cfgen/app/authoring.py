@@ -16,16 +16,16 @@ from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, read_mask, stage
 from cfgen.app.worker import Say
-from cfgen.cases.builder import CaseBuilder, Outcome
-from cfgen.cases.context import BuildContext, WorkerSettings
-from cfgen.cases.lockstep import run_in_batches
+from cfgen.benchmark.builder import CaseBuilder, Outcome
+from cfgen.benchmark.context import BuildContext, WorkerSettings
+from cfgen.benchmark.lockstep import run_in_batches
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
 from cfgen.inpaint.job import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.records import Planned
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 Asked = Mapping[str, Any]
 #: The inpainter that is quick enough to draw while somebody waits, without a process of its own.

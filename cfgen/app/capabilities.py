@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from cfgen.cases.context import BuildContext
+from cfgen.benchmark.context import BuildContext
 from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import Taxonomy
 from cfgen.inpaint.guided import can_draw

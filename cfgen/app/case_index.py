@@ -14,9 +14,9 @@ from cfgen.app.tags import tags_of
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
 from cfgen.core.kept import Memory
-from cfgen.listing import Refused, Short, short_cases, short_rejections
 from cfgen.records import ReviewFile
-from cfgen.store import Store
+from cfgen.storage.listing import Refused, Short, short_cases, short_rejections
+from cfgen.storage.store import Store
 
 T = TypeVar("T")
 #: What the rejection of a case that was regenerated says, before the new one's id.

@@ -11,10 +11,10 @@ from cfgen.app.question import footprint, plans, read
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record
 from cfgen.records import DIMENSIONS, Rollout, Verdict
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.sections.correction import people_scores
-from cfgen.report_page.sections.success import leaderboard, ranked_rows, success_rows
-from cfgen.store import Store
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.sections.correction import people_scores
+from cfgen.reporting.sections.success import leaderboard, ranked_rows, success_rows
+from cfgen.storage.store import Store
 
 PAGE = 100
 _FITS = {

@@ -14,12 +14,12 @@ from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, decided, held, m
 from cfgen.app.reviews import Decision, Role, append_review, append_tag, identifier, person, words
 from cfgen.app.tags import latest as latest_tags
 from cfgen.app.tags import tags_of
-from cfgen.cases.frames import AUGMENTED, frame_path
+from cfgen.benchmark.frames import AUGMENTED, frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
 from cfgen.records import Case, Rejection, Review, ReviewFile, Scene, Tagging
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 def item(case_index: CaseIndex, case_id: str, name: str = "", blind: bool = False) -> dict[str, Any]:

@@ -2,17 +2,17 @@
 
 from typing import Any
 
+from cfgen.app.campaigns.figures import figures
+from cfgen.app.campaigns.log import append, last, logs
 from cfgen.app.rate import RatingRoom
 from cfgen.app.reviews import append_rating, words
 from cfgen.app.scores import excluded, given_scores
-from cfgen.campaigns.figures import figures
-from cfgen.campaigns.log import append, last, logs
 from cfgen.core.errors import InputError
 from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignItem
 
 
 def overview(room: RatingRoom) -> dict[str, Any]:
-    """See :func:`cfgen.campaigns.figures.figures`."""
+    """See :func:`cfgen.app.campaigns.figures.figures`."""
     found, items = figures(room.store, _campaign(room)), {i.id: i for i in _campaign(room).items}
     for row in found["disputed"]:
         item = items[row["item"]]

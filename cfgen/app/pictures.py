@@ -13,12 +13,12 @@ import numpy as np
 
 from cfgen.app.case_index import place_of
 from cfgen.app.reviews import identifier
-from cfgen.cases.frames import frame_file
+from cfgen.benchmark.frames import frame_file
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_record
 from cfgen.core.stored_frame import FrameFile
 from cfgen.records import Case
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: What the page may show of a case folder, besides ``frames/``; mask and layer it gets as outlines.
 _FRONT = ("original.png", "augmented.png")

@@ -14,7 +14,7 @@ import numpy as np
 
 from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import scene_url
-from cfgen.cases.drive_heights import DriveHeights
+from cfgen.benchmark.drive_heights import DriveHeights
 from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
@@ -29,7 +29,7 @@ from cfgen.perception.view import SceneView
 from cfgen.perception.views import SceneViews
 from cfgen.records import Hazard, Placement, Scene, Zone, wrap_angle
 from cfgen.scenes.folder import SceneFolder, load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: What to do about each reason against a place.
 ADVICE = {

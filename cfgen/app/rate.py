@@ -8,13 +8,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+from cfgen.app.campaigns.known import WHY, frame_of, known_rollouts, lent
+from cfgen.app.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.app.pictures import shrunk
 from cfgen.app.question import footprint, plans, read
 from cfgen.app.reviews import append_rating, person, words
 from cfgen.app.scores import RUBRIC, UNKNOWN, excluded, given_scores
 from cfgen.app.secret import secret_of
-from cfgen.campaigns.known import WHY, frame_of, known_rollouts, lent
-from cfgen.campaigns.log import append, items_of, last, log_of, seat_of
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes, read_json, read_record
 from cfgen.judge.stored import short_verdicts
@@ -33,7 +33,7 @@ from cfgen.records import (
     judged_as,
 )
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: What a rater reads of an answer whose case a curator rejected.
 GONE = (

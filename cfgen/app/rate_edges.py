@@ -8,11 +8,11 @@ from cfgen.app.rate import RatingRoom, Task, answered_with_plans, compared
 from cfgen.app.reviews import person
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, read_record
-from cfgen.judge.edge_ratings import RUBRICS, rate_edges
 from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
 from cfgen.metrics.faithfulness import EDGES, OTHER_READING, EdgeVerdicts
 from cfgen.records import Edge, EdgeRatingFile, Rollout
-from cfgen.store import Store
+from cfgen.storage.store import Store
+from cfgen.traces.edge_ratings import RUBRICS, rate_edges
 
 #: The choices 0 and 1, in the words a rater reads.
 _CHOICES = ("Inconsistent.", "Consistent.")

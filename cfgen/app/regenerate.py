@@ -7,14 +7,14 @@ from cfgen.app.authoring import Tool, build_context, finish, further
 from cfgen.app.case_index import CaseIndex
 from cfgen.app.curate import replaced
 from cfgen.app.worker import Say
+from cfgen.benchmark.builder import attempt_cases
+from cfgen.benchmark.plan import accepted_of_plan
+from cfgen.benchmark.same import scenes_match
 from cfgen.build import BuildOptions, build
-from cfgen.cases.builder import attempt_cases
-from cfgen.cases.plan import accepted_of_plan
-from cfgen.cases.same import scenes_match
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.paths import scenarios_dir
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 _BUILD_STEP = 4
 

@@ -20,7 +20,7 @@ from cfgen.records import (
     Score,
     Tagging,
 )
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 Role = Literal["rater", "curator", "manager"]
 Decision = Literal["accept", "reject", "flag", "clear"]

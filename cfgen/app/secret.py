@@ -2,7 +2,7 @@
 
 import secrets
 
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 _BYTES = 32
 

@@ -17,7 +17,7 @@ from cfgen.planners.protocol import Response
 from cfgen.records import DIMENSIONS, PLAN_DT, PLAN_STEPS, Case, Plan, Rollout, Verdict
 from cfgen.render.panel import PanelItem, case_panel
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 RECORDED = "the recorded drive"
 _MAX_CHARS = 200_000

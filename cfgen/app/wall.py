@@ -15,7 +15,7 @@ from cfgen.app.policy import SAID
 from cfgen.app.reviews import Decision, Role, append_tag, person
 from cfgen.app.tags import tags_of
 from cfgen.core.errors import InputError
-from cfgen.store import VIEWS, Store
+from cfgen.storage.store import VIEWS, Store
 
 PAGE = 100
 _MOST = 1000

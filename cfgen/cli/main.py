@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Sequence
 
 import cfgen.cli.commands
-from cfgen import __version__
 from cfgen.cli.options import Command, Readdressed, localize
 from cfgen.core.errors import CfgenError, Shortfall, ShortfallWarning
 from cfgen.core.interrupts import Interrupted, heard
+from cfgen.version import __version__
 
 
 def build_parser() -> argparse.ArgumentParser:

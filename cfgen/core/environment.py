@@ -3,7 +3,7 @@
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from cfgen import __version__
+from cfgen.version import __version__
 
 _PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic", "deflate")
 

@@ -19,7 +19,7 @@ from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_json
 from cfgen.core.object_store import bucket_of
 from cfgen.core.png import has_libdeflate, libdeflate_png
-from cfgen.records import Stored
+from cfgen.core.record import Stored
 
 R = TypeVar("R", bound=Stored)
 _HASH_KEY = "sha256"

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen import __version__
 from cfgen.core.hashing import hash_json
 from cfgen.core.paths import cache_dir
+from cfgen.version import __version__
 
 #: Fewer are read faster than looked up.
 WORTH_IT = 500

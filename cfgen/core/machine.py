@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from cfgen import __version__
+from cfgen.version import __version__
 
 DISTRIBUTION = "cfgen-bench"
 #: What each extra is for, as ``docs/extras.md`` says; extras for building cfgen itself are left out.

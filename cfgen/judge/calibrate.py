@@ -27,7 +27,7 @@ from cfgen.records import (
     Score,
     Verdict,
 )
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: planner, case, arm, repeat
 Key = tuple[str, str, str, int]

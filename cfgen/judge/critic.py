@@ -29,7 +29,7 @@ _ASK = "Answer with <verdict>CONSISTENT</verdict> or <verdict>INCONSISTENT</verd
 def critic_content(item: TraceItem, question: str) -> list[dict[str, str]]:
     """What a critic is shown, as a chat message's parts: images under headings, quoted texts, one question.
 
-    A critic is trained on the same words as it is asked with (:mod:`cfgen.judge.known.export`).
+    A critic is trained on the same words as it is asked with (:mod:`cfgen.traces.export`).
     """
     content: list[dict[str, str]] = []
     for heading in HEADINGS:

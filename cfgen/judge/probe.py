@@ -43,7 +43,7 @@ from cfgen.render.bev import bev
 from cfgen.render.delta import delta_table
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: what is counted of each kind and dimension
 _COUNTED = ("right", "unjudged", "false_two", "missed_two", "due_two")

@@ -11,7 +11,7 @@ from cfgen.judge.protocol import Judge
 from cfgen.judge.rubrics.registry import DEFAULT, RUBRICS, Rubric, create_rubric
 from cfgen.models.registry import MODELS
 from cfgen.records import JudgeRun
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 JUDGES = Registry(
     "judge",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.cases.same import open_store
+from cfgen.benchmark.same import open_store
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record
@@ -52,7 +52,7 @@ from cfgen.rollouts.inputs import RolloutInput, RolloutInputs, arm_inputs
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.summary import ScoreSummary, summary
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: ``--judge`` that stores answers and judges none
 NOBODY = "none"

@@ -15,7 +15,7 @@ from cfgen.core.kept import learn_changed, stamped
 from cfgen.judge.combine import faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import Dimension, Score, Verdict
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: but the status of a reply, which tells one cause from another
 _NUMBER = re.compile(r"(?i)(?<!answered )(?<!http )(?<![\d.])\d+(?:\.\d+)?")

@@ -10,6 +10,7 @@ from cfgen.core.warn import warn
 from cfgen.library.arguments import Names, Options, Place, checked, names
 
 if TYPE_CHECKING:
+    from cfgen.benchmark.verifying import Verification
     from cfgen.library.benchmark import Benchmark, Run
     from cfgen.library.comparison import Comparison
     from cfgen.planners.protocol import Planner, Requirements
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from cfgen.report import Report
     from cfgen.scenes.check import Fault
     from cfgen.scenes.import_record import ImportSummary
-    from cfgen.verify import Verification
 
 
 @checked
@@ -108,8 +108,8 @@ def merge(out: Place, shards: Sequence[Place]) -> "Benchmark":
         InputError: a part is missing or given twice, or they are of different builds.
         StoreError: a part did not end, or ``out`` holds something.
     """
+    from cfgen.benchmark.merging import merge as merge_parts
     from cfgen.library.benchmark import Benchmark
-    from cfgen.merging import merge as merge_parts
 
     return Benchmark(merge_parts(Path(out), [Path(one) for one in shards]).root)
 
@@ -249,7 +249,7 @@ def verify(bench: Place) -> "Verification":
     Raises:
         StoreError: the folder is no benchmark.
     """
-    from cfgen.verify import Verification
+    from cfgen.benchmark.verifying import Verification
 
     found = Verification(Path(bench))
     found.run()
@@ -296,7 +296,7 @@ def probe(
     """
     from cfgen.judge.probe import probe as probe_judge
     from cfgen.judge.registry import create_judge
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     root = Path(bench)
     made = create_judge(judge, Store(root).reply_cache, str(rubric), **with_votes(judge_options, votes))

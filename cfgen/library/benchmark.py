@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen import records
-from cfgen.cases.shards import shard_in
+from cfgen.benchmark.shards import shard_in
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
 from cfgen.judge.stored import stored_verdicts
@@ -29,10 +29,10 @@ from cfgen.records import (
     faults_in,
     judged_as,
 )
-from cfgen.report_page.sections.success import leaderboard
-from cfgen.report_page.table import Table
+from cfgen.reporting.sections.success import leaderboard
+from cfgen.reporting.table import Table
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 if TYPE_CHECKING:
     from cfgen.rollouts.summary import ScoreSummary

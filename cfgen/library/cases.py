@@ -11,7 +11,7 @@ from cfgen.planners.protocol import Requirements
 from cfgen.records import Case, Hazard, Placement, Scene
 from cfgen.rollouts.inputs import RolloutInput, RolloutInputs
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 class BenchmarkCase:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.same import FIXED_SETTINGS
+from cfgen.benchmark.same import FIXED_SETTINGS
 from cfgen.core.errors import InputError
 from cfgen.core.warn import warn
 from cfgen.library.benchmark import Benchmark, Run
@@ -15,8 +15,8 @@ from cfgen.metrics.compare import Pair, compare_all
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import successes
 from cfgen.records import DIMENSIONS, Dimension
-from cfgen.report_page.table import Table
-from cfgen.store import MARKER
+from cfgen.reporting.table import Table
+from cfgen.storage.store import MARKER
 
 _RULE = re.compile(
     rf"\s*({'|'.join(DIMENSIONS)})\s+(drop|rise)\s*>\s*(\d+(?:\.\d+)?)(?:\s+and\s+p\s*<\s*(\d*\.?\d+))?\s*"

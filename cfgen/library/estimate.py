@@ -12,9 +12,9 @@ from cfgen.judge.registry import make_judge
 from cfgen.library.arguments import names
 from cfgen.library.experiment import Experiment, JudgePart, PlannerPart
 from cfgen.models.limits import _TYPICAL, PRICES, Limits
-from cfgen.report_page.table import Table
+from cfgen.reporting.table import Table
 from cfgen.scenes.folder import find_scenes, load_scene
-from cfgen.store import MARKER, Store
+from cfgen.storage.store import MARKER, Store
 
 # Measured on two cores of a cloud machine, on the demo scenes (960 x 540) and on Udacity drives (640 x 480).
 #: s of one core for a case of the compositor, and for each further arm of it

@@ -11,8 +11,8 @@ from cfgen.library.arguments import Names, Options, Place, checked, names
 if TYPE_CHECKING:
     from cfgen.judge.checker import Checker
     from cfgen.records import EdgeProbe, KnownPool, Relation
-    from cfgen.store import Store
-    from cfgen.training.export import Exported
+    from cfgen.storage.store import Store
+    from cfgen.traces.export import Exported
 
 
 @checked
@@ -52,8 +52,8 @@ def probe_traces(
         InputError: no such judge, source or edge, not exactly one of three, or an edge that cannot be balanced.
         Shortfall: the budget is spent. Nothing is written then.
     """
-    from cfgen.judge.known.probe import probe_edges
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
+    from cfgen.traces.probe import probe_edges
 
     root = Path(bench)
     with limited(Network(offline, names(allow_hosts))):
@@ -92,9 +92,9 @@ def export_traces(
     Raises:
         InputError: as there, ``out`` is there already, a licence forbids it, or a split cannot be balanced.
     """
-    from cfgen.judge.known.pool import RELATIONS
-    from cfgen.store import Store
-    from cfgen.training.export import USES, export_known
+    from cfgen.storage.store import Store
+    from cfgen.traces.export import USES, export_known
+    from cfgen.traces.pool import RELATIONS
 
     chosen = next((one for one in USES if one == use), None)
     if chosen is None:
@@ -118,8 +118,8 @@ def wanted(edges: tuple[str, ...], rubric: str) -> "tuple[Relation, ...]":
     Raises:
         InputError: no such relation, or one that this rubric does not ask about.
     """
-    from cfgen.judge.known.pool import RELATIONS
-    from cfgen.judge.known.probe import asked_of
+    from cfgen.traces.pool import RELATIONS
+    from cfgen.traces.probe import asked_of
 
     asked = tuple(asked_of(rubric)) or ("E4", "E5")
     for edge in edges:
@@ -136,8 +136,8 @@ def known_pool(
     seed: int,
     models: Mapping[str, Any] | None = None,
 ) -> "KnownPool":
-    """See :func:`cfgen.judge.known.pool.build_pool`; ``models``: ``written`` and ``confirm``."""
-    from cfgen.judge.known.pool import build_pool
+    """See :func:`cfgen.traces.pool.build_pool`; ``models``: ``written`` and ``confirm``."""
+    from cfgen.traces.pool import build_pool
 
     models = models or {}
     pool = build_pool(store, sources, per_edge, seed, relations, models.get("confirm"), models.get("written"))
@@ -154,7 +154,7 @@ def _models(
     second: str | None,
     second_options: Options,
 ) -> dict[str, Any]:
-    from cfgen.judge.known.written import Corruptor, SecondModel
+    from cfgen.traces.written import Corruptor, SecondModel
 
     return {
         "written": Corruptor(corruptor, corruptor_options, str(store.reply_cache)) if corruptor else None,
@@ -170,8 +170,8 @@ def _checker(
     options: Options,
     rubric: str,
 ) -> "Checker":
-    from cfgen.judge.known.verifier import VerifierChecker
     from cfgen.library.rereading import checker_of
+    from cfgen.traces.verifier import VerifierChecker
 
     given = [
         name

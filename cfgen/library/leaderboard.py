@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from cfgen.library.arguments import Place, checked
 
 if TYPE_CHECKING:
-    from cfgen.leaderboard.board import Board, Done
-    from cfgen.leaderboard.page import Site
+    from cfgen.sharing.leaderboard.board import Board, Done
+    from cfgen.sharing.leaderboard.page import Site
 
 
 @checked
@@ -28,7 +28,7 @@ def export_bundle(
         StoreError: answers or verdicts are missing or damaged.
     """
     from cfgen.sharing.bundle import export_bundle as export
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     named = None if rubric is None else str(rubric)
     return export(Store(Path(bench)), planner, judge, Path(out), named).index.benchmark
@@ -37,7 +37,7 @@ def export_bundle(
 @checked
 def open_board(path: Place, *, title: str = "", create: bool = False) -> "Board":
     """A leaderboard's folder: ``add(bundle)``, ``rows()``, ``faults()``. Raises InputError where it is none."""
-    from cfgen.leaderboard.board import Board
+    from cfgen.sharing.leaderboard.board import Board
 
     return Board(Path(path), title, create)
 
@@ -53,8 +53,8 @@ def add_bundles(board: Place, bundles: Sequence[Place], *, title: str = "") -> "
         InputError: ``board`` is something else.
     """
     from cfgen.core.errors import CfgenError
-    from cfgen.leaderboard.board import Board, Done
     from cfgen.sharing.bundle import read_bundle
+    from cfgen.sharing.leaderboard.board import Board, Done
     from cfgen.sharing.proof import prove
 
     made = Board(Path(board)) if Path(board).exists() else None
@@ -77,7 +77,7 @@ def write_leaderboard(board: Place, out: Place, *, bundles: bool = False) -> "Si
     Raises:
         InputError: ``out`` holds something else, the board is empty, or an entry does not verify.
     """
-    from cfgen.leaderboard.board import Board
-    from cfgen.leaderboard.page import write_site
+    from cfgen.sharing.leaderboard.board import Board
+    from cfgen.sharing.leaderboard.page import write_site
 
     return write_site(Board(Path(board)), Path(out), bundles)

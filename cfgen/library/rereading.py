@@ -62,8 +62,8 @@ def check_traces(
         InputError: no such planner, judge, rubric or engine, both a judge and a critic, or neither.
     """
     from cfgen.core.engines.registry import create_engine
-    from cfgen.judge.traces import Workers
-    from cfgen.judge.traces import check_traces as check
+    from cfgen.traces.check import Workers
+    from cfgen.traces.check import check_traces as check
 
     root, who = Path(bench), create_engine(engine, engine_options)
     with limited(Network(offline, names(allow_hosts))):
@@ -82,7 +82,7 @@ def checker_of(
     from cfgen.judge.edges import ModelChecker
     from cfgen.judge.rubrics.faithfulness import FaithfulnessRubric
     from cfgen.judge.rubrics.registry import create_trace_rubric
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     if (judge is None) == (critic is None):
         raise InputError(f"judge: expected a judge or a critic, found {'both' if judge else 'neither'}")
@@ -152,7 +152,7 @@ def rescore(bench: Place, judge: str, *, rubric: str | Path | None = None, stric
     """
     from cfgen.judge.registry import stored_judge
     from cfgen.judge.rescore import rescored
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     store = Store(Path(bench))
     name, read_by = stored_judge(store, judge, None if rubric is None else str(rubric))

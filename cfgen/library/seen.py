@@ -9,7 +9,7 @@ from cfgen.judge.stored import scored_as, unscored
 from cfgen.library.arguments import Names, Place, checked, names
 from cfgen.records import Rollout
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 @checked

@@ -36,7 +36,7 @@ def export_hf(
     from cfgen.core.plain import one_line
     from cfgen.sharing.about import Told
     from cfgen.sharing.dataset import export_dataset
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     named, creator, url = map(one_line, (name or Path(out).name, creator, url))
     told = Told(named, creator, url, tuple(Path(notice) for notice in notices))
@@ -52,7 +52,7 @@ def export_recipe(bench: Place, out: Place, *, quiet: bool = False) -> str:
         StoreError: no benchmark, no case in it, or a changed file.
     """
     from cfgen.sharing.recipe import export_recipe as export
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     return export(Store(Path(bench)), Path(out), quiet).benchmark_hash
 
@@ -80,7 +80,7 @@ def export_definition(bench: Place, out: Place, *, name: str) -> int:
         StoreError: no benchmark, or one that is not finished.
     """
     from cfgen.sharing.definitions import freeze
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     return len(freeze(Store(Path(bench)), name, Path(out)).cases)
 

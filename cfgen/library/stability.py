@@ -12,12 +12,12 @@ from cfgen.metrics.floor import above_floor
 from cfgen.metrics.paired import Events
 from cfgen.metrics.stability import Item, Rank, items, ranks, shared_table, tau
 from cfgen.records import CONTROLS, DIMENSIONS
-from cfgen.report_page.basis import judge_words
-from cfgen.report_page.data import ReportData
-from cfgen.report_page.events import judged, measured
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.table import Table
-from cfgen.store import Store
+from cfgen.reporting.basis import judge_words
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.events import judged, measured
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.table import Table
+from cfgen.storage.store import Store
 
 #: a group of hazards needs this many cases to be a variant of its own
 FEWEST_CASES = 5

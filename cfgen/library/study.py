@@ -11,11 +11,11 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, write_bytes
-from cfgen.judge.known.intent import read_intent
 from cfgen.library.arguments import Place, checked
-from cfgen.metrics.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
-from cfgen.report_page.study_plot import study_plot
-from cfgen.report_page.table import Table
+from cfgen.reporting.study_plot import study_plot
+from cfgen.reporting.table import Table
+from cfgen.traces.intent import read_intent
+from cfgen.traces.study import ERRORS, Sample, Stratum, displacement, strata, words_changed
 
 _TRUE = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
 _IDS, _WORDS = ("id", "clip_id", "case_id", "token"), ("reasoning", "cot", "text")
@@ -261,7 +261,7 @@ def _from_bench(root: Path, planner: str, checker: str) -> _Side:
     from cfgen.judge.stored import scored_as
     from cfgen.records import Rollout
     from cfgen.rollouts.inputs import RolloutInputs
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     store = Store(root)
     planner = scored_as(store, planner)

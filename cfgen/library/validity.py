@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cfgen.cases.real_pairs import CLEAR, pairs_benchmark
+from cfgen.benchmark.real_pairs import CLEAR, pairs_benchmark
 from cfgen.core.errors import InputError
 from cfgen.library.arguments import Options, Place, checked
 from cfgen.metrics.breakdown import DISTANCE_M, SPEED_KMH, bin_of
@@ -15,12 +15,12 @@ from cfgen.metrics.paired import Difference
 from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import Validity, validity
 from cfgen.records import DIMENSIONS, Dimension
-from cfgen.report_page.basis import judge_words
-from cfgen.report_page.data import ReportData
-from cfgen.report_page.events import judged, measured
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.table import Table
-from cfgen.store import Store
+from cfgen.reporting.basis import judge_words
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.events import judged, measured
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.table import Table
+from cfgen.storage.store import Store
 
 if TYPE_CHECKING:
     from cfgen.planners.protocol import Planner
@@ -138,7 +138,7 @@ def real_validity(
     """Hold what planners did on pairs of real frames against what they did on a benchmark's inserts.
 
     Args:
-        real: see :func:`cfgen.cases.real_pairs.pairs_benchmark`. inserts: None reports the real side alone.
+        real: see :func:`cfgen.benchmark.real_pairs.pairs_benchmark`. inserts: None reports the real side alone.
 
     Raises:
         InputError: a planner was not scored on one of them, or no judge gave verdicts on ``event``.

@@ -5,6 +5,8 @@ z forward; metres, seconds, radians, m/s. Images are HWC uint8 RGB. "At t0" mean
 moment at which the planner is asked.
 """
 
+from cfgen.core.faults import Fault, faults_in
+from cfgen.core.record import SCHEMA_VERSION, Record, Stored
 from cfgen.records.base import (
     CONTROLS,
     DIMENSIONS,
@@ -13,17 +15,14 @@ from cfgen.records.base import (
     PLAN_DT,
     PLAN_LEAST_STEPS,
     PLAN_STEPS,
-    SCHEMA_VERSION,
     Arm,
     Dimension,
     Identifier,
     JudgedPair,
     Point3,
     Policy,
-    Record,
     Score,
     Sha256,
-    Stored,
     Zone,
     answer_in,
     frame_in,
@@ -44,7 +43,6 @@ from cfgen.records.cases import (
     Rejection,
     Spent,
 )
-from cfgen.records.faults import Fault, faults_in
 from cfgen.records.hazards import DistancePolicy, Hazard, HazardMotion, Placement, Size
 from cfgen.records.interventions import Intervention, Swap
 from cfgen.records.known import EdgeCount, EdgeProbe, KindCount, KnownPool, KnownTrace, ProbeVerdict, Relation

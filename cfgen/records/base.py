@@ -3,10 +3,7 @@
 import math
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-#: Of every record in a benchmark directory; another one is refused. A scene folder has a version of its own.
-SCHEMA_VERSION: Literal[3] = 3
+from pydantic import Field
 
 #: The papers' plan: 24 waypoints, 0.25 s apart, 6 s.
 PLAN_STEPS = 24
@@ -56,18 +53,6 @@ Score = Literal[0, 1, 2]
 Policy = Literal["one", "two_of_three", "manager"]
 Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Point3 = tuple[float, float, float]
-
-
-class Record(BaseModel):
-    """Immutable, strict about names, no NaN or infinity."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Stored(Record):
-    """A record that is a file of its own."""
-
-    schema_version: Literal[3] = SCHEMA_VERSION
 
 
 def judged_as(arm: str) -> str:

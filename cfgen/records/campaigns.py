@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Identifier, JudgedPair, Record, Score, Stored
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Identifier, JudgedPair, Score
 
 #: The rater under whose name a manager's last word on a disputed answer is kept; it counts before any majority.
 ADJUDICATED = "adjudicated"

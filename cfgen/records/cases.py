@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Arm, Identifier, Policy, Record, Sha256, Stored
-from cfgen.records.faults import Fault
+from cfgen.core.faults import Fault
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Arm, Identifier, Policy, Sha256
 from cfgen.records.hazards import Hazard, Placement
 from cfgen.records.sampling import Sampling, StratumOutcome
 

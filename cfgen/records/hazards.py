@@ -4,7 +4,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
-from cfgen.records.base import Identifier, Record, Zone
+from cfgen.core.record import Record
+from cfgen.records.base import Identifier, Zone
 
 
 class Size(Record):

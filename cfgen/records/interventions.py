@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Arm, Identifier, Stored
-from cfgen.records.faults import Fault
+from cfgen.core.faults import Fault
+from cfgen.core.record import Stored
+from cfgen.records.base import Arm, Identifier
 from cfgen.records.runs import Failure, Plan, Trace
 
 #: the stage of the trace that was replaced

@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Arm, Identifier, Point3, Record, Sha256, Stored
-from cfgen.records.faults import Fault
+from cfgen.core.faults import Fault
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Arm, Identifier, Point3, Sha256
 from cfgen.records.runs import Trace
 from cfgen.records.traces import Edge
 

@@ -4,6 +4,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from cfgen.core.faults import Fault
+from cfgen.core.record import Record, Stored
 from cfgen.records.base import (
     PLAN_LEAST_STEPS,
     PLAN_STEPS,
@@ -11,12 +13,9 @@ from cfgen.records.base import (
     Identifier,
     JudgedPair,
     Point3,
-    Record,
     Score,
     Sha256,
-    Stored,
 )
-from cfgen.records.faults import Fault
 
 #: Why an answer failed, in words; the first three are the planner's own doing.
 FAILURES: dict[str, str] = {

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from cfgen.records.base import Identifier, Record
+from cfgen.core.record import Record
+from cfgen.records.base import Identifier
 
 
 class Stratum(Record):

@@ -6,7 +6,8 @@ from typing import Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, field_validator, model_validator
 
-from cfgen.records.base import Identifier, Point3, Record, Stored
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Identifier, Point3
 from cfgen.records.hazards import Size
 
 

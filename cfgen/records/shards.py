@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from cfgen.records.base import Sha256, Stored
+from cfgen.core.record import Stored
+from cfgen.records.base import Sha256
 
 
 class Shard(Stored):

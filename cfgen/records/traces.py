@@ -4,8 +4,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from cfgen.records.base import Arm, Identifier, Record, Sha256, Stored
-from cfgen.records.faults import Fault
+from cfgen.core.faults import Fault
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Arm, Identifier, Sha256
 
 #: image to scene, image to justification, justification to action, action to waypoints, justification to waypoints
 Edge = Literal["E1", "E2", "E3", "E4", "E5"]

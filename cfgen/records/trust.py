@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from cfgen.records.base import Dimension, Identifier, Record, Sha256, Stored
-from cfgen.records.faults import Fault
+from cfgen.core.faults import Fault
+from cfgen.core.record import Record, Stored
+from cfgen.records.base import Dimension, Identifier, Sha256
 
 #: A judge that was asked in fewer kinds about some case was not tested there.
 ENOUGH_KINDS = 12

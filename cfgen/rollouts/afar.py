@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
-from cfgen.cases.context import taxonomy_identity
+from cfgen.benchmark.context import taxonomy_identity
 from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
@@ -29,7 +29,7 @@ from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
 from cfgen.rollouts.runner import Asker, Desk, SharedProgress, is_wanted
 from cfgen.rollouts.versions import settled
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: questions of a piece, or a planner's batch where that is more
 PIECE = 4

@@ -21,7 +21,7 @@ from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.runner import roll_out
 from cfgen.rollouts.versions import settled
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 class Askers(Protocol):

@@ -20,7 +20,7 @@ from cfgen.planners.protocol import Requirements
 from cfgen.planners.serialization import describe
 from cfgen.records import Fault
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 def export_inputs(

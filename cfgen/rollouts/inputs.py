@@ -9,7 +9,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from cfgen.cases.frames import frame_file, frame_path, picture_of
+from cfgen.benchmark.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import check_version, read_json, read_record
 from cfgen.core.hashing import derive_seed
@@ -24,7 +24,7 @@ from cfgen.records import Camera, Case, Frame, Motion
 from cfgen.rollouts.questions import QuestionKey, Questions, RolloutInput
 from cfgen.scenes.drive import STILL
 from cfgen.scenes.folder import SceneFolder, load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 def arm_inputs(store: Store, arms: Sequence[str], repeats: int) -> Questions:

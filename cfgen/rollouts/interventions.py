@@ -29,7 +29,7 @@ from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory, apart
 from cfgen.rollouts.questions import Questions, RolloutInput
 from cfgen.rollouts.runner import gone_short
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: two plans nearer than this (mean, m) cannot show which of them is followed
 TELLING_M = 0.5

@@ -7,7 +7,7 @@ from typing import Self
 
 from cfgen.core.locks import Claims
 from cfgen.rollouts.questions import QuestionKey
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: s between two looks at what another command has in hand
 _LOOK_S = 0.2

@@ -30,7 +30,7 @@ from cfgen.rollouts.options import ScoreOptions
 from cfgen.rollouts.passes import Memory
 from cfgen.rollouts.questions import QuestionKey, Questions
 from cfgen.rollouts.queue import Queue
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 Made = Callable[[], Observation]
 

@@ -19,7 +19,7 @@ from cfgen.records import (
     frame_in,
 )
 from cfgen.rollouts.questions import Questions
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 @dataclass(frozen=True)

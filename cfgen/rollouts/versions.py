@@ -8,7 +8,7 @@ from cfgen.core.warn import warn
 from cfgen.planners.fingerprint import changed
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import PlannerRun
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: of a hash, hexadecimal digits in a name
 _DIGITS = 8

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import Field
 
-from cfgen import __version__
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_each, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.records import Fault, Stored
 from cfgen.scenes.drive import identifier, plain
 from cfgen.scenes.folder import SCENE_FILE
+from cfgen.version import __version__
 
 _SHOWN = 40
 

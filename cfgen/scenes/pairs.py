@@ -7,8 +7,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import explain, read_json, write_bytes
+from cfgen.core.record import Record
 from cfgen.records import Size
-from cfgen.records.base import Identifier, Record
+from cfgen.records.base import Identifier
 
 PAIRS_FILE = "pairs.json"
 

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from cfgen import __version__
 from cfgen.core.environment import environment
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import explain, must_be_new, read_each, read_record
@@ -45,7 +44,8 @@ from cfgen.sharing.consistent import wrong_answer
 from cfgen.sharing.definitions import case_hash
 from cfgen.sharing.figures import Figures
 from cfgen.sharing.sealed import read_sealed, write_sealed
-from cfgen.store import Store
+from cfgen.storage.store import Store
+from cfgen.version import __version__
 
 FORMAT = "cfgen bundle 1"
 #: bytes of one answer or verdict: of its words cfgen keeps a million characters, of what it reports as many

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.cases.frames import frame_path, picture_bytes
+from cfgen.benchmark.frames import frame_path, picture_bytes
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import must_be_new, png_bytes, read_record
 from cfgen.core.hashing import canonical_json, hash_bytes
@@ -22,7 +22,7 @@ from cfgen.sharing.croissant import croissant
 from cfgen.sharing.licences import check_redistribution, notices, sources, untold_holders
 from cfgen.sharing.made_with import accepted
 from cfgen.sharing.xmp import source_type, tagged
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 SPLIT = "test"
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cfgen.benchmark.frames import LAYER, MASK, frame_file
+from cfgen.benchmark.gates import extra_gates
+from cfgen.benchmark.same import STORED_OPTIONS
 from cfgen.build import BuildOptions, build
-from cfgen.cases.frames import LAYER, MASK, frame_file
-from cfgen.cases.gates import extra_gates
-from cfgen.cases.same import STORED_OPTIONS
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record
 from cfgen.core.hashing import hash_image, hash_json
@@ -20,7 +20,7 @@ from cfgen.records import BuildReport, Case, Sha256, Stored
 from cfgen.scenes.folder import find_scenes, load_scene, scene_hash
 from cfgen.sharing.made_with import MadeWith, first_of
 from cfgen.sharing.xmp import rendered
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: what of a benchmark's record tells how to build it again
 OPTIONS = ("n", *STORED_OPTIONS)

@@ -11,7 +11,7 @@ from cfgen.core.paths import license_file
 from cfgen.core.plain import markdown_line, one_line
 from cfgen.models.licences import BSD2, BSD3, MIT
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 #: what a licence is called here that a scene does not tell
 UNKNOWN = "unknown"

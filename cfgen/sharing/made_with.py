@@ -7,11 +7,11 @@ from typing import Self
 import cv2
 import PIL
 
-from cfgen import __version__
 from cfgen.core.errors import StoreError
 from cfgen.core.png import has_libdeflate
 from cfgen.records import Case, Record
-from cfgen.store import Store
+from cfgen.storage.store import Store
+from cfgen.version import __version__
 
 #: so many are named in one message
 _NAMED = 3

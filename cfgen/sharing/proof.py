@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from cfgen import __version__
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import canonical_json
 from cfgen.judge.protocol import SHOWN
@@ -28,6 +27,7 @@ from cfgen.sharing.consistent import (
     wrong_votes,
 )
 from cfgen.sharing.figures import Figures
+from cfgen.version import __version__
 
 
 @dataclass(frozen=True)

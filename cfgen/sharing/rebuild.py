@@ -10,7 +10,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.cases.frames import ORIGINAL
+from cfgen.benchmark.frames import ORIGINAL
+from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import CfgenError, InputError, StoreError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.files import read_record, stand_in, write_bytes
@@ -32,8 +33,7 @@ from cfgen.sharing.recipe import (
     read_recipe,
     unseal,
 )
-from cfgen.store import Store
-from cfgen.verify import Verification
+from cfgen.storage.store import Store
 
 
 @dataclass(frozen=True)

@@ -17,17 +17,17 @@ from pathlib import Path
 import numpy as np
 from pydantic import ValidationError
 
-from cfgen.cases.frames import AUGMENTED, MASK, ORIGINAL, frame_path
+from cfgen.benchmark.frames import AUGMENTED, MASK, ORIGINAL, frame_path
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import decode_image, explain, must_be_new, opencv_png, png_bytes, stored_png
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
 from cfgen.core.stored_frame import added, difference
-from cfgen.plan_file import PLAN_FILE
 from cfgen.records import Case, Frame, Record, Sha256
 from cfgen.scenes.folder import SceneFolder, load_scene, scene_hash
 from cfgen.sharing.made_with import MadeWith, accepted
-from cfgen.store import MARKER, VIEWS, Store
+from cfgen.storage.plan_file import PLAN_FILE
+from cfgen.storage.store import MARKER, VIEWS, Store
 
 FORMAT = "cfgen recipe 1"
 INDEX, RECORDS, SEALED = "recipe.json", "records/", "sealed/"

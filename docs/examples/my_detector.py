@@ -3,7 +3,7 @@
 import cv2
 import numpy as np
 
-from cfgen.masks.protocol import Detection
+from cfgen.perception.detection import Detection
 
 HUES = {"bus": (10, 30), "barrier": (0, 12), "drum": (0, 12)}  # OpenCV's hue, 0 to 180
 

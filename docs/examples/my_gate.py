@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cfgen.quality.gates import GateInput
+from cfgen.benchmark.quality_gates import GateInput
 from cfgen.records import GateResult
 
 LEAST = 20  # of 255

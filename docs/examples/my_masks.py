@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import cv2
 import numpy as np
 
-from cfgen.masks.protocol import Prompt, Segment
+from cfgen.perception.detection import Prompt, Segment
 
 FLAGS = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (1 << 8)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from cfgen.report_page.data import ReportData
-from cfgen.report_page.section import Section
-from cfgen.report_page.table import Table
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.section import Section
+from cfgen.reporting.table import Table
 
 
 def latency_section(data: ReportData) -> Section:

@@ -10,20 +10,20 @@ from xml.etree import ElementTree
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.app.campaigns.create import create, load
+from cfgen.app.campaigns.exchange import export, import_ratings
+from cfgen.app.campaigns.figures import figures
+from cfgen.app.campaigns.known import GOLD_KINDS, feasible, known_rollouts, lent
+from cfgen.app.campaigns.log import logs, seat_of
 from cfgen.app.question import plans, read
-from cfgen.campaigns.create import create, load
-from cfgen.campaigns.exchange import export, import_ratings
-from cfgen.campaigns.figures import figures
-from cfgen.campaigns.known import GOLD_KINDS, feasible, known_rollouts, lent
-from cfgen.campaigns.log import logs, seat_of
+from cfgen.benchmark.verifying import Verification
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_record
 from cfgen.judge.calibrate import calibrate
 from cfgen.records import DIMENSIONS, Rollout
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.sections.correction import people_scores
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.sections.correction import people_scores
 from cfgen.rollouts.inputs import RolloutInputs
-from cfgen.verify import Verification
 from tests.app.asking import ask, picture
 from tests.benches import run
 

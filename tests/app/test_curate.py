@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.verify import Verification
+from cfgen.benchmark.verifying import Verification
 from tests.app.asking import ask, ended, picture
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.benchmark.verifying import Verification
 from cfgen.core import registry
 from cfgen.core.files import read_image
-from cfgen.verify import Verification
 from tests.app import slow
 from tests.app.asking import PATIENCE_S, ask, ended
 from tests.benches import build_arguments

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.benchmark.verifying import Verification
 from cfgen.core.files import read_image
-from cfgen.verify import Verification
 from tests.app.asking import ask, ended, picture
 
 

@@ -8,8 +8,8 @@ import pytest
 from cfgen.app.api import Api
 from cfgen.app.jobs import Job
 from cfgen.app.policy import held
+from cfgen.benchmark.verifying import Verification
 from cfgen.records import Policy, Review, ReviewFile
-from cfgen.verify import Verification
 from tests.app.asking import ask
 
 

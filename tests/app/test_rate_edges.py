@@ -8,9 +8,9 @@ import pytest
 from cfgen.app.api import Api
 from cfgen.core.errors import CfgenError
 from cfgen.records import TraceVerdict
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.app.asking import ask, picture
-from tests.report_page.bench import HASH, blind, case_id, make_bench
+from tests.reporting.bench import HASH, blind, case_id, make_bench
 
 EDGES = ("E1", "E2", "E3", "E4", "E5")
 

@@ -9,7 +9,7 @@ from cfgen.app.policy import current
 from cfgen.app.reviews import append_rating, append_review, person
 from cfgen.core.errors import CfgenError
 from cfgen.records import Benchmark, Planned, Review
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 EACH = 15
 

@@ -12,8 +12,8 @@ sync_api = pytest.importorskip(
 )
 
 from cfgen.app.api import Api  # noqa: E402
+from cfgen.app.campaigns.create import create  # noqa: E402
 from cfgen.app.tags import tags_of  # noqa: E402
-from cfgen.campaigns.create import create  # noqa: E402
 from tests.app.asking import ask  # noqa: E402
 from tests.app.conftest import opened, serious  # noqa: E402
 from tests.app.page import nameless  # noqa: E402

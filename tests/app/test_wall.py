@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cfgen.app.api import Api
-from cfgen.store import Store
-from cfgen.verify import Verification
+from cfgen.benchmark.verifying import Verification
+from cfgen.storage.store import Store
 from tests.app.asking import ask, picture
 
 

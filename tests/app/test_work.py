@@ -21,8 +21,8 @@ sync_api = pytest.importorskip(
 
 from cfgen.app.api import Api  # noqa: E402
 from cfgen.app.server import serve  # noqa: E402
+from cfgen.benchmark.verifying import Verification  # noqa: E402
 from cfgen.core.files import read_image  # noqa: E402
-from cfgen.verify import Verification  # noqa: E402
 from tests.app import slow  # noqa: E402
 from tests.app.asking import ask  # noqa: E402
 from tests.app.conftest import opened  # noqa: E402

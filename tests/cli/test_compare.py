@@ -11,7 +11,7 @@ from cfgen.library.comparison import Rule
 from cfgen.metrics.compare import compare_all
 from cfgen.records import DIMENSIONS, JudgeRun, Verdict
 from tests.benches import copy, run
-from tests.report_page.bench import HASH, blind, careful, case_id, make_bench
+from tests.reporting.bench import HASH, blind, careful, case_id, make_bench
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cfgen.cases.builder import Outcome
-from cfgen.cases.tally import ProgressNote
+from cfgen.benchmark.builder import Outcome
+from cfgen.benchmark.tally import ProgressNote
 from cfgen.core import progress as progressing
 from cfgen.core.progress import Progress
 from cfgen.hazards.placement import UNSUITED

@@ -19,7 +19,7 @@ from cfgen.core.engines.protocol import Wanted
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.interrupts import Interrupted, heard
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import build_arguments, run, tree
 from tests.core.pieces_of_work import (
     add_100,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.cases.gates import GATES
+from cfgen.benchmark.gates import GATES
 from cfgen.cli.commands.lists import needs
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
@@ -14,11 +14,11 @@ from cfgen.core.registry import Extra, Registry
 from cfgen.inpaint.registry import INPAINTERS
 from cfgen.judge.registry import JUDGES
 from cfgen.judge.rubrics.registry import RUBRICS
-from cfgen.masks.registry import DETECTORS, SEGMENTERS
 from cfgen.metrics.registry import METRICS
 from cfgen.models.registry import MODELS
+from cfgen.perception.detector_registry import DETECTORS, SEGMENTERS
 from cfgen.planners.registry import PLANNERS
-from cfgen.report_page.registry import SECTIONS
+from cfgen.reporting.registry import SECTIONS
 from cfgen.scenes.importing import READERS
 from tests.plugins import install
 

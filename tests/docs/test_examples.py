@@ -17,8 +17,8 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
-from cfgen.masks.protocol import Prompt
-from cfgen.masks.registry import create_detector, create_segmenter
+from cfgen.perception.detection import Prompt
+from cfgen.perception.detector_registry import create_detector, create_segmenter
 from cfgen.perception.protocol import Frame
 from cfgen.perception.registry import create_perceiver, seen_by
 from cfgen.perception.views import Views
@@ -27,7 +27,7 @@ from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import PLANNERS
 from cfgen.records import Motion
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.hazards import drawn
 from tests.inpaint.test_inpaint import make_job
 from tests.judge.items import items, judged

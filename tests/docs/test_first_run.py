@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.docs.dashcam import dashcam
 from tools import tiny_server

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.cases.gates import GATES, run_gates
+from cfgen.benchmark.gates import GATES, run_gates
+from cfgen.benchmark.quality_gates import GateInput
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.judge.rubrics.registry import create_rubric
 from cfgen.metrics.registry import METRICS
-from cfgen.quality.gates import GateInput
 from cfgen.records import PLAN_DT
 from tests.plugins import install
-from tests.report_page.bench import careful, make_bench, straight
+from tests.reporting.bench import careful, make_bench, straight
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cfgen.benchmark.verifying import Verification
 from cfgen.build import BuildOptions, build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError, StoreError
@@ -11,12 +12,11 @@ from cfgen.core.files import read_record, write_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
 from cfgen.records import Calibration
-from cfgen.report_page.reading import read_report_data
-from cfgen.report_page.sections.people import people_section
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.sections.people import people_section
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
-from cfgen.store import Store
-from cfgen.verify import Verification
+from cfgen.storage.store import Store
 
 HEAD = "rater,planner,case_id,reasoning,waypoints,overall\n"
 

@@ -12,7 +12,7 @@ from cfgen.judge.protocol import JudgeItem
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Plan
 from cfgen.rollouts.inputs import RolloutInputs
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 T = 0.25 * np.arange(1, 25)
 CAMERA = Camera(width=960, height=540, fx=800, fy=800, cx=480, cy=220, T_cam_ego=mounted(1.5))

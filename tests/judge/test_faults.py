@@ -21,7 +21,7 @@ from cfgen.records import Verdict, Vote
 from tests.judge.fake_gemini import FakeServer, Response, fault, openai, verdict
 from tests.judge.items import items
 from tests.judge.test_hazard_rubric import reply
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 LONE = "\ud83d"
 

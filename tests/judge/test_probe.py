@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cfgen.benchmark.verifying import Verification
 from cfgen.build import BuildOptions, build
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
@@ -22,8 +23,7 @@ from cfgen.records import DIMENSIONS, ProbeRun
 from cfgen.records.trust import FREE
 from cfgen.rollouts.options import ScoreOptions
 from cfgen.score import score
-from cfgen.store import Store
-from cfgen.verify import Verification
+from cfgen.storage.store import Store
 
 
 @pytest.fixture(autouse=True)

@@ -13,11 +13,11 @@ from cfgen.judge.registry import create_judge
 from cfgen.judge.rubrics.hazard import HAZARD
 from cfgen.judge.rubrics.registry import bounds_overall, create_rubric
 from cfgen.records import JudgeRun
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.judge.items import items, judged
 from tests.judge.test_hazard_rubric import reply
 from tests.plugins import install
-from tests.report_page.bench import blind, make_bench
+from tests.reporting.bench import blind, make_bench
 
 MINE = """\
 name: strict

@@ -11,8 +11,8 @@ from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.judge.seen.check import Known, check_words, covered
 from cfgen.records import Camera, Hazard, Motion, Placement, Size
-from cfgen.store import Store
-from tests.report_page.bench import blind, case_id, make_bench
+from cfgen.storage.store import Store
+from tests.reporting.bench import blind, case_id, make_bench
 
 AHEAD = ((0, -1, 0, 0), (0, 0, -1, 1.4), (1, 0, 0, 0), (0, 0, 0, 1))
 BACK = ((0, 1, 0, 0), (0, 0, -1, 1.4), (-1, 0, 0, 0), (0, 0, 0, 1))

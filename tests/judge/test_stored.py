@@ -7,7 +7,7 @@ from cfgen.core.hashing import hash_json
 from cfgen.judge import stored
 from cfgen.judge.stored import ShortVerdict, short_verdicts, stored_verdicts
 from cfgen.records import Verdict
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 def verdict(case_id: str, **more) -> Verdict:

@@ -11,7 +11,7 @@ import cfgen
 from cfgen import library
 from cfgen.core.warn import warn
 from cfgen.library.arguments import read
-from tests.report_page.bench import blind, careful, make_bench
+from tests.reporting.bench import blind, careful, make_bench
 
 
 class Steers:

@@ -21,7 +21,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.success import success_row, successes
 from cfgen.records import DIMENSIONS
 from tests.metrics.test_success import verdict
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 
 def events(hits: int, n: int, start: int = 0) -> dict[str, float]:

@@ -5,7 +5,7 @@ import pytest
 
 from cfgen.metrics.kinematics import displacement_errors, encounter, responds
 from cfgen.records import Motion, Placement, Size
-from tests.report_page.bench import T, straight
+from tests.reporting.bench import T, straight
 
 
 def box(x: float, y: float = 0.0, yaw: float = 0.0, vx: float = 0.0, vy: float = 0.0) -> Placement:

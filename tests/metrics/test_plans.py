@@ -7,7 +7,7 @@ from scipy.stats import bootstrap
 from cfgen.metrics.plans import hardest_braking_ms2, held_back_m, smallest_gap_m, speed_change_ms
 from cfgen.metrics.registry import Mean, mean, measure, over_repeats
 from cfgen.records import Placement, Size
-from tests.report_page.bench import straight
+from tests.reporting.bench import straight
 
 
 def standing(x: float) -> Placement:

@@ -22,7 +22,7 @@ from tests.judge.test_hazard_rubric import reply
 from tests.models.nosy_planners import Nosy
 from tests.models.providers import install, server
 from tests.planners.test_answers import question
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 NOSY = "tests.models.nosy_planners:Nosy"
 LOOSE = "programs that it starts are NOT held)"

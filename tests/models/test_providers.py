@@ -19,7 +19,7 @@ from tests.judge.fake_gemini import Response
 from tests.judge.items import items, judged
 from tests.judge.test_hazard_rubric import reply
 from tests.models.providers import install, server
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 STILL = Motion(t=(0.0,), poses=((0.0, 0.0, 0.0),), v=(10.0,))
 PLAN = write_text(

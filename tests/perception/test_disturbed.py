@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cfgen.perception.networks import RoadNetwork, TwinLiteNet
-from cfgen.store import VIEWS, Store
+from cfgen.storage.store import VIEWS, Store
 from tests.benches import build_arguments, run
 
 

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.cases.context import BuildContext
+from cfgen.benchmark.context import BuildContext
 from cfgen.perception.camera_doubt import TOLD, doubts, why_unsure
 from cfgen.perception.camera_fit import Clue, fit_camera
 from cfgen.perception.colour_ground import ColourGround
@@ -17,7 +17,7 @@ from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road
 from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.hazards import drawn
 
@@ -158,8 +158,10 @@ def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monke
         looked.append(image.copy())
         return why_not_a_road_picture(image, view, camera)
 
-    monkeypatch.setattr("cfgen.cases.context.why_not_a_road_picture", look)
-    monkeypatch.setattr("cfgen.cases.context.why_no_road", lambda *_: "")  # as who sees a road in anything
+    monkeypatch.setattr("cfgen.benchmark.context.why_not_a_road_picture", look)
+    monkeypatch.setattr(
+        "cfgen.benchmark.context.why_no_road", lambda *_: ""
+    )  # as who sees a road in anything
     bench = tmp_path / "b"
     asked = ("--n", "3", "--hazards", "cone_line,work_barrier,fallen_tree", "--seed", "7", "--jobs", "1")
     _, _, err = run("build", *asked, "--scenes", folder, "--out", bench, "--quiet")

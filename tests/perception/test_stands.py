@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.cases.drive_heights import DriveHeights
+from cfgen.benchmark.drive_heights import DriveHeights
 from cfgen.geometry.camera import centre, mounted, project
 from cfgen.perception.camera_doubt import TOLD
 from cfgen.perception.frame_camera import FrameCamera, corrected, frame_camera

@@ -13,7 +13,7 @@ from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.unsure import sure_share
 from cfgen.perception.view import SceneView
 from cfgen.perception.views import Views
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.hazards import drawn
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.scale_beside import scale_beside
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
 from cfgen.perception.camera_fit import Clue, fit_camera
@@ -13,10 +15,8 @@ from cfgen.perception.frame_camera import FrameCamera, corrected
 from cfgen.perception.seen_camera import with_sizes
 from cfgen.perception.vehicle_sizes import CAR_M, PERSON_M, scale_at, sights
 from cfgen.perception.view import SceneView, Thing
-from cfgen.quality.gates import GateInput
-from cfgen.quality.scale_beside import scale_beside
 from cfgen.records import Camera, Size
-from tests.quality.test_gates import CYCLIST, TAXONOMY, placed
+from tests.benchmark.test_quality_gates import CYCLIST, TAXONOMY, placed
 
 TRUE = mounted(1.5, math.radians(1.0))
 LENS = {"width": 1280, "height": 720, "fx": 1000, "fy": 1000, "cx": 639.5, "cy": 359.5}

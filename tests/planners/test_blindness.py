@@ -24,8 +24,8 @@ from cfgen.rollouts.inputs import question_seed
 from cfgen.rollouts.passes import Memory, apart
 from cfgen.rollouts.questions import Questions
 from cfgen.rollouts.queue import Queue
-from cfgen.store import Store
-from tests.report_page.bench import make_bench
+from cfgen.storage.store import Store
+from tests.reporting.bench import make_bench
 
 CASES, REPEATS, BATCH = 125, 8, 25
 STILL = Motion(t=(-0.5, 0.0), poses=((-5.0, 0.0, 0.0), (0.0, 0.0, 0.0)), v=(10.0, 10.0))

@@ -10,9 +10,9 @@ import cfgen
 from cfgen.planners.fingerprint import changed, fingerprint, hashed, of_command, weights
 from cfgen.planners.registry import open_planner
 from cfgen.planners.runtime import Runtime
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
-from tests.report_page.bench import make_bench
+from tests.reporting.bench import make_bench
 
 PLANNER = """
 import helper

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.lenses import WIDEST, lens
-from cfgen.cases.gates import own_gates, run_gates
+from cfgen.benchmark.gates import own_gates, run_gates
+from cfgen.benchmark.quality_gates import GateInput
 from cfgen.core.hashing import canonical_json
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
@@ -17,7 +18,6 @@ from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditFailure, EditJob
 from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.inpaint.region import seen_by
-from cfgen.quality.gates import GateInput
 from tests.properties import worlds
 
 

@@ -18,9 +18,9 @@ from cfgen.perception.view import Thing
 from cfgen.scenes.anonymize import Anonymizing, Private, blurred, create_anonymizer
 from cfgen.scenes.anonymizers import YuNet, _heads, plates
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
-from tests.masks.tiny_yolox import tiny_yolox
+from cfgen.storage.store import Store
 from tests.perception.tiny_onnx import tiny_onnx
+from tests.perception.tiny_yolox import tiny_yolox
 from tests.scenes.tiny_yunet import tiny_yunet
 
 

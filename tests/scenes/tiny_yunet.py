@@ -1,7 +1,7 @@
 """YuNet's outputs on a network without a body: every bright cell of 32 pixels is a face that fills it."""
 
-from tests.masks.tiny_yolox import _ints_attribute, _node, _shape, _square
 from tests.perception.tiny_onnx import _number, _part, _tensor, _text, _value
+from tests.perception.tiny_yolox import _ints_attribute, _node, _shape, _square
 
 #: output -> its channels
 _KINDS = {"cls": 1, "obj": 1, "bbox": 4, "kps": 10}

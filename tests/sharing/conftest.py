@@ -11,7 +11,7 @@ from cfgen.core.paths import scenarios_dir
 from cfgen.judge.probe import probe
 from cfgen.judge.registry import create_judge
 from cfgen.sharing.bundle import read_bundle
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import ARMS, scored
 

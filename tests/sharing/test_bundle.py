@@ -13,7 +13,7 @@ from cfgen.sharing import bundle as bundles
 from cfgen.sharing.bundle import read_bundle
 from cfgen.sharing.definitions import definition
 from cfgen.sharing.proof import _figures, prove, rubric_of
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.sharing.results import forged, lines, record
 
 

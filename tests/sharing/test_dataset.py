@@ -16,7 +16,7 @@ from cfgen.cli.main import main
 from cfgen.core.files import read_image
 from cfgen.sharing.licences import card_id, check_redistribution, notices
 from cfgen.sharing.xmp import source_type
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 @pytest.fixture(scope="module")

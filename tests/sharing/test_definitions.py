@@ -17,7 +17,7 @@ from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.scenes.folder import scene_hash
 from cfgen.sharing import definitions, made_with
 from cfgen.sharing.definitions import build_definition, case_hash, check, definition
-from cfgen.store import Store
+from cfgen.storage.store import Store
 
 
 @pytest.fixture(scope="module")

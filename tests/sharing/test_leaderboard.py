@@ -15,12 +15,12 @@ from cfgen.core.errors import InputError
 from cfgen.core.files import write_record
 from cfgen.judge.probe import probe
 from cfgen.judge.registry import create_judge, stored_judge
-from cfgen.leaderboard.board import BUNDLE, ENTRY, Board
-from cfgen.leaderboard.page import write_site
-from cfgen.leaderboard.words import Like, _flat, _judge, known_answers, told_apart, who_judges
 from cfgen.records import JudgeRun
 from cfgen.sharing import bundle as bundles
-from cfgen.store import Store
+from cfgen.sharing.leaderboard.board import BUNDLE, ENTRY, Board
+from cfgen.sharing.leaderboard.page import write_site
+from cfgen.sharing.leaderboard.words import Like, _flat, _judge, known_answers, told_apart, who_judges
+from cfgen.storage.store import Store
 from tests.benches import run
 from tests.sharing.results import forged, lines, record, reply, scored
 

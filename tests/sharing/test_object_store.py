@@ -21,7 +21,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.locks import Claims, claim
 from cfgen.core.network import Network, limited
 from cfgen.core.object_store import Bucket, bucket_of, is_url, working_copy
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run
 
 

@@ -13,7 +13,7 @@ from cfgen.cli.main import main
 from cfgen.core.files import read_image
 from cfgen.scenes.folder import load_scene
 from cfgen.sharing import recipe as recipes
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import tree
 
 

@@ -10,8 +10,8 @@ from cfgen.core.errors import CfgenError
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import centre
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.masks.onnx_detector import OnnxDetector
-from cfgen.masks.protocol import Detection
+from cfgen.perception.detection import Detection
+from cfgen.perception.onnx_detector import OnnxDetector
 from cfgen.records import Size
 from cfgen.scenes.folder import load_scene
 from tools.assets import recognize

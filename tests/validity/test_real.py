@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cfgen
-from cfgen.cases.real_pairs import pairs_benchmark
+from cfgen.benchmark.real_pairs import pairs_benchmark
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.core.files import png_bytes
@@ -18,7 +18,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.metrics.validity import independent_difference, standardized, validity
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.scenes.pair_readers import Options, import_pairs
-from tests.report_page.bench import SIZE, blind, make_bench, painted, straight
+from tests.reporting.bench import SIZE, blind, make_bench, painted, straight
 
 RED = (220, 30, 20)
 SPEED = 12.0

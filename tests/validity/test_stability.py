@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, pointbiserialr
 import cfgen
 from cfgen.cli.main import main
 from cfgen.metrics.stability import items, ranks, tau
-from tests.report_page.bench import blind, careful, make_bench, straight
+from tests.reporting.bench import blind, careful, make_bench, straight
 
 
 def table(*rows: str) -> dict[str, dict[str, float]]:

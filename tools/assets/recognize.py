@@ -23,6 +23,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
+from cfgen.benchmark.recognized import recognized, window
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
@@ -32,10 +33,9 @@ from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.edit import make_edits
 from cfgen.inpaint.job import Edit, EditJob
 from cfgen.inpaint.region import seen_by
-from cfgen.masks.onnx_detector import OnnxDetector
-from cfgen.masks.protocol import BoxPx
-from cfgen.masks.recognized import recognized, window
 from cfgen.perception.box_network import COCO
+from cfgen.perception.detection import BoxPx
+from cfgen.perception.onnx_detector import OnnxDetector
 from cfgen.records import Hazard, Placement, Size
 from cfgen.scenes.folder import SceneFolder, find_scenes, load_scene
 

@@ -116,8 +116,8 @@ def _app(arguments: argparse.Namespace) -> int:
             "--auth NAME:PASSWORD, or say --open to let everybody in"
         )
     from cfgen.app.api import ROOMS, Api
+    from cfgen.app.campaigns.create import load
     from cfgen.app.server import check_ready, serve
-    from cfgen.campaigns.create import load
 
     if arguments.campaign and arguments.rate_rubric:
         raise InputError("--rate-rubric: a campaign has a rubric of its own; leave one of both out")

@@ -59,7 +59,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _create(arguments: argparse.Namespace) -> int:
-    from cfgen.campaigns.create import create
+    from cfgen.app.campaigns.create import create
 
     given = arguments.raters
     raters = int(given) if given.isdecimal() else [n.strip() for n in given.split(",")]
@@ -85,8 +85,8 @@ def _create(arguments: argparse.Namespace) -> int:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from cfgen.campaigns.create import load
-    from cfgen.campaigns.exchange import export
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.exchange import export
 
     n = export(arguments.bench, load(arguments.campaign), arguments.out, arguments.format)
     print(f"{arguments.out}: {n} ratings")
@@ -94,8 +94,8 @@ def _export(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    from cfgen.campaigns.create import load
-    from cfgen.campaigns.exchange import import_ratings
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.exchange import import_ratings
 
     campaign = load(arguments.campaign) if arguments.campaign else None
     print(f"{import_ratings(arguments.bench, arguments.file, campaign)} ratings added")
@@ -103,9 +103,9 @@ def _import(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from cfgen.campaigns.create import load
-    from cfgen.campaigns.figures import figures
-    from cfgen.store import Store
+    from cfgen.app.campaigns.create import load
+    from cfgen.app.campaigns.figures import figures
+    from cfgen.storage.store import Store
 
     found = figures(Store(arguments.bench), load(arguments.campaign))
     if not found["progress"]:

@@ -104,7 +104,7 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 
 def _create(arguments: argparse.Namespace) -> "Judge":
     from cfgen.judge.registry import create_judge
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     return create_judge(
         arguments.judge, Store(arguments.bench).reply_cache, arguments.rubric, **judge_options(arguments)
@@ -210,7 +210,7 @@ def _rescore(arguments: argparse.Namespace) -> int:
 def _calibrate(arguments: argparse.Namespace) -> int:
     from cfgen.judge.calibrate import calibrate, import_csv
     from cfgen.judge.registry import stored_judge
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     if arguments.import_csv:
         print(f"{import_csv(arguments.bench, arguments.import_csv)} ratings added")

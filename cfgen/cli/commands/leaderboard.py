@@ -22,7 +22,7 @@ from cfgen.core.plain import visible
 from cfgen.library.arguments import FLOORS
 
 if TYPE_CHECKING:
-    from cfgen.leaderboard.board import Added
+    from cfgen.sharing.leaderboard.board import Added
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -150,7 +150,7 @@ def _count(n: int, one: str, many: str) -> str:
 def _rejudge(arguments: argparse.Namespace) -> int:
     import cfgen
     from cfgen.judge.run import JudgeOptions
-    from cfgen.leaderboard.again import rejudge
+    from cfgen.sharing.leaderboard.again import rejudge
 
     given = arguments
     options = JudgeOptions(
@@ -173,8 +173,8 @@ def _rejudge(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     import cfgen
-    from cfgen.leaderboard.again import rerun
     from cfgen.rollouts.options import ScoreOptions
+    from cfgen.sharing.leaderboard.again import rerun
 
     given = arguments
     options = ScoreOptions(

@@ -11,8 +11,14 @@ if TYPE_CHECKING:
 #: command -> (what its names are for, where the registry is)
 _LISTS = {
     "inpainter": ("draw hazards: cfgen build --inpainter NAME", "cfgen.inpaint.registry:INPAINTERS"),
-    "masks": ("cut things out of frames: cfgen build --masks NAME", "cfgen.masks.registry:SEGMENTERS"),
-    "detector": ("find what was added: cfgen build --detector NAME", "cfgen.masks.registry:DETECTORS"),
+    "masks": (
+        "cut things out of frames: cfgen build --masks NAME",
+        "cfgen.perception.detector_registry:SEGMENTERS",
+    ),
+    "detector": (
+        "find what was added: cfgen build --detector NAME",
+        "cfgen.perception.detector_registry:DETECTORS",
+    ),
     "perception": (
         "see the road in frames: cfgen build --perception NAME",
         "cfgen.perception.registry:PERCEIVERS",
@@ -21,7 +27,7 @@ _LISTS = {
         "do the work side by side: cfgen build, score, traces --engine NAME",
         "cfgen.core.engines.registry:ENGINES",
     ),
-    "gates": ("say whether an edit becomes a case, in this order", "cfgen.cases.gates:GATES"),
+    "gates": ("say whether an edit becomes a case, in this order", "cfgen.benchmark.gates:GATES"),
     "anonymizer": (
         "find faces and plates to blur: cfgen scenes import --anonymize NAME",
         "cfgen.scenes.anonymize:ANONYMIZERS",
@@ -31,7 +37,7 @@ _LISTS = {
         "cfgen.judge.rubrics.registry:RUBRICS",
     ),
     "metrics": ("measure pairs of plans for the report", "cfgen.metrics.registry:METRICS"),
-    "sections": ("are the parts of a report, in this order", "cfgen.report_page.registry:SECTIONS"),
+    "sections": ("are the parts of a report, in this order", "cfgen.reporting.registry:SECTIONS"),
 }
 
 

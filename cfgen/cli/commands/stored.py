@@ -13,11 +13,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from cfgen.cases.frames import write_whole
+    from cfgen.benchmark.frames import write_whole
     from cfgen.core.errors import InputError
     from cfgen.core.files import read_record
     from cfgen.records import Case
-    from cfgen.store import Store
+    from cfgen.storage.store import Store
 
     store, out = Store(arguments.bench), arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

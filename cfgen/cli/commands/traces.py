@@ -116,7 +116,7 @@ def _claims(arguments: argparse.Namespace) -> int:
 
 
 def _rate(arguments: argparse.Namespace) -> int:
-    from cfgen.judge.edge_ratings import import_edges
+    from cfgen.traces.edge_ratings import import_edges
 
     added = import_edges(arguments.bench, arguments.import_csv, arguments.rubric)
     print(f"{added} ratings added")

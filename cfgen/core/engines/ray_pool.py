@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from cfgen import __version__
 from cfgen.core.engines import ray_actor
 from cfgen.core.engines.asking import served
 from cfgen.core.engines.knock import nobody_at, own_signals
@@ -20,6 +19,7 @@ from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError
 from cfgen.core.engines.told import Told, question
 from cfgen.core.errors import CfgenError, InputError, MissingExtraError
 from cfgen.core.network import HUBS, VARIABLE, current, host_of
+from cfgen.version import __version__
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from cfgen.core.errors import InputError
-from cfgen.records.base import Record
+from cfgen.core.record import Record
 
 O = TypeVar("O", bound="Options")  # noqa: E741 - options
 Steps = Annotated[int, Field(ge=1, le=1000)]

@@ -7,12 +7,12 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.cases.frames import frame_file
+from cfgen.benchmark.frames import frame_file
 from cfgen.core.files import read_image
 from cfgen.core.interrupts import Interrupted
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.diffusion.sdxl import Sdxl
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import run, tree
 
 #: one step with next to no noise: the insert is repainted and still stands

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.cases.frames import frame_file, frame_path
+from cfgen.benchmark.frames import frame_file, frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.inpaint.gemini_image.inpainter import DEFAULT_MODEL, NanoBanana
 from cfgen.scenes.folder import load_scene
-from cfgen.store import Store
+from cfgen.storage.store import Store
 from tests.benches import kill_when, run, tree
 from tests.inpaint.gemini_image.conftest import KEY
 from tests.inpaint.gemini_image.fake_images import (

@@ -1,0 +1,255 @@
+"""A campaign's ratings as files that other programs read, and back: CSV, JSON Lines, Label Studio's JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from cfgen.app.campaigns.log import first, last, logs, merge
+from cfgen.core.errors import InputError
+from cfgen.core.files import read_record, write_bytes
+from cfgen.judge.calibrate import import_rows, parsed
+from cfgen.records import ADJUDICATED, DIMENSIONS, Campaign, CampaignEntry, CampaignItem, CampaignLog
+from cfgen.storage.store import Store
+
+Format = Literal["csv", "jsonl", "label-studio"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+COLUMNS = (
+    *("rater", "planner", "case_id", "arm", "repeat", *DIMENSIONS, "note"),
+    *(
+        "at",
+        "seconds",
+        "paused",
+        "counts",
+        "place_shown",
+        "kept_anyway",
+        "campaign",
+        "item",
+        "kind",
+        "known",
+        "seat",
+    ),
+)
+UNKNOWN = "UNKNOWN"
+_CHOICES = "".join(f'<Choice value="{v}"/>' for v in (0, 1, 2, UNKNOWN))
+#: What Label Studio calls a labelling configuration: without it, it cannot show the ratings.
+LABEL_STUDIO = "\n".join(
+    [
+        '<View>\n  <Text name="answer" value="$item"/>',
+        *(
+            f'  <Header value="{d}"/><Choices name="{d}" toName="answer" choice="single">{_CHOICES}</Choices>'
+            for d in DIMENSIONS
+        ),
+        '  <TextArea name="note" toName="answer"/>\n</View>\n',
+    ]
+)
+
+
+def export(bench: Path, campaign: Campaign, out: Path, form: Format = "csv") -> int:
+    """Write every saved score, one row each, to ``out``; returns how many.
+
+    ``counts``: it is the last of its rater and item, and the case is in the benchmark; ``place_shown``: the rater had
+    seen where the hazard stands; ``kept_anyway``: though told that the rubric excludes it.
+
+    For Label Studio its labelling configuration is written beside it, as ``.xml``.
+
+    Raises:
+        InputError: an unknown format, or nothing has been rated.
+    """
+    if form not in FORMATS:
+        raise InputError(f"--format: expected one of {', '.join(FORMATS)}, found '{form}'")
+    rows = list(_rows(Store(bench), campaign))
+    if not rows:
+        raise InputError(f"campaign '{campaign.name}': nothing has been rated in {bench} yet")
+    if form == "csv":
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([{k: _cell(v) for k, v in row.items()} for row in rows])
+        data = text.getvalue()
+    elif form == "jsonl":
+        data = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        data = json.dumps(_label_studio(rows), indent=1, ensure_ascii=False) + "\n"
+        write_bytes(out.with_suffix(".xml"), LABEL_STUDIO.encode())
+    write_bytes(out, data.encode())
+    return len(rows)
+
+
+def read(file: Path) -> list[tuple[str, dict[str, str]]]:
+    """Where it stands and what it says, of each rating in a file of any of the formats.
+
+    Raises:
+        InputError: it cannot be read, or is none of them.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        if text.lstrip()[:1] == "[":
+            rows = [row for task in json.loads(text) for row in _of_task(task)]
+        elif text.lstrip()[:1] == "{":
+            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
+        else:
+            rows = list(csv.DictReader(io.StringIO(text)))
+        found = [
+            (f"{file}, rating {n}", {k: _cell(v) for k, v in row.items() if k})
+            for n, row in enumerate(rows, 1)
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
+        raise InputError(f"{file}: expected ratings as {', '.join(FORMATS)}, found none ({error})") from error
+    lacking = [c for c in ("rater", "planner", "case_id", *DIMENSIONS) if found and c not in found[0][1]]
+    if lacking or not found:
+        raise InputError(
+            f"{file}: expected ratings with {', '.join(lacking or ['at least one row'])}, found none"
+        )
+    return found
+
+
+def import_ratings(bench: Path, file: Path, campaign: Campaign | None = None) -> int:
+    """Add the ratings in a file; returns how many were new. Histories only grow.
+
+    Args:
+        campaign: whose ratings they are; needed where the file holds a campaign's, with its gold and its training.
+
+    Raises:
+        InputError: as :func:`read`; they are a campaign's and none was given, or another's, or not as it plans them.
+    """
+    rows = read(file)
+    names = sorted({row.get("campaign", "") for _, row in rows} - {""})
+    if campaign is None and names:
+        raise InputError(
+            f"{file}: holds ratings of campaign '{names[0]}'; give the file that 'create' wrote too, with --campaign"
+        )
+    if campaign is None:
+        return import_rows(bench, rows)
+    store, items = Store(bench), {i.id: i for i in campaign.items}
+    logged = [_entry(campaign, items, where, row) for where, row in rows]
+    planned = frozenset(i.case_id for i in campaign.items)
+    if planned.isdisjoint(store.case_ids()):
+        raise InputError(
+            f"{bench}: holds no case of campaign '{campaign.name}'; give the benchmark it was planned for"
+        )
+    added = merge(store, campaign, logged)
+    import_rows(bench, [one for one in rows if one[1]["kind"] == "answer"], planned)
+    return added
+
+
+def _entry(
+    campaign: Campaign, items: Mapping[str, CampaignItem], where: str, row: Mapping[str, str]
+) -> tuple[str, str, CampaignEntry]:
+    """Rater, seat or "", and what was saved.
+
+    Raises:
+        InputError: it is no rating of this campaign.
+    """
+    item = items.get(row.get("item", ""))
+    same = ("planner", "case_id", "arm", "repeat", "kind", "known")
+    if row.get("campaign") != campaign.name or item is None:
+        raise InputError(
+            f"{where}: expected one of campaign '{campaign.name}', found item '{row.get('item', '')[:40]}' of "
+            f"'{row.get('campaign', '')[:60]}'; give the campaign that it was exported from"
+        )
+    if wrong := [k for k in same if row.get(k) != _cell(getattr(item, k))]:
+        raise InputError(
+            f"{where}: item {item.id}: expected {wrong[0]} '{getattr(item, wrong[0])}' as the campaign plans it, found "
+            f"'{row.get(wrong[0], '')[:60]}'; give the campaign that it was exported from"
+        )
+    _, rating = parsed(row, where)
+    entry = CampaignEntry(item=item.id, sure=row.get("kept_anyway") == "yes", **rating.model_dump())
+    return row["rater"], row.get("seat", ""), entry
+
+
+def _rows(store: Store, campaign: Campaign) -> Iterator[dict[str, Any]]:
+    items = {i.id: i for i in campaign.items}
+    path = store.campaign_log_path(campaign.name, ADJUDICATED)
+    final = [read_record(path, CampaignLog)] if path.is_file() else []
+    for log in (*logs(store, campaign), *final):
+        counting, earliest = last(log), first(log)
+        for entry in log.entries:
+            if entry.item in items:
+                item = items[entry.item]
+                told = {
+                    "counts": counting[entry.item] is entry and store.has_case(item.case_id),
+                    # a rater sees where the hazard stands from the first saving on, who adjudicates from the start
+                    "place_shown": log.rater == ADJUDICATED or earliest[entry.item] is not entry,
+                    "kept_anyway": entry.sure,
+                }
+                row = _row(campaign, item, log.rater, entry)
+                yield {**row, **{k: "yes" if v else "no" for k, v in told.items()}, "seat": log.seat}
+
+
+def _row(campaign: Campaign, item: CampaignItem, rater: str, entry: CampaignEntry) -> dict[str, Any]:
+    return {
+        "rater": rater,
+        "planner": item.planner,
+        "case_id": item.case_id,
+        "arm": item.arm,
+        "repeat": item.repeat,
+        **{d: UNKNOWN if (s := entry.scores.get(d)) is None else s for d in DIMENSIONS},
+        "note": entry.note,
+        "at": entry.at,
+        "seconds": entry.seconds,
+        "paused": entry.paused,
+        "campaign": campaign.name,
+        "item": item.id,
+        "kind": item.kind,
+        "known": item.known,
+    }
+
+
+_DATA = ("planner", "case_id", "arm", "repeat", "campaign", "item", "kind", "known")
+#: of each annotation, what Label Studio has no place for; kept with the task, found again by rater and time
+_SAVED = ("rater", "at", "paused", "counts", "place_shown", "kept_anyway", "seat")
+
+
+def _label_studio(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One task for each item, one annotation for each saving of scores."""
+    tasks: dict[str, dict[str, Any]] = {}
+    for number, row in enumerate(rows, 1):
+        new = {"id": len(tasks) + 1, "data": {k: row[k] for k in _DATA} | {"saved": []}, "annotations": []}
+        task = tasks.setdefault(row["item"], new)
+        task["data"]["saved"].append({k: row[k] for k in _SAVED})
+        choices = [_choice(d, str(row[d])) for d in DIMENSIONS]
+        note = {
+            "from_name": "note",
+            "to_name": "answer",
+            "type": "textarea",
+            "value": {"text": [row["note"]]},
+        }
+        task["annotations"].append(
+            {
+                "id": number,
+                "completed_by": {"email": row["rater"]},
+                "created_at": row["at"],
+                "lead_time": row["seconds"],
+                "result": [*choices, *([note] if row["note"] else [])],
+            }
+        )
+    return list(tasks.values())
+
+
+def _choice(name: str, value: str) -> dict[str, Any]:
+    return {"from_name": name, "to_name": "answer", "type": "choices", "value": {"choices": [value]}}
+
+
+def _of_task(task: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for annotation in task["annotations"]:
+        by = annotation["completed_by"]
+        said = {r["from_name"]: r["value"] for r in annotation["result"]}
+        rater = by.get("email", by.get("id")) if isinstance(by, dict) else by
+        saved = [s for s in task["data"].get("saved", ()) if s["rater"] == rater]
+        now = [s for s in saved if s["at"] == annotation.get("created_at")]
+        yield {
+            **{k: v for k, v in task["data"].items() if k in _DATA},
+            **{k: v for s in (*saved[:1], *now[:1]) for k, v in s.items() if k == "seat" or s in now},
+            "rater": rater,
+            **{d: said[d]["choices"][0] for d in DIMENSIONS},
+            "note": "\n".join(said.get("note", {}).get("text", ())),
+            "at": annotation.get("created_at"),
+            "seconds": annotation.get("lead_time"),
+        }
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)

@@ -1,0 +1,392 @@
+"""One case from plan to record: placement, edit, gates, bounded retries, and the files it leaves."""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from cfgen.benchmark.context import BuildContext, WorkerSettings, build_context
+from cfgen.benchmark.controls import Arms, distance_arm, distance_name, nuisance_arm, null_arm
+from cfgen.benchmark.frames import AUGMENTED, LAYER, MASK, ORIGINAL, frame_path, patched
+from cfgen.benchmark.lockstep import Work, contain_faults, merge_work, run_in_batches
+from cfgen.benchmark.plan import DAMAGED
+from cfgen.core.errors import InputError
+from cfgen.core.faults import contained
+from cfgen.core.files import stored_png
+from cfgen.core.hashing import derive_seed, hash_json
+from cfgen.geometry.camera import angles, centre
+from cfgen.hazards.placement import UNSUITED
+from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.perception.lattice import Lattices
+from cfgen.records import (
+    Attempt,
+    Camera,
+    Case,
+    Fault,
+    GateResult,
+    Hazard,
+    Patch,
+    Placement,
+    Planned,
+    Provenance,
+    Rejection,
+    Scene,
+)
+from cfgen.scenes.anonymize import TOLD as ANONYMIZED
+from cfgen.scenes.folder import SceneFolder, copy_scene
+from cfgen.storage.store import Store
+from cfgen.version import __version__
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one planned pair.
+
+    ``broken``: refused for a fault. ``elsewhere``: another process has it in hand. ``open``: put off, with why.
+    """
+
+    planned: Planned
+    status: Literal["accepted", "refused", "broken", "elsewhere", "open"]
+    reason: str = ""
+
+
+@dataclass
+class CaseBuilder:
+    """A case in the making: at first only planned, then with its scene :meth:`read`."""
+
+    context: BuildContext
+    planned: Planned
+    hazard: Hazard = field(init=False)
+    folder: SceneFolder = field(init=False)
+    #: with its front camera as its frames show it
+    scene: Scene = field(init=False)
+    images: dict[tuple[str, float], np.ndarray] = field(default_factory=dict)
+    lattices: Mapping[tuple[str, float], Lattices] = field(default_factory=dict)
+    placements: Sequence[Placement] = ()
+    attempts: list[Attempt] = field(default_factory=list)
+    edit: Edit | None = None
+    placement: Placement | None = None
+    gates: tuple[GateResult, ...] = ()
+    accepted: bool = False
+    refusal: str = ""
+    fault: Fault | None = None
+    arms: Arms = field(default_factory=Arms)
+
+    def __post_init__(self) -> None:
+        hazard = self.context.taxonomy.get(self.planned.hazard_id)
+        self.hazard = hazard.model_copy(update={"look": self.context.look(hazard, self.planned.look)})
+
+    @property
+    def seed(self) -> int:
+        planned = self.planned
+        variant = [planned.variant] if planned.variant else []
+        return derive_seed(self.context.benchmark.seed, planned.scene_id, planned.hazard_id, *variant)
+
+    @property
+    def front(self) -> tuple[str, float]:
+        """Key of the front frame at t0."""
+        frame = self.folder.front_frame()
+        return frame.camera, frame.t
+
+    @property
+    def broken(self) -> Fault | None:
+        """What broke it, or an attempt of it: another attempt might have passed."""
+        return self.fault or next((a.fault for a in self.attempts if a.fault), None)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """What makes this case again."""
+        planned = self.planned
+        return {
+            "case_id": planned.case_id,
+            "scene_id": planned.scene_id,
+            "hazard_id": planned.hazard_id,
+            "seed": self.seed,
+        }
+
+    def read(self) -> None:
+        """Its scene and pictures; ``refusal`` says when they are damaged or show no road."""
+        try:
+            self.folder = self.context.scene(self.planned.scene_id)
+            frames = {(f.camera, f.t): f for f in self.folder.scene.frames}
+            self.images = {key: self.folder.image(f) for key, f in frames.items()}
+            self.lattices = {key: self.folder.lattices(f, self.images[key]) for key, f in frames.items()}
+            self.refusal = self.context.no_road(self.folder.scene, self.images)
+            if not self.refusal:  # its camera takes a look at every frame
+                self.scene = self.context.with_fitted_camera(self.folder.scene, self.images)
+        except InputError as error:
+            self.refusal = f"{DAMAGED}: {error}"
+
+    def place(self) -> None:
+        """``refusal`` says when there is nowhere to place it."""
+        placements = self.context.place(
+            self.scene,
+            self.images,
+            self.context.sized(self.hazard, self.seed),
+            np.random.default_rng(self.seed),
+            self.context.benchmark.decel_band,
+        )
+        if isinstance(placements, str):
+            self.refusal = placements if placements.startswith(UNSUITED) else f"no placement: {placements}"
+        else:
+            self.placements = placements
+
+    def job(self, number: int) -> EditJob:
+        return EditJob(
+            scene=self.scene,
+            images=self.images,
+            hazard=self.hazard,
+            placement=self.placements[number % len(self.placements)],
+            seed=derive_seed(self.seed, number),
+            lattices=self.lattices,
+        )
+
+    def take(self, number: int, job: EditJob, result: Edit | EditFailure) -> None:
+        """Keep the attempt, and the case if every gate passes."""
+        if isinstance(result, EditFailure):
+            self._refuse(number, job, result.reason, report=dict(result.report), fault=result.fault)
+            return
+        gates = self.context.gates(job, result)
+        failed = [g for g in gates if not g.passed]
+        self.edit, self.placement, self.gates = result, job.placement, gates
+        if failed:
+            reason = "; ".join(f"{g.gate}: {g.reason}" for g in failed)
+            self._refuse(number, job, reason, gates=gates, report=result.report)
+        else:
+            self.attempts.append(Attempt(number=number, seed=job.seed, placement=job.placement, gates=gates))
+            self.accepted, self.refusal = True, ""
+
+    def tries(self) -> Work:
+        """From the scene to an accepted case or none; what breaks on the way is kept as ``fault``."""
+        return contain_faults(
+            self._tries(), self._broke, "scene and placement", self.inputs, self.context.strict
+        )
+
+    def _tries(self) -> Work:
+        """Attempts, one after another, until one is accepted."""
+        self.read()
+        if not self.refusal:
+            self.place()
+        for number in range(self.context.settings.attempts if self.placements else 0):
+            yield from self.attempt(number, self.job(number))
+            if self.accepted:
+                return
+
+    def attempt(self, number: int, job: EditJob) -> Work:
+        """One edit through the gates, and then the control arms."""
+        inputs = {**self.inputs, "seed": job.seed, "placement": job.placement.model_dump(mode="json")}
+
+        def broke(fault: Fault) -> None:
+            self._refuse(number, job, str(fault), fault=fault)
+
+        yield from contain_faults(self._tried(number, job), broke, "gates", inputs, self.context.strict)
+        if self.accepted:
+            yield from merge_work(self._controls(job))
+
+    def _tried(self, number: int, job: EditJob) -> Work:
+        [result] = yield [job]
+        self.take(number, job, result)
+
+    def _controls(self, job: EditJob) -> list[Work]:
+        benchmark, works = self.context.benchmark, {}
+        if "null" in benchmark.controls:
+            works["null"] = null_arm(self.arms, self._null_job(job))
+        if "nuisance" in benchmark.controls:
+            works["nuisance"] = self._nuisance_arm(job)
+        for factor in benchmark.distances:
+            works[distance_name(factor)] = distance_arm(self.arms, job, factor, self.context)
+        return [
+            contain_faults(
+                work, partial(self.arms.broke, arm), "placement and gates", self.inputs, self.context.strict
+            )
+            for arm, work in works.items()
+        ]
+
+    def _nuisance_arm(self, job: EditJob) -> Work:
+        nuisances = [self.context.sized(n, self.seed) for n in self.context.nuisances]
+        yield from nuisance_arm(self.arms, job, nuisances, self.context.benchmark.decel_band, self.context)
+
+    def _null_job(self, job: EditJob) -> EditJob:
+        """The edit that adds nothing; guided, where and as strongly as the hazard was repainted."""
+        null = self.context.taxonomy.null
+        if self.context.guide is None or self.edit is None:
+            return replace(job, hazard=null)
+        null = null.model_copy(update={"repaint": self.hazard.repaint})
+        return replace(job, hazard=null, mask=self.edit.frames[self.front][1])
+
+    def finish(self) -> Outcome:
+        store = self.context.store
+        if not self.accepted:
+            files = self._wholes() if self.edit is not None else {}
+            rejection = self._rejection()
+            store.write_rejection(rejection, files)
+            return Outcome(self.planned, "broken" if rejection.fault else "refused", rejection.reason)
+        copy_scene(self.folder, store.scene_dir(self.planned.scene_id))
+        files, patches = self._stored()
+        store.write_case(self._case(patches), files)
+        return Outcome(self.planned, "accepted")
+
+    def _refuse(
+        self, number: int, job: EditJob, reason: str, *, fault: Fault | None = None, **fields: Any
+    ) -> None:
+        fault = fault and fault.within(f"attempt {number}", **self.inputs, attempt=number)
+        record = {"number": number, "seed": job.seed, "placement": job.placement, "fault": fault, **fields}
+        self.attempts.append(Attempt(reason=reason, **record))
+        self.refusal = reason
+
+    def _broke(self, fault: Fault) -> None:
+        self.fault, self.accepted = fault, False
+
+    def _front_files(self) -> dict[str, bytes]:
+        assert self.edit is not None
+        image, mask = self.edit.frames[self.front]
+        return {
+            ORIGINAL: stored_png(self.images[self.front]),
+            AUGMENTED: stored_png(image),
+            MASK: stored_png(mask, sparse=True),
+            LAYER: stored_png(self.edit.layer, sparse=True),
+        }
+
+    def _frames(self) -> Iterator[tuple[str, tuple[str, float], np.ndarray]]:
+        """Name, key and pixels of every other frame that an arm changes."""
+        assert self.edit is not None
+        for arm, edit in {"hazard": self.edit, **self.arms.edits}.items():
+            for key, (pixels, _) in edit.frames.items():
+                if (arm, key) != ("hazard", self.front):
+                    yield frame_path(arm, *key), key, pixels
+
+    def _stored(self) -> tuple[dict[str, bytes], dict[str, Patch]]:
+        """Files of an accepted case, and how its frames follow from them."""
+        files, patches = self._front_files(), {}
+        sources = {(f.camera, f.t): f.image for f in self.folder.scene.frames} | {self.front: ORIGINAL}
+        for name, key, pixels in self._frames():
+            patch, data = patched(name, pixels, sources[key], self.images[key])
+            files[patch.file], patches[name] = data, patch
+        return files, patches
+
+    def _wholes(self) -> dict[str, bytes]:
+        """Files of a refused case, whose scene may not be kept: every frame whole."""
+        return self._front_files() | {name: stored_png(pixels) for name, _, pixels in self._frames()}
+
+    def _case(self, patches: dict[str, Patch]) -> Case:
+        assert self.edit is not None
+        assert self.placement is not None
+        return Case(
+            case_id=self.planned.case_id,
+            scene_id=self.planned.scene_id,
+            seed=self.seed,
+            hazard=self.hazard,
+            placement=self.placement,
+            nuisance=self.arms.nuisance,
+            nuisance_placement=self.arms.nuisance_placement,
+            arms=("hazard", *self.arms.edits),
+            arms_missing=self.arms.missing,
+            arm_faults=self.arms.faults,
+            distance_placements=self.arms.distance_placements,
+            attempts=tuple(self.attempts),
+            gates=self.gates,
+            provenance=self._provenance({**self.edit.report, **self._told_of_arms()}),
+            files={},
+            patches=patches,
+        )
+
+    def _told_of_arms(self) -> dict[str, Any]:
+        arms = {arm: edit.report["inpainter"] for arm, edit in self.arms.edits.items()}
+        return {"arms": arms} if arms else {}
+
+    def _provenance(self, report: Mapping[str, Any]) -> Provenance:
+        inpainter = self.context.inpainter
+        return Provenance(
+            inpainter=inpainter.name,
+            inpainter_version=inpainter.version,
+            options=dict(inpainter.options),
+            report={
+                **report,
+                **self.context.mask_pipeline.identity,
+                "perception": self._seen(),
+                **{key: value for key, value in self.folder.scene.extra.items() if key == ANONYMIZED},
+            },
+            cfgen_version=__version__,
+            scene_hash=self.context.scene_hash(self.folder),
+            hazard_hash=hash_json(self.hazard),
+        )
+
+    def _seen(self) -> dict[str, Any]:
+        perception = self.context.views.scene(self.folder.scene, self.images).told
+        if not self.scene.seen_cameras and self.scene.cameras == self.folder.scene.cameras:
+            return perception
+        stated, estimated = self.folder.scene.front, self.scene.front
+        return perception | {
+            "pitch_deg": _pitch_deg(estimated),
+            "pitch_stated_deg": _pitch_deg(stated),
+            "height_m": round(float(centre(estimated)[2]), 3),
+            "height_stated_m": round(float(centre(stated)[2]), 3),
+        }
+
+    def _rejection(self) -> Rejection:
+        return _rejection(self.planned, self.broken, self.refusal, self.attempts)
+
+
+def _pitch_deg(camera: Camera) -> float:
+    return round(math.degrees(angles(camera)[0]), 3)
+
+
+def record_failure(store: Store, planned: Planned, fault: Fault) -> Outcome:
+    """Record that a case broke where nothing else can be kept of it."""
+    store.discard_case(planned.case_id)
+    rejection = _rejection(planned, fault)
+    store.write_rejection(rejection)
+    return Outcome(planned, "broken", rejection.reason)
+
+
+def _rejection(
+    planned: Planned, fault: Fault | None, reason: str = "", attempts: Sequence[Attempt] = ()
+) -> Rejection:
+    return Rejection(
+        case_id=planned.case_id,
+        scene_id=planned.scene_id,
+        hazard_id=planned.hazard_id,
+        reason=f"broke: {fault}" if fault else reason,
+        attempts=tuple(attempts),
+        fault=fault,
+        unsuited=not fault and reason.startswith(UNSUITED),
+    )
+
+
+def make_cases(settings: WorkerSettings, batch: Sequence[Planned]) -> list[Outcome]:
+    """Try every planned pair of ``batch``, in step, so that an inpainter sees whole batches."""
+    context = build_context(settings)
+    with contextlib.ExitStack() as claims:
+        mine = [p for p in batch if claims.enter_context(context.store.claim(p.case_id))]
+        elsewhere = [Outcome(p, "elsewhere") for p in batch if p not in mine]
+        # somebody may have finished one between the plan and the claim
+        finished = [outcome for p in mine if (outcome := outcome_on_disk(context.store, p))]
+        builders = attempt_cases(context, [p for p in mine if p not in [o.planned for o in finished]])
+        outcomes = [Outcome(d.planned, "open", off) if off else _finished(d) for d, off in builders]
+        return elsewhere + finished + outcomes
+
+
+def outcome_on_disk(store: Store, planned: Planned) -> Outcome | None:
+    """What is recorded of a planned pair already."""
+    if store.has_case(planned.case_id):
+        return Outcome(planned, "accepted")
+    if store.has_rejection(planned.case_id):
+        return Outcome(planned, "refused", "already refused")
+    return None
+
+
+def _finished(builder: CaseBuilder) -> Outcome:
+    context = builder.context
+    outcome = contained(builder.finish, "writing the case", builder.inputs, context.strict)
+    return record_failure(context.store, builder.planned, outcome) if isinstance(outcome, Fault) else outcome
+
+
+def attempt_cases(context: BuildContext, planned: Sequence[Planned]) -> Iterator[tuple[CaseBuilder, str]]:
+    """Every planned pair as its attempts end, with why it was put off, or ""; nothing is written yet."""
+    builders = [CaseBuilder(context, p) for p in planned]
+    for index, put_off in run_in_batches([builder.tries() for builder in builders], context.edits):
+        yield builders[index], put_off

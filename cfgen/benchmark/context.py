@@ -1,0 +1,257 @@
+"""What making cases needs, loaded once in each process: inpainter, guide, taxonomy, masks, scenes."""
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cfgen.benchmark.drive_heights import DriveHeights
+from cfgen.benchmark.drive_suns import DriveSuns
+from cfgen.benchmark.gates import load_gates, own_gates, read_only, run_gates
+from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.scene_choice import AT_ONCE
+from cfgen.core.engines.asking import connected
+from cfgen.core.errors import InputError
+from cfgen.core.faults import contained
+from cfgen.core.files import read_json, write_bytes
+from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
+from cfgen.hazards.placement import find_placements
+from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
+from cfgen.inpaint.edit import make_edits
+from cfgen.inpaint.far import RemoteInpainter, answer_request
+from cfgen.inpaint.guided import can_draw
+from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
+from cfgen.inpaint.protocol import Inpainter
+from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.perception.camera_doubt import why_unsure
+from cfgen.perception.light_probe import probe_light
+from cfgen.perception.no_road import NO_ROAD, why_no_road
+from cfgen.perception.round_picture import why_not_a_pinhole
+from cfgen.perception.scene_sun import scene_sun
+from cfgen.perception.seen_camera import as_seen
+from cfgen.perception.sun import Sun
+from cfgen.perception.upright import why_not_a_road_picture
+from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
+from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
+from cfgen.storage.store import Store
+
+#: Scenes whose cameras are remembered.
+SCENES_KEPT = 64
+#: Looks from which benchmarks begin, a number that counts of variants divide.
+_LOOKS = 2520
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What a worker process needs to know; small and picklable."""
+
+    store: Path
+    #: where :func:`save_folder_index` wrote each scene's folder; None: the scenes that the benchmark holds
+    scenes: Path | None = None
+    attempts: int = 4
+    #: the inpainter's options that a benchmark does not store (``Requirements.terms``), as canonical JSON
+    terms: str = "{}"
+    #: the perceiver's options, such as where its file lies here, as canonical JSON
+    perception: str = "{}"
+    #: the first thing that breaks is raised
+    strict: bool = False
+
+
+class BuildContext:
+    """Everything a worker process loads once.
+
+    Args:
+        inpainter, guide: instead of the benchmark's own two.
+    """
+
+    def __init__(
+        self, settings: WorkerSettings, inpainter: Inpainter | None = None, guide: Inpainter | None = None
+    ) -> None:
+        self.settings, self.strict = settings, settings.strict
+        self.store = Store(settings.store)
+        self.benchmark: Benchmark = self.store.benchmark
+        self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
+        if inpainter is None:
+            inpainter = RemoteInpainter() if connected() else _inpainter(settings)
+            guide = create_guide(self.benchmark.guide, inpainter)
+        self.inpainter, self.guide = inpainter, guide
+        self.views = self.store.views(json.loads(settings.perception))
+        self.mask_pipeline = MaskPipeline.of(self.benchmark, self.views)
+        self._own_gates, self._extra_gates = own_gates(), load_gates(self.benchmark.gates)
+        self._folders = _folders(self.store, settings.scenes)
+        self._seen: OrderedDict[str, Scene] = OrderedDict()
+        self._no_road: dict[str, str] = {}
+        self._suns: OrderedDict[str, Sun] = OrderedDict()
+        self._drive_suns = DriveSuns(self._folders)
+        self.heights = DriveHeights(self._folders, self.views)
+        self.nuisances = [
+            h for h in self.taxonomy.nuisances if can_draw_hazard(h, inpainter, guide, self.strict) is True
+        ]
+
+    def sized(self, hazard: Hazard, seed: int) -> Hazard:
+        """The hazard in one of the sizes that the inpainter, or its guide, has of it."""
+        sizes = self.sizes(hazard)
+        if not sizes:
+            return hazard
+        number = derive_seed(seed, "size") if hazard.look is None else hazard.look
+        chosen = sizes[number % len(sizes)]
+        return hazard.model_copy(update={"size": chosen})
+
+    def look(self, hazard: Hazard, planned: int | None) -> int | None:
+        """Which variant a planned look means here: benchmarks of other seeds begin with another one."""
+        if planned is None:
+            return hazard.look
+        return derive_seed(self.benchmark.seed, "look", str(hazard.model)) % _LOOKS + planned
+
+    def sizes(self, hazard: Hazard) -> Sequence[Size]:
+        return (self.guide or self.inpainter).sizes(hazard)
+
+    def edit(self, job: EditJob) -> Edit | EditFailure:
+        return self.edits([job])[0]
+
+    def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
+        lit_jobs = [replace(job, sun=self.sun_of(job.scene, job.images)) for job in jobs]
+        return make_edits(lit_jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
+
+    def place(
+        self,
+        scene: Scene,
+        images: Images,
+        hazard: Hazard,
+        rng: np.random.Generator,
+        band: tuple[float, float],
+    ) -> list[Placement] | str:
+        """Placements of the hazard, best first, or why there is none."""
+        front = images[scene.front.name, 0.0]
+        fault = self.mask_pipeline.fault(scene, front, hazard)
+        views = self.views.scene(scene, images)
+        return find_placements(scene, front, hazard, rng, band, images, fault, views)
+
+    def no_road(self, scene: Scene, images: Images) -> str:
+        """Why nothing can be placed in the scene, whatever the hazard, or ""; worked out once for its cases."""
+        if scene.scene_id not in self._no_road:
+            views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
+            view = views.now
+            why = why_no_road(view, scene.front, scene.extra)
+            if not why and (
+                wrong := why_not_a_road_picture(image, view if views.lanes_known else None, scene.front)
+            ):
+                why = f"{NO_ROAD}: it {wrong}"
+            self._no_road[scene.scene_id] = (
+                why or why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra)
+            )
+        return self._no_road[scene.scene_id]
+
+    def gates(self, job: EditJob, edit: Edit) -> tuple[GateResult, ...]:
+        """Ours, the detector's, and then those of third parties that the benchmark was begun with."""
+        front = first_frame(job)
+        original, (augmented, mask) = job.images[front], edit.frames[front]
+        scene_views = self.views.scene(job.scene, job.images)
+        gate_input = GateInput(
+            read_only(original),
+            read_only(augmented),
+            read_only(mask),
+            job.scene.front,
+            job.placement,
+            job.hazard,
+            scene_views.again if scene_views.lanes_known else None,
+        )
+        ours = run_gates(gate_input, self._own_gates)
+        return (*ours, *self.mask_pipeline.gates(job, edit), *run_gates(gate_input, self._extra_gates))
+
+    def with_fitted_camera(self, scene: Scene, images: Images) -> Scene:
+        """The scene with its front camera as its frames show it; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._seen:
+            self._seen[scene.scene_id] = as_seen(self.views.scene(self.heights.corrected(scene), images))
+            while len(self._seen) > SCENES_KEPT:
+                self._seen.popitem(last=False)
+        return self._seen[scene.scene_id]
+
+    def sun_of(self, scene: Scene, images: Images) -> Sun:
+        """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._suns:
+            views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
+            frame, drive_signs = probe_light(image, scene.front), self._drive_suns.others(scene)
+            self._suns[scene.scene_id] = scene_sun(views, frame, drive_signs)
+            while len(self._suns) > SCENES_KEPT:
+                self._suns.popitem(last=False)
+        return self._suns[scene.scene_id]
+
+    def scene(self, scene_id: str) -> SceneFolder:
+        """
+        Raises:
+            InputError: it is damaged, or not the one that earlier cases were made in.
+        """
+        folder = load_scene(Path(self._folders[scene_id]))
+        if len(self.benchmark.scenes) > AT_ONCE:  # else the build looked before it began
+            stored, expected = self.store.scene_dir(scene_id), self.benchmark.scenes[scene_id]
+            if not expected and (stored / SCENE_FILE).is_file():
+                expected = scene_hash(stored)
+            if expected and scene_hash(folder) != expected:
+                raise InputError(f"{folder.root}: was changed since a case was made in it; restore it")
+        return folder
+
+    def scene_hash(self, folder: SceneFolder) -> str:
+        """As the benchmark tells, or, of a scene that was not looked at before it began, as it is."""
+        return self.benchmark.scenes[folder.scene.scene_id] or scene_hash(folder)
+
+
+def save_folder_index(store: Store, folders: Mapping[str, str]) -> Path:
+    """Write down each scene's folder where every worker reads them once: no piece of work carries them all."""
+    content = canonical_json(folders)
+    path = store.work / f"folders-{hash_bytes(content).removeprefix('sha256:')[:16]}.json"
+    if not path.is_file():
+        write_bytes(path, content, store.work)
+    return path
+
+
+def _folders(store: Store, folders_file: Path | None) -> dict[str, str]:
+    if folders_file is None:
+        return {scene_id: str(store.scene_dir(scene_id)) for scene_id in sorted(store.benchmark.scenes)}
+    return {scene_id: str(folder) for scene_id, folder in read_json(folders_file).items()}
+
+
+def can_draw_hazard(
+    hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None, strict: bool
+) -> bool | Fault:
+    """Whether they can draw the hazard, or what broke when they were asked; its sizes are asked for as well."""
+
+    def ask() -> bool:
+        if drawable := bool(can_draw(hazard, inpainter, guide)):
+            list((guide or inpainter).sizes(hazard))
+        return drawable
+
+    where = f"asking inpainter '{inpainter.name}' about '{hazard.id}'"
+    return contained(ask, where, {"hazard_id": hazard.id}, strict)
+
+
+def _inpainter(settings: WorkerSettings) -> Inpainter:
+    store = Store(settings.store)
+    benchmark = store.benchmark
+    options = {**benchmark.inpainter_options, **json.loads(settings.terms)}
+    return create_inpainter(benchmark.inpainter, options, store.inpaint_cache)
+
+
+def paint(settings: WorkerSettings, request: tuple[str, tuple[Any, ...]]) -> Any:
+    """Answers a ``RemoteInpainter``, in the process that holds the benchmark's inpainter."""
+    return answer_request(_kept_inpainter(settings), request)
+
+
+_kept_inpainter = lru_cache(maxsize=1)(_inpainter)
+
+
+def taxonomy_identity(root: Path) -> dict[str, str]:
+    """What must be the same wherever cases of a benchmark are made."""
+    benchmark = Store(root).benchmark
+    return {"taxonomy": merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only).hash}
+
+
+@lru_cache(maxsize=1)
+def build_context(settings: WorkerSettings) -> BuildContext:
+    return BuildContext(settings)

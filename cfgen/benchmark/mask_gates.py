@@ -1,0 +1,148 @@
+"""Whether a detector finds what was asked for where it was put: one gate per function."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cfgen.perception.detection import BoxPx, Detection, Detector, Prompt, Segmenter
+from cfgen.perception.mask_shapes import box_around
+from cfgen.records import GateResult
+
+#: Share of what is found that lies where pixels could change.
+MIN_INSIDE = 0.95
+#: Area of what is found as a share of the placement's box.
+MIN_SIZE = 0.2
+#: The detector looks at the edit with this much around it: share of its longer side, and at least so many pixels.
+CONTEXT, MIN_SIDE = 1.0, 320
+
+#: A name goes on to where or how with one of these.
+_PLACES = "in into on onto over across against ahead at behind beside by from out off towards under with"
+_GOES_ON = {
+    *_PLACES.split(),
+    "while",
+    "that",
+    "scattered",
+    "dropped",
+    "rolled",
+    "lost",
+    "left",
+    "come",
+    "put",
+    "stopped",
+}
+
+
+def noun(name: str) -> str:
+    """What a hazard's name names, without what it does or where: other words would be found for themselves.
+
+    "deer crossing the road" is a deer, "burning car in the lane" a burning car.
+    """
+    words = name.split()
+    for i, word in enumerate(words[1:], 1):
+        described = i == len(words) - 2 and words[-1] not in _GOES_ON  # "advertising board"
+        if word in _GOES_ON or (word.endswith("ing") and not described):
+            return " ".join(words[:i]).rstrip(",")
+    return name
+
+
+def detector_gates(
+    detector: Detector,
+    segmenter: Segmenter | None,
+    image: np.ndarray,
+    mask: np.ndarray,
+    box: BoxPx,
+    name: str,
+) -> tuple[GateResult, ...]:
+    """The gates on what the detector finds by ``name`` in the edited frame; only the first when it finds nothing.
+
+    Args:
+        segmenter: cuts out what the detector only boxes; None leaves it at the box.
+        image: (H, W, 3) uint8 RGB. mask: (H, W) uint8, nonzero where it may differ from the original.
+        box: the placement's box in pixels.
+    """
+    x0, y0, x1, y1 = _window(mask)
+    crop, allowed = np.ascontiguousarray(image[y0:y1, x0:x1]), mask[y0:y1, x0:x1] > 0
+    detections = [d for d in detector.detect(crop, name) if d.score >= detector.threshold]
+    best = _of_the_edit(detections, allowed)
+    named = _named(best, detector.threshold, name)
+    if best is None:
+        return (named,)
+    shape = _shape(best, segmenter, crop)
+    area = max((box[2] - box[0]) * (box[3] - box[1]), 1.0)
+    return named, _inside(shape, allowed), _size(shape, area)
+
+
+def _window(mask: np.ndarray) -> tuple[int, int, int, int]:
+    """x0, y0, x1, y1 of the part of the frame to look at."""
+    x0, y0, x1, y1 = box_around(mask > 0)
+    longer = max(x1 - x0, y1 - y0)
+    side = max(longer * (1 + 2 * CONTEXT), MIN_SIDE)
+    spans = []
+    for low, high, limit in ((x0, x1, mask.shape[1]), (y0, y1, mask.shape[0])):
+        length = min(round(side), limit)
+        start = round(min(max((low + high) / 2 - length / 2, 0), limit - length))
+        spans.append((start, start + length))
+    return spans[0][0], spans[1][0], spans[0][1], spans[1][1]
+
+
+def _of_the_edit(detections: Sequence[Detection], allowed: np.ndarray) -> Detection | None:
+    """The most certain detection among those that lie mostly where pixels changed."""
+    x0, y0, x1, y1 = box_around(allowed)
+    within = []
+    for detection in detections:
+        a, b, c, d = detection.box
+        shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
+        if shared > 0.5 * (c - a) * (d - b):
+            within.append(detection)
+    return max(within, key=lambda detection: detection.score, default=None)
+
+
+def _shape(detection: Detection, segmenter: Segmenter | None, crop: np.ndarray) -> np.ndarray | BoxPx:
+    """Its mask (h, w) bool, from the segmenter if the detector has none; its box if neither has."""
+    if detection.mask is not None and detection.mask.any():
+        return detection.mask
+    if segmenter is not None:
+        best = next(iter(segmenter.segment(crop, [Prompt(box=detection.box)])[0]), None)
+        if best is not None and best.score >= segmenter.min_score and best.mask.any():
+            return best.mask
+    return detection.box
+
+
+def _named(best: Detection | None, threshold: float, name: str) -> GateResult:
+    value = 0.0 if best is None else round(best.score, 3)
+    reason = "" if best else f"the detector finds no {name} in the edit"
+    return GateResult(
+        gate="detected", passed=best is not None, value=value, bound=f">= {threshold:g}", reason=reason
+    )
+
+
+def _inside(shape: np.ndarray | BoxPx, allowed: np.ndarray) -> GateResult:
+    """A box is compared with the rectangle around the edit, whose corners it may well fill."""
+    if isinstance(shape, np.ndarray):
+        share = float(allowed[shape].mean())
+    else:
+        x0, y0, x1, y1 = box_around(allowed)
+        a, b, c, d = shape
+        shared = max(min(c, x1) - max(a, x0), 0) * max(min(d, y1) - max(b, y0), 0)
+        share = shared / max((c - a) * (d - b), 1e-6)
+    passed = share >= MIN_INSIDE
+    reason = "" if passed else f"only {share:.0%} of what the detector finds lies in the edit"
+    return GateResult(
+        gate="detected_inside",
+        passed=passed,
+        value=round(share, 3),
+        bound=f">= {MIN_INSIDE:g}",
+        reason=reason,
+    )
+
+
+def _size(shape: np.ndarray | BoxPx, area: float) -> GateResult:
+    if isinstance(shape, np.ndarray):
+        value = float(shape.sum()) / area
+    else:
+        value = (shape[2] - shape[0]) * (shape[3] - shape[1]) / area
+    passed = value >= MIN_SIZE
+    reason = "" if passed else f"what the detector finds fills only {value:.0%} of the box it was given"
+    return GateResult(
+        gate="detected_size", passed=passed, value=round(value, 3), bound=f">= {MIN_SIZE:g}", reason=reason
+    )

@@ -1,0 +1,217 @@
+"""Which pairs of scene and hazard a build tries next, written down before they are tried."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import shorten
+
+from cfgen.core.hashing import derive_case_id
+from cfgen.hazards.sampling import Pair, plan_round
+from cfgen.hazards.taxonomy import merge_taxonomy
+from cfgen.perception.camera_doubt import GUESSED
+from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
+from cfgen.records import Planned
+from cfgen.storage.listing import Refused, short_rejections
+from cfgen.storage.store import Store
+
+#: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does so
+#: to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at all gave a case.
+LATER, GIVE_UP = 12, 36
+#: Begins what is said of a scene that cannot be read.
+DAMAGED = "damaged scene"
+#: Letters of a kind of refusal at most.
+_LONGEST = 120
+#: The commonest cause comes first.
+_MOSTLY = re.compile(r"no placement: none of \d+ places works: \d+ ([^,]+)")
+
+
+@dataclass
+class Plan:
+    """What to try next. ``again``: cases that broke in an earlier build and are to be tried before other pairs; all of
+    them, also where others took their places, but in a benchmark whose scenes were drawn."""
+
+    store: Store
+    scene_ids: Sequence[str]
+    hazard_ids: Sequence[str]
+    again: list[str]
+    #: scenes that are still drawn from
+    drawn_from: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        self.drawn_from = self.scene_ids
+
+    def next_round(self) -> list[Planned]:
+        """Unfinished pairs of the plan; if there are none, pairs for the cases still missing; [] when all is done."""
+        with self.store.planning():
+            return self._next_round()
+
+    def _next_round(self) -> list[Planned]:
+        store, benchmark, planned = self.store, self.store.benchmark, self.store.planned
+        accepted_ids = {*store.case_ids()}
+        unfinished = [
+            p for p in planned if p.case_id not in accepted_ids and not store.has_rejection(p.case_id)
+        ]
+        if unfinished:
+            return unfinished
+        accepted = [p for p in planned if p.case_id in accepted_ids]
+        missing = benchmark.n - len(accepted)
+        # strata hold so many cases and no more
+        room = len(self.again) if benchmark.sampling is None else max(missing, 0)
+        if retries := {*self.again[:room]}:
+            self.again = self.again[room:]
+            for case_id in retries:
+                store.discard_rejection(case_id)
+            return [p for p in planned if p.case_id in retries]
+        if missing <= 0:
+            return []
+        new_pairs = self._more(planned, accepted, missing)
+        store.add_planned(new_pairs)
+        return new_pairs
+
+    def _more(self, planned: Sequence[Planned], accepted: Sequence[Planned], missing: int) -> list[Planned]:
+        """Pairs that were not tried yet, for so many cases that are missing."""
+        store, benchmark = self.store, self.store.benchmark
+        rejections, accepted_ids = short_rejections(store), {p.case_id for p in accepted}
+        rows = refusals_in_a_row(planned, accepted_ids, rejections)
+        dropped = {**scenes_refused(rejections), **scenes_to_skip(rows, bool(accepted_ids))}
+        later = {scene_id for scene_id, row in rows.items() if len(row) >= LATER}
+        self.drawn_from = [scene_id for scene_id in self.scene_ids if scene_id not in dropped]
+        refused = [(p.scene_id, p.hazard_id) for p in planned if p.case_id not in accepted_ids]
+        taken_pairs = [(p.scene_id, p.hazard_id) for p in accepted]
+        unsuited = [(r.scene_id, r.hazard_id) for r in rejections if r.unsuited]
+        pairs: list[Pair] = []
+        for scenes, open_slots in self._strata(accepted, missing):
+            used_pairs = (*taken_pairs, *pairs)
+            seed = benchmark.seed
+            pairs += plan_round(
+                scenes, self.hazard_ids, used_pairs, refused, open_slots, seed, unsuited, later
+            )
+        number = 1 + max((p.round for p in planned), default=-1)
+        taxonomy = merge_taxonomy(benchmark.own_hazards, benchmark.own_hazards_only)
+        new_looks = looks([h for _, h in pairs], accepted, {h.id: h.model for h in taxonomy if h.model})
+        return [
+            Planned(
+                case_id=derive_case_id(benchmark.seed, s, h), scene_id=s, hazard_id=h, round=number, look=look
+            )
+            for (s, h), look in zip(pairs, new_looks, strict=True)
+        ]
+
+    def _strata(self, accepted: Sequence[Planned], missing: int) -> list[tuple[Sequence[str], int]]:
+        """Scenes that are drawn from together, and how many cases they lack: all, where no strata were asked for."""
+        sampling = self.store.benchmark.sampling
+        if sampling is None:
+            return [(self.drawn_from, missing)]
+        open_scenes = {*self.drawn_from}
+        cases_of = Counter(p.scene_id for p in accepted)
+        return [
+            (
+                [s for s in stratum.usable if s in open_scenes],
+                stratum.cases - sum(cases_of[s] for s in stratum.usable),
+            )
+            for stratum in sampling.strata
+        ]
+
+    def accepted(self) -> int:
+        return accepted_of_plan(self.store)
+
+    def untried(self) -> int:
+        """Pairs without an outcome yet, of scenes that are still drawn from."""
+        scenes = {*self.drawn_from}
+        pairs = {(p.scene_id, p.hazard_id) for p in self.store.planned if p.scene_id in scenes}
+        return len(scenes) * len(self.hazard_ids) - len(pairs)
+
+
+def accepted_of_plan(store: Store) -> int:
+    """How many of the pairs that were planned are cases."""
+    accepted_ids = {*store.case_ids()}
+    return sum(p.case_id in accepted_ids for p in store.planned)
+
+
+def looks(
+    hazard_ids: Sequence[str], accepted: Sequence[Planned], models: Mapping[str, str]
+) -> list[int | None]:
+    """For each hazard that is planned the least look that no case of its model has yet; None where it has no model."""
+    used: dict[str, set[int]] = {}
+    #: model -> all looks below are taken
+    next_free: dict[str, int] = {}
+    for pair in accepted:
+        if pair.look is not None and pair.hazard_id in models:
+            used.setdefault(models[pair.hazard_id], set()).add(pair.look)
+    chosen: list[int | None] = []
+    for hazard_id in hazard_ids:
+        model = models.get(hazard_id)
+        if model is None:
+            chosen.append(None)
+            continue
+        model_looks = used.setdefault(model, set())
+        look = next(k for k in itertools.count(next_free.get(model, 0)) if k not in model_looks)
+        model_looks.add(look)
+        next_free[model] = look + 1
+        chosen.append(look)
+    return chosen
+
+
+def scenes_refused(rejections: Sequence[Refused]) -> dict[str, str]:
+    """Scenes in which no hazard can stand, as was found when a pair was tried: no road, a guessed camera, damage."""
+    unusable = NO_ROAD, NO_CLEAR, GUESSED, DAMAGED
+    return {r.scene_id: r.reason for r in rejections if r.reason.startswith(unusable)}
+
+
+def scenes_given_up(
+    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
+) -> dict[str, str]:
+    """Scenes whose other pairs are not tried, since too many in a row were refused, and why most often.
+
+    Args:
+        accepted: ids of cases.
+    """
+    return scenes_to_skip(
+        refusals_in_a_row(planned, accepted, rejections), any(p.case_id in accepted for p in planned)
+    )
+
+
+def refusals_in_a_row(
+    planned: Sequence[Planned], accepted: Collection[str], rejections: Sequence[Refused]
+) -> dict[str, list[str]]:
+    """Of each scene the kinds of its last refusals, back to its last case."""
+    by_case = {r.case_id: r for r in rejections}
+    rows: dict[str, list[str]] = {}
+    for pair in planned:
+        row = rows.setdefault(pair.scene_id, [])
+        if pair.case_id in accepted:
+            row.clear()
+        elif (refused := by_case.get(pair.case_id)) and refused.by_gates:
+            row.append(kind_of(refused.reason))
+    return rows
+
+
+def scenes_to_skip(rows: Mapping[str, Sequence[str]], any_case: bool) -> dict[str, str]:
+    """As :func:`scenes_given_up`, by what :func:`refusals_in_a_row` tells.
+
+    Args:
+        any_case: a scene of the benchmark gave a case.
+    """
+    limit = GIVE_UP if any_case else LATER
+    return {
+        scene_id: f"{len(row)} refusals in a row, most often: {Counter(row).most_common(1)[0][0]}"
+        for scene_id, row in rows.items()
+        if len(row) >= limit
+    }
+
+
+def kind_of(reason: str) -> str:
+    """A refusal by its first cause, without advice, numbers and what stands in brackets: the same cause counts once."""
+    if reason.startswith(GUESSED):
+        return GUESSED
+    if mostly := _MOSTLY.match(reason):
+        reason = f"no placement: mostly {mostly[1]}"
+    first = re.sub(r" \([^()]*\)", "", reason).partition("; ")[0]
+    return shorten(re.sub(r"-?\d+(?:\.\d+)?", "#", first), _LONGEST, placeholder=" ...")
+
+
+def broken(store: Store) -> list[str]:
+    """Planned cases that are none because something broke."""
+    faults = {r.case_id for r in short_rejections(store) if r.broke}
+    return [p.case_id for p in store.planned if p.case_id in faults]

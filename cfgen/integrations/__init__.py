@@ -1,1 +1,0 @@
-"""cfgen inside other frameworks; each module needs its own extra."""

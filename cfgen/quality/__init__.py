@@ -1,1 +1,0 @@
-"""Quality gates, one per function."""

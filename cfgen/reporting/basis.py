@@ -1,0 +1,98 @@
+"""What every figure of the report stands on: arm, judge, rubric, and whether that judge was tested."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from cfgen.records import ProbeRun
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.section import Section
+
+
+def judge_words(data: ReportData, judge: str) -> str:
+    """The judge, the rubric of its verdicts, and how it did on known answers under that wording."""
+    if not judge:
+        return "no judge yet"
+    found = data.once(
+        ("wordings", judge),
+        lambda: {
+            (f"{v.rubric} {v.rubric_version}", v.rubric_hash)
+            for (name, _), verdicts in data.verdicts.items()
+            if name == judge
+            for v in verdicts
+            if v.rubric
+        },
+    )
+    rubrics = sorted({rubric for rubric, _ in found}) or ["unknown"]
+    tested = tested_words(data.probes.get(judge), {wording for _, wording in found})
+    return f"judge {judge} (rubric {', '.join(rubrics)}; {tested})"
+
+
+def tested_words(probe: ProbeRun | None, wordings: set[str]) -> str:
+    """How a judge did on known answers, where that was with these wordings."""
+    if probe is None:
+        return "not tested on known answers"
+    if wordings - {probe.rubric_hash}:
+        return "tested on known answers with another wording only"
+    right = "/".join(f"{100 * share:.0f}" for share in probe.accuracy.values())
+    shares = f"right in {right}% of {probe.n} known answers for {'/'.join(probe.accuracy)}"
+    return f"tested: {shares}" if probe.enough else f"tried on too little to count as tested: {shares}"
+
+
+def _main(data: ReportData) -> str:
+    return f"Arm hazard, {judge_words(data, data.main_judge)}."
+
+
+def _all(data: ReportData) -> str:
+    return "Arm hazard: " + "; ".join(judge_words(data, judge) for judge in data.judges) + "."
+
+
+def _sham(data: ReportData) -> str:
+    return (
+        f"Arm hazard against sham pairs of the control arms, {judge_words(data, data.main_judge)}; what is measured "
+        "needs no judge."
+    )
+
+
+def _driven(data: ReportData) -> str:
+    return "Measured on the plans, without a judge."
+
+
+#: section -> what is said below each of its figures; elsewhere tables name it in columns of their own
+_WORDS: dict[str, Callable[[ReportData], str]] = {
+    "headline": _sham,
+    "leaderboard": _all,
+    "floor": _sham,
+    "paired": _main,
+    "breakdown": _main,
+    "budget": _main,
+    "motion": _driven,
+    "metrics": _driven,
+    "swaps": _driven,
+    "agreement": _all,
+}
+
+
+def words_of(section: str, data: ReportData) -> str:
+    """What the figures of a section stand on."""
+    return _WORDS[section](data)
+
+
+def with_basis(section: Section, data: ReportData) -> Section:
+    """The section with what it stands on below each table and plot, or as a sentence where it has neither; the
+    judge also beside each headline."""
+    make = _WORDS.get(section.id)
+    if make is None or section.empty:
+        return section
+    words = make(data)
+    if section.headline:
+        # beside every figure set large, wherever its sentence goes
+        who = f"{judge_words(data, data.main_judge)}."
+        beside = tuple((v, unit, f"{said} {who[0].upper()}{who[1:]}") for v, unit, said in section.headline)
+        section = replace(section, headline=beside)
+    lead = (*section.lead, words) if not (section.tables or section.plots) else section.lead
+    return replace(
+        section,
+        lead=lead,
+        tables=tuple(replace(t, note=f"{t.note} {words}".strip()) for t in section.tables),
+        plots=tuple(replace(p, note=f"{p.note} {words}".strip()) for p in section.plots),
+    )

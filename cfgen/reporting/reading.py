@@ -1,0 +1,150 @@
+"""A benchmark directory read into what its report is made of."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import read_each
+from cfgen.core.spill import Part, Spill, Spilled, SpilledMap
+from cfgen.judge.stored import each_verdict
+from cfgen.records import (
+    Calibration,
+    Case,
+    EdgeProbe,
+    EdgeRatingFile,
+    Intervention,
+    PlannerRun,
+    ProbeRun,
+    RatingFile,
+    Rollout,
+    Scene,
+    Stored,
+    TraceVerdict,
+)
+from cfgen.reporting.answers import Answers
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.main_judge import Judges
+from cfgen.reporting.samples import Select
+from cfgen.scenes.folder import load_scene
+from cfgen.storage.store import Store
+
+S = TypeVar("S", bound=Stored)
+
+
+def read_report_data(
+    store: Store, wanted: Sequence[str] | None = None, select: Select = "mean"
+) -> ReportData:
+    """Read a benchmark directory.
+
+    Args:
+        wanted: planners to report on; None takes all that were scored.
+        select: which of several samples of an answer counts.
+
+    Raises:
+        InputError: a wanted planner was never scored here.
+        StoreError: the benchmark's own record is damaged; any other is left out and named in ``damaged``.
+    """
+    scored = sorted({p.name for p in store.root.glob("runs/*") if p.is_dir()})
+    planners = list(dict.fromkeys(wanted)) if wanted else scored
+    unknown = [p for p in planners if p not in scored]
+    if unknown:
+        raise InputError(
+            f"planner '{unknown[0]}' was not scored in {store.root}; expected one of: "
+            f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
+        )
+    damaged: list[str] = []
+    spill = Spill()
+
+    def each(paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
+        for _, one in read_each(paths, kind):
+            if isinstance(one, StoreError):
+                damaged.append(str(one))
+            else:
+                yield one
+
+    def whole(paths: Iterable[Path], kind: type[S]) -> tuple[S, ...]:
+        return tuple(each(paths, kind))
+
+    paths = sorted(store.root.glob("cases/*/*/case.json"))
+    built = Spilled(spill, each(paths, Case))
+    scene_of = {case.case_id: case.scene_id for case in built}
+    scenes = SpilledMap(spill, _scenes(store, scene_of.values(), damaged))
+    known = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
+    shown = (i for i, (case_id, _) in enumerate(scene_of.items()) if case_id in known)
+    cases = built if len(known) == len(built) else Part(built, shown)
+    every = {}
+    for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
+        for planner in dict.fromkeys([*planners, *scored]):
+            found = Answers(spill, (v for v in each_verdict(store, judge, planner) if v.case_id in known))
+            if found:
+                every[judge, planner] = found
+    verdicts = {key: found for key, found in every.items() if key[1] in planners}
+    runs = {run.planner: run for run in whole(_beside(scored, store.planner_run_path), PlannerRun)}
+    judges = tuple(sorted({judge for judge, _ in verdicts}))
+    data = ReportData(
+        store=store,
+        select=select,
+        benchmark=store.benchmark,
+        cases=cases,
+        rejections=Spilled(spill, store.each_rejection()),
+        scenes=scenes,
+        planners=tuple(planners),
+        judges=judges,
+        rollouts={
+            p: Answers(spill, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in known))
+            for p in planners
+        },
+        verdicts=verdicts,
+        ratings=whole(store.rating_paths(), RatingFile),
+        traces={
+            p: Spilled(spill, each(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict))
+            for p in planners
+        },
+        interventions={
+            p: Spilled(spill, each(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention))
+            for p in planners
+        },
+        probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
+        runs={planner: run for planner, run in runs.items() if planner in planners},
+        spill=spill,
+        bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
+        edge_probes=tuple(
+            sorted(
+                whole(
+                    [
+                        p
+                        for at in ("probes/*", "probe")
+                        for p in sorted(store.root.glob(f"traces/*/{at}.json"))
+                    ],
+                    EdgeProbe,
+                ),
+                key=lambda p: (p.checker, -p.n),
+            )
+        ),
+        edge_ratings=tuple(
+            f
+            for f in whole(sorted(store.root.glob("edge_ratings/*/*/*/*.json")), EdgeRatingFile)
+            if f.history
+        ),
+        calibrations={c.judge: c for c in whole(_beside(judges, store.calibration_path), Calibration)},
+    )
+    lost = {path.parent.name for path in paths} - known
+    broken = [str(v.fault) for found in verdicts.values() for v in found if v.fault and not v.rubric]
+    data = replace(data, damaged=tuple(damaged + broken), lost=tuple(sorted(lost)))
+    return data if wanted else replace(data, planners=data.ranked)
+
+
+def _beside(names: Sequence[str], path: Callable[[str], Path]) -> list[Path]:
+    """The record that lies beside a planner's answers or a judge's verdicts, of those that have one."""
+    return [path(name) for name in names if path(name).is_file()]
+
+
+def _scenes(store: Store, wanted: Iterable[str], damaged: list[str]) -> Iterator[tuple[str, Scene]]:
+    """With their ids, in order; one that cannot be read is noted in ``damaged``."""
+    for scene_id in sorted(set(wanted)):
+        try:
+            yield scene_id, load_scene(store.scene_dir(scene_id)).scene
+        except (InputError, StoreError) as error:
+            damaged.append(str(error))

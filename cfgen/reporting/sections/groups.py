@@ -1,0 +1,171 @@
+"""Where success comes from: by hazard, place, distance, and so on."""
+
+from dataclasses import asdict
+from functools import partial
+
+from cfgen.metrics.breakdown import Group, axes_of, breakdown, dose_response, partial_reasons
+from cfgen.metrics.paired import Events
+from cfgen.metrics.rates import Rate
+from cfgen.records import DIMENSIONS, Dimension
+from cfgen.reporting.charts import Series, curve_chart, rows_chart
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.events import judged
+from cfgen.reporting.section import Plot, Section
+from cfgen.reporting.table import Table
+from cfgen.reporting.vector import Drawing
+
+#: (planner, score) -> its groups along one axis
+Groups = dict[tuple[str, str], list[Group]]
+_MEASURED = ("distance", "required deceleration", "speed")
+#: A group needs this many cases to be drawn; the tables hold all.
+_LEAST_CASES, _MOST_ROWS = 3, 24
+#: More groups that are not drawn are told by their number.
+_MOST_NAMED = 8
+
+
+def groups_section(data: ReportData) -> Section:
+    """Success by hazard, place, distance and so on."""
+    labels_of = axes_of(data.cases, {scene_id: scene.speed for scene_id, scene in data.scenes.items()})
+    events = _shared(data)
+    # a judge that leaves a score out gets no empty plot of it
+    given = [d for d in DIMENSIONS if any(events[p, d] for p in data.planners)]
+    plots, tables, figures = [], [], {}
+    for axis in labels_of:
+        found: Groups = {
+            (p, d): breakdown(labels_of[axis], events[p, d]) for p in data.planners for d in DIMENSIONS
+        }
+        labels = _labels(found)
+        if len(labels) < 2:
+            continue
+        name = axis.replace(" ", "-")
+        if axis in _MEASURED or len(_large(labels, found)) > 1:
+            plots += [
+                Plot(f"by-{name}-{d}", f"By {axis}", partial(_chart, axis, labels, found, d), f"by-{name}", d)
+                for d in given
+            ]
+        tables.append(_table(axis, name, labels, found))
+        figures[axis] = [
+            {"planner": p, "score": d, "groups": [_plain(g) for g in groups]}
+            for (p, d), groups in found.items()
+        ]
+    return Section(
+        id="breakdown",
+        title="Breakdown",
+        plots=(*_dose_plots(data), *plots),
+        tables=(*tables, _partial_table(data)),
+        figures={"breakdown": figures},
+    )
+
+
+def _shared(data: ReportData) -> dict[tuple[str, Dimension], Events]:
+    """(planner, score) -> its events, over the cases that every planner with events has one of."""
+    found = {(p, d): judged(data, p, "hazard", d) for p in data.planners for d in DIMENSIONS}
+    cases = {d: [set(events) for (_, of), events in found.items() if of == d and events] for d in DIMENSIONS}
+    shared = {d: set.intersection(*sets) if sets else set() for d, sets in cases.items()}
+    return {
+        (p, d): {case: hit for case, hit in events.items() if case in shared[d]}
+        for (p, d), events in found.items()
+    }
+
+
+def _labels(found: Groups) -> list[str]:
+    """All labels in the order of the groups, largest first where they have no order of their own."""
+    groups = [g for one in found.values() for g in one]
+    order: dict[str, tuple[float, int]] = {}
+    for group in groups:
+        n = max(group.rate.n, -order.get(group.label, (0.0, 0))[1])
+        order[group.label] = (group.order, -n)
+    return sorted(order, key=lambda label: (*order[label], label))
+
+
+def _large(labels: list[str], found: Groups) -> list[str]:
+    large = {g.label for one in found.values() for g in one if g.rate.n >= _LEAST_CASES}
+    return [label for label in labels if label in large][:_MOST_ROWS]
+
+
+def _rates(found: Groups, planner: str, score: str, labels: list[str]) -> list[Rate | None]:
+    by_label = {g.label: g.rate for g in found[planner, score]}
+    return [by_label.get(label) for label in labels]
+
+
+def _chart(axis: str, labels: list[str], found: Groups, score: str, width: float) -> Drawing:
+    shown = labels if axis in _MEASURED else _large(labels, found)
+    planners = list(dict.fromkeys(p for p, _ in found))
+    series = [Series(p, _rates(found, p, score, shown)) for p in planners]
+    title = f"Strict success by {axis}, {score}"
+    if axis in _MEASURED:
+        return curve_chart(title, axis, shown, series, width)
+    return rows_chart(title, shown, series, width)
+
+
+def _table(axis: str, name: str, labels: list[str], found: Groups) -> Table:
+    rows = []
+    for planner in dict.fromkeys(p for p, _ in found):
+        rates = {d: _rates(found, planner, d, labels) for d in DIMENSIONS}
+        for i, label in enumerate(labels):
+            overall = next((r for d in reversed(DIMENSIONS) if (r := rates[d][i])), None)
+            if overall is not None:
+                shares = [r.percent() if (r := rates[d][i]) else "-" for d in DIMENSIONS]
+                rows.append((label, planner, *shares, overall.interval(), str(overall.n)))
+    return Table(
+        name=f"by-{name}",
+        title=f"Strict success by {axis}",
+        columns=(axis, "planner", *(f"{d} %" for d in DIMENSIONS), "95% interval (the last of these)", "N"),
+        rows=tuple(rows),
+        words=2,
+        note="" if axis in _MEASURED else _left_out(labels, found),
+    )
+
+
+def _left_out(labels: list[str], found: Groups) -> str:
+    """What the plot of an axis leaves out, in words."""
+    drawn = _large(labels, found)
+    hidden = [label for label in labels if label not in drawn]
+    if not hidden:
+        return ""
+    named = ", ".join(hidden) if len(hidden) <= _MOST_NAMED else f"{len(hidden)} of {len(labels)} groups"
+    why = f"under {_LEAST_CASES} cases" + (
+        f", or beyond the first {_MOST_ROWS}" if len(drawn) == _MOST_ROWS else ""
+    )
+    return f"In this table and in no plot ({why}): {named}."
+
+
+def _dose_plots(data: ReportData) -> list[Plot]:
+    """The same hazards nearer and farther, where the build made them."""
+    arms = sorted({a for p in data.planners for a in data.arms(p) if a.startswith("hazard")})
+    if len(arms) < 2:
+        return []
+    plots = []
+    placed = [case.case_id for case in data.cases if case.distance_placements]
+    for score in DIMENSIONS:
+        curves = {
+            p: dose_response(placed, {arm: judged(data, p, arm, score) for arm in arms})
+            for p in data.planners
+        }
+        if not any(group.rate.n for groups in curves.values() for group in groups):
+            continue
+        ticks = [g.label for g in next(iter(curves.values()))]
+        series = [Series(p, [g.rate for g in groups]) for p, groups in curves.items()]
+        axis = "distance to the hazard, relative to the case's own"
+        chart = partial(curve_chart, f"Dose-response, {score}", axis, ticks, series)
+        plots.append(Plot(f"dose-{score}", "The same hazard nearer and farther", chart, "dose", score))
+    return plots
+
+
+def _partial_table(data: ReportData) -> Table:
+    rows = [
+        (planner, reason, str(count))
+        for planner in data.planners
+        for reason, count in partial_reasons(data.verdicts_of(data.main_judge, planner, "hazard"))[:20]
+    ]
+    return Table(
+        name="partial",
+        title="Cases with a score of 1, by reason",
+        columns=("planner", "reason", "cases"),
+        rows=tuple(rows),
+        words=2,
+    )
+
+
+def _plain(group: Group) -> dict[str, object]:
+    return {"label": group.label, **asdict(group.rate)}

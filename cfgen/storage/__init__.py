@@ -1,0 +1,1 @@
+"""The benchmark directory: store, plan, listing, people's ratings."""

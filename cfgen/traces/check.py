@@ -1,0 +1,202 @@
+"""rollouts -> trace verdicts: does each answer of a planner hang together? Readable top to bottom."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from cfgen.benchmark.context import taxonomy_identity
+from cfgen.benchmark.same import open_store
+from cfgen.core.engines.protocol import Engine, Wanted, WorkerDiedError
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.faults import contained, fault_of
+from cfgen.core.files import read_each, read_record
+from cfgen.core.progress import Progress
+from cfgen.judge.checker import Checker, broken
+from cfgen.judge.rubrics.trace import TraceItem, TraceReply
+from cfgen.judge.stored import scored_as, unscored
+from cfgen.records import Case, Rollout, TraceVerdict
+from cfgen.render.bev import bev
+from cfgen.render.speed import speed_plot
+from cfgen.rollouts.inputs import RolloutInputs
+from cfgen.storage.store import Store
+
+
+def check_traces(
+    bench: Path,
+    planner: str,
+    checker: Checker,
+    arms: Sequence[str] = ("original", "hazard"),
+    quiet: bool = False,
+    retry_failed: bool = False,
+    strict: bool = False,
+    by: "Workers | None" = None,
+) -> tuple[list[TraceVerdict], list[str]]:
+    """Check what has not been checked; a rollout without a plan has no edges and is left out.
+
+    Args:
+        retry_failed: ask again where there was no usable reply. strict: let what breaks through, with its traceback.
+        by: workers elsewhere, each with a checker of its own.
+
+    Returns:
+        The verdicts that there are now, and what is wrong with rollouts that cannot be read.
+
+    Raises:
+        InputError: the planner has no rollout in these arms.
+    """
+    store = open_store(bench)
+    planner = scored_as(store, planner)
+    found = [one for arm in arms for _, one in read_each(store.rollout_paths(planner, arm), Rollout)]
+    damaged = [str(one) for one in found if isinstance(one, StoreError)]
+    rollouts = [one for one in found if isinstance(one, Rollout) and one.plan is not None]
+    if not rollouts:
+        raise InputError(
+            f"planner '{planner}' has no plan in {store.root} for the arms {', '.join(arms)}; "
+            f"{unscored(store, planner)}"
+        )
+    known = {*store.case_ids()}
+    todo = [r for r in rollouts if r.case_id in known and not _kept(store, checker, r, retry_failed)]
+    progress = Progress(f"{checker.name}: traces", len(todo), quiet)
+    if by is None:
+        _check(store, checker, todo, progress.step, strict)
+    else:
+        _check_afar(store, checker, todo, progress.step, strict, by)
+    kept = (_kept(store, checker, r) for r in rollouts)
+    return [verdict for verdict in kept if verdict is not None], damaged
+
+
+def _check(
+    store: Store, checker: Checker, todo: Sequence[Rollout], step: Callable[[], None], strict: bool
+) -> None:
+    inputs, by_key = RolloutInputs(store, store.benchmark.seed), {_key(r): r for r in todo}
+
+    def write(key: str, reply: TraceReply) -> None:
+        store.write_trace_verdict(_verdict(checker, by_key[key], reply))
+
+    def done(key: str, reply: TraceReply) -> None:
+        fault = contained(lambda: write(key, reply), f"trace {key}", strict=strict)
+        if fault is not None:
+            write(key, broken(checker.name, fault))
+        step()
+
+    checker.check([(key, _builder(store, inputs, r)) for key, r in by_key.items()], done, strict)
+
+
+# --- elsewhere ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Workers:
+    """``make``: a checker, at a worker; the same as here."""
+
+    engine: Engine
+    make: Callable[[], Checker]
+
+
+#: traces that a worker checks at once
+_PIECE = 8
+_made: list[Checker] = []
+
+
+def _check_afar(
+    store: Store,
+    checker: Checker,
+    todo: Sequence[Rollout],
+    step: Callable[[], None],
+    strict: bool,
+    by: Workers,
+) -> None:
+    def lost(piece: Sequence[Rollout], error: WorkerDiedError) -> int:
+        if strict:
+            raise error
+        fault = fault_of(error, "worker of the engine")
+        for rollout in piece:
+            if _kept(store, checker, rollout) is None:
+                store.write_trace_verdict(_verdict(checker, rollout, broken(checker.model, fault)))
+        return len(piece)
+
+    root = store.root.absolute()
+    pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
+    wanted = Wanted(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
+    with by.engine.pool(wanted) as pool:
+        for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
+            for _ in range(count):
+                step()
+
+
+def _check_there(
+    root: Path, make: Callable[[], Checker], name: str, strict: bool, piece: Sequence[Rollout]
+) -> int:
+    """At a worker, which keeps its checker.
+
+    Raises:
+        InputError: it is another checker than where the command was given.
+    """
+    if not _made:
+        _made.append(make())
+    checker = _made[0]
+    if checker.name != name:
+        raise InputError(f"checker '{name}': a worker has '{checker.name}'; put the same files on every node")
+    _check(Store(root), checker, piece, lambda: None, strict)
+    return len(piece)
+
+
+def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem:
+    """What a checker sees of one rollout: its own frame, its plan drawn alone, and its words."""
+    assert rollout.plan is not None
+    plan, trace = np.array(rollout.plan.waypoints), rollout.plan.trace
+    return TraceItem(
+        frame=inputs.front(case, rollout.arm),
+        bev=bev(plan),
+        speed=speed_plot(plan),
+        scene=trace.scene,
+        justification=trace.justification,
+        action=f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}",
+        waypoints=plan,
+    )
+
+
+def _builder(store: Store, inputs: RolloutInputs, rollout: Rollout) -> Callable[[], TraceItem]:
+    return lambda: trace_item(inputs, store.case(rollout.case_id), rollout)
+
+
+def _key(rollout: Rollout) -> str:
+    return f"{rollout.arm}.{rollout.case_id}.{rollout.repeat}"
+
+
+def _kept(store: Store, checker: Checker, r: Rollout, retry_failed: bool = False) -> TraceVerdict | None:
+    """What is there already; a damaged record is as good as none."""
+    path = store.trace_path(checker.name, r.planner, r.arm, r.case_id, r.repeat)
+    try:
+        found = read_record(path, TraceVerdict) if path.is_file() else None
+    except StoreError:
+        return None
+    return None if found and retry_failed and found.status == "failed" else found
+
+
+def _verdict(checker: Checker, rollout: Rollout, reply: TraceReply) -> TraceVerdict:
+    return TraceVerdict(
+        checker=checker.name,
+        rubric=checker.rubric.name,
+        rubric_version=checker.rubric.version,
+        rubric_hash=checker.rubric.hash,
+        planner=rollout.planner,
+        case_id=rollout.case_id,
+        arm=rollout.arm,
+        repeat=rollout.repeat,
+        model=reply.model,
+        status="checked" if reply.usable else "failed",
+        edges=reply.edges,
+        consistent=reply.consistent,
+        claims=reply.claims,
+        probabilities=reply.probabilities,
+        why=reply.why,
+        confidence=reply.confidence,
+        reason=reply.reason,
+        transient=reply.transient,
+        fault=reply.fault,
+        notes=reply.notes,
+        raw=reply.raw,
+    )

@@ -1,0 +1,337 @@
+"""Known answers as a training set: chats with image references, split by drive, balanced, with a card.
+
+For TRL's SFT trainer and for :mod:`examples.train_critic`; a critic reads the words that it was trained on, since both
+come from :func:`cfgen.judge.critic.critic_content`.
+"""
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cfgen.core.errors import InputError
+from cfgen.core.files import must_be_new, png_bytes
+from cfgen.core.hashing import derive_id, derive_seed, hash_bytes
+from cfgen.core.progress import Progress
+from cfgen.judge.critic import critic_content
+from cfgen.judge.rubrics.faithfulness import FAITHFULNESS, faithfulness_scene
+from cfgen.metrics.paired import recording_of
+from cfgen.models.base import Picture
+from cfgen.planners.model_verifier import SYSTEM, check_question
+from cfgen.records import Edge, KnownPool, KnownTrace, Relation
+from cfgen.rollouts.inputs import RolloutInputs
+from cfgen.scenes.folder import load_scene
+from cfgen.sharing.licences import check_redistribution, sources
+from cfgen.storage.store import Store
+from cfgen.traces.probe import KnownItem, known_item
+
+Use = Literal["critic", "verifier"]
+USES: tuple[Use, ...] = ("critic", "verifier")
+SPLITS = ("train", "test")
+#: Ways to share out the drives that are tried; the one that keeps most is taken.
+_DRAWS = 20
+#: Share of the drives that is held out.
+HELD_OUT = 0.25
+
+
+@dataclass(frozen=True)
+class Exported:
+    """``rows`` by split; ``drives`` by split; ``dropped``: examples left out, by reason."""
+
+    folder: Path
+    rows: dict[str, int]
+    drives: dict[str, int]
+    dropped: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One trace asked about one relation."""
+
+    known: KnownTrace
+    relation: str
+    consistent: bool
+
+
+def export_known(
+    store: Store, pool: KnownPool, out: Path, use: Use = "critic", allowed: Collection[str] = ()
+) -> Exported:
+    """Write ``out/train.jsonl``, ``test.jsonl``, ``images/`` and ``README.md``, all of it or nothing.
+
+    Raises:
+        InputError: ``out`` is there, a licence that forbids it, a single drive, or a relation that cannot be balanced
+            in a split.
+    """
+    must_be_new(out)
+    licences = _licences(store, pool, allowed)
+    dropped: Counter[str] = Counter()
+    pool = by_recording(store, pool)
+    splits = split(_examples(pool, use), pool.seed, dropped)
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        for name, examples in splits.items():
+            _write(store, part, name, examples, use)
+        found = Exported(
+            out,
+            {name: len(examples) for name, examples in splits.items()},
+            {name: len({e.known.drive for e in examples}) for name, examples in splits.items()},
+            dict(dropped),
+        )
+        (part / "README.md").write_text(_card(found, splits, pool, licences, use), encoding="utf-8")
+        part.rename(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot write ({error}); nothing was kept") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return found
+
+
+def by_recording(store: Store, pool: KnownPool) -> KnownPool:
+    """The pool with each trace's ``drive`` the recording that its frame was cut from.
+
+    The pool's own are the blocks of the metrics' intervals, several to a recording where there are few. Recordings that
+    share a frame are one.
+    """
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    cases = {case.case_id: case for case in store.cases()}
+    asked = sorted({(k.case_id, k.arm) for k in pool.traces})
+    recording = {
+        case: recording_of(load_scene(store.scene_dir(cases[case].scene_id)).scene) for case, _ in asked
+    }
+    first: dict[str, str] = {}
+    for case, arm in asked:
+        shared = first.setdefault(hash_bytes(inputs.front(cases[case], arm).tobytes()), recording[case])
+        own = recording[case]
+        if shared != own:
+            recording = {c: shared if r == own else r for c, r in recording.items()}
+            first = {frame: shared if r == own else r for frame, r in first.items()}
+    traces = tuple(k.model_copy(update={"drive": recording[k.case_id]}) for k in pool.traces)
+    return pool.model_copy(update={"traces": traces})
+
+
+def split(examples: Sequence[Example], seed: int, dropped: Counter[str]) -> dict[str, list[Example]]:
+    """By drive, a quarter of them held out; within each split as many of either verdict for every relation.
+
+    What carries another split's words or waypoints (a donor's) is dropped, and counted.
+
+    Raises:
+        InputError: one drive, or a relation of which a split has one verdict only.
+    """
+    drives = sorted({e.known.drive for e in examples})
+    if len(drives) < 2:
+        raise InputError(
+            f"export: expected traces of two drives or more, found {len(drives)}: nothing could be held out; build "
+            "from more drives"
+        )
+    best: dict[str, list[Example]] | None = None
+    lost: Counter[str] = Counter()
+    refused: InputError | None = None
+    for attempt in range(_DRAWS):
+        left_out: Counter[str] = Counter()
+        try:
+            found = _split(examples, drives, random.Random(derive_seed(seed, "split", attempt)), left_out)
+        except InputError as error:
+            refused = error
+            continue
+        if best is None or _size(found) > _size(best):
+            best, lost = found, left_out
+    if best is None:
+        assert refused is not None
+        raise refused
+    dropped.update(lost)
+    return best
+
+
+def _size(sides: Mapping[str, Sequence[Example]]) -> tuple[int, int]:
+    """Relations that both splits hold, then rows."""
+    shared = {e.relation for e in sides["train"]} & {e.relation for e in sides["test"]}
+    return len(shared), sum(map(len, sides.values()))
+
+
+def _split(
+    examples: Sequence[Example], drives: Sequence[str], rng: random.Random, dropped: Counter[str]
+) -> dict[str, list[Example]]:
+    drives = list(drives)
+    rng.shuffle(drives)
+    held = set(drives[: max(1, round(HELD_OUT * len(drives)))])
+    of_case = {e.known.case_id: e.known.drive in held for e in examples}
+    sides: dict[str, list[Example]] = {name: [] for name in SPLITS}
+    for example in examples:
+        test = example.known.drive in held
+        donor = example.known.provenance.get("donor")
+        if donor is not None and of_case.get(donor, not test) != test:
+            dropped["its donor is in the other split, or in none"] += 1
+        else:
+            sides["test" if test else "train"].append(example)
+    return {name: _even(name, side, rng, dropped) for name, side in sides.items()}
+
+
+def _even(name: str, side: Sequence[Example], rng: random.Random, dropped: Counter[str]) -> list[Example]:
+    kept: list[Example] = []
+    for relation in sorted({e.relation for e in side}):
+        both = {v: [e for e in side if (e.relation, e.consistent) == (relation, v)] for v in (True, False)}
+        n = min(map(len, both.values()))
+        if n == 0:
+            raise InputError(
+                f"export: {relation} cannot be balanced in the split '{name}': found {len(both[True])} consistent and "
+                f"{len(both[False])} inconsistent; raise --per-edge, or leave it out with --edges"
+            )
+        for found in both.values():
+            rng.shuffle(found)
+            dropped["one verdict too many in its split"] += len(found) - n
+            kept += found[:n]
+    rng.shuffle(kept)
+    return kept
+
+
+def _examples(pool: KnownPool, use: Use) -> list[Example]:
+    if use == "critic":
+        return [Example(k, r, v) for k in pool.traces for r, v in k.edges.items()]
+    found = []
+    for known in pool.traces:
+        both = [known.known.get("E4"), known.known.get("E5")]
+        if None not in both:
+            found.append(Example(known, "E4 and E5", all(both)))
+    return found
+
+
+def _licences(store: Store, pool: KnownPool, allowed: Collection[str]) -> dict[str, int]:
+    """Licence -> scenes behind the pool.
+
+    Raises:
+        InputError: one that is not known to permit handing on what is made of its images, and is not in ``allowed``.
+    """
+    cases = {k.case_id for k in pool.traces}
+    found = sources(store, (c.scene_id for c in store.cases() if c.case_id in cases))
+    check_redistribution(store.root, found, allowed, "for a set that stays with you, or")
+    licences: Counter[str] = Counter()
+    for (licence, _), n in found.items():
+        licences[licence] += n
+    return dict(licences)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------
+
+
+def _write(store: Store, part: Path, name: str, examples: Sequence[Example], use: Use) -> None:
+    (part / "images").mkdir(parents=True, exist_ok=True)
+    inputs = RolloutInputs(store, store.benchmark.seed)
+    cases = {case.case_id: case for case in store.cases()}
+    chat: Callable[[Path, KnownItem, Example], dict[str, Any]] = (
+        _critic_row if use == "critic" else _verifier_row
+    )
+    of_trace: dict[str, list[int]] = {}
+    for i, e in enumerate(examples):
+        of_trace.setdefault(e.known.id, []).append(i)
+    rows: dict[int, str] = {}
+    progress = Progress(f"{name}: rows", len(examples))
+    for places in of_trace.values():  # one trace's pictures in memory at a time
+        known = examples[places[0]].known
+        item = known_item(inputs, cases[known.case_id], known)
+        for i in places:
+            row = {**chat(part, item, examples[i]), **_about(examples[i])}
+            rows[i] = json.dumps(row, ensure_ascii=False)
+        progress.step(by=len(places))
+    lines = "".join(f"{rows[i]}\n" for i in range(len(examples)))
+    (part / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+
+
+def _about(e: Example) -> dict[str, Any]:
+    return {
+        "id": derive_id(e.known.id, e.relation),
+        "edge": e.relation,
+        "drive": derive_id("drive", e.known.drive),
+        "kind": e.known.kind,
+        "source": e.known.source,
+    }
+
+
+def _critic_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
+    verdict = "CONSISTENT" if e.consistent else "INCONSISTENT"
+    images = [_image(part, png_bytes(pixels), "png") for pixels in (item.frame, item.bev, item.speed)]
+    return _row(critic_content(item, _question(e.relation)), images, verdict)
+
+
+def _verifier_row(part: Path, item: KnownItem, e: Example) -> dict[str, Any]:
+    """The question of :class:`cfgen.planners.model_verifier.ModelVerifier`, answered YES or NO."""
+    ask = check_question(item.observation, item.text, item.plan)
+    content: list[dict[str, str]] = [{"type": "text", "text": f"{SYSTEM}\n\n"}]
+    images = []
+    for turn in ask.turns:
+        for one in turn.parts:
+            if isinstance(one, Picture):
+                images.append(_image(part, one.data, "jpg"))
+                content.append({"type": "image"})
+            else:
+                content.append({"type": "text", "text": f"{one}\n"})
+    return _row(content, images, "YES" if e.consistent else "NO")
+
+
+def _row(content: Sequence[Mapping[str, str]], images: list[str], verdict: str) -> dict[str, Any]:
+    said = f"<verdict>{verdict}</verdict>"
+    return {
+        "messages": [
+            {"role": "user", "content": list(content)},
+            {"role": "assistant", "content": [{"type": "text", "text": said}]},
+        ],
+        "images": images,
+        "verdict": verdict,
+    }
+
+
+def _image(part: Path, data: bytes, suffix: str) -> str:
+    name = f"images/{hash_bytes(data).removeprefix('sha256:')[:20]}.{suffix}"
+    if not (part / name).is_file():
+        (part / name).write_bytes(data)
+    return name
+
+
+def _question(relation: str) -> str:
+    edge: Edge = "E2" if relation == "E2-scene" else relation  # type: ignore[assignment]
+    rubric = faithfulness_scene() if relation == "E2-scene" else FAITHFULNESS
+    return rubric.questions[edge]
+
+
+def _card(
+    found: Exported,
+    splits: Mapping[str, Sequence[Example]],
+    pool: KnownPool,
+    licences: Mapping[str, int],
+    use: Use,
+) -> str:
+    relations: list[Relation | str] = sorted({e.relation for side in splits.values() for e in side})
+    kinds = Counter(e.known.kind for side in splits.values() for e in side)
+    lines = [
+        f"# Known answers for a {use}",
+        "",
+        "Traces of driving planners whose right verdict is known by construction and geometry, made by `cfgen traces "
+        "export`. One row asks about one relation; the answer is one word inside `<verdict>`. Train on it alone.",
+        "",
+        "| split | rows | drives | " + " | ".join(relations) + " |",
+        "|---|---:|---:|" + "---:|" * len(relations),
+        *(
+            f"| {name} | {found.rows[name]} | {found.drives[name]} | "
+            + " | ".join(str(sum(e.relation == r for e in splits[name])) for r in relations)
+            + " |"
+            for name in SPLITS
+        ),
+        "",
+        "Half of each number is consistent, half is not. No drive is in both splits, and no trace carries words or "
+        "waypoints of a drive of the other. Plots of equal waypoints may be in both; they show nothing of a drive.",
+        "",
+        f"- Sources: {', '.join(pool.sources)}. Seed {pool.seed}.",
+        f"- Written by a model: {pool.corruptor or 'none'}. Confirmed by a second model: {pool.second or 'none'}.",
+        f"- Licences of the scenes: {', '.join(f'{name} ({n} scenes)' for name, n in licences.items())}.",
+        f"- Left out here: {', '.join(f'{n}: {why}' for why, n in found.dropped.items() if n) or 'nothing'}.",
+        f"- Dropped before, while they were made: {sum(pool.dropped.values())}.",
+        "- Kinds: " + ", ".join(f"{kind} {n}" for kind, n in sorted(kinds.items())) + ".",
+        "",
+        "What a model learns here is to tell these kinds apart; probe it on other sources before it is trusted.",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,95 @@
+"""Of many scenes only ids are read before the first case: what comes of it is the same, and what is wrong is told."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cfgen.benchmark import context, scene_choice
+from cfgen.benchmark.context import BuildContext, WorkerSettings
+from cfgen.benchmark.scene_choice import Draw, choose
+from cfgen.core.errors import InputError
+from cfgen.core.paths import scenarios_dir
+from cfgen.scenes.folder import SCENE_FILE
+from cfgen.storage.store import Store
+from tests.benches import run, tree
+
+ALL = Draw("", {}, {}, 2, 1)
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two scenes are many."""
+    for module in (scene_choice, context):
+        monkeypatch.setattr(module, "AT_ONCE", 1)
+
+
+@pytest.fixture
+def scenes(tmp_path: Path) -> Path:
+    for name in ("residential_clear_04", "residential_day_05"):
+        shutil.copytree(scenarios_dir() / "scenes" / name, tmp_path / "scenes" / name)
+    return tmp_path / "scenes"
+
+
+def build(scenes: Path, out: Path, n: int = 2) -> tuple[int, str, str]:
+    fixed = [
+        "build",
+        "--n",
+        n,
+        "--out",
+        out,
+        "--scenes",
+        scenes,
+        "--seed",
+        1,
+        "--hazards",
+        "cone_line,work_barrier",
+    ]
+    return run(*fixed, "--attempts", 2, "--jobs", 1, "--quiet")
+
+
+def test_the_build_is_the_same_byte_for_byte_and_a_changed_scene_is_refused(
+    scenes, tmp_path, monkeypatch, request
+):
+    whole, later = tmp_path / "whole", tmp_path / "later"
+    assert build(scenes, whole)[0] == 0
+    request.getfixturevalue("many")
+    assert set(choose(scenes, ALL, False).hashes.values()) == {""}
+    assert build(scenes, later)[0] == 0
+    files = ("*.json*", "[a-z]*/**/*")
+    assert tree(later, *files) == tree(whole, *files)
+    assert run("verify", later)[0] == 0
+    assert build(scenes, later)[0] == 0
+    first = sorted(scenes.iterdir())[0]
+    path = first / SCENE_FILE
+    path.write_text(path.read_text().replace('"license": "', '"license": "not '))
+    made = BuildContext(
+        WorkerSettings(later, context.save_folder_index(Store(later), choose(scenes, ALL, False).folders))
+    )
+    with pytest.raises(InputError, match="was changed since a case was made in it; restore it"):
+        made.scene(first.name)
+    assert made.scene(sorted(scenes.iterdir())[1].name)
+
+
+@pytest.mark.usefixtures("many")
+def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
+    first, second = sorted(scenes.iterdir())
+    (first / SCENE_FILE).write_text("{}")
+    chosen = choose(scenes, ALL, False)
+    assert list(chosen.unusable) == [first.name]
+    assert "scene_id" in str(chosen.unusable[first.name])
+    (first / SCENE_FILE).unlink()
+    (first / SCENE_FILE).symlink_to("nowhere.json")
+    monkeypatch.chdir(scenes)
+    chosen = choose(Path(), ALL, False)
+    assert chosen.folders == {second.name: str(second)}
+    assert SCENE_FILE in str(chosen.unusable[first.name])
+    assert len(choose(scenes, ALL, False, check_all=True).hashes[sorted(scenes.iterdir())[1].name]) > 60
+
+
+def test_a_record_knows_hashes_that_are_not_there_yet(scenes):
+    from cfgen.benchmark.same import scenes_match
+
+    assert scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "x"})
+    assert not scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "z"})
+    assert not scenes_match({"a": ""}, {"b": ""})

@@ -1,0 +1,152 @@
+"""``cfgen build --masks --detector``: the real classes on tiny random weights, from command line to record."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.core.files import read_image
+from cfgen.core.paths import scenarios_dir
+from cfgen.storage.store import Store
+from tests import tiny_masks
+from tests.benches import run, tree
+
+pytest.importorskip("torch", reason='needs pip install ".[sam]"')
+
+
+@pytest.fixture(scope="module")
+def scenes(tmp_path_factory) -> Path:
+    """Two demo scenes at half size with one past frame each, so that a case stays quick."""
+    folder = tmp_path_factory.mktemp("scenes")
+    for name in ("arterial_day_02", "lane_day_01"):
+        shutil.copytree(scenarios_dir() / "scenes" / name, folder / name)
+        for frame in folder.glob(f"{name}/**/*.jpg"):
+            with Image.open(frame) as picture:
+                half = picture.resize((picture.width // 2, picture.height // 2))
+            half.save(frame, quality=92)
+        file = folder / name / "scene.json"
+        scene = json.loads(file.read_text())
+        scene["history_images"] = [None] * 6 + ["hist/06.jpg", None]
+        scene["width"], scene["height"] = scene["width"] // 2, scene["height"] // 2
+        lens = scene["intrinsics"]
+        lens["fx"], lens["fy"] = lens["fx"] / 2, lens["fy"] / 2
+        lens["cx"], lens["cy"] = lens["cx"] / 2 - 0.25, lens["cy"] / 2 - 0.25
+        file.write_text(json.dumps(scene))
+    return folder
+
+
+@pytest.fixture
+def checkpoint(tmp_path, monkeypatch) -> Path:
+    import segment_anything
+
+    monkeypatch.setitem(segment_anything.sam_model_registry, "tiny", tiny_masks.build_tiny_sam)
+    return tiny_masks.tiny_sam(tmp_path / "tiny.pth")
+
+
+def arguments(scenes: Path, out: Path, *more) -> list:
+    fixed = ["build", "--n", 2, "--scenes", scenes, "--seed", 5, "--jobs", 1, "--quiet", "--out", out]
+    return [*fixed, "--hazards", "cone_line,work_barrier", *more]
+
+
+def masks(checkpoint: Path, *more) -> list:
+    options = (f"checkpoint={checkpoint}", "model_type=tiny", *more)
+    return ["--masks", "segment-anything", *(part for o in options for part in ("--masks-option", o))]
+
+
+def test_a_build_with_masks_ends_resumes_and_says_what_it_used(scenes, checkpoint, tmp_path):
+    out = tmp_path / "b"
+    command = arguments(scenes, out, *masks(checkpoint, "min_score=-1"))
+    code, _, err = run(*command)
+    assert code in (0, 1), err
+    made = tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl")
+    store = Store(out)
+    assert store.benchmark.masks == "segment-anything"
+    for case in store.cases():
+        told = case.provenance.report["segmenter"]
+        assert told["weights"].startswith("sha256:")
+        assert (told["name"], told["model"], told["options"]["min_score"]) == ("segment-anything", "tiny", -1)
+        assert 0 <= case.provenance.report["masks"]["hidden"] <= 0.5
+        assert "detector" not in case.provenance.report
+        folder = store.case_dir(case.case_id)
+        original, after, mask = (read_image(folder / f"{n}.png") for n in ("original", "augmented", "mask"))
+        assert np.array_equal(original[mask == 0], after[mask == 0])
+    done = [*store.root.glob("cases/*/*"), *store.root.glob("rejected/*")]
+    assert len(done) >= 2
+    shutil.rmtree(done[0])
+    assert run(*command)[0] == code
+    assert tree(out, "cases/**/*", "rejected/**/*.json", "benchmark.json", "plan.jsonl") == made
+    assert run("verify", out)[0] == 0
+    other = arguments(scenes, out)
+    code, _, err = run(*other)
+    assert code == 2
+    assert "was built with masks = segment-anything, now asked for" in err
+
+
+def test_segments_without_confidence_leave_every_pixel_as_the_geometry_has_it(scenes, checkpoint, tmp_path):
+    assert run(*arguments(scenes, tmp_path / "plain"))[0] == 0
+    assert run(*arguments(scenes, tmp_path / "unsure", *masks(checkpoint, "min_score=0.99")))[0] == 0
+    plain = tree(tmp_path / "plain", "cases/**/*.png")
+    assert plain
+    assert tree(tmp_path / "unsure", "cases/**/*.png") == plain
+    for case in Store(tmp_path / "plain").cases():
+        assert not {"masks", "segmenter", "detector"} & set(case.provenance.report)
+
+
+def test_the_detector_is_a_gate_with_its_values_on_record(scenes, tmp_path):
+    dino = tiny_masks.tiny_grounding_dino(tmp_path / "dino")
+    options = ("--detector", "grounding-dino", "--detector-option", f"model={dino}")
+    code, text, err = run(*arguments(scenes, tmp_path / "b", *options, "--attempts", 1))
+    assert code == 1, err
+    assert "detected" in text
+    tried = [a for r in Store(tmp_path / "b").rejections() for a in r.attempts if a.gates]
+    assert tried
+    for attempt in tried:
+        gates = {g.gate: g for g in attempt.gates}
+        more = {"detected_inside", "detected_size"} if gates["detected"].passed else set()
+        assert {g for g in gates if g.startswith("detected")} == {"detected", *more}
+        assert {"outside-mask", "seam"} <= set(gates)
+        assert gates["detected"].bound == ">= 0.3"
+    assert tree(tmp_path / "b", "rejected/*/augmented.png"), "the refused picture can be looked at"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--masks", "sam9"), "segmenter 'sam9' is not known; expected one of: sam2, sam3, segment-anything"),
+        (("--masks", "segment-anything"), "found none; get it with: cfgen models get sam_vit_h"),
+        (
+            ("--masks", "segment-anything", "--masks-option", "checkpoint=nowhere.pth"),
+            "expected a file of SAM weights, found none at nowhere.pth",
+        ),
+        (("--detector", "yolo"), "detector 'yolo' is not known"),
+        (("--detector", "sam3", "--detector-option", "thresh=1"), "thresh"),
+    ],
+)
+def test_mistakes_are_one_line_before_anything_is_written(scenes, tmp_path, monkeypatch, options, message):
+    monkeypatch.setenv("CFGEN_MODELS", str(tmp_path / "models"))
+    code, _, err = run(*arguments(scenes, tmp_path / "b", *options))
+    assert code == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "b").exists()
+
+
+def test_a_checkpoint_that_cannot_be_read_is_one_line(scenes, checkpoint, tmp_path):
+    checkpoint.write_bytes(b"not a checkpoint")
+    code, _, err = run(*arguments(scenes, tmp_path / "b", *masks(checkpoint)))
+    assert code == 2
+    assert "cannot be read as weights of 'tiny'" in err
+    assert "Traceback" not in err
+
+
+def test_without_models_nothing_is_asked_and_nothing_held_back():
+    mask_pipeline = MaskPipeline()
+    assert mask_pipeline.identity == {}
+    assert mask_pipeline.fault(None, None, None) is None
+    shown = mask_pipeline.matte(None, None, None)
+    assert (shown.alpha, shown.hidden, shown.report) == (None, None, {})
+    assert mask_pipeline.gates(None, None) == ()

@@ -1,0 +1,377 @@
+"""The report of a benchmark made by hand."""
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cfgen.cli.main import main
+from cfgen.core.errors import InputError, StoreError
+from cfgen.core.files import write_record
+from cfgen.library.benchmark import Benchmark
+from cfgen.library.comparison import compare_runs
+from cfgen.metrics.breakdown import dose_response
+from cfgen.records import Fault, PlannerRun, Rejection
+from cfgen.report import report
+from cfgen.reporting.casefile import CaseFiles
+from cfgen.reporting.data import ReportData
+from cfgen.reporting.events import judged, measured
+from cfgen.reporting.reading import read_report_data
+from cfgen.reporting.samples import medoids
+from cfgen.reporting.sections.groups import groups_section
+from cfgen.reporting.sections.measured import measured_section
+from cfgen.reporting.sections.motion import motion_section
+from cfgen.reporting.table import Table
+from cfgen.storage.store import Store
+from tests.reporting.bench import (
+    HASH,
+    blind,
+    careful,
+    make_bench,
+    straight,
+    write_answer,
+    write_rating,
+    write_swap,
+)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_bench(tmp_path_factory.mktemp("made") / "bench").root
+
+
+def test_leaderboard_counts_everything(bench: Path, tmp_path: Path):
+    written = report(bench, tmp_path / "r")
+    rows = {
+        row["planner"]: row for row in csv.DictReader((tmp_path / "r" / "tables" / "leaderboard.csv").open())
+    }
+    # careful, 12 cases: 8 failed to plan, 10 unknown; of the other ten, 0, 3, 6, 9 keep going
+    careful = rows["careful"]
+    assert (careful["N"], careful["excluded"], careful["planner failed"]) == ("11", "1", "1")
+    assert careful["overall %"] == f"{100 * 6 / 11:.1f}"
+    assert (rows["blind"]["reasoning %"], rows["blind"]["overall %"]) == ("25.0", "0.0")
+    assert written.leaderboard.rows[0][0] == "careful", "the best comes first"
+
+
+def test_every_number_of_the_floor_is_kept(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r", panels=0)
+    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
+    found = next(f for f in floors if (f["planner"], f["event"]) == ("careful", "overall"))
+    # nuisance arm: cases 0, 5 set it off; 10 would, but the judge cannot name the change there
+    assert found["controls"]["nuisance"]["hits"] == 2
+    assert (found["kind"], found["arms"], found["worst"]) == (
+        "mean",
+        ["rerun", "null", "nuisance"],
+        "nuisance",
+    )
+    # hazard arm without case 10: 6 of 11; nuisance on the same cases: 2 of 11, the other two none
+    assert found["headline"]["value"] == pytest.approx(6 / 11 - 2 / 33)
+    assert found["conservative"]["value"] == pytest.approx(4 / 11)
+    assert (found["headline"]["n"], found["hazard"]["n"], len(found["shared"])) == (11, 11, 11)
+    trajectory = next(f for f in floors if (f["planner"], f["event"]) == ("blind", "trajectory"))
+    assert trajectory["hazard"]["hits"] == 0
+
+
+def test_what_an_earlier_version_judged_is_no_sham_pair(bench: Path, tmp_path: Path):
+    """Its verdicts on the controls' own frames, and a rerun alone under other seeds than the original's."""
+    old = tmp_path / "old"
+    shutil.copytree(bench, old)
+    for path in old.glob("verdicts/offline/*/sham_*/*.json"):
+        arm = path.parent.name.removeprefix("sham_")
+        path.parent.with_name(arm).mkdir(exist_ok=True)
+        path.with_name(path.name).rename(path.parent.with_name(arm) / path.name)
+    for path in [*old.glob("verdicts/offline/*/*/*.json"), *old.glob("runs/*/rerun/*.json")]:
+        content = json.loads(path.read_text())
+        change = {"seed": 1000} if "seed" in content else {"arm": content["arm"].removeprefix("sham_")}
+        path.write_text(json.dumps(content | change))
+    report(old, tmp_path / "r", panels=0)
+    floors = json.loads((tmp_path / "r" / "report.json").read_text())["floor"]
+    judged_floors = [f for f in floors if f["event"] != "trajectory"]
+    assert len(judged_floors) == 6
+    assert all(f["headline"]["value"] is None and not f["controls"] for f in judged_floors)
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "No sham pair of its floor was judged" in text
+    assert "verdicts of an earlier version on rerun, null, nuisance are no sham pairs" in text
+    assert "careful: hazard, nuisance, null answered under the seeds of the original" in text
+
+
+def test_scripted_planners_compete_with_nobody(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    store = Store(out)
+    known = {"planner": "careful", "planner_hash": HASH, "spec": "scripted", "repeats": 1, "seed": 0}
+    record = PlannerRun(**known, arms=("original",), needs={"truth": True})
+    write_record(store.planner_run_path("careful"), record, store.work)
+    written = report(out, tmp_path / "r", panels=0)
+    assert [row[0] for row in written.leaderboard.rows] == ["blind"]
+    assert all("careful" not in words for words in written.headline)
+    scripted = (tmp_path / "r" / "tables" / "scripted.csv").read_text().splitlines()
+    assert [row.split(",")[0] for row in scripted[1:]] == ["careful"]
+    assert not (tmp_path / "r" / "tables" / "pairs.csv").exists(), "nobody is left to compare"
+
+
+def test_raw_shares_and_those_above_the_floor_are_not_ranked_together(tmp_path: Path):
+    """Of two alike, one was asked in the control arms: only that has a headline."""
+    store = make_bench(tmp_path / "b", 6, {"asked": careful, "raw": careful})
+    for path in [*store.root.glob("verdicts/*/raw/sham_*/*"), *store.root.glob("runs/raw/[rn]*/*")]:
+        path.unlink()
+    written = report(store.root, tmp_path / "r", panels=0)
+    assert [words.split()[0] for words in written.headline[:2]] == ["asked", "raw:"]
+    assert "nothing is known above it" in written.headline[1]
+
+
+def test_everybody_has_a_line_and_the_order_is_that_above_the_floor(tmp_path: Path):
+    """Six planners: one brakes for everything, hazards or none, and is the best by its raw share."""
+
+    def brakes(hazards: int, all_arms: bool = False):
+        def script(seed: int, arm: str):
+            hit = arm != "original" and (seed < hazards and (arm == "hazard" or all_arms))
+            return straight(12, 3.0 if hit else 0.0), (2, 2, 2) if hit else (0, 0, 0)
+
+        return script
+
+    scripts = {f"p{n}": brakes(n) for n in range(5)} | {"jumpy": brakes(6, all_arms=True)}
+    written = report(make_bench(tmp_path / "b", 6, scripts).root, tmp_path / "r", panels=0)
+    order = ["p4", "p3", "p2", "p1", "jumpy", "p0"]
+    assert [row[0] for row in written.leaderboard.rows][:4] == order[:4]
+    assert [words.split()[0].rstrip(":") for words in written.headline][:4] == order[:4]
+    assert {words.split()[0] for words in written.headline[4:6]} == {"jumpy:", "p0:"}
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "And 3 more of 15 pairs" in text
+    assert "As observed: the median over the pairs of this report, score overall" in text
+
+
+def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_path: Path):
+    """A judge of waypoints alone: nobody has an overall score, and nobody falls out of the headline."""
+    scripts = {"careful": careful, "blind": blind, "dead": lambda seed, arm: (None, "planner_failed")}
+    store = make_bench(tmp_path / "b", 6, scripts)
+    for path in store.root.glob("verdicts/*/*/*/*.json"):
+        content = json.loads(path.read_text())
+        content["scores"] = {k: v for k, v in content["scores"].items() if k == "waypoints"}
+        path.write_text(json.dumps(content | {"votes": []}))
+    written = report(store.root, tmp_path / "r", panels=0)
+    assert sorted(words.split()[0] for words in written.headline) == ["blind", "careful", "dead"]
+    rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r/tables/leaderboard.csv").open())}
+    assert [rows["dead"][f"{d} %"] for d in ("reasoning", "waypoints", "overall")] == ["-", "0.0", "-"]
+    assert (rows["dead"]["N"], rows["dead"]["planner failed"]) == ("6", "6")
+    pairs = list(csv.DictReader((tmp_path / "r/tables/pairs.csv").open()))
+    assert [row["score"] for row in pairs] == ["waypoints"] * 3
+    assert all(int(row["N"]) for row in pairs)
+    floors = json.loads((tmp_path / "r/report.json").read_text())["floor"]
+    assert {f["event"] for f in floors} == {"waypoints", "trajectory"}
+    dead = Benchmark(store.root).run("dead").success()
+    assert [dead.rates[d].n for d in ("reasoning", "waypoints", "overall")] == [0, 6, 0]
+    compared = compare_runs(f"{store.root}:careful", "dead").pairs
+    assert {d: pair.difference.n for d, pair in compared.items()} == {
+        "reasoning": 0,
+        "waypoints": 6,
+        "overall": 0,
+    }
+    report(store.root, tmp_path / "alone", ["dead"], panels=0)
+    alone = next(csv.DictReader((tmp_path / "alone/tables/leaderboard.csv").open()))
+    assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "-"), "by its verdicts on the others"
+
+
+def motion_row(data: ReportData) -> dict[str, str]:
+    [table] = motion_section(data).tables
+    return next(dict(zip(table.columns, r, strict=True)) for r in table.rows if r[1] == "hazard")
+
+
+def case_view(data: ReportData) -> tuple[list[int], list[int]]:
+    """Which repeats the first case's view marks as counted, and the scores in the list of cases."""
+    detail = CaseFiles(data, data.cases).detail(data.cases[0], {})
+    return [a["repeat"] for a in detail["answers"]["p"]["hazard"] if a["counts"]], detail["scores"]["p"][
+        "offline"
+    ]
+
+
+def test_the_sample_that_counts_is_chosen_and_told(tmp_path: Path):
+    """Three answers: a far-off one that succeeds, and two near each other that do not."""
+    store = make_bench(tmp_path / "b", 2, {"p": blind}, arms=("hazard",))
+    for repeat, (decel, score) in enumerate(((0.0, 0), (3.0, 2), (0.1, 0))):
+        for arm in ("original", "hazard"):
+            for i in range(2):
+                write_answer(store, "p", i, arm, straight(12, decel), (score,) * 3, repeat)
+    shares = {}
+    for select in ("mean", "first", "medoid", "best"):
+        table = report(store.root, tmp_path / "r", panels=0, select=select).leaderboard
+        shares[select] = table.rows[0][table.columns.index("overall %")], table.rows[0][-1]
+    assert shares == {
+        "mean": ("33.3", "mean of 3"),
+        "first": ("0.0", "first of 3"),
+        "medoid": ("0.0", "medoid of 3"),
+        "best": ("100.0", "best of 3"),
+    }
+    for path in store.root.glob("runs/p/original/*.json"):
+        content = json.loads(path.read_text())
+        content["plan"]["waypoints"] = straight(12).tolist()
+        path.write_text(json.dumps(content))
+    found = {}
+    for select in shares:
+        data = read_report_data(store, select=select)
+        braking = next(r for r in measured_section(data).tables[0].rows if r[0] == "hardest-braking-ms2")
+        found[select] = max(measured(data, "p", "hazard").values()), float(braking[3])
+    # samples that brake by 0, 3 and 0.1 m/s2, against a car that goes on
+    assert [found[s][0] for s in ("mean", "first", "medoid", "best")] == [pytest.approx(1 / 3), 0, 0, 1]
+    assert found["first"][1] < found["medoid"][1] < 0.5 < found["mean"][1] < 2 < found["best"][1]
+    driven = {s: motion_row(read_report_data(store, select=s)) for s in shares}
+    hardest = [float(driven[s]["driven m/s²"]) for s in ("first", "medoid", "best", "mean")]
+    assert hardest == pytest.approx([0.0, 0.1, 3.0, 3.1 / 3], abs=0.4), "a car overshoots a little"
+    assert hardest[0] < hardest[1] < 0.5 < hardest[3] < 2 < hardest[2]
+    counted = {s: case_view(read_report_data(store, select=s)) for s in shares}
+    assert counted == {
+        "mean": ([0, 1, 2], [0, 0, 0]),
+        "first": ([0], [0, 0, 0]),
+        "medoid": ([2], [0, 0, 0]),
+        "best": ([1], [2, 2, 2]),
+    }
+    plans = {("c", k): straight(12, d) for k, d in enumerate((3.0, 0.0, 0.1))}
+    assert medoids({**plans, ("c", 3): None, ("d", 0): None}) == {"c": 2}
+
+
+def test_people_correct_the_judge_in_the_report(bench: Path, tmp_path: Path):
+    out = tmp_path / "b"
+    shutil.copytree(bench, out)
+    store = Store(out)
+    for rater, low in (("anna", 0), ("ben", 2)):
+        for i in range(low, 6):
+            write_rating(store, "careful", i, (2, 0 if (rater, i) == ("ben", 5) else 2, 0), rater)
+    report(out, tmp_path / "r", panels=0)
+    figures = json.loads((tmp_path / "r" / "report.json").read_text())
+    found = next(f for f in figures["corrected"] if (f["planner"], f["score"]) == ("careful", "overall"))
+    assert (found["of"], found["judge"]["value"], found["people"]["value"]) == (
+        "hazard",
+        pytest.approx(6 / 11),
+        0.0,
+    )
+    assert (found["people"]["n"], found["corrected"]["value"]) == (6, None), "six say too little"
+    split = next(
+        f
+        for f in figures["corrected"]
+        if (f["planner"], f["score"], f["of"]) == ("careful", "waypoints", "hazard")
+    )
+    assert (split["people"]["n"], split["split"], split["people"]["value"]) == (6, 1, pytest.approx(5.5 / 6))
+    assert figures["people_split"] == {"reasoning": 0, "waypoints": 1, "overall": 0}
+    assert "Left out, since they are split: waypoints 1 answers" in (tmp_path / "r" / "report.md").read_text()
+    among = next(f for f in figures["raters"] if f["score"] == "overall")
+    assert (among["ac1"], among["alpha"], among["raters"], among["rated_twice"]) == (1.0, None, 2, 4)
+
+
+def near_sighted(seed: int, arm: str):
+    """Reacts to what is near: always at 0.7 of the distance, to every other case at 1, never at 1.4."""
+    reacts = arm == "hazard_d0.7" or (arm == "hazard" and seed % 2 == 0)
+    return straight(12, 3.0 if reacts else 0.0), (2, 2, 2) if reacts else (0, 0, 0)
+
+
+def test_dose_response(tmp_path: Path):
+    arms = ("hazard", "hazard_d0.7", "hazard_d1.4")
+    store = make_bench(tmp_path / "b", 4, {"near": near_sighted}, arms=arms)
+    data = read_report_data(store)
+    events = {arm: judged(data, "near", arm, "overall") for arm in arms}
+    found = dose_response(data.by_id, events)
+    assert [(g.label, g.rate.value, g.rate.n) for g in found] == [
+        ("0.7x", 1.0, 4),
+        ("1x", 0.5, 4),
+        ("1.4x", 0.0, 4),
+    ]
+    plots = {plot.name: plot for plot in groups_section(data).plots}
+    curve = plots["dose-overall"].draw(560).svg()
+    assert all(f">{label}<" in curve for label in ("0.7x", "1x", "1.4x"))
+
+
+def test_plots_are_whole_files(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r", panels=0)
+    plots = sorted((tmp_path / "r" / "plots").glob("*.pdf"))
+    assert len(plots) >= 5
+    for path in plots:
+        data = path.read_bytes()
+        assert data.startswith(b"%PDF-1.4")
+        start = int(data.split(b"startxref\n")[1].split()[0])
+        assert data[start : start + 4] == b"xref", path
+        ElementTree.fromstring(path.with_suffix(".svg").read_text())
+
+
+def test_swaps_budget_and_trust(tmp_path: Path):
+    store = make_bench(tmp_path / "b", 3, {"blind": blind}, arms=("hazard",))
+    for i, followed in enumerate((True, False, None)):
+        write_swap(store, "blind", i, followed)
+    for path in store.root.glob("runs/blind/hazard/*.json"):
+        content = json.loads(path.read_text())
+        calls = {"plan_calls": 4, "verifier_calls": 8}
+        path.write_text(json.dumps(content | {"report": {"verified": calls}}))
+    report(store.root, tmp_path / "r", panels=0)
+    text = (tmp_path / "r" / "report.md").read_text()
+    assert "| blind | justification | 50.0 | 9.5-90.5 | 2 | 1 |" in text
+    assert "| blind | 0.02 | 12.0 |" in text
+    assert "offline was not tried on known answers here" in text
+
+
+def test_the_report_stands_on_its_own(bench: Path, tmp_path: Path):
+    out = tmp_path / "r"
+    report(bench, out)
+    page = (out / "index.html").read_text()
+    assert "http" not in re.sub(r"http://www.w3.org/\S+", "", page), "nothing is fetched from elsewhere"
+    for path in re.findall(r"(?:src|href)='([^'#]+)'", page):
+        assert (out / path).is_file(), path
+    content = json.loads((out / "report.json").read_text())
+    assert content["cases"] == 12
+    assert r"\toprule" in (out / "tables" / "leaderboard.tex").read_text()
+    assert (out / "report.md").read_text().startswith("## Response to the hazard")
+
+
+def test_again_into_its_own_folder_but_not_into_another(bench: Path, tmp_path: Path):
+    report(bench, tmp_path / "r")
+    report(bench, tmp_path / "r", ["blind"])
+    assert "careful" not in (tmp_path / "r" / "report.md").read_text()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    with pytest.raises(InputError, match="found other files; choose another 'out'"):
+        report(bench, tmp_path / "mine")
+
+
+def test_mistakes_are_one_line(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(StoreError, match="expected a benchmark directory"):
+        report(tmp_path)
+    assert main(["report", str(bench), "--planners", "speedy", "--out", str(tmp_path / "r")]) == 2
+    error = capsys.readouterr().err
+    assert "planner 'speedy' was not scored" in error
+    assert "careful" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_command_prints_the_table(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["report", str(bench), "--out", str(tmp_path / "r")]) == 0
+    out = capsys.readouterr().out
+    assert "| careful |" in out
+    assert "index.html" in out
+
+
+def test_what_broke_in_the_build_is_named_apart_from_what_was_refused(tmp_path: Path):
+    store = make_bench(tmp_path / "b", 2)
+    fault = Fault(where="edit", exception="cv2.error", message="no", frames=("cfgen/a.py:3 in splat",))
+    lost = Rejection(case_id="lost0", scene_id="scene0", hazard_id="dog", reason="broke", fault=fault)
+    store.write_rejection(lost)
+    report(store.root, tmp_path / "r", panels=0)
+    words = "2 cases in 2 scenes, 1 refused, 1 lost to faults (1 by cv2.error in cfgen/a.py splat)."
+    assert words in (tmp_path / "r" / "index.html").read_text()
+    assert words in (tmp_path / "r" / "report.md").read_text()
+
+
+def test_nothing_scored_yet(tmp_path: Path):
+    store = make_bench(tmp_path / "b", n=2, scripts={"none": lambda i, arm: (None, "failed")}, arms=())
+    written = report(store.root, tmp_path / "r")
+    assert written.leaderboard.rows == ()
+
+
+def test_tables_escape_what_would_break_out():
+    rude = "<script>&|_$%\\ =1"
+    table = Table("t", "T", ("name", "n"), ((rude, "1"), ("=cmd()", "-2")), note=rude)
+    assert "<script>" not in table.html()
+    assert "&lt;script&gt;&amp;" in table.html()
+    assert r"\<script\>&\|\_" in table.markdown()
+    assert r"<script>\&|\_\$\%\textbackslash{} =1 & 1 \\" in table.latex()
+    assert table.csv().splitlines()[2] == "'=cmd(),-2"

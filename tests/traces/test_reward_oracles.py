@@ -1,0 +1,272 @@
+"""Rewards and advantages against softmaxes, NumPy's standard scores and sums written out."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from cfgen.metrics.constrained import (
+    THRESHOLDS,
+    DualAscent,
+    combined_advantages,
+    constraint_score,
+    group_advantages,
+    task_reward,
+)
+from cfgen.traces.reward_formulas import (
+    SwapBuffer,
+    action_of,
+    ade_reward,
+    consistency_probability,
+    faithfulness_reward,
+    reason_reward,
+    swap_reward,
+    text_of,
+    trl_ade_reward,
+    trl_faithfulness_reward,
+    trl_format_reward,
+    trl_reason_reward,
+    trl_swap_reward,
+    waypoints_of,
+    well_formed,
+)
+from tests.traces.test_rewards import GOOD, WP
+
+# --- rewards --------------------------------------------------------------------------------------------
+
+
+def chat(text: str) -> list[dict]:
+    return [{"role": "assistant", "content": text}]
+
+
+def test_the_text_of_messages_is_all_of_their_words():
+    assert (
+        text_of([{"content": "one "}, {"role": "x"}, {"content": [{"image": 1}]}, {"content": "two"}])
+        == "one two"
+    )
+    assert text_of("plain") == "plain"
+
+
+def test_waypoints_are_read_in_every_way_of_writing_numbers():
+    odd = WP.replace("[1.0, 0.5, 0.0]", "[ -1e1 , +.5 ]").replace("[2.0, 0.5, 0.0]", "[2.,5.E-1,0]")
+    found = waypoints_of(odd)
+    expected = np.column_stack([np.arange(1.0, 25), np.full(24, 0.5)])
+    expected[0, 0] = -10.0
+    assert np.array_equal(found, expected)
+    assert waypoints_of(WP + "<wp>") is None
+    assert waypoints_of(WP.replace("[24.0, 0.5", "[x, 0.5") + "<wp>[1, 2, 3]</wp>") is None
+    assert waypoints_of(WP.replace("[24.0, 0.5", "[24.0, 1e999")) is None
+
+
+def test_both_actions_must_be_declared():
+    text = "LONGITUDINAL :  Follow Lead \nlateral: Lane KEEPING<wp>"
+    assert action_of(text) == ("follow lead", "lane keeping")
+    assert action_of("longitudinal: stop") is None
+    assert action_of("Lateral: keep") is None
+    assert action_of("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [
+        (GOOD.replace("A road.", "A road\nwith a bend."), True),
+        (GOOD.replace('"scene"', "'scene'").replace('"A road."', "'A road.'"), True),
+        (GOOD.replace("Longitudinal: yield\n", "\n\n"), True),
+        (GOOD + "<think>", False),
+        (GOOD + "<action>", False),
+        (GOOD + "<action>x</action>", False),
+        (GOOD.replace("</think>", ""), False),
+        (GOOD.replace("</action>", ""), False),
+        (GOOD.replace('"move_justification": "It is clear."', '"move_justification": ""'), False),
+        (GOOD.replace('"scene": "A road."', "\"scene\": ''"), False),
+        (GOOD.replace('"scene": "A road."', '"scene": 3'), False),
+        (GOOD.replace("move_justification", "justification"), False),
+    ],
+)
+def test_what_is_well_formed(text, fine):
+    assert well_formed(text) is fine
+    assert trl_format_reward([text, chat(text)]) == [1.0 if fine else -10.0] * 2
+
+
+def test_ade_looks_at_places_only():
+    rng = np.random.default_rng(0)
+    planned, logged = rng.normal(size=(24, 3)), rng.normal(size=(24, 4))
+    expected = -sum(math.dist(p[:2], q[:2]) for p, q in zip(planned, logged, strict=True)) / 24
+    assert ade_reward(planned, logged) == pytest.approx(expected)
+    assert ade_reward(planned.tolist(), logged.tolist()) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="ADE: expected plans of one length, found 24 and 20 waypoints"):
+        ade_reward(planned, logged[:20])
+
+
+def test_consistency_is_a_softmax():
+    for a, b in itertools.product((-5.0, -0.3, 0.0, 0.4, 7.0), repeat=2):
+        assert consistency_probability(a, b) == pytest.approx(math.exp(a) / (math.exp(a) + math.exp(b)))
+        assert consistency_probability(a, b) + consistency_probability(b, a) == pytest.approx(1.0)
+    assert consistency_probability(5000.0, -5000.0) == 1.0
+    assert consistency_probability(-5000.0, 5000.0) == 0.0
+    assert faithfulness_reward([]) == 0
+    assert faithfulness_reward([0.0]) == pytest.approx(math.log(5e-324))
+
+
+def test_reason_and_swap_are_bounded_and_odd():
+    own, none = [-0.01, -0.03], [-0.02, -0.05]
+    assert reason_reward(own, none) == -reason_reward(none, own) == pytest.approx(math.tanh(10 * 0.03))
+    assert reason_reward(own, none, alpha=2.0) == pytest.approx(math.tanh(2 * 0.03))
+    mean = [math.exp(sum(logs) / 3) for logs in ([-0.1, -0.2, -0.6], [-0.4] * 3, [-0.2, -0.3, -0.1])]
+    expected = math.tanh(3.0 * (mean[0] - (mean[1] + mean[2]) / 2))
+    assert swap_reward([-0.1, -0.2, -0.6], [[-0.4] * 3, [-0.2, -0.3, -0.1]], alpha=3.0) == pytest.approx(
+        expected
+    )
+    with pytest.raises(ValueError, match=r"^swap reward: expected at least one .* fill the buffer first$"):
+        swap_reward([-0.1], [])
+
+
+def test_a_buffer_holds_each_prefix_once_and_no_more_than_it_may():
+    buffer = SwapBuffer()
+    for i in range(5000):
+        buffer.add(("stop", "keep"), f"p{i}")
+    assert len(buffer) == 4096
+    drawn = buffer.draw(("go", "keep"), 5000)
+    assert sorted(drawn) == sorted(f"p{i}" for i in range(904, 5000))
+    assert len(buffer.draw(("go", "keep"))) == 5
+    assert buffer.draw(("stop", "keep")) == []
+    few = SwapBuffer(seed=3)
+    for _ in range(4):
+        few.add(("stop", "keep"), "same")
+    assert few.draw(("go", "left"), 3) == ["same"]
+
+
+def test_buffers_of_one_seed_draw_alike():
+    def draws(**seed):
+        buffer = SwapBuffer(**seed)
+        for i in range(50):
+            buffer.add(("stop", "keep"), f"p{i}")
+        return [buffer.draw(("go", "keep")) for _ in range(4)]
+
+    assert draws() == draws(seed=0)
+    assert draws(seed=1) == draws(seed=1)
+    assert draws(seed=1) != draws(seed=2)
+
+
+def test_rewards_get_the_row_of_their_own_completion():
+    seen = []
+
+    def critic(text, row):
+        seen.append((text, row))
+        return [0.5] * row["k"]
+
+    reward = trl_faithfulness_reward(critic)
+    found = reward([GOOD, chat(GOOD), "b"], k=[1, 2, 3], name=("x", "y", "z"), one=["only"], step=7)
+    assert found == pytest.approx([math.log(0.5), 2 * math.log(0.5), 3 * math.log(1e-3)])
+    rows = [{"k": 1, "name": "x"}, {"k": 2, "name": "y"}, {"k": 3, "name": "z"}]
+    assert seen == list(zip((GOOD, GOOD, "b"), rows, strict=True))
+
+
+def test_the_reason_reward_asks_with_the_trace_and_without():
+    asked = []
+
+    def logprobs(prefix, points, row):
+        asked.append((prefix, points, row))
+        return [-0.5 * (not prefix)]
+
+    own, points = GOOD[: GOOD.index("<wp>")], GOOD[GOOD.index("<wp>") :]
+    assert trl_reason_reward(logprobs)([GOOD, "none"], k=["r0", "r1"]) == [
+        pytest.approx(math.tanh(5.0)),
+        -1.0,
+    ]
+    assert asked == [(own, points, {"k": "r0"}), ("", points, {"k": "r0"})]
+
+
+def test_the_swap_reward_asks_with_its_own_and_with_others_prefixes():
+    asked = []
+
+    def logprobs(prefix, points, row):
+        asked.append((prefix, points, row))
+        return [-0.1 if "yield" in prefix else -0.4]
+
+    buffer = SwapBuffer()
+    buffer.add(("stop", "keep"), "other trace ")
+    own, points = GOOD[: GOOD.index("<wp>")], GOOD[GOOD.index("<wp>") :]
+    found = trl_swap_reward(logprobs, buffer)([GOOD, "no plan", "only " + WP], k=["r0", "r1", "r2"])
+    expected = math.tanh(10 * (math.exp(-0.1) - math.exp(-0.4)))
+    assert found == [pytest.approx(expected), -1.0, -1.0]
+    assert asked == [(own, points, {"k": "r0"}), ("other trace ", points, {"k": "r0"})]
+    assert len(buffer) == 2, "only what has a plan and an action is kept"
+    assert buffer.draw(("stop", "keep")) == [own]
+    asked.clear()
+    for i in range(9):
+        buffer.add(("stop", "left"), f"more {i} ")
+    assert trl_swap_reward(logprobs, buffer, k=3)([GOOD]) == [pytest.approx(expected)]
+    assert len(asked) == 1 + 3
+
+
+def test_ade_of_completions_pairs_them_with_their_futures():
+    logged = [[i, 0.5, 9.0] for i in range(1, 25)]
+    off = [[i, 2.5, 9.0] for i in range(1, 25)]
+    assert trl_ade_reward([GOOD, "none", chat(GOOD)], [logged, logged, off]) == pytest.approx(
+        [0.0, -100.0, -2.0]
+    )
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        trl_ade_reward([GOOD], [logged, off])
+
+
+# --- constrained optimization ---------------------------------------------------------------------------
+
+
+def test_group_advantages_are_numpys_standard_scores():
+    rewards = np.random.default_rng(0).normal(3, 5, (4, 6))
+    mask = np.random.default_rng(1).random((4, 6)) < 0.6
+    mask[3] = False
+    expected = np.zeros((4, 6))
+    for i in range(4):
+        if mask[i].any():
+            part = rewards[i][mask[i]]
+            expected[i][mask[i]] = (part - part.mean()) / (part.std() + 1e-6)
+    np.testing.assert_allclose(group_advantages(rewards, mask), expected, atol=1e-12)
+    np.testing.assert_allclose(group_advantages(rewards, mask.astype(int).tolist()), expected, atol=1e-12)
+    whole = (rewards - rewards.mean(1, keepdims=True)) / (rewards.std(1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(group_advantages(rewards.tolist()), whole, atol=1e-12)
+    assert group_advantages([[2.0, 2.0]]).tolist() == [[0.0, 0.0]]
+
+
+def test_combined_advantages_are_weighted_then_whitened():
+    rng = np.random.default_rng(2)
+    task, one, two = rng.normal(size=(3, 3, 4))
+    mask = rng.random((3, 4)) < 0.7
+    total = group_advantages(task) + 0.5 * group_advantages(one) + 2.0 * group_advantages(two, mask)
+    found = combined_advantages(task, {"one": one, "two": two}, {"one": 0.5, "two": 2.0}, {"two": mask})
+    np.testing.assert_allclose(found, (total - total.mean()) / (total.std() + 1e-6), atol=1e-12)
+    small = combined_advantages(1e-7 * np.array([[0.0, 1.0]]), {}, {})
+    expected = group_advantages(1e-7 * np.array([[0.0, 1.0]]))
+    np.testing.assert_allclose(small, expected / (expected.std() + 1e-6), atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "moves"), [(7, False), (8, True)])
+def test_multipliers_move_by_a_twentieth_of_the_gap_from_eight_samples_on(n, moves):
+    dual = DualAscent()
+    assert dual.multipliers == {"consistency": 1.0, "semantic": 1.0, "spatial": 1.0}
+    rewards = {name: np.full((1, 10), 0.2) for name in THRESHOLDS}
+    masks = {name: (np.arange(10) < n)[None].astype(int) for name in THRESHOLDS}
+    found = dual.update(rewards, masks)
+    for name, threshold in {"consistency": 0.95, "semantic": 0.95, "spatial": 0.65}.items():
+        assert found[name] == pytest.approx(1.0 + moves * 0.05 * (threshold - 0.2))
+    for _ in range(3):
+        again = dual.update(rewards, masks)
+    assert again["spatial"] == pytest.approx(1.0 + moves * 4 * 0.05 * 0.45)
+    found["spatial"] = 99.0
+    assert dual.multipliers["spatial"] < 2.0, "what it gives back is a copy"
+
+
+def test_multipliers_stay_between_nothing_and_their_limit():
+    dual = DualAscent({"a": 0.5, "b": 0.5}, rate=3.0, limit=2.0, least_samples=1)
+    masks = {"a": np.ones((1, 1)), "b": np.ones((1, 1))}
+    assert dual.update({"a": np.zeros((1, 1)), "b": np.ones((1, 1))}, masks) == {"a": 2.0, "b": 0.0}
+    off = {"a": np.zeros((1, 1)), "b": np.ones((1, 1))}
+    assert dual.update({"a": np.ones((1, 1)), "b": np.zeros((1, 1))}, off) == {"a": 2.0, "b": 1.5}
+
+
+def test_task_reward_is_half_answer_and_half_form():
+    assert task_reward(0.6, True) == pytest.approx(0.8)
+    assert task_reward(0.6, False) == pytest.approx(0.3)
+    assert constraint_score([[0.2, 0.6, 9.0]], [[1, 1, 0]]) == pytest.approx(0.4)
