@@ -11,9 +11,9 @@ from cfgen.app.looks import Looks
 from cfgen.app.policy import current, decided
 from cfgen.app.reviews import identifier
 from cfgen.app.tags import tags_of
+from cfgen.core.disk_backed import FileIndex
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
-from cfgen.core.kept import Memory
 from cfgen.records import ReviewFile
 from cfgen.storage.listing import Refused, Short, short_cases, short_rejections
 from cfgen.storage.store import Store
@@ -66,8 +66,8 @@ class CaseIndex:
         self.store = store
         self._lock = threading.Lock()
         self._seen: dict[Path, tuple[tuple[int, int], Any]] = {}
-        self._accepted: Memory = {}
-        self._refused: Memory = {}
+        self._accepted: FileIndex = {}
+        self._refused: FileIndex = {}
         #: what lists need of a case, and the line it became
         self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
         self._looks = Looks(store.work / "looks.json")

@@ -9,11 +9,10 @@ from functools import partial
 from itertools import islice
 
 from cfgen.benchmark.context import taxonomy_identity
-from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
+from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, importable
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_record
-from cfgen.core.processes import importable
 from cfgen.core.progress import Progress
 from cfgen.core.shard import shard_of
 from cfgen.metrics.rates import Rate
@@ -143,7 +142,7 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
             "--workers"
         )
     options = replace(options, bench=store.root.absolute(), quiet=True)
-    wanted = Wanted(
+    wanted = WorkerNeeds(
         jobs=options.workers or 0,
         model=not is_weightless(str(options.planner)),
         folders=(options.bench,),

@@ -8,7 +8,7 @@ from PIL import Image
 from cfgen.core.errors import InputError
 from cfgen.perception.round_picture import is_round, why_not_a_pinhole
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers.guess import Wanted, camera_for
+from cfgen.scenes.readers.guess import WorkerNeeds, camera_for
 from tests.hazards import drawn
 
 LIT = np.random.default_rng(0).integers(60, 200, (400, 640, 3), np.uint8)
@@ -67,7 +67,7 @@ def test_the_import_asks_for_the_lens(tmp_path):
         in why
     )
     with pytest.raises(InputError, match="fisheye lens"):
-        camera_for(640, 400, Wanted(fov_deg=60.0, horizon_row=180.0), [behind(0.85)], None)
+        camera_for(640, 400, WorkerNeeds(fov_deg=60.0, horizon_row=180.0), [behind(0.85)], None)
 
 
 def test_a_scene_that_takes_it_for_a_pinhole_is_refused():

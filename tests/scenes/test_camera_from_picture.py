@@ -15,7 +15,7 @@ from cfgen.records import Camera, Size
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers import guess
-from cfgen.scenes.readers.guess import Wanted, camera_for, in_words
+from cfgen.scenes.readers.guess import WorkerNeeds, camera_for, in_words
 from cfgen.scenes.readers.image import exif_fov_deg
 from tests.perception.test_vehicle_sizes import CAR, LENS, PLACES, seen
 
@@ -97,7 +97,7 @@ class Eyes:
 def found(things, **wanted):
     fov = math.degrees(2 * math.atan(640 / 1000))
     return camera_for(
-        1280, 720, Wanted(**wanted), [np.zeros((720, 1280, 3), np.uint8)], Eyes(things), exif_fov_deg=fov
+        1280, 720, WorkerNeeds(**wanted), [np.zeros((720, 1280, 3), np.uint8)], Eyes(things), exif_fov_deg=fov
     )
 
 
@@ -172,7 +172,7 @@ class Road(Eyes):
 
 def test_where_the_road_ends_tells_of_the_horizon():
     images = [np.zeros((720, 1280, 3), np.uint8)]
-    told = camera_for(1280, 720, Wanted(), images, Road(()))[1]
+    told = camera_for(1280, 720, WorkerNeeds(), images, Road(()))[1]
     assert told["from"]["horizon_row"] == "the road's far end"
     assert told["values"]["horizon_row"] == pytest.approx(364, abs=12)
     assert "from the road's far end: horizon at row" in in_words(told)

@@ -67,7 +67,7 @@ _LEAST_PX = 32
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WorkerNeeds:
     """What the user says of the camera; None where nothing."""
 
     camera: str | None = None
@@ -134,7 +134,7 @@ def guessed_camera(
 def camera_for(
     width: int,
     height: int,
-    wanted: Wanted,
+    wanted: WorkerNeeds,
     images: Iterable[np.ndarray],
     perceiver: Perceiver | None,
     exif_fov_deg: float | None = None,
