@@ -16,7 +16,7 @@ from cfgen.benchmark.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.benchmark.mask_pipeline import MaskPipeline
 from cfgen.benchmark.quality_gates import GateInput
 from cfgen.benchmark.scene_choice import AT_ONCE
-from cfgen.core.engines.messages import has_model_workers
+from cfgen.core.engines.asking import connected
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes
@@ -29,14 +29,12 @@ from cfgen.inpaint.guided import can_draw
 from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
-from cfgen.perception.camera_doubt import why_unsure
+from cfgen.perception.camera import why_not_a_pinhole, why_unsure
 from cfgen.perception.light_probe import probe_light
-from cfgen.perception.no_road import NO_ROAD, why_no_road
-from cfgen.perception.round_picture import why_not_a_pinhole
+from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
+from cfgen.perception.scene_camera import as_seen
 from cfgen.perception.scene_sun import scene_sun
-from cfgen.perception.seen_camera import as_seen
 from cfgen.perception.sun import Sun
-from cfgen.perception.upright import why_not_a_road_picture
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
 from cfgen.storage.store import Store
@@ -78,7 +76,7 @@ class BuildContext:
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
-            inpainter = RemoteInpainter() if has_model_workers() else _inpainter(settings)
+            inpainter = RemoteInpainter() if connected() else _inpainter(settings)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
         self.views = self.store.views(json.loads(settings.perception))
@@ -139,9 +137,7 @@ class BuildContext:
             views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
             view = views.now
             why = why_no_road(view, scene.front, scene.extra)
-            if not why and (
-                wrong := why_not_a_road_picture(image, view if views.lanes_known else None, scene.front)
-            ):
+            if not why and (wrong := why_not_a_road_picture(image, view if views.lanes_known else None)):
                 why = f"{NO_ROAD}: it {wrong}"
             self._no_road[scene.scene_id] = (
                 why or why_not_a_pinhole(image, scene.front) or why_unsure(scene.extra)

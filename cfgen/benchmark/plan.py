@@ -10,7 +10,7 @@ from textwrap import shorten
 from cfgen.core.hashing import derive_case_id
 from cfgen.hazards.sampling import Pair, plan_round
 from cfgen.hazards.taxonomy import merge_taxonomy
-from cfgen.perception.camera_doubt import GUESSED
+from cfgen.perception.camera import GUESSED
 from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
 from cfgen.records import Planned
 from cfgen.storage.listing import Refused, short_rejections

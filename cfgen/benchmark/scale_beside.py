@@ -1,7 +1,7 @@
 """A gate that holds the scale of what was added against the real cars and people near it."""
 
 from cfgen.benchmark.quality_gates import GateInput
-from cfgen.perception.vehicle_sizes import scale_at, sights
+from cfgen.perception.camera import scale_at, sights
 from cfgen.records import GateResult
 
 #: What was added may be so many times as large, or as small, as real things say that it should be.

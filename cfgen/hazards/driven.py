@@ -10,8 +10,8 @@ from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.spoiled import LEFT, STOOD, HistoryInconsistency
 from cfgen.hazards.stood import ALONG, rows_off
+from cfgen.perception.camera import CAR_M
 from cfgen.perception.clear_ground import FAR_M
-from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import BoxPx, SceneView
 from cfgen.records import Camera, Placement, Scene, Size
 

@@ -4,9 +4,9 @@ import math
 
 from cfgen.geometry.camera import centre
 from cfgen.hazards.zones import LANE_WIDTH_M
+from cfgen.perception.camera import CAR_M
 from cfgen.perception.lanes import LanesSeen
-from cfgen.perception.steady import curves_up
-from cfgen.perception.vehicle_sizes import CAR_M
+from cfgen.perception.scene_camera import curves_up
 from cfgen.records import Scene
 
 #: A car fills at most this share of its lane: where the lane measures narrower, all things are drawn too large.

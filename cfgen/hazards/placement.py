@@ -25,7 +25,7 @@ from cfgen.hazards.zones import (
     poses_to_try,
     velocity,
 )
-from cfgen.perception.camera_doubt import sure_to_m
+from cfgen.perception.camera import sure_to_m
 from cfgen.perception.clear_ground import FAR_M, HALF_WIDTH_M
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.hood import hood_row

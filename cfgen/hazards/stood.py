@@ -12,7 +12,7 @@ import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, project
 from cfgen.geometry.lens import Array
-from cfgen.perception.vehicle_sizes import CAR_M
+from cfgen.perception.camera import CAR_M
 from cfgen.records import Camera
 
 #: A car narrower than this share of the frame's height is too small for a detector; larger ones are made as small.

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import ground_points, project
+from cfgen.perception.camera import CAR_M
 from cfgen.perception.colour import luminance, to_linear
-from cfgen.perception.vehicle_sizes import CAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Camera
 

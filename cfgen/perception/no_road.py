@@ -1,13 +1,16 @@
 """Whether a frame shows a road to drive on at all: a scene without one is refused before anything is placed in it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import cv2
 import numpy as np
 
 from cfgen.geometry.camera import horizon_rows
-from cfgen.perception.camera_doubt import SEEN_BY, TOLD
+from cfgen.perception.camera import SEEN_BY, TOLD
+from cfgen.perception.networks import RoadNet
+from cfgen.perception.settings import NO_ROAD_PICTURE
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera
 
@@ -112,11 +115,6 @@ def road_end(view: SceneView) -> float | None:
     return float(wide[0] / view.scale[1])
 
 
-def largest_stretch(road: np.ndarray) -> np.ndarray:
-    """(h, w) bool of the largest stretch of road before the car."""
-    return _stretch(road)[0]
-
-
 def _stretch(road: np.ndarray) -> tuple[np.ndarray, float]:
     """(h, w) bool of the largest stretch of road before the car, and what share of what lies there it covers."""
     _, labels = cv2.connectedComponents(road.astype(np.uint8), connectivity=4)
@@ -132,3 +130,52 @@ def _share_above(view: SceneView, camera: Camera) -> float:
         return 0.0
     last = int(np.clip((row / camera.height - ABOVE) * len(view.road), 0, len(view.road)))
     return float(view.road[:last].sum() / view.road.sum())
+
+
+def why_not_a_road_picture(image: np.ndarray, view: SceneView | None = None) -> str:
+    """Why a front frame (H, W, 3) uint8 RGB is black or, by day, shows no road; "" where it is neither.
+
+    Any perceiver may be asked for roads, and the weakest finds them in anything; so cfgen's own network looks too.
+
+    Args:
+        view: what somebody sees in it who tells lane lines; what nothing else backs is not believed.
+    """
+    small = cv2.resize(image, NO_ROAD_PICTURE.size_px, interpolation=cv2.INTER_AREA)
+    grey = small.mean(2)
+    if float(np.percentile(grey, 99)) < NO_ROAD_PICTURE.black:
+        return "is black: the camera saw nothing; leave the scene out"
+    if float(np.median(grey)) < NO_ROAD_PICTURE.by_day:
+        return ""
+    [(logits, lines)] = _own_network().logits([small])
+    road = 1 / (1 + np.exp(-np.clip(logits, -20, 20)))
+    before = float((ahead(road) > 0.5).mean())
+    if before < LEAST_AHEAD:
+        return (
+            f"shows no road before the car (cfgen's own network takes {before:.0%} of what lies there for road); "
+            "leave the scene out"
+        )
+    if view is not None and _nothing_backs(view, road, float((lines > 0).mean())):
+        return "shows no lane line, no vehicle, and cfgen's own network doubts the road; leave the scene out"
+    return ""
+
+
+def _nothing_backs(view: SceneView, road: np.ndarray, lines: float) -> bool:
+    """Whether the road that a view shows has neither lines nor vehicles, and is none by our own network: water, sand.
+
+    Args:
+        road: (h, w) its probability. lines: share of the frame that are lane lines.
+    """
+    if any(thing.kind in _VEHICLES for thing in view.things or ()):
+        return False
+    if float(view.lanes.mean()) >= NO_ROAD_PICTURE.lines:
+        return False
+    stretch = cv2.resize(
+        _stretch(view.road)[0].astype(np.uint8), road.shape[::-1], interpolation=cv2.INTER_NEAREST
+    )
+    sure = float(road[stretch > 0].mean()) if stretch.any() else 1.0
+    return sure < (NO_ROAD_PICTURE.doubts if lines < NO_ROAD_PICTURE.own_lines else NO_ROAD_PICTURE.denies)
+
+
+@lru_cache(maxsize=1)
+def _own_network() -> RoadNet:
+    return RoadNet()

@@ -57,11 +57,11 @@ def check_plan(plan: Plan, speed: float, yaw_rate: float = 0.0) -> Check:
         return Check(0.0, ("no car can drive it",))
     if not claims:
         return Check(0.5, ("nothing is claimed",))
-    broken = tuple(claim for claim, holds in claims.items() if not holds)
+    broken = tuple(claim for claim, kept in claims.items() if not kept)
     return Check(1 - len(broken) / len(claims), broken)
 
 
-def follows_action(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
+def keeps(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
     """Whether the waypoints do what one meta-action says; an action outside the vocabulary is never kept."""
     motion = _Motion(np.array(plan.waypoints), speed, yaw_rate)
     claims = {**_longitudinal(action, motion), **_lateral(action, motion)}
@@ -94,7 +94,7 @@ class _Motion:
 
 def _longitudinal(action: str, motion: _Motion) -> dict[str, bool]:
     steady = abs(motion.end - motion.start) <= max(2 * KEEPS, 0.15 * motion.start)
-    holds = {
+    kept = {
         "stop": motion.slowest < max(STANDING, 0.3 * motion.start),
         "yield": motion.slows,
         "follow lead vehicle": motion.fastest < motion.start + 4,
@@ -103,40 +103,40 @@ def _longitudinal(action: str, motion: _Motion) -> dict[str, bool]:
         "speed adapt": abs(motion.end - motion.start) > KEEPS / 2 or motion.slows,
         "set speed tracking": steady or motion.end > motion.start,
     }
-    return {f"longitudinal: {action}": bool(holds[action])} if action in holds else {}
+    return {f"longitudinal: {action}": bool(kept[action])} if action in kept else {}
 
 
 def _lateral(action: str, motion: _Motion) -> dict[str, bool]:
     side = 1 if action.endswith("left") else -1
     moved = motion.left if side > 0 else motion.right
     if action.startswith("turn"):
-        holds = side * motion.heading_change > 0.3
+        kept = side * motion.heading_change > 0.3
     elif action.startswith(("lane change", "out-of-lane")):
-        holds = moved > LANE_M / 2
+        kept = moved > LANE_M / 2
     elif action.startswith("in-lane nudge"):
-        holds = NUDGE_M / 2 < moved < LANE_M
+        kept = NUDGE_M / 2 < moved < LANE_M
     elif action == "lane keeping":
-        holds = abs(motion.aside_end) < LANE_M
+        kept = abs(motion.aside_end) < LANE_M
     elif action == "pull over":
-        holds = max(motion.left, motion.right) > NUDGE_M
+        kept = max(motion.left, motion.right) > NUDGE_M
     else:
         return {}
-    return {f"lateral: {action}": bool(holds)}
+    return {f"lateral: {action}": bool(kept)}
 
 
 def _words(justification: str, motion: _Motion) -> dict[str, bool]:
-    affirmed = {
+    said = {
         name: [not _NOT.search(justification[: m.start()]) for m in words.finditer(justification)]
-        for name, words in (("slows", _SLOWS), ("speeds up", _SPEEDS_UP), ("follows_action", _KEEPS))
+        for name, words in (("slows", _SLOWS), ("speeds up", _SPEEDS_UP), ("keeps", _KEEPS))
     }
-    if any(affirmed["slows"]):
+    if any(said["slows"]):
         return {"says it slows": motion.slows}
-    if any(affirmed["speeds up"]):
+    if any(said["speeds up"]):
         return {"says it speeds up": bool(motion.fastest > motion.start + KEEPS / 2)}
-    if affirmed["slows"]:
+    if said["slows"]:
         return {"says it does not slow": not motion.slows}
-    if any(affirmed["follows_action"]):
-        return {"says it follows_action its speed": not motion.slows}
-    if affirmed["speeds up"]:
+    if any(said["keeps"]):
+        return {"says it keeps its speed": not motion.slows}
+    if said["speeds up"]:
         return {"says it does not speed up": bool(motion.fastest <= motion.start + KEEPS)}
     return {}

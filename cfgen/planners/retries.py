@@ -32,7 +32,7 @@ class PlannerGoneError(Exception):
         self.answers = list(answers)
 
 
-class RetryingPlanner:
+class Retrying:
     """Asks ``planner``, each question up to ``retries`` times more after a transient failure.
 
     A planner that cannot be reached at all is waited for: that never counts as an answer. A question on which it broke
@@ -54,15 +54,15 @@ class RetryingPlanner:
         #: of the last call, s for each question in it
         self.latency_s = 0.0
 
-    def ask_prepared(
+    def put(
         self, makers: Sequence[Callable[[], Observation]]
     ) -> tuple[list[Answer | None], PlannerGoneError | None]:
         """Make a batch of observations and :meth:`ask`; one that cannot be made is the fault of that question.
 
         From a planner that is gone: what it answered before, None for the rest, and the error.
         """
-        results = [contained(make, "reading the frames", strict=self._strict) for make in makers]
-        observations = [result for result in results if not isinstance(result, Fault)]
+        made = [contained(make, "reading the frames", strict=self._strict) for make in makers]
+        observations = [one for one in made if not isinstance(one, Fault)]
         gone = None
         answers: Sequence[Answer | None] = []
         if observations:
@@ -70,8 +70,8 @@ class RetryingPlanner:
                 answers = self.ask(observations)
             except PlannerGoneError as error:
                 gone, answers = error, error.answers
-        remaining = iter(answers)
-        return [result if isinstance(result, Fault) else next(remaining) for result in results], gone
+        given = iter(answers)
+        return [one if isinstance(one, Fault) else next(given) for one in made], gone
 
     def ask(self, observations: Sequence[Observation]) -> list[Answer | None]:
         """One answer, failure or fault of cfgen per observation, in order.
@@ -94,8 +94,8 @@ class RetryingPlanner:
                 )
             if not gone and not tries:
                 break
-            retry_after = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
-            pause = max((waits if gone else tries).pop(0), min(retry_after, LONGEST_ASKED_S))
+            asked = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
+            pause = max((waits if gone else tries).pop(0), min(asked, LONGEST_ASKED_S))
             if not self._stopped.is_set():
                 self._wait(pause, str(answers[(gone or again)[0]]))
             if self._stopped.is_set():
@@ -113,13 +113,13 @@ class RetryingPlanner:
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
         with waiting(f"{self._planner.name} to answer", self._quiet):
-            result = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
+            found = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
         self.latency_s = (time.perf_counter() - start) / len(observations)
-        if not isinstance(result, Fault):
-            return result
+        if not isinstance(found, Fault):
+            return found
         if len(observations) == 1:
-            return [result]
-        return [answer for observation in observations for answer in self._once([observation])]
+            return [found]
+        return [answer for one in observations for answer in self._once([one])]
 
     def _answers(self, observations: Sequence[Observation]) -> list[Answer]:
         answers = list(self._planner.ask(observations))

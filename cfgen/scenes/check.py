@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,24 +19,25 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import angles, centre, horizon_rows, inside, project, unproject
 from cfgen.geometry.frames import relative, whole_motion
 from cfgen.geometry.path import EgoPath
-from cfgen.perception.camera_doubt import GUESS, GUESSED, why_unsure
-from cfgen.perception.no_road import why_no_road
+from cfgen.perception.camera import (
+    GUESS,
+    GUESSED,
+    LANE_M,
+    LaneReading,
+    typical,
+    why_not_a_pinhole,
+    why_unsure,
+)
+from cfgen.perception.no_road import why_no_road, why_not_a_road_picture
 from cfgen.perception.protocol import Perceiver
-from cfgen.perception.round_picture import why_not_a_pinhole
-from cfgen.perception.upright import why_not_a_road_picture
+from cfgen.perception.scene_camera import HeightClue, drive_height, height_clue, lane_readings
+from cfgen.perception.settings import CAMERA
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Scene
-from cfgen.scenes.calibration import CalibrationCheck
 from cfgen.scenes.drive import MEASURED
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, find_scenes, load_scene
 from cfgen.scenes.format import Extrinsics
-
-_MIN_HISTORY_S = 1.9
-_MIN_FUTURE_S = 4.9  # Waymo's whole future
-#: A single speed may differ from what the poses around it say by so much, m/s, or by this share of it.
-_JUMP_MPS, _JUMP_SHARE = 0.3, 0.03
-_FRAME_GAP_S = 0.4  # planners ask for frames at uneven times
-_SAME_PIXELS = 0.4  # mean absolute difference, grey levels: below it a moving car's frame is a repeat
+from cfgen.scenes.settings import CHECK as SETTINGS
 
 
 class Fault(NamedTuple):
@@ -45,6 +47,94 @@ class Fault(NamedTuple):
     where: str
     #: expected, found, and what to do
     what: str
+
+
+@dataclass
+class _Drive:
+    """Frames under one stated calibration."""
+
+    first: Path
+    camera: Camera
+    scenes: int = 0
+    readings: list[LaneReading] = field(default_factory=list)
+    #: what each scene's frame at t0 says of the height
+    heights: list[HeightClue] = field(default_factory=list)
+    #: how far the pitch of the scene that strays most is off the stated one, deg, and which it is
+    strays: tuple[float, str] = (0.0, "")
+
+
+class CalibrationCheck:
+    """Whether each drive's stated calibration agrees with what its frames' lane lines say: looks at scenes one by one.
+
+    Args:
+        views_in: where views are kept by frame, as in a benchmark; None keeps them in memory only.
+    """
+
+    def __init__(self, perceiver: Perceiver, views_in: Path | None = None) -> None:
+        self.views = Views.of(perceiver, views_in)
+        self._drives: dict[str, _Drive] = {}
+
+    def look(self, path: Path, folder: SceneFolder) -> None:
+        """Take in the front frames of a scene; those that do not decode are somebody else's fault."""
+        scene, camera = folder.scene, folder.scene.front
+        frames = [frame for frame in folder.frames_at(camera.name, SETTINGS.calibration_times) if frame]
+        try:
+            images = {(camera.name, frame.t): folder.image(frame) for frame in frames}
+        except InputError:
+            return
+        views = self.views.scene(scene, images)
+        readings = lane_readings(views)
+        key = json.dumps([scene.source, camera.model_dump(mode="json")], sort_keys=True)
+        drive = self._drives.setdefault(key, _Drive(path, camera))
+        drive.scenes += 1
+        drive.readings += readings.values()
+        if 0.0 in readings:
+            drive.heights.append(height_clue(camera, readings[0.0], views.now.things))
+        scene_reading = typical(list(readings.values()))
+        if scene_reading.pitch_deg is not None and scene_reading.sure:
+            off = scene_reading.pitch_deg - math.degrees(angles(camera)[0])
+            drive.strays = max(drive.strays, (off, scene.scene_id), key=lambda each: abs(each[0]))
+
+    def disagreements(self) -> dict[Path, str]:
+        """In words, by each drive's first scene."""
+        by_drive = {drive.first: _disagreement(drive) for drive in self._drives.values()}
+        return {path: words for path, words in by_drive.items() if words}
+
+
+def _disagreement(drive: _Drive) -> str:
+    """In words; empty where the drive's frames agree, or say nothing sure."""
+    lines = typical(drive.readings)
+    if lines.pitch_deg is None or not lines.sure:
+        return ""
+    pitch, yaw, _ = np.degrees(angles(drive.camera))
+    stated_m = float(centre(drive.camera)[2])
+    parts = []
+    if abs(lines.pitch_deg - pitch) > SETTINGS.pitch_off_deg:
+        parts.append(f"pitch {lines.pitch_deg:.1f} degrees where {pitch:.1f} is stated")
+    yaw_off = SETTINGS.pitch_off_deg + 2 * SETTINGS.wander_deg / math.sqrt(drive.scenes)
+    if lines.yaw_deg is not None and abs(lines.yaw_deg - yaw) > yaw_off:
+        parts.append(f"yaw {lines.yaw_deg:.1f} degrees where {yaw:.1f} is stated")
+    height, low, high = drive_height(drive.camera, drive.heights), *CAMERA.lanes_m
+    if height is not None and height.sure:
+        parts.append(height.in_words())
+    elif lines.lane_ratio is not None and not low <= (lane_m := lines.lane_ratio * stated_m) <= high:
+        parts.append(
+            f"a lane {lane_m:.1f} m wide from the stated {stated_m:.2f} m of height ({lines.height_m:.2f} m would make "
+            f"it {LANE_M:g} m)"
+        )
+    if not parts:
+        return ""
+    sure = sum(reading.sure for reading in drive.readings)
+    off, scene_id = drive.strays
+    farthest = (
+        f"; farthest off is {scene_id}, by {off:+.1f} degrees of pitch"
+        if drive.scenes > 1 and scene_id
+        else ""
+    )
+    return (
+        f"the lane lines of {sure} frames in {drive.scenes} scenes under this calibration say {', '.join(parts)} "
+        f"(confidence {lines.confidence:.2f}{farthest}); correct the calibration where these are right"
+    )
 
 
 def check_folder(
@@ -81,7 +171,7 @@ def check_folder(
             )
         first_with.setdefault(scene_id, path)
         found[path] = faults
-    for path, words in (calibration.told() if calibration else {}).items():
+    for path, words in (calibration.disagreements() if calibration else {}).items():
         found[path].append(Fault("warning", "calibration", words))
     return found
 
@@ -161,7 +251,7 @@ def _road(folder: SceneFolder, views: Views) -> Iterator[Fault]:
     scene, image = folder.scene, folder.image()
     seen = views.scene(scene, {(scene.front.name, 0.0): image})
     view, lines = seen.now, seen.now if seen.lanes_known else None
-    why = why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines, scene.front)
+    why = why_no_road(view, scene.front, scene.extra) or why_not_a_road_picture(image, lines)
     if why:
         yield Fault("error", folder.front_frame().image, why)
     # of what is no road, the camera does not matter
@@ -181,7 +271,11 @@ def _images(folder: SceneFolder) -> Iterator[Fault]:
         small = pixels[::4, ::4].astype(np.int16)
         last = before.get(frame.camera)
         before[frame.camera] = (frame.t, small)
-        if last and _speed_at(folder.scene, frame.t) > 1.0 and np.abs(small - last[1]).mean() < _SAME_PIXELS:
+        if (
+            last
+            and _speed_at(folder.scene, frame.t) > 1.0
+            and np.abs(small - last[1]).mean() < SETTINGS.same_pixels
+        ):
             yield Fault(
                 "warning",
                 frame.image,
@@ -209,7 +303,7 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
     """Long enough, evenly sampled, with the frames a planner asks for."""
     scene = folder.scene
     t = np.array(scene.history.t)
-    if t[0] > -_MIN_HISTORY_S:
+    if t[0] > -SETTINGS.history_s:
         yield Fault(
             "warning", "history", f"expected 2 s before t0, found {-t[0]:g} s; planners may need more"
         )
@@ -218,7 +312,7 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield Fault("warning", "future", "none: the path is extrapolated, and planner 'logged' cannot run")
     else:
         times = np.array(scene.future.t)
-        if times[-1] < _MIN_FUTURE_S:
+        if times[-1] < SETTINGS.future_s:
             yield Fault("warning", "future", f"expected 5 s or more after t0, found {times[-1]:g} s")
         yield from _gaps("future", np.concatenate([[0.0], times]))
     if scene.motion_known and scene.extra.get("history_extrapolated"):
@@ -236,7 +330,7 @@ def _history(folder: SceneFolder) -> Iterator[Fault]:
         yield Fault("warning", "motion_known", "estimated: speeds are measured in the frames, often 15% off")
     for camera in scene.cameras:
         times = np.sort([f.t for f in scene.frames if f.camera == camera.name])
-        yield from _gaps(f"frames of camera '{camera.name}'", times, at_least=_FRAME_GAP_S)
+        yield from _gaps(f"frames of camera '{camera.name}'", times, at_least=SETTINGS.frame_gap_s)
 
 
 def _gaps(where: str, t: np.ndarray, at_least: float = 0.0) -> Iterator[Fault]:
@@ -291,7 +385,7 @@ def _jumps(t: np.ndarray, v: np.ndarray, distance: np.ndarray) -> Iterator[Fault
     """Single speeds that the poses before and after do not bear out: noise of poses that lie too close together."""
     around = (distance[:-1] + distance[1:]) / (t[2:] - t[:-2])
     off = np.abs(around - np.abs(v[1:-1]))
-    wrong = np.flatnonzero(off > np.maximum(_JUMP_MPS, _JUMP_SHARE * np.abs(v[1:-1])))
+    wrong = np.flatnonzero(off > np.maximum(SETTINGS.jump_mps, SETTINGS.jump_share * np.abs(v[1:-1])))
     if len(wrong):
         worst = int(off.argmax())
         yield Fault(

@@ -15,7 +15,7 @@ from cfgen.core.faults import contained, ends_the_run
 from cfgen.core.files import decode_image, file_bytes, reading
 from cfgen.core.progress import Progress
 from cfgen.core.registry import Extra, Registry
-from cfgen.perception.camera_doubt import TOLD
+from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera, Fault, Scene
 from cfgen.scenes.anonymize import Anonymizer, Anonymizing
@@ -33,7 +33,7 @@ from cfgen.scenes.drive import (
 from cfgen.scenes.folder import SCENE_FILE, Image, write_scene
 from cfgen.scenes.format import SceneFile, content_of
 from cfgen.scenes.import_record import ImportLog, ImportSummary
-from cfgen.scenes.readers.guess import in_words
+from cfgen.scenes.readers.camera_options import in_words
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from cfgen.perception.ego_motion import SURE, ego_motion
 from cfgen.scenes.check import check_scene
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
+from cfgen.scenes.readers.camera_options import plain_camera
 from cfgen.scenes.readers.frames import VideoFrames
-from cfgen.scenes.readers.guess import guessed_camera
 
 SIZE = (480, 270)
 
@@ -22,7 +22,7 @@ def _noise(rng, shape, grain):
 
 def drawn_drive(v, yaw_rate, count=12, step=0.1):
     """A camera over noise: ground in metres, leaves beside it, and hills far off in every direction."""
-    camera = guessed_camera(*SIZE, fov_deg=60, camera_height_m=1.4, horizon_row=round(SIZE[1] * 0.45))
+    camera = plain_camera(*SIZE, fov_deg=60, camera_height_m=1.4, horizon_row=round(SIZE[1] * 0.45))
     rng = np.random.default_rng(3)
     road, hills = _noise(rng, (1600, 1600), 6), _noise(rng, (500, 2000), 12)
     u, w = np.meshgrid(np.arange(SIZE[0]), np.arange(SIZE[1]))
@@ -71,7 +71,7 @@ def test_a_drawn_drive_is_measured(v, yaw_rate):
 def test_the_stated_horizon_may_be_off():
     """Where the points flow from tells where the car drives to: half a degree would else be a fifth of the speed."""
     _, frames = drawn_drive(15.0, 0.0)
-    wrong = guessed_camera(*SIZE, fov_deg=60, camera_height_m=1.4, horizon_row=round(SIZE[1] * 0.45) - 4)
+    wrong = plain_camera(*SIZE, fov_deg=60, camera_height_m=1.4, horizon_row=round(SIZE[1] * 0.45) - 4)
     assert np.abs(ego_motion(wrong, frames).v - 15).mean() < 1.6
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import cv2
@@ -10,11 +11,11 @@ import numpy as np
 import pytest
 
 from cfgen.benchmark.context import BuildContext
-from cfgen.perception.camera_doubt import TOLD, doubts, why_unsure
-from cfgen.perception.camera_fit import Clue, fit_camera
+from cfgen.core.files import read_image
+from cfgen.perception import no_road
+from cfgen.perception.camera import TOLD, Clue, doubts, fit_camera, why_unsure
 from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road
-from cfgen.perception.upright import why_not_a_road_picture
+from cfgen.perception.no_road import NO_CLEAR, NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.view import SceneView, Thing
 from cfgen.perception.views import Views
 from cfgen.storage.store import Store
@@ -83,7 +84,7 @@ def test_who_saw_a_road_at_the_import_is_named_where_another_looks():
 
 def test_no_road_is_told_before_a_guessed_camera():
     black = {("front", 0.0): pictures()["black"]}
-    guess = fit_camera(drawn.CAMERA, [()], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
+    guess = fit_camera(drawn.CAMERA, [], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
     scene = drawn.scene(10.0).model_copy(update={"extra": {TOLD: doubts(guess)}})
     assert why_unsure(scene.extra)
     context = SimpleNamespace(views=Views.of(ColourGround()), _no_road={})
@@ -108,7 +109,7 @@ def scenes(real, tmp_path):
     for name in names:
         shutil.copytree(source / name, made / name)
     first, *others = sorted(made.iterdir())
-    guess = fit_camera(drawn.CAMERA, [()], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
+    guess = fit_camera(drawn.CAMERA, [], (Clue("pitch", 0.0, 0.06), Clue("height", 1.5, 0.2)))
     for path, kind in zip(others, ("black", "noise"), strict=True):
         cv2.imwrite(str(path / "frame.jpg"), pictures()[kind])
         told = json.loads((path / "scene.json").read_text())
@@ -145,32 +146,45 @@ def test_check_says_it_first_and_the_build_refuses_the_scene_once(models, scenes
     assert code == 0, (out, err)
 
 
-def test_a_build_looks_once_whether_a_scene_is_upside_down(real, tmp_path, monkeypatch):
-    source, folder = real / "udacity_hmb3" / "scenes", tmp_path / "scenes"
-    good, turned = sorted(source.iterdir())[3:5]
-    for path in (good, turned):
-        shutil.copytree(path, folder / path.name)
-    frame = folder / turned.name / "frame.jpg"
-    cv2.imwrite(str(frame), cv2.imread(str(frame))[::-1, ::-1])
-    looked = []
+ROAD_SCENES = Path(__file__).parents[2] / "scenarios" / "scenes"
 
-    def look(image, view, camera):
-        looked.append(image.copy())
-        return why_not_a_road_picture(image, view, camera)
 
-    monkeypatch.setattr("cfgen.benchmark.context.why_not_a_road_picture", look)
-    monkeypatch.setattr(
-        "cfgen.benchmark.context.why_no_road", lambda *_: ""
-    )  # as who sees a road in anything
-    bench = tmp_path / "b"
-    asked = ("--n", "3", "--hazards", "cone_line,work_barrier,fallen_tree", "--seed", "7", "--jobs", "1")
-    _, _, err = run("build", *asked, "--scenes", folder, "--out", bench, "--quiet")
-    refused = [r for r in Store(bench).rejections() if r.reason.startswith(NO_ROAD)]
-    assert {r.scene_id for r in refused} == {turned.name}
-    assert all("upside down" in r.reason for r in refused)
-    told = json.loads((bench / "build.json").read_text())["unusable_scenes"]
-    assert (list(told), err.count(f"left out: {NO_ROAD}: it seems to be upside down")) == ([turned.name], 1)
-    assert len(Store(bench).planned) > len(looked) == 2, "once a scene, not once a case"
+@pytest.mark.parametrize("name", ["rural_day_01", "arterial_day_02", "arterial_dusk_03"])
+def test_a_road_by_day_or_at_night_is_a_road_and_black_or_a_room_is_none(name):
+    frame = read_image(ROAD_SCENES / name / "frame.jpg")
+    assert why_not_a_road_picture(frame) == why_not_a_road_picture(frame // 12) == ""
+    assert "is black" in why_not_a_road_picture(frame // 20)
+    room = np.full((360, 640, 3), (205, 190, 170), np.uint8)
+    room[250:] = (150, 110, 80)
+    room[60:200, 80:260] = (90, 120, 150)
+    cv2.rectangle(room, (330, 150), (610, 330), (60, 50, 45), -1)
+    cv2.rectangle(room, (40, 260), (300, 350), (160, 40, 40), -1)
+    assert "cfgen's own network takes" in why_not_a_road_picture(room)
+
+
+@pytest.mark.parametrize(
+    ("change", "sure", "own_lines", "refused"),
+    [
+        ({}, 0.55, False, True),
+        ({}, 0.8, False, False),
+        ({}, 0.55, True, False),
+        ({}, 0.35, True, True),
+        ({"things": (Thing("car", (300.0, 160.0, 340.0, 190.0), 0.9),)}, 0.55, False, False),
+        ({"lanes": np.tile(np.arange(160) % 40 == 0, (90, 1))}, 0.55, False, False),
+    ],
+)
+def test_water_and_sand_that_somebody_takes_for_road(monkeypatch, change, sure, own_lines, refused):
+    """No lane line and no vehicle, and our own network doubts it."""
+    rows, columns = np.mgrid[:90, :160]
+    none = rows < 0
+    view = replace(SceneView(rows > 45, none, (640, 360), (), {}), **change)
+    logits = np.where(columns // 10 == 6, 3.0, np.log(sure / (1 - sure)))
+    lines = np.where(own_lines & (columns % 40 == 0), 1.0, -1.0)
+    network = SimpleNamespace(logits=lambda pictures: [(logits, lines)])
+    monkeypatch.setattr(no_road, "_own_network", lambda: network)
+    shore = np.full((360, 640, 3), (190, 195, 200), np.uint8)
+    assert ("no lane line, no vehicle" in why_not_a_road_picture(shore, view)) is refused
+    assert why_not_a_road_picture(shore) == "", "nobody who tells lane lines looked"
 
 
 def test_colour_is_named_as_the_weaker_test(bench):

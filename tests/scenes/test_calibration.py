@@ -10,14 +10,13 @@ from PIL import Image
 from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, centre, horizon_rows, mounted
-from cfgen.perception.camera_doubt import GUESSED, TOLD
+from cfgen.perception.camera import GUESSED, TOLD, turned
 from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.frame_camera import turned
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder, check_scene
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_log, open_reader
-from cfgen.scenes.readers.guess import guessed_camera
+from cfgen.scenes.readers.camera_options import plain_camera
 from tests.perception.seeing import Painted
 
 # The hand-written scene: 160 x 90, 67 degrees wide, 1.5 m high, 2 degrees down.
@@ -161,7 +160,7 @@ def test_without_anybody_who_sees_lines_the_guess_stays_and_is_called_one(
     still, tmp_path, perceiver, monkeypatch
 ):
     scene, summary = imported(still, tmp_path, perceiver)
-    guess = guessed_camera(320, 180)
+    guess = plain_camera(320, 180)
     assert horizon_rows(scene.front, [160.0])[0] == pytest.approx(horizon_rows(guess, [160.0])[0])
     assert centre(scene.front) == pytest.approx(centre(guess))
     assert scene.front.fx == guess.fx

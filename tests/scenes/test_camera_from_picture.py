@@ -8,16 +8,15 @@ import pytest
 from PIL import ExifTags, Image
 
 from cfgen.geometry.camera import mounted
-from cfgen.perception.camera_doubt import TOLD, why_unsure
-from cfgen.perception.frame_camera import FrameCamera
+from cfgen.perception.camera import TOLD, LaneReading, why_unsure
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Size
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
-from cfgen.scenes.readers import guess
-from cfgen.scenes.readers.guess import WorkerNeeds, camera_for, in_words
+from cfgen.scenes.readers import camera_options
+from cfgen.scenes.readers.camera_options import CameraOptions, camera_for, in_words
 from cfgen.scenes.readers.image import exif_fov_deg
-from tests.perception.test_vehicle_sizes import CAR, LENS, PLACES, seen
+from tests.perception.test_camera import CAR, LENS, PLACES, seen
 
 
 def picture(path, focal):
@@ -97,7 +96,12 @@ class Eyes:
 def found(things, **wanted):
     fov = math.degrees(2 * math.atan(640 / 1000))
     return camera_for(
-        1280, 720, WorkerNeeds(**wanted), [np.zeros((720, 1280, 3), np.uint8)], Eyes(things), exif_fov_deg=fov
+        1280,
+        720,
+        CameraOptions(**wanted),
+        [np.zeros((720, 1280, 3), np.uint8)],
+        Eyes(things),
+        exif_fov_deg=fov,
     )
 
 
@@ -144,19 +148,19 @@ def test_what_weak_clues_have_moved_is_not_called_a_guess():
 @pytest.mark.parametrize(("lines_m", "refused"), [(1.6, False), (2.6, True)])
 def test_lane_lines_that_the_cars_contradict_leave_the_size_in_doubt(monkeypatch, lines_m, refused):
     """Rails or bays taken for the own lane: four cars tell 1.5 m."""
-    lines = FrameCamera(1.0, 0.0, 342.0, 3.5, lines_m, 0.1, lines=3, confidence=0.96)
-    monkeypatch.setattr(guess, "typical", lambda each: lines)
-    told = found(seen(*PLACES)).told
+    lines = LaneReading(1.0, 0.0, 3.5 / lines_m, 0.1, lines=3, confidence=0.96)
+    monkeypatch.setattr(camera_options, "typical", lambda each: lines)
+    told = found(seen(*PLACES)).provenance
     why = f"lane lines say a height of {lines_m:.2f} m, the sizes of things 1."
     assert (why in why_unsure({TOLD: told}), why in in_words(told)) == (refused, refused)
     assert (told["confidence"] < 0.6) == refused
-    assert why_unsure({TOLD: found(seen(*PLACES), camera_height_m=1.5).told}) == ""
+    assert why_unsure({TOLD: found(seen(*PLACES), camera_height_m=1.5).provenance}) == ""
 
 
 def test_cars_count_where_the_horizon_lies_far_above_the_middle():
     """As on many a dash camera: what is far off stands above the middle, where the search begins."""
     low = tuple(replace(car, box=tuple(np.add(car.box, (0, -80, 0, -80)))) for car in seen(*PLACES))
-    told = found(low).told
+    told = found(low).provenance
     assert told["sizes"] == 4
     assert told["values"]["horizon_row"] == pytest.approx(342 - 80, abs=12)
 
@@ -172,7 +176,7 @@ class Road(Eyes):
 
 def test_where_the_road_ends_tells_of_the_horizon():
     images = [np.zeros((720, 1280, 3), np.uint8)]
-    told = camera_for(1280, 720, WorkerNeeds(), images, Road(()))[1]
+    told = camera_for(1280, 720, CameraOptions(), images, Road(()))[1]
     assert told["from"]["horizon_row"] == "the road's far end"
     assert told["values"]["horizon_row"] == pytest.approx(364, abs=12)
     assert "from the road's far end: horizon at row" in in_words(told)
@@ -215,11 +219,11 @@ def test_a_height_that_no_road_vehicle_has_is_not_believed_and_the_scene_is_refu
 
 @pytest.mark.parametrize(("yaw", "refused"), [(8.0, False), (27.0, True)])
 def test_lines_far_off_the_cars_direction_are_not_its_roads(monkeypatch, yaw, refused):
-    lines = FrameCamera(1.0, yaw, 340.0, 3.5, 1.4, 0.1, lines=3, confidence=0.8)
-    monkeypatch.setattr(guess, "typical", lambda each: lines)
+    lines = LaneReading(1.0, yaw, 2.5, 0.1, lines=3, confidence=0.8)
+    monkeypatch.setattr(camera_options, "typical", lambda each: lines)
     _, told = found(())
     assert (("27 degrees off" in why_unsure({TOLD: told})), told["from"]["yaw_deg"]) == (
         refused,
         "guess" if refused else "lane lines",
     )
-    assert why_unsure({TOLD: found((), yaw_deg=yaw).told}) == ""
+    assert why_unsure({TOLD: found((), yaw_deg=yaw).provenance}) == ""

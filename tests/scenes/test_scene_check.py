@@ -182,10 +182,10 @@ def test_real_faults_come_first_and_what_is_alike_is_told_once(tmp_path):
 
 
 def test_the_page_tells_what_check_tells_and_draws_what_a_build_refuses(hand, tmp_path, monkeypatch):
-    from cfgen.scenes.calibration import CalibrationCheck
+    from cfgen.scenes.check import CalibrationCheck
 
     said = "the lane lines of 9 frames say pitch 0.5 degrees where 2.0 is stated"
-    monkeypatch.setattr(CalibrationCheck, "told", lambda self: {tmp_path / "a": said})
+    monkeypatch.setattr(CalibrationCheck, "disagreements", lambda self: {tmp_path / "a": said})
     hand("a", scene_id="a")
     hand("b", scene_id="b", camera_from={"doubts": GUESS})
     page = tmp_path / "page.html"

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import decode_image, read_image, reading
-from cfgen.perception.camera_doubt import TOLD
+from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import Drive, Opener, Picture, Stream, raised, speeds_of
 from cfgen.scenes.folder import Image
-from cfgen.scenes.readers.guess import WorkerNeeds, camera_for
+from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
 from cfgen.scenes.readers.listing import unlisted
 from cfgen.scenes.readers.rigid import from_quaternion
 from cfgen.scenes.readers.tables import Shard, license_of, shards_of
@@ -70,7 +70,7 @@ class HuggingFace:
     ) -> None:
         self._source, self._scalar_first = source, quaternion == "wxyz"
         self._asked = {"image": image, "time": time, "pose": pose, "speed": speed, "drive": drive}
-        self._wanted = WorkerNeeds(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
+        self._wanted = CameraOptions(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
         self._license, self._perceiver = license, perceiver
         self._troubles: list[OSError] = []
         self._shards = shards_of(source, self._troubles)

@@ -11,11 +11,11 @@ from PIL import ExifTags, Image
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
 from cfgen.core.warn import warn
-from cfgen.perception.camera_doubt import DOUBTS, GUESSED, TOLD, in_doubt
+from cfgen.perception.camera import DOUBTS, GUESSED, TOLD, in_doubt
 from cfgen.perception.protocol import Perceiver
 from cfgen.scenes.drive import STILL, Drive, Opener, Stream
+from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
 from cfgen.scenes.readers.frames import IMAGE_SUFFIXES, image_files, turned
-from cfgen.scenes.readers.guess import WorkerNeeds, camera_for
 from cfgen.scenes.readers.listing import openers
 
 #: Diagonal of 35 mm film, mm; fields of view that are believed, degrees.
@@ -50,7 +50,7 @@ class ImageReader:
         known = IMAGE_SUFFIXES + _DECODED + _NOT_READ
         self._files = image_files(source, known) if source.is_dir() else [source]
         self._speed, self._license, self._still = float(speed), license, still
-        self._wanted = WorkerNeeds(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
+        self._wanted = CameraOptions(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
         self._perceiver = perceiver
 
     def recordings(self) -> Iterable[Opener]:

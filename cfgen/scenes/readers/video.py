@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image
-from cfgen.perception.camera_doubt import TOLD
+from cfgen.perception.camera import TOLD
 from cfgen.perception.protocol import Perceiver
 from cfgen.records import Camera
 from cfgen.scenes.drive import MEASURED, Drive, Opener, Stream, raised
 from cfgen.scenes.folder import Image
+from cfgen.scenes.readers.camera_options import CameraOptions, camera_for
 from cfgen.scenes.readers.frames import VideoFrames, image_files, size_of, upright
-from cfgen.scenes.readers.guess import WorkerNeeds, camera_for
 from cfgen.scenes.readers.listing import openers
 from cfgen.scenes.readers.video_motion import Motion, by_gps, constant, from_csv, integrated, measured
 
@@ -50,7 +50,7 @@ class VideoReader:
         perceiver: Perceiver | None = None,
     ) -> None:
         self._source, self._speed, self._fps, self._license = source, speed, fps, license
-        self._wanted = WorkerNeeds(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
+        self._wanted = CameraOptions(camera, fov_deg, camera_height_m, horizon_row, yaw_deg)
         self._perceiver, self._gps, self._gps_offset_s = perceiver, gps, gps_offset_s
 
     def recordings(self) -> Iterable[Opener]:

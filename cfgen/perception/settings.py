@@ -1,0 +1,156 @@
+"""The tuned numbers of perception, each with its unit, what it was tuned on, and what changes when it moves."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LaneLineSettings:
+    """How lane lines are fitted. Tuned on lines painted through five lenses and on 57 foreign frames."""
+
+    #: px below the horizon under which a line's offset is less than a pixel: nearer points tell nothing
+    margin_px: float = 4.0
+    #: residual from which a point is not the road's, px; larger lets kerbs and poles count
+    outlier_px: float = 2.5
+    #: how far a line's middle is off at best, px: the floor of all errors
+    noise_px: float = 0.7
+    #: a line's points stray together: so many count as independent; more makes the pitch look surer
+    independent_points: float = 6.0
+    #: D of a bend of 75 m radius seen from 1.5 m: sharper ones are taken for a turn of the camera
+    typical_bend: float = 0.01
+    #: camera heights within which two lines are parts of one
+    same_line: float = 0.3
+    #: narrowest and widest own lane, camera heights: others are no lane
+    lane_ratio: tuple[float, float] = (1.6, 4.0)
+    #: standard error of the pitch, deg, and rows that lines cover, share of the frame's, which halve the confidence
+    half_error_deg: float = 0.35
+    half_rows: float = 0.06
+    #: share of the lines' points that agree: none of it counts, all of it counts
+    agree: tuple[float, float] = (0.35, 0.75)
+    #: share of the confidence left where road is seen above the horizon, and where but two lines agree: two always do
+    road_above: float = 0.3
+    only_two: float = 0.8
+    #: road so far above the horizon, share of the frame's height, counts as above, and from this share of all road on
+    above: float = 0.02
+    #: a road that bends more, 1/m, or whose direction is less sure, deg, is no measure of yaw
+    straight: float = 1 / 500
+    sure_yaw_deg: float = 0.5
+
+
+@dataclass(frozen=True)
+class SizeSettings:
+    """What is known of the sizes of cars and people. Sizes and how they stray are those of European and US fleets."""
+
+    #: how far (log) real ones stray: a car's width, its flank, its height, a person's height
+    width_strays: float = 0.07
+    flank_strays: float = 0.2
+    height_strays: float = 0.12
+    person_strays: float = 0.12
+    #: how wide, in heights, a car is from behind; and how high, in widths, a person that stands
+    aspect: tuple[float, float] = (0.85, 1.75)
+    upright: float = 1.7
+    #: width and height that disagree by more (log) are not those of a car as it stands along the road
+    disagree: float = 0.35
+    #: smallest box side, and how far edges are off, px; share of a box over which a nearer one hides its foot
+    smallest_px: float = 12.0
+    edge_px: float = 1.5
+    hidden: float = 0.15
+    #: things up to so many times as far below the horizon stand near each other; where none does, up to so many
+    nearby: tuple[float, float] = (1.6, 1.8)
+
+
+@dataclass(frozen=True)
+class CameraSettings:
+    """How what is seen is weighed against what is stated or usual. Tuned on HMB_3 and 57 foreign frames."""
+
+    #: relative standard error of a size that the camera fit adds; how often a thing is no car or person on the road
+    size_strays: float = 0.12
+    size_astray: float = 0.2
+    #: what is astray is off by so many times its error
+    far_off: float = 8.0
+    #: how much further than its error, in these, a value is sought
+    reach: float = 3.5
+    #: who tells a value leaves its variance so many times as large when left out
+    decides: float = 1.15
+    #: standard errors: of a stated pitch in a single frame, and of that of its lane lines at best, deg
+    stated_deg: float = 1.0
+    lines_deg: float = 0.2
+    #: by how much a road's slope changes, deg/s: how fast neighbouring frames stop to tell
+    drift_deg_s: float = 1.0
+    #: lowest confidence of lane lines that count as sure
+    sure: float = 0.55
+    #: how far the median of a drive's frames may be unsure, deg, for half the confidence; error of a pitch at best, deg
+    half_spread_deg: float = 0.5
+    floor_deg: float = 0.15
+    #: widths of lanes, m: beyond them lines alone are believed; fewest frames that tell of lanes, or of cars
+    lanes_m: tuple[float, float] = (2.5, 4.2)
+    fewest: int = 4
+    #: how far (log) all lanes, or all cars, of a drive may differ from what is usual; cars up to here count, m
+    lanes_differ: float = 0.12
+    cars_differ: float = 0.06
+    far_m: float = 80.0
+    #: what is off by more than so many errors is off; by more than so many times, absurd
+    off: float = 2.0
+    absurd: float = 1.6
+    #: most relative standard error of the size of what is drawn, and the distance, m, at which a scene must keep to it
+    most_error: float = 0.2
+    near_m: float = 12.0
+
+
+@dataclass(frozen=True)
+class PastCameraSettings:
+    """How past frames' cameras are held to t0. Tuned on the hills of HMB_3."""
+
+    #: frames farther apart, s, show too little of the same; fewer points in both leave the turn to the poses
+    gap_s: float = 0.35
+    fewest_points: int = 60
+    #: a turn that is off the poses' by more between two frames, or pitches in all so far off, deg, is another car's
+    most_yaw_deg: float = 1.0
+    most_pitch_deg: float = 3.0
+    #: from so many frames and metres on they tell how the road curves up or down
+    frames: int = 4
+    driven_m: float = 10.0
+    #: on a road that curves up or down by more, 1/m, lane lines tell the slope of the road far ahead, not of that on
+    #: which things are put: there the stated pitch counts
+    hill: float = 1 / 2500
+    #: frames are looked at so wide, px
+    width_px: int = 640
+
+
+@dataclass(frozen=True)
+class RoundPictureSettings:
+    """When the corners of a picture are those of a fisheye's image circle. Tuned on drawn circles and road frames."""
+
+    #: black is less than this (8 bit), or this share of the median; of pictures with a darker median nothing is told
+    black: float = 20.0
+    of_median: float = 0.25
+    night: float = 30.0
+    #: a black corner takes up so much of either side, and of the rectangle that it spans so much is black
+    spans: tuple[float, float] = (0.03, 0.5)
+    fills: tuple[float, float] = (0.1, 0.55)
+
+
+@dataclass(frozen=True)
+class NoRoadPictureSettings:
+    """When a front frame is black or shows no road. Tuned on 152 road frames, and on rooms, water, sand."""
+
+    #: at which cfgen's own network looks, px
+    size_px: tuple[int, int] = (320, 180)
+    #: brightest hundredth (8 bit) of a picture that shows anything; median from which a road must be seen
+    black: float = 16.0
+    by_day: float = 50.0
+    #: lane lines, share of the frame, below which none are seen: by who looks, and by our network
+    lines: float = 0.005
+    own_lines: float = 0.003
+    #: our network's mean probability of that road below which it is none, where it sees no lines, and where it does
+    doubts: float = 0.65
+    denies: float = 0.45
+
+
+NO_ROAD_PICTURE = NoRoadPictureSettings()
+ROUND = RoundPictureSettings()
+LANE_LINES, SIZES, CAMERA, PAST_CAMERAS = (
+    LaneLineSettings(),
+    SizeSettings(),
+    CameraSettings(),
+    PastCameraSettings(),
+)
