@@ -16,8 +16,8 @@ from urllib.parse import quote
 from playwright.sync_api import Page, sync_playwright
 
 from cfgen.app.api import Api
+from cfgen.app.curate import PAGE
 from cfgen.app.server import serve
-from cfgen.app.wall import PAGE
 from cfgen.core.files import read_record, write_record
 from cfgen.core.hashing import derive_id
 from cfgen.records import Case

@@ -14,8 +14,7 @@ import cv2
 import numpy as np
 from PIL import Image
 
-from cfgen.core.files import opencv_png, png_bytes, read_image, stored_png
-from cfgen.core.png import filtered, has_libdeflate
+from cfgen.core.files import png_bytes, read_image, stored_png
 from cfgen.core.stored_frame import difference
 from cfgen.storage.store import Store
 
@@ -37,13 +36,6 @@ def pillow(level: int) -> Encode:
     return encode
 
 
-def libdeflate(level: int) -> Encode:
-    """As cfgen does at its own level; a dozen bytes of chunks less."""
-    from deflate import zlib_compress
-
-    return lambda pixels: bytes(zlib_compress(filtered(pixels).tobytes(), level))
-
-
 def ways() -> dict[str, Encode]:
     found: dict[str, Encode] = {"cfgen, quick": png_bytes, "cfgen, stored": stored_png}
     found |= {f"OpenCV, level {level}": opencv(level) for level in (1, 3, 6)}
@@ -56,9 +48,6 @@ def ways() -> dict[str, Encode]:
         found["OpenCV, Huffman, Paeth"] = opencv(
             1, cv2.IMWRITE_PNG_STRATEGY, cv2.IMWRITE_PNG_STRATEGY_HUFFMAN_ONLY, cv2.IMWRITE_PNG_FILTER, PAETH
         )
-    found["cfgen, without libdeflate"] = opencv_png
-    if has_libdeflate():
-        found |= {f"libdeflate, level {level}, Paeth": libdeflate(level) for level in (3, 5, 6, 8, 12)}
     return found | {f"Pillow, level {level}": pillow(level) for level in (1, 3, 6)}
 
 

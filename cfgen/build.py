@@ -28,8 +28,7 @@ from cfgen.benchmark.same import check_settings_match, open_store
 from cfgen.benchmark.scene_choice import Chosen, Draw, choose
 from cfgen.benchmark.shards import check_part, next_part
 from cfgen.benchmark.tally import ProgressNote, spending, tally
-from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
-from cfgen.core.engines.registry import create_engine
+from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine
 from cfgen.core.errors import InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.hashing import canonical_json
@@ -347,7 +346,7 @@ def _stored_perception(out: Path) -> str:
 
 def _workers(
     engine: Engine, options: BuildOptions, inpainters: "_Inpainters", settings: WorkerSettings
-) -> Wanted:
+) -> WorkerNeeds:
     needs, guide = inpainters.inpainter.needs, inpainters.guide
     looks = bool(options.masks or options.detector or (guide and guide.needs.model))
     batches = -(-options.n // needs.batch_size)
@@ -355,7 +354,7 @@ def _workers(
     staged = needs.model and not looks and batches > 1
     # a model may take a whole machine, of which elsewhere there are several
     limit = 0 if engine.elsewhere and needs.model else needs.processes
-    return Wanted(
+    return WorkerNeeds(
         jobs=options.jobs,
         most=batches if staged else min(limit or options.n, options.n),
         model=looks or (needs.model and not staged),

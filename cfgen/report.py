@@ -11,11 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.core.disk_backed import DiskList, DiskStore
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import write_bytes
 from cfgen.core.object_store import bucket_of
-from cfgen.core.spill import Spill, Spilled
 from cfgen.perception.registry import seen_by
 from cfgen.records import Fault
 from cfgen.reporting.basis import with_basis, words_of
@@ -220,12 +220,12 @@ def check_target_beside(out: Path, bench: Path) -> None:
 
 def _made(section: Section) -> _Made:
     """Everything that becomes of a section, so that what breaks on it breaks here."""
-    spill = Spill()
+    disk = DiskStore()
     figures: dict[str, Sequence[str]]
-    figures = {key: Spilled(spill, _json(value)) for key, value in section.figures.items()}
+    figures = {key: DiskList(disk, _json(value)) for key, value in section.figures.items()}
     files: dict[str, bytes | Sequence[bytes]]
     files = {
-        f"tables/{t.name}.csv": Spilled(spill, (part.encode() for part in t.csv_parts()))
+        f"tables/{t.name}.csv": DiskList(disk, (part.encode() for part in t.csv_parts()))
         for t in (*section.tables, *section.files)
     }
     files |= {f"tables/{t.name}.tex": t.latex().encode() for t in section.tables}
@@ -272,7 +272,7 @@ def _object(values: Mapping[str, Iterable[str]]) -> Iterator[bytes]:
 
 def _json(value: object) -> Iterator[str]:
     """A value in an object, as ``json.dumps(..., indent=1)`` writes it; of a long list a few items at a time."""
-    if not isinstance(value, Spilled):
+    if not isinstance(value, DiskList):
         yield _dumped(value, 1)
         return
     items = iter(value)

@@ -20,7 +20,7 @@ from cfgen.core.shard import shard_of
 from cfgen.core.warn import warn
 from cfgen.judge.registry import create_judge
 from cfgen.judge.run import NOBODY, ahead_of, give_verdicts, trusted
-from cfgen.planners.outputs import EXPORTS, check_fits
+from cfgen.planners.outputs import EXPORTS, check_lines
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import FloorKind, PlannerRun
 from cfgen.rollouts.afar import afar
@@ -53,7 +53,7 @@ def score(options: ScoreOptions) -> ScoreSummary:
     store = open_store(options.bench)
     questions = arm_inputs(store, options.arms, options.repeats)
     if isinstance(options.planner, str) and options.planner.endswith(".jsonl"):
-        check_fits(Path(options.planner), store.root / EXPORTS, questions.each_key())
+        check_lines(Path(options.planner), store.root / EXPORTS, questions.each_key())
     if part := shard_of(options.shard):
         questions = questions.shard(*part)
     inputs = RolloutInputs(store, store.benchmark.seed)

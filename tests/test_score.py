@@ -11,7 +11,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.judge.offline.judge import OfflineJudge
 from cfgen.judge.protocol import JudgeItem
-from cfgen.planners.outputs import check_fits, token_of
+from cfgen.planners.outputs import check_lines, token_of
 from cfgen.planners.protocol import Requirements
 from cfgen.records import JudgeRun
 from cfgen.report import report
@@ -206,7 +206,7 @@ def test_lines_that_answer_nothing_are_counted(bench: Path, tmp_path: Path):
     row = {"case_id": case, "arm": "hazard", "text": "", "waypoints": [[1.0, 0.0]]}
     (answers := tmp_path / "half.jsonl").write_text(json.dumps(row) + '\n{"id": "other", "text": ""}\n')
     with pytest.warns(UserWarning, match="1 of 2 lines answer no question that is asked"):
-        check_fits(answers, bench / "exports", [(case, "hazard", 0)])
+        check_lines(answers, bench / "exports", [(case, "hazard", 0)])
 
 
 class Asked:

@@ -270,7 +270,7 @@ def test_hopeless_retries_are_given_up_until_an_answer_comes(monkeypatch):
         calls.extend(observations)
         return [o if o.startswith("good") else PlanFaultError("slow", "timeout") for o in observations]
 
-    asking = retries.Retrying(OpenPlanner("p", "p", "", Requirements(), ask), 2, quiet=True)
+    asking = retries.RetryingPlanner(OpenPlanner("p", "p", "", Requirements(), ask), 2, quiet=True)
     for token in ("a", "b", "c", "d", "good", "e"):
         asking.ask([token])
     assert [calls.count(t) for t in ("a", "b", "c", "d", "good", "e")] == [3, 3, 3, 1, 1, 3]

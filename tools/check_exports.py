@@ -1,9 +1,9 @@
-"""Whether Label Studio's and FiftyOne's own packages read what cfgen writes for them.
+"""Whether Label Studio's own package reads what cfgen writes for it.
 
-Usage, in an environment with those packages (cfgen need not be there):
+Usage, in an environment with that package (cfgen need not be there):
 
-    pip install label-studio-sdk fiftyone
-    python tools/check_exports.py RATINGS.json FIFTYONE_FOLDER
+    pip install label-studio-sdk
+    python tools/check_exports.py RATINGS.json
 """
 
 import csv
@@ -41,29 +41,7 @@ def label_studio(file: Path) -> str:
     return f"{len(tasks)} tasks, {len(given)} annotations"
 
 
-NUMBERS = ("distance_m", "lateral_m", "required_decel")
-
-
-def fiftyone(folder: Path) -> str:
-    """FiftyOne's importer of a CSVDataset, without its database, gives both pictures of each case and its fields."""
-    from fiftyone.utils.csv import CSVDatasetImporter
-
-    rows = list(csv.DictReader((folder / "labels.csv").open()))
-    fields = {name: float if name in NUMBERS else None for name in rows[0] if name != "filepath"}
-    importer = CSVDatasetImporter(dataset_dir=str(folder), fields=fields)
-    importer.setup()
-    found = {Path(sample.filepath).name: sample for sample in importer}
-    assert len(found) == len(rows), (len(found), len(rows))
-    for row in rows:
-        sample = found[row["filepath"]]
-        assert Path(sample.filepath).read_bytes()[:4] == b"\x89PNG", sample.filepath
-        for name in fields:
-            assert sample[name] == (float(row[name]) if name in NUMBERS else row[name]), (name, sample)
-    return f"{len(rows)} pictures, fields {', '.join(fields)}"
-
-
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     print("Label Studio:", label_studio(Path(sys.argv[1])))
-    print("FiftyOne:", fiftyone(Path(sys.argv[2])))

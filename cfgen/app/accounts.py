@@ -20,8 +20,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 #: The rooms of each role. Who rates sees nothing that tells what was added.
 ROOMS_OF: dict[Role, tuple[str, ...]] = {
     "rater": ("rate",),
-    "curator": ("curate", "place", "compare", "try"),
-    "manager": ("curate", "place", "rate", "compare", "try", "campaign"),
+    "curator": ("curate", "place"),
+    "manager": ("curate", "place", "rate", "campaign"),
 }
 _N, _R, _P = 2**14, 8, 1  # scrypt: 16 MB and about 50 ms a try
 _FREE_TRIES, _LONGEST_S, _FORGET_S, _MOST = 4, 300.0, 3600.0, 10_000

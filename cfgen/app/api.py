@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cfgen.app import authoring, compare, curate, manager, place, regenerate, tryout, wall
+from cfgen.app import authoring, curate, manager, place
 from cfgen.app.accounts import ROOMS_OF, Role
 from cfgen.app.authoring import INSTANT, Tool
 from cfgen.app.capabilities import Capabilities
@@ -16,10 +16,9 @@ from cfgen.app.case_index import CaseIndex
 from cfgen.app.fields import scores_of, seconds_of
 from cfgen.app.jobs import Job, Jobs
 from cfgen.app.pictures import case_picture, scene_picture, small, whole
-from cfgen.app.policy import SAID, may_overrule
 from cfgen.app.rate import RatingRoom
 from cfgen.app.rate_edges import EdgeRoom
-from cfgen.app.reviews import identifier, person
+from cfgen.app.reviews import person
 from cfgen.app.worker import Work
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
@@ -36,7 +35,6 @@ class Api:
     """Every action over one benchmark, safe to call from several threads.
 
     Args:
-        scenes: where the benchmark's source scenes are, for topping it up; None looks in the usual places.
         rooms: the rooms that are open; what belongs to another is neither answered nor shown.
         arms, repeats: see :class:`RatingRoom`.
         options: by inpainter, options for it where it is not the benchmark's own.
@@ -49,7 +47,6 @@ class Api:
     def __init__(
         self,
         bench: Path,
-        scenes: Path | None = None,
         rooms: Sequence[str] = ROOMS,
         arms: Sequence[str] = (),
         repeats: int = 1,
@@ -59,7 +56,6 @@ class Api:
     ) -> None:
         self.store = Store(bench)
         self.case_index = CaseIndex(self.store)
-        self.scenes = scenes
         self.jobs = Jobs()
         self.rating: RatingRoom = (
             EdgeRoom(self.store, rubric, arms, repeats)
@@ -78,13 +74,9 @@ class Api:
             "curate": self._curating,
             "place": self._placing,
             "rate": self._rating,
-            "compare": self._comparing,
-            "try": self._trying,
             "campaign": self._managing,
         }
         self._actions = {room: actions[room]() for room in self.rooms}
-        for room in {"curate", "place"} & set(self.rooms):
-            self._actions[room] |= self._working()
 
     def call(self, asked: Asked, user: str | None = None, role: Role = "manager") -> dict[str, Any]:
         """``{"ok": answer}`` or ``{"error": words}``; ``user`` is who asks, whatever the page says.
@@ -97,11 +89,7 @@ class Api:
             if action is None:
                 raise InputError(f"the page asked for {do[:40]!r}, which is nothing; reload it")
             name = str(asked.get("name", "")) if user is None else user
-            return {
-                "ok": action(
-                    person(name) if name.strip() else "", {**asked, "role": role, "blind": role == "curator"}
-                )
-            }
+            return {"ok": action(person(name) if name.strip() else "", asked)}
         except InputError as error:
             return {"error": str(error)}
         except Exception as error:
@@ -155,42 +143,20 @@ class Api:
 
     # --- the rooms ----------------------------------------------------------------------------------------
 
-    def _working(self) -> dict[str, Action]:
-        return {
-            "open_inpainter": self._open_inpainter,
-            "hazards": lambda name, q: place.hazards(self._capabilities_of(q)),
-            "job": lambda name, q: self.jobs.look_at(_text(q, "job")).shown(),
-            "jobs": lambda name, q: [job.shown() for job in self.jobs.news(name)],
-            "cancel": lambda name, q: self.jobs.cancel(_text(q, "job")),
-        }
-
     def _curating(self) -> dict[str, Action]:
+        index = self.case_index
         return {
-            "queue": lambda name, q: wall.page(self.case_index, name, q),
+            "queue": lambda name, q: curate.page(index, name, q),
+            "item": lambda name, q: curate.item(index, _text(q, "id")),
+            "decide": lambda name, q: {
+                "said": curate.decide(index, name, _text(q, "id"), _decision(q), str(q.get("reason", "")))
+            },
             "decide_all": lambda name, q: {
-                "said": wall.decide_all(
-                    self.case_index,
-                    name,
-                    wall.selection(q),
-                    _decision(q),
-                    str(q.get("reason", "")),
-                    q["role"],
+                "said": curate.decide_all(
+                    index, name, curate.selection(q), _decision(q), str(q.get("reason", ""))
                 )
             },
-            "tag_all": lambda name, q: {
-                "said": wall.tag_all(
-                    self.case_index, name, wall.selection(q), _text(q, "tag"), q.get("on") is not False
-                )
-            },
-            "export": self._export,
-            "item": lambda name, q: curate.item(self.case_index, _text(q, "id"), name, q["blind"]),
-            "decide": self._decide,
-            "undo": self._undo,
-            "bring_back": lambda name, q: {
-                "said": curate.bring_back(self.case_index, name, _text(q, "id"), q["role"])
-            },
-            "regenerate": self._regenerate,
-            "top_up": self._top_up,
+            "undo": lambda name, q: dict(zip(("id", "said"), curate.undo(index, name), strict=True)),
         }
 
     def _placing(self) -> dict[str, Action]:
@@ -202,6 +168,11 @@ class Api:
                 "guide": self.store.benchmark.guide,
                 "instant": INSTANT,
             },
+            "open_inpainter": self._open_inpainter,
+            "hazards": lambda name, q: place.hazards(self._capabilities_of(q)),
+            "job": lambda name, q: self.jobs.look_at(_text(q, "job")).shown(),
+            "jobs": lambda name, q: [job.shown() for job in self.jobs.news(name)],
+            "cancel": lambda name, q: self.jobs.cancel(_text(q, "job")),
             "scene": lambda name, q: place.show(self.store, _text(q, "scene")),
             "locate": lambda name, q: place.locate(self.store, q),
             "suggest": lambda name, q: place.suggest(self.store, self._capabilities_of(q), q),
@@ -217,33 +188,6 @@ class Api:
             "rate_question": lambda name, q: self.rating.question(name, _text(q, "token")),
             "rate": self._rate,
             "rate_agreement": lambda name, q: self.rating.after_the_last(name),
-        }
-
-    def _comparing(self) -> dict[str, Action]:
-        return {
-            "overview": lambda name, q: compare.answers(self.store, q),
-            "answer": lambda name, q: compare.answer(
-                self.case_index, _name(q, "planner"), _text(q, "id"), _name(q, "judge")
-            ),
-        }
-
-    def _trying(self) -> dict[str, Action]:
-        return {
-            "item": lambda name, q: curate.item(self.case_index, _text(q, "id"), name, q["blind"]),
-            "try_choices": lambda name, q: {
-                "cases": [
-                    {"id": e.id, "name": e.name} for e in self.case_index.entries() if e.status == "accepted"
-                ],
-                "baselines": tryout.baselines(self.store),
-            },
-            "try_example": lambda name, q: {"text": tryout.example(self.store, _text(q, "id"))},
-            "try": lambda name, q: tryout.try_output(
-                self.store,
-                _text(q, "id"),
-                _text(q, "text"),
-                str(q.get("original", "")),
-                str(q.get("baseline", "")),
-            ),
         }
 
     def _managing(self) -> dict[str, Action]:
@@ -262,48 +206,11 @@ class Api:
 
     # --- actions that need more than a line -----------------------------------------------------------------
 
-    def _decide(self, name: str, asked: Asked) -> dict[str, Any]:
-        decision = _decision(asked)
-        said = curate.decide(
-            self.case_index, name, _text(asked, "id"), decision, str(asked.get("reason", "")), asked["role"]
-        )
-        return {"said": said}
-
-    def _undo(self, name: str, asked: Asked) -> dict[str, Any]:
-        if any(job.kind == "regenerate" for job in self.jobs.open(name)):
-            raise InputError("undo: a case is still being made again; stop that, or wait until it is there")
-        case_id, said = curate.undo(self.case_index, name)
-        return {"id": case_id, "said": said}
-
-    def _export(self, name: str, asked: Asked) -> dict[str, Any]:
-        if asked["role"] != "manager":
-            raise InputError("export: only a manager may write a benchmark of its own")
-        write = wall.export_fiftyone if asked.get("to") == "fiftyone" else wall.export
-        return {"said": f"Written to {write(self.store, wall.selection(asked)).name}"}
-
     def _rate(self, name: str, asked: Asked) -> dict[str, Any]:
         scores = scores_of(asked)
         sure, note = asked.get("sure") is True, str(asked.get("note", ""))
         spent = seconds_of(asked, "seconds"), seconds_of(asked, "paused")
         return self.rating.rate(name, _text(asked, "token"), scores, note, sure, spent)
-
-    def _regenerate(self, name: str, asked: Asked) -> dict[str, Any]:
-        tool, case_id = self._tool({}), identifier(_text(asked, "id"), "case")
-        policy = self.store.benchmark.policy
-        if not may_overrule(policy, asked["role"]):
-            raise InputError(f"regenerate: only a manager may replace a case, since {SAID[policy]}")
-        work = partial(regenerate.regenerate, tool, person(name), case_id, _text(asked, "hazard"))
-        return self._begin("regenerate", name, tool.inpainter, "making it again", work)
-
-    def _top_up(self, name: str, asked: Asked) -> dict[str, Any]:
-        n = asked.get("n")
-        if isinstance(n, bool) or not isinstance(n, int) or not 0 < n <= 100_000:
-            raise InputError(f"top up: expected a number of cases, found {str(n)[:20]!r}")
-        named = str(asked.get("scenes") or "")
-        if named and asked["role"] != "manager":
-            raise InputError("top up: only a manager may say where the scenes are")
-        work = partial(regenerate.top_up, self.store.root, n, Path(named) if named else self.scenes)
-        return self._begin("top up", name, "build", "counting", work)
 
     def _open_inpainter(self, name: str, asked: Asked) -> dict[str, Any] | None:
         """None where it can be used on this hazard at once, else the job that starts it."""
@@ -383,7 +290,3 @@ def _text(asked: Asked, field: str) -> str:
 def _decision(asked: Asked) -> Any:
     """What :func:`curate.decide` checks."""
     return _text(asked, "decision")
-
-
-def _name(asked: Asked, field: str) -> str:
-    return identifier(_text(asked, field), field)

@@ -14,7 +14,7 @@ import numpy as np
 from cfgen.app.caching_inpainter import CachingInpainter
 from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import data_url
-from cfgen.app.place import placed, read_mask, stage
+from cfgen.app.place import placed, stage
 from cfgen.app.worker import Say
 from cfgen.benchmark.builder import CaseBuilder, Outcome
 from cfgen.benchmark.context import BuildContext, WorkerSettings
@@ -82,8 +82,7 @@ def draw(tool: Tool, asked: Asked, say: Say) -> dict[str, Any]:
     key = camera.name, frame.t
     lattices = {key: there.folder.lattices(frame, there.image)}
     seed = _seed(context.store, there.scene.scene_id, hazard.id, _number(asked))
-    mask = read_mask(asked, there.image)
-    job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, mask, lattices=lattices)
+    job = EditJob(there.scene, {key: there.image}, hazard, placement, seed, lattices=lattices)
     result = context.edit(job)
     if isinstance(result, EditFailure):
         raise StoreError(f"preview: {result.reason}")
@@ -109,7 +108,6 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
     if placement is None or faults:
         raise InputError(f"not saved: {'; '.join(faults)}; move the hazard first")
     scene_id = str(asked.get("scene"))
-    mask = read_mask(asked, stage(tool.root, scene_id).image)
     with further(store, scene_id, hazard.id) as planned:
         builder = CaseBuilder(context, planned)
         builder.read()
@@ -118,14 +116,14 @@ def save(tool: Tool, asked: Asked, who: str, say: Say) -> str:
         builder.hazard = hazard
         number = _number(asked)
         seed = derive_seed(builder.seed, number)
-        job = EditJob(builder.scene, builder.images, hazard, placement, seed, mask, lattices=builder.lattices)
+        job = EditJob(builder.scene, builder.images, hazard, placement, seed, lattices=builder.lattices)
         for _, put_off in run_in_batches([builder.attempt(number, job)], context.edits):
             if put_off:
                 raise StoreError(f"not made now: {put_off}")
         if not builder.accepted or builder.edit is None:
             why = "it broke" if builder.broken else "the gates refused it"
             raise StoreError(f"not saved, {why}: {builder.refusal}")
-        builder.edit.report.update({"placed_by": who, "mask": "projected" if mask is None else "painted"})
+        builder.edit.report.update({"placed_by": who})
         say("saving", None)
         finish(builder)
     return planned.case_id

@@ -3,26 +3,20 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from cfgen.app.looks import Looks
-from cfgen.app.policy import current, decided
-from cfgen.app.reviews import identifier
-from cfgen.app.tags import tags_of
+from cfgen.app.reviews import current, identifier
+from cfgen.core.disk_backed import FileIndex
 from cfgen.core.errors import CfgenError, StoreError
 from cfgen.core.files import read_json, read_record
-from cfgen.core.kept import Memory
 from cfgen.records import ReviewFile
 from cfgen.storage.listing import Refused, Short, short_cases, short_rejections
 from cfgen.storage.store import Store
 
 T = TypeVar("T")
-#: What the rejection of a case that was regenerated says, before the new one's id.
-MADE_AGAIN = "made again as "
-#: What putting away says of what was made instead, once that was taken back.
-MADE_INSTEAD = "made in place of "
 _BAND_M = 20
 #: m; two of one hazard in one scene that stand no farther apart are much the same picture
 _TWIN_M = 3.0
@@ -66,8 +60,8 @@ class CaseIndex:
         self.store = store
         self._lock = threading.Lock()
         self._seen: dict[Path, tuple[tuple[int, int], Any]] = {}
-        self._accepted: Memory = {}
-        self._refused: Memory = {}
+        self._accepted: FileIndex = {}
+        self._refused: FileIndex = {}
         #: what lists need of a case, and the line it became
         self._entries: dict[str, tuple[Short | Refused, Entry]] = {}
         self._looks = Looks(store.work / "looks.json")
@@ -98,39 +92,22 @@ class CaseIndex:
                 found.setdefault(file.case_id, []).append(file)
         return found
 
-    def queue(self, name: str, blind: bool = False) -> list[dict[str, Any]]:
-        """The entries with what ``name`` decided and, where that is something, what the others did.
-
-        ``blind``: what others rejected is accepted until ``name`` has decided on it.
-        """
-        reviews = self.reviews()
-        rows = []
-        entries = [
-            _undecided(entry)
-            if blind and not decided(reviews.get(entry.id, ()), name) and is_verdict(entry)
-            else entry
-            for entry in self.entries()
-        ]
+    def queue(self, name: str) -> list[dict[str, Any]]:
+        """The entries with what ``name`` and what others decided, and what much resembles another."""
+        reviews, entries = self.reviews(), self.entries()
         twins = _twins(entries, self._looks.alike())
         drives = {scene: self._drive(scene) for scene in {e.scene for e in entries}}
         self._look_later(entries)
+        rows = []
         for entry in entries:
-            mine, others = "", []
-            for file in reviews.get(entry.id, ()):
-                standing = current(file.history)
-                if standing and file.rater == name:
-                    mine = standing.decision
-                elif standing:
-                    others.append([file.rater, standing.decision])
-            seen = decided(reviews.get(entry.id, ()), name)
+            decisions = {f.rater: r.decision for f in reviews.get(entry.id, ()) if (r := current(f.history))}
             rows.append(
                 {
                     **{k: v for k, v in vars(entry).items() if k != "box"},
-                    "mine": mine,
-                    "others": others if seen else [],
+                    "mine": decisions.pop(name, ""),
+                    "others": [[rater, decision] for rater, decision in decisions.items()],
                     "band": entry.band,
                     "drive": drives[entry.scene],
-                    "tags": tags_of(reviews.get(entry.id, ()), name),
                     "twin": twins.get(entry.id, ""),
                 }
             )
@@ -183,20 +160,6 @@ class CaseIndex:
             return None
         value: T = kept[1]
         return value
-
-
-def is_verdict(entry: Entry) -> bool:
-    """Whether a person judged it out."""
-    return entry.status == "rejected" and not was_replaced(entry.reason)
-
-
-def was_replaced(reason: str) -> bool:
-    """Whether it went because of another case made in this scene, whatever it looked like."""
-    return reason.startswith((MADE_AGAIN, MADE_INSTEAD))
-
-
-def _undecided(entry: Entry) -> Entry:
-    return replace(entry, status="accepted", reason="", by="")
 
 
 def _twins(entries: list[Entry], alike: Mapping[str, Iterable[str]]) -> dict[str, str]:

@@ -1,73 +1,53 @@
-"""Look at cases and decide on them. Every decision is kept with its name and time; a rejected case can come back."""
+"""Curation: the queue of cases, decisions on them. Every decision is kept with its name and time."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import cv2
 
-from cfgen.app.case_index import MADE_AGAIN, MADE_INSTEAD, CaseIndex, aside, place_of, was_replaced
+from cfgen.app.case_index import CaseIndex, aside, place_of
 from cfgen.app.pictures import case_url, scene_url
-from cfgen.app.policy import BROUGHT_BACK, SAID, Held, current, decided, held, may_overrule
-from cfgen.app.reviews import Decision, Role, append_review, append_tag, identifier, person, words
-from cfgen.app.tags import latest as latest_tags
-from cfgen.app.tags import tags_of
+from cfgen.app.reviews import Decision, append_review, current, identifier, latest_verdict, person, words
 from cfgen.benchmark.frames import AUGMENTED, frame_path
 from cfgen.core.errors import InputError
 from cfgen.core.files import read_image, read_record
-from cfgen.records import Case, Rejection, Review, ReviewFile, Scene, Tagging
+from cfgen.records import Case, Rejection, ReviewFile, Scene
 from cfgen.scenes.folder import load_scene
 from cfgen.storage.store import Store
 
 
-def item(case_index: CaseIndex, case_id: str, name: str = "", blind: bool = False) -> dict[str, Any]:
-    """All that the page shows of one case; pictures by their address.
-
-    Others' decisions are shown to who has decided here before; ``blind`` hides that they took the case out, too.
-    """
+def item(case_index: CaseIndex, case_id: str) -> dict[str, Any]:
+    """All that the page shows of one case; pictures by their address."""
     store = case_index.store
     folder = place_of(store, case_id)
-    files = case_index.reviews().get(case_id, [])
-    seen = decided(files, name)
     reviews = [
-        {"who": file.rater, **entry.model_dump(mode="json", exclude={"role", "batch"})}
-        for file in files
-        if seen
+        {"who": file.rater, **entry.model_dump(mode="json", exclude={"batch"})}
+        for file in case_index.reviews().get(case_id, [])
         for entry in file.history
     ]
-    shown: dict[str, Any] = {"id": case_id, "reviews": sorted(reviews, key=lambda r: r["at"])}
-    shown["decided"], shown["tags"] = seen, tags_of(files, name)
+    content: dict[str, Any] = {"id": case_id, "reviews": sorted(reviews, key=lambda r: r["at"])}
     if folder == store.rejected_dir(case_id):
         rejection = read_record(folder / "rejection.json", Rejection)
-        shown |= {"status": "refused", "reason": rejection.reason, "by": rejection.by}
-        shown["attempts"] = [a.model_dump(mode="json") for a in rejection.attempts]
+        content |= {"status": "refused", "reason": rejection.reason, "by": rejection.by}
+        content["attempts"] = [a.model_dump(mode="json") for a in rejection.attempts]
     if (folder / "case.json").is_file():
         case = read_record(folder / "case.json", Case)
-        shown |= _details(store, case, folder)
-        shown["status"] = "rejected" if shown.get("status") else "accepted"
-        if blind and not seen and not was_replaced(shown.get("reason", "")):
-            shown["status"] = "accepted"
-            for told in ("reason", "by", "attempts"):
-                shown.pop(told, None)
+        content |= _details(store, case, folder)
+        content["status"] = "rejected" if content.get("status") else "accepted"
     if (folder / "augmented.png").is_file():
-        shown |= _pictures(folder)
-    return shown
+        content |= _pictures(folder)
+    return content
 
 
 def decide(
-    case_index: CaseIndex,
-    name: str,
-    case_id: str,
-    decision: Decision,
-    reason: str = "",
-    role: Role = "manager",
-    batch: str = "",
+    case_index: CaseIndex, name: str, case_id: str, decision: Decision, reason: str = "", batch: str = ""
 ) -> str:
-    """Record a decision, and move the case where the benchmark's policy then wants it.
-
-    Returns what came of it, in words: where it changes nothing, what holds and why.
+    """Record a decision, and move the case where the latest one that stands wants it; says what came of it.
 
     Raises:
         InputError: a rejection without a reason, or a decision that is none.
@@ -79,92 +59,56 @@ def decide(
         raise InputError("reject: expected a reason, found none; choose or write one")
     with store.held(f"case-{identifier(case_id, 'case')}"):
         place_of(store, case_id)
-        append_review(store, name, case_id, decision, reason, role, batch)
-        if decision == "flag":
-            return "Flagged"
-        holds = _settle(store, case_id)
-    if (decision == "reject") == holds.out:
-        return "Rejected" if holds.out else "Accepted"
-    return f"Your {decision} is kept, but the case stays {'out' if holds.out else 'in'}: {holds.why}"
+        append_review(store, name, case_id, decision, reason, batch)
+        if decision != "flag":
+            _settle(store, case_id)
+    return f"{_PAST[decision][0].upper()}{_PAST[decision][1:]}"
+
+
+def decide_all(case_index: CaseIndex, name: str, ids: Sequence[str], decision: Decision, reason: str) -> str:
+    """The same decision on many cases, which one undo takes back; says what came of it."""
+    batch = secrets.token_hex(6)
+    results = Counter(decide(case_index, name, case_id, decision, reason, batch) for case_id in ids)
+    return "; ".join(f"{n} × {result}" for result, n in results.most_common())
 
 
 def undo(case_index: CaseIndex, name: str) -> tuple[str, str]:
-    """Take back this person's latest standing decision or tag, and all that were decided or tagged with it.
+    """Take back this person's latest standing decision, with all that were made in one go with it.
 
     Returns its case, and in words what was taken back.
-
-    What was made again comes back, and what was made in its place goes among the rejected.
 
     Raises:
         InputError: there is none.
     """
     name, store = person(name), case_index.store
     files = [f for each in case_index.reviews().values() for f in each if f.rater == name]
-    mine = [(last.at, f.case_id, last) for f in files if (last := current(f.history))]
-    tags = latest_tags(files)
-    if tags and tags[0][1].at > max((m[0] for m in mine), default=""):
-        return _untag(store, name, tags)
-    if not mine:
+    standing = [(review.at, f.case_id, review) for f in files if (review := current(f.history))]
+    if not standing:
         raise InputError(f"undo: {name} has no decision that stands")
-    latest = max(mine, key=lambda m: m[0])
-    together = [m for m in mine if m[2].batch and m[2].batch == latest[2].batch] or [latest]
-    for _, case_id, standing in together:
-        _take_back(store, name, case_id, standing)
-    first = min(case_id for _, case_id, _ in together)
-    what = f"{_UNDONE[latest[2].decision]} {first if len(together) == 1 else f'{len(together)} cases'}"
-    reason = f" ({latest[2].reason})" if latest[2].reason else ""
-    return first, f"Taken back: {what}{reason}."
+    _, case_id, latest = max(standing, key=lambda row: row[0])
+    ids = sorted(i for _, i, review in standing if review.batch and review.batch == latest.batch) or [case_id]
+    for case_id in ids:
+        with store.held(f"case-{case_id}"):
+            append_review(store, name, case_id, "clear", "undo")
+            if latest.decision != "flag":
+                _settle(store, case_id)
+    target = ids[0] if len(ids) == 1 else f"{len(ids)} cases"
+    reason = f" ({latest.reason})" if latest.reason else ""
+    return ids[0], f"Taken back: you {_PAST[latest.decision]} {target}{reason}."
 
 
-def _untag(store: Store, name: str, tags: Sequence[tuple[str, Tagging]]) -> tuple[str, str]:
-    for case_id, entry in tags:
-        append_tag(store, name, case_id, entry.tag, entry.on, entry.batch, undoes=True)
-    first, entry = min(tags, key=lambda t: t[0])
-    what = first if len(tags) == 1 else f"{len(tags)} cases"
-    did = f"you tagged {what} “{entry.tag}”" if entry.on else f"you took “{entry.tag}” off {what}"
-    return first, f"Taken back: {did}."
+_PAST: dict[Decision, str] = {"accept": "accepted", "reject": "rejected", "flag": "flagged"}
 
 
-_UNDONE: dict[Decision, str] = {"accept": "you accepted", "reject": "you rejected", "flag": "you flagged"}
-
-
-def _take_back(store: Store, name: str, case_id: str, last: Review) -> None:
-    made = last.reason.removeprefix(MADE_AGAIN) if last.reason.startswith(MADE_AGAIN) else ""
-    if made:
-        with store.held(f"case-{identifier(made, 'case')}"):
-            if store.has_case(made):
-                _put_away(store, made, name, f"{MADE_INSTEAD}{case_id}, which was brought back")
-    with store.held(f"case-{case_id}"):
-        append_review(store, name, case_id, "clear", "undo", last.role)
-        if last.decision in ("accept", "reject"):
-            _settle(store, case_id)
-
-
-def replaced(case_index: CaseIndex, name: str, case_id: str, new_id: str) -> None:
-    """``case_id`` goes, whatever the policy: ``new_id`` was made in its place."""
-    store, reason = case_index.store, MADE_AGAIN + new_id
-    with store.held(f"case-{identifier(case_id, 'case')}"):
-        append_review(store, name, case_id, "reject", reason, "manager")
+def _settle(store: Store, case_id: str) -> None:
+    """Put the case where the latest decision that stands wants it; what the gates rejected stays so."""
+    files = [read_record(p, ReviewFile) for p in sorted(store.root.glob(f"reviews/*/{case_id}.json"))]
+    verdict = latest_verdict(files)
+    if verdict and verdict[1].decision == "reject":
         if store.has_case(case_id):
-            _put_away(store, case_id, person(name), reason)
-
-
-def bring_back(case_index: CaseIndex, name: str, case_id: str, role: Role = "manager") -> str:
-    """A rejected case returns to the benchmark, whoever rejected it.
-
-    Raises:
-        InputError: the policy leaves that to a manager, or it is not out.
-        StoreError: the gates refused it before it was whole.
-    """
-    name, policy = person(name), case_index.store.benchmark.policy
-    if not may_overrule(policy, role):
-        raise InputError(f"bring back: only a manager may, since {SAID[policy]}; accept it to be counted")
-    with case_index.store.held(f"case-{identifier(case_id, 'case')}"):
-        if case_index.store.has_case(case_id):
-            raise InputError(f"bring back: expected a case that is out, found {case_id} in the benchmark")
-        case_index.store.restore_rejected(case_id)
-        append_review(case_index.store, name, case_id, "accept", BROUGHT_BACK, role)
-    return "Brought back"
+            _put_away(store, case_id, verdict[0], verdict[1].reason)
+    elif (store.rejected_dir(case_id) / "case.json").is_file():
+        store.restore_rejected(case_id)
 
 
 def _put_away(store: Store, case_id: str, name: str, reason: str) -> None:
@@ -180,18 +124,97 @@ def _put_away(store: Store, case_id: str, name: str, reason: str) -> None:
     store.move_to_rejected(case_id, rejection)
 
 
-def _settle(store: Store, case_id: str) -> Held:
-    """Put the case where the policy wants it; what the gates refused stays refused."""
-    holds = held(store.benchmark.policy, _reviews_of(store, case_id))
-    if holds.out and store.has_case(case_id):
-        _put_away(store, case_id, holds.by, holds.reason)
-    elif not holds.out and (store.rejected_dir(case_id) / "case.json").is_file():
-        store.restore_rejected(case_id)
-    return holds
+def selection(query: Mapping[str, Any]) -> list[str]:
+    """The ids that the page has chosen.
+
+    Raises:
+        InputError: none, or too many.
+    """
+    ids = query.get("ids")
+    if (
+        not isinstance(ids, list)
+        or not 0 < len(ids) <= MAX_SELECTED
+        or not all(isinstance(i, str) for i in ids)
+    ):
+        raise InputError(f"selection: expected 1 to {MAX_SELECTED} cases, found something else; choose some")
+    return list(dict.fromkeys(ids))
 
 
-def _reviews_of(store: Store, case_id: str) -> list[ReviewFile]:
-    return [read_record(p, ReviewFile) for p in sorted(store.root.glob(f"reviews/*/{case_id}.json"))]
+# --- the queue in pages ---------------------------------------------------------------------------------
+
+PAGE = 100
+#: cases that are decided on at once
+MAX_SELECTED = 1000
+#: fields of a row by which the queue is narrowed down; distances in bands of 20 m
+FACETS = ("hazard", "cluster", "drive", "scene", "band", "recognition", "gate")
+_LISTS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "every": lambda r: True,
+    "todo": lambda r: r["status"] == "accepted" and not r["mine"],
+    "all": lambda r: r["status"] == "accepted",
+    "flag": lambda r: "flag" in (r["mine"], *(d for _, d in r["others"])),
+    "split": lambda r: len({d for d in (r["mine"], *(d for _, d in r["others"])) if d}) > 1,
+    "twin": lambda r: r["status"] == "accepted" and bool(r["twin"]),
+    "rejected": lambda r: r["status"] == "rejected",
+    "refused": lambda r: r["status"] == "refused",
+}
+
+
+def page(case_index: CaseIndex, name: str, query: Mapping[str, Any]) -> dict[str, Any]:
+    """One page of the rows that match, what matches by facet, and counts of all.
+
+    Args:
+        query: ``show``, ``find``, a value for any of :data:`FACETS`; ``from`` the first row, or ``keep`` the id of a
+            case whose page is wanted.
+
+    Raises:
+        InputError: no such list.
+    """
+    rows = case_index.queue(name)
+    show = str(query.get("show", "every"))
+    if show not in _LISTS:
+        raise InputError(f"show: expected one of {', '.join(_LISTS)}, found '{show[:20]}'")
+    listed = [row for row in rows if _LISTS[show](row)]
+    facets = {f: str(query.get(f) or "") for f in FACETS}
+    word = str(query.get("find", "")).strip().lower()
+    matches = [
+        row
+        for row in listed
+        if all(row[f] == value for f, value in facets.items() if value)
+        and (not word or word in f"{row['name']} {row['hazard']} {row['scene']} {row['id']}".lower())
+    ]
+    at = next((i for i, row in enumerate(matches) if row["id"] == query.get("keep")), None)
+    start = (at if at is not None else _first_row(query, len(matches))) // PAGE * PAGE
+    accepted = [row for row in rows if row["status"] == "accepted"]
+    return {
+        "rows": [{**row, **_thumbnails(case_index.store, row)} for row in matches[start : start + PAGE]],
+        "from": start,
+        "at": at,
+        "total": len(matches),
+        "listed": len(listed),
+        "facets": {f: sorted(Counter(r[f] for r in listed if r[f]).items()) for f in FACETS},
+        "counts": {
+            "here": len(accepted),
+            "mine": sum(bool(r["mine"]) for r in accepted),
+            **Counter(r["status"] for r in rows),
+        },
+        "wanted": case_index.store.benchmark.n,
+    }
+
+
+def _thumbnails(store: Store, row: Mapping[str, Any]) -> dict[str, str]:
+    """Addresses of the row's two pictures for the gallery; none where the gates rejected it before it had any."""
+    folder = place_of(store, row["id"])
+    if not (folder / "augmented.png").is_file():
+        return {}
+    return {
+        side: case_url(folder, f"{name}.png") + "&small"
+        for side, name in (("before", "original"), ("after", "augmented"))
+    }
+
+
+def _first_row(query: Mapping[str, Any], total: int) -> int:
+    start = query.get("from", 0)
+    return min(start, max(0, total - 1)) if isinstance(start, int) and start >= 0 else 0
 
 
 # --- what is shown --------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Where a person puts a hazard: what the page draws of a scene, and what follows from a pose in metres."""
 
-import base64
-import binascii
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 
 from cfgen.app.capabilities import Capabilities
@@ -228,38 +225,6 @@ def placed(
         there.scene, hazard, there.path, there.ground, there.hood, there.views, pose, band
     )
     return placement, faults, hazard
-
-
-def read_mask(asked: Mapping[str, Any], image: np.ndarray) -> np.ndarray | None:
-    """(H, W) uint8 from the painted ``mask``, a PNG ``data:`` URL of the frame's size; None where none is painted.
-
-    Raises:
-        InputError: not a PNG, of another size, or empty.
-    """
-    text = asked.get("mask")
-    if not text:
-        return None
-    try:
-        data = base64.b64decode(str(text).partition(",")[2], validate=True)
-    except binascii.Error:
-        data = b""
-    fits = png_size(data) == (image.shape[1], image.shape[0])  # before decoding: 1 MB can hold 16000x16000
-    mask = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED) if fits else None
-    if mask is None or mask.ndim != 3 or mask.shape[:2] != image.shape[:2]:
-        raise InputError(f"mask: expected a PNG of {image.shape[1]}x{image.shape[0]} pixels; paint it again")
-    painted = np.where(mask[..., -1] > 127, 255, 0).astype(np.uint8)
-    if not painted.any():
-        raise InputError(
-            "mask: expected some painted pixels, found none; paint where the hazard is to be, or clear it"
-        )
-    return painted
-
-
-def png_size(data: bytes) -> tuple[int, int] | None:
-    """Width and height that a PNG states in its first bytes; None where it is none."""
-    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR" or len(data) < 33:
-        return None
-    return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
 
 
 def _pose(there: Stage, hazard: Hazard, asked: Mapping[str, Any]) -> Pose:

@@ -1,8 +1,8 @@
 """What people decide, appended under a lock: two browsers on one case lose nothing of each other's."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -18,7 +18,6 @@ from cfgen.records import (
     Review,
     ReviewFile,
     Score,
-    Tagging,
 )
 from cfgen.storage.store import Store
 
@@ -57,36 +56,38 @@ def identifier(text: str, what: str) -> str:
 
 
 def append_review(
-    store: Store,
-    rater: str,
-    case_id: str,
-    decision: Decision,
-    reason: str = "",
-    role: Role | Literal[""] = "",
-    batch: str = "",
+    store: Store, rater: str, case_id: str, decision: Decision, reason: str = "", batch: str = ""
 ) -> ReviewFile:
     """One more entry in this person's history of this case."""
-    entry = Review(at=_now(), decision=decision, reason=words(reason), role=role, batch=batch)
-    return _change(store, rater, case_id, lambda file: {"history": (*file.history, entry)})
-
-
-def append_tag(
-    store: Store, rater: str, case_id: str, tag: str, on: bool, batch: str, undoes: bool = False
-) -> ReviewFile:
-    """One more word of this person's on this case, or one off."""
-    entry = Tagging(at=_now(), tag=tag, on=on, undoes=undoes, batch=batch)
-    return _change(store, rater, case_id, lambda file: {"tags": (*file.tags, entry)})
-
-
-def _change(
-    store: Store, rater: str, case_id: str, change: Callable[[ReviewFile], dict[str, Any]]
-) -> ReviewFile:
+    entry = Review(at=_now(), decision=decision, reason=words(reason), batch=batch)
     rater, path = person(rater), store.review_path(person(rater), identifier(case_id, "case"))
     with store.held(f"review-{derive_id(rater, case_id)}"):
         file = read_record(path, ReviewFile) if path.is_file() else ReviewFile(rater=rater, case_id=case_id)
-        file = file.model_copy(update=change(file))
+        file = file.model_copy(update={"history": (*file.history, entry)})
         store.write_review(file)
     return file
+
+
+def standing(history: Iterable[Review]) -> list[Review]:
+    """The decisions that stand, oldest first: each ``clear`` takes back the one before it."""
+    stack: list[Review] = []
+    for entry in history:
+        if entry.decision != "clear":
+            stack.append(entry)
+        elif stack:
+            stack.pop()
+    return stack
+
+
+def current(history: Iterable[Review]) -> Review | None:
+    """The last decision that stands."""
+    return next(reversed(standing(history)), None)
+
+
+def latest_verdict(files: Iterable[ReviewFile]) -> tuple[str, Review] | None:
+    """Who accepted or rejected a case last, of what stands in everybody's ``files`` on it: that decision holds."""
+    verdicts = [(f.rater, entry) for f in files for entry in standing(f.history) if entry.decision != "flag"]
+    return max(verdicts, key=lambda verdict: verdict[1].at, default=None)
 
 
 def append_rating(

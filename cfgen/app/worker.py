@@ -12,7 +12,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
-from cfgen.core import processes
+from cfgen.core.child import Child
 from cfgen.core.errors import CfgenError
 
 #: How far the work is: words, and the share that is done or None.
@@ -29,8 +29,7 @@ class Worker:
     """Starts its process when first needed and ends it with this one."""
 
     def __init__(self) -> None:
-        self._pipe: Connection | None = None
-        self._process: Any = None
+        self._child: Child | None = None
 
     def run(self, work: Work, say: Say, stop: threading.Event) -> Any:
         """What ``work`` returned. It, and what it returns, must pickle.
@@ -39,59 +38,52 @@ class Worker:
             CancelledError: ``stop`` was set; the process was ended.
             CfgenError: the work failed, or its process died.
         """
-        pipe = self._started()
+        child = self._started()
         try:
-            pipe.send(work)
+            child.connection.send(work)
             while not stop.is_set():
-                if pipe.poll(_LOOK_S):
-                    kind, *told = pipe.recv()
+                if child.connection.poll(_LOOK_S):
+                    kind, *told = child.receive()
                     if kind == "done":
                         return told[0]
                     if kind == "failed":
                         raise CfgenError(told[0])
                     say(*told)
         except (EOFError, OSError) as error:
-            self._process.join(1)
-            code = self._process.exitcode
+            how = child.exit_words()
             self.end()
             raise CfgenError(
-                f"the process that did it died (exit code {code}), perhaps for want of memory; try again"
+                f"the process that did it died ({how}), perhaps for want of memory; try again"
             ) from error
         self.end()
         raise CancelledError
 
     def end(self) -> None:
         """End the process and whatever it has started."""
-        process, self._process = self._process, None
-        if process is None:
+        child, self._child = self._child, None
+        if child is None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        process.join()
-        if self._pipe is not None:
-            self._pipe.close()
+            os.killpg(child.process.pid, signal.SIGKILL)
+        child.process.kill()
+        child.process.wait()
+        child.connection.close()
 
-    def _started(self) -> Connection:
-        if self._process is None or not self._process.is_alive():
-            context = processes.context()
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
-        assert self._pipe is not None
-        return self._pipe
+    def _started(self) -> Child:
+        if self._child is None or self._child.process.poll() is not None:
+            self._child = Child(f"{serve.__module__}:{serve.__name__}")
+        return self._child
 
 
-def _serve(pipe: Connection) -> None:
+def serve(connection: Connection) -> None:
+    """In the process: does what it is sent."""
     os.setsid()  # a group of its own: what the work starts ends with it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:
         try:
-            work = pipe.recv()
+            work = connection.recv()
         except EOFError:  # the app has ended
             return
-        pipe.send(_answer(work, lambda words, share: pipe.send(("said", words, share))))
+        connection.send(_answer(work, lambda words, share: connection.send(("said", words, share))))
 
 
 def _answer(work: Work, say: Say) -> tuple[str, Any]:

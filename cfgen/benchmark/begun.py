@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
-from cfgen.core.engines.protocol import Pool
+from cfgen.core.engines.registry import Pool
 from cfgen.core.files import remove
 from cfgen.storage.store import MARKER, Store
 

@@ -16,7 +16,7 @@ from cfgen.benchmark.gates import load_gates, own_gates, read_only, run_gates
 from cfgen.benchmark.mask_pipeline import MaskPipeline
 from cfgen.benchmark.quality_gates import GateInput
 from cfgen.benchmark.scene_choice import AT_ONCE
-from cfgen.core.engines.asking import connected
+from cfgen.core.engines.messages import has_model_workers
 from cfgen.core.errors import InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json, write_bytes
@@ -76,7 +76,7 @@ class BuildContext:
         self.benchmark: Benchmark = self.store.benchmark
         self.taxonomy: Taxonomy = merge_taxonomy(self.benchmark.own_hazards, self.benchmark.own_hazards_only)
         if inpainter is None:
-            inpainter = RemoteInpainter() if connected() else _inpainter(settings)
+            inpainter = RemoteInpainter() if has_model_workers() else _inpainter(settings)
             guide = create_guide(self.benchmark.guide, inpainter)
         self.inpainter, self.guide = inpainter, guide
         self.views = self.store.views(json.loads(settings.perception))

@@ -9,10 +9,10 @@ from typing import Any, Protocol, Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from cfgen.core.disk_backed import folder_mtime_key, indexed, mtime_key
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import contained
 from cfgen.core.files import read_json
-from cfgen.core.kept import learn_changed, stamp_of, stamp_of_folder
 from cfgen.records import Fault
 from cfgen.records.base import Identifier
 from cfgen.records.sampling import Sampling
@@ -126,7 +126,7 @@ def _take(chosen: Chosen, source: Path, names: Sequence[str], strict: bool, look
 
     stamps = ((name, looking.stamp(f"{source}/{name}")) for name in names)
     above = str(source.resolve())
-    for name, identity in learn_changed(source, looking.kind, stamps, look, whole=False).items():
+    for name, identity in indexed(source, looking.kind, stamps, look, complete=False).items():
         if identity is None:
             chosen.unusable[(source / name).name] = wrong[name]
             continue
@@ -142,7 +142,7 @@ def _take(chosen: Chosen, source: Path, names: Sequence[str], strict: bool, look
 
 def _stamp_of_record(folder: str) -> str:
     try:
-        return stamp_of(os.stat(f"{folder}/{SCENE_FILE}"))  # noqa: PTH116 - paths as objects take four times as long
+        return mtime_key(os.stat(f"{folder}/{SCENE_FILE}"))  # noqa: PTH116 - paths as objects take four times as long
     except OSError:  # what is wrong with it is told when it is read
         return "?"
 
@@ -175,5 +175,5 @@ class _Looking:
     stamp: Callable[[str], str]
 
 
-_LOOK = _Looking("scenes 1", _look, stamp_of_folder)
+_LOOK = _Looking("scenes 1", _look, folder_mtime_key)
 _GLANCE = _Looking("scene ids 1", _glance, _stamp_of_record)

@@ -16,7 +16,7 @@ from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.registry import about
 from cfgen.perception.view import SceneView
-from cfgen.planners.outputs import EXPORTS, exported
+from cfgen.planners.outputs import EXPORTS, exported_tokens
 from cfgen.records import (
     Benchmark,
     BuildReport,
@@ -291,7 +291,7 @@ class Verification:
         folder = self.root / EXPORTS
         self._know(folder.glob("*.json"))
         try:
-            exported(folder)
+            exported_tokens(folder)
         except CfgenError as error:
             self.faults.append(str(error))
 

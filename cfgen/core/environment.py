@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from cfgen.version import __version__
 
-_PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic", "deflate")
+_PACKAGES = ("numpy", "scipy", "opencv-python", "pillow", "pydantic")
 
 
 def environment() -> dict[str, str]:

@@ -18,7 +18,6 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import ends_the_run
 from cfgen.core.hashing import hash_json
 from cfgen.core.object_store import bucket_of
-from cfgen.core.png import has_libdeflate, libdeflate_png
 from cfgen.core.record import Stored
 
 R = TypeVar("R", bound=Stored)
@@ -270,11 +269,6 @@ def stored_png(pixels: np.ndarray, sparse: bool = False) -> bytes:
     """The same, smaller, for what is kept; ``sparse``: most of it is zero. ``benchmarks/png.py`` compares the ways."""
     if sparse:
         return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 6])
-    return libdeflate_png(pixels) if has_libdeflate() and pixels.ndim == 3 else opencv_png(pixels)
-
-
-def opencv_png(pixels: np.ndarray) -> bytes:
-    """What :func:`stored_png` makes without libdeflate, and made before."""
     # OpenCV before 4.12 chooses the filter itself
     paeth = getattr(cv2, "IMWRITE_PNG_FILTER_PAETH", 0)
     return _png(pixels, [cv2.IMWRITE_PNG_COMPRESSION, 3, *([cv2.IMWRITE_PNG_FILTER, paeth] if paeth else [])])

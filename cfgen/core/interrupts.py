@@ -61,6 +61,24 @@ def by_the_user(error: KeyboardInterrupt) -> bool:
     return isinstance(error, Interrupted) or not told_apart
 
 
+@contextlib.contextmanager
+def sigterm_restored() -> Iterator[None]:
+    """What is done within may set a handler for SIGTERM that exits; afterwards ours is back.
+
+    Raises:
+        Interrupted: SIGTERM came meanwhile.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    ours = signal.getsignal(signal.SIGTERM) if in_main_thread else None
+    try:
+        yield
+    except SystemExit as error:
+        raise Interrupted(signal.SIGTERM) from error
+    finally:
+        if ours is not None:
+            signal.signal(signal.SIGTERM, ours)
+
+
 def _end_now(number: int) -> NoReturn:
     with contextlib.suppress(OSError):
         os.write(

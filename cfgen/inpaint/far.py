@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cfgen.core.engines.asking import ask
+from cfgen.core.engines.messages import ask_model
 from cfgen.inpaint.protocol import Answer, Inpainter, InpainterRequirements, InpaintRequest
 from cfgen.records import Hazard, Size
 
@@ -17,7 +17,7 @@ class RemoteInpainter:
     needs: InpainterRequirements
 
     def __init__(self) -> None:
-        self.name, self.version, self.options, self.needs = ask(("describe", ()))
+        self.name, self.version, self.options, self.needs = ask_model(("describe", ()))
         self._known: dict[tuple[str, str], Any] = {}
 
     def can_draw(self, hazard: Hazard) -> bool:
@@ -28,13 +28,13 @@ class RemoteInpainter:
         return answer
 
     def inpaint(self, requests: Sequence[InpaintRequest]) -> Sequence[Answer]:
-        answers: Sequence[Answer] = ask(("inpaint", (requests,)))
+        answers: Sequence[Answer] = ask_model(("inpaint", (requests,)))
         return answers
 
     def _about(self, what: str, hazard: Hazard) -> Any:
         key = what, hazard.model_dump_json()
         if key not in self._known:
-            self._known[key] = ask((what, (hazard,)))
+            self._known[key] = ask_model((what, (hazard,)))
         return self._known[key]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cfgen.core import loop
-from cfgen.core.engines.protocol import default_jobs
+from cfgen.core.engines.registry import default_jobs
 from cfgen.core.errors import Shortfall
 from cfgen.core.faults import ends_the_run
 from cfgen.judge.payload import Pictures

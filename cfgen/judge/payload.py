@@ -10,7 +10,6 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import file_bytes, write_bytes
 from cfgen.core.own_key import opened, sealed
-from cfgen.core.png import inflated
 from cfgen.core.stored_frame import FrameFile
 from cfgen.judge.protocol import JudgeItem, Shown
 from cfgen.judge.rubrics.registry import Rubric
@@ -73,8 +72,7 @@ def _read(frame: FrameFile) -> Picture:
     found = None
     if frame.source is None:
         with contextlib.suppress(OSError, InputError, cv2.error):
-            data = inflated(file_bytes(frame.path))
-            found = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+            found = cv2.imdecode(np.frombuffer(file_bytes(frame.path), np.uint8), cv2.IMREAD_COLOR)
     return picture(frame.read()) if found is None else _jpeg(found)
 
 

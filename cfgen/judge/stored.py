@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from cfgen.core.disk_backed import indexed, with_mtime_keys
 from cfgen.core.errors import StoreError, did_you_mean
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_each
 from cfgen.core.hashing import hash_json
-from cfgen.core.kept import learn_changed, stamped
 from cfgen.judge.combine import faulted
 from cfgen.judge.protocol import RubricId, VerdictKey
 from cfgen.records import Dimension, Score, Verdict
@@ -48,7 +48,7 @@ class ShortVerdict:
 def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]:
     """Every verdict of a judge on one planner, in the order of their paths, damaged ones as :func:`stored_verdicts`.
 
-    Read again only where a file changed (:mod:`cfgen.core.kept`).
+    Read again only where a file changed (:mod:`cfgen.core.disk_backed`).
     """
     folder = store.root / "verdicts" / judge / planner
 
@@ -56,10 +56,10 @@ def short_verdicts(store: Store, judge: str, planner: str) -> list[ShortVerdict]
         for path, one in read_each((folder / name for name in names), Verdict):
             yield asdict(ShortVerdict.of(_damaged(path, one, judge) if isinstance(one, StoreError) else one))
 
-    found = stamped(
+    found = with_mtime_keys(
         (f"{path.parent.name}/{path.name}", str(path)) for path in store.verdict_paths(judge, planner)
     )
-    return [ShortVerdict(**told) for told in learn_changed(folder, _VERDICTS, found, learn).values()]
+    return [ShortVerdict(**told) for told in indexed(folder, _VERDICTS, found, learn).values()]
 
 
 def stored_verdicts(store: Store, judge: str, planner: str, arm: str = "*") -> list[Verdict]:

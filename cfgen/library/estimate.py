@@ -6,7 +6,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from cfgen.core.engines.protocol import default_jobs
+from cfgen.core.engines.registry import default_jobs
 from cfgen.core.paths import scenarios_dir
 from cfgen.judge.registry import make_judge
 from cfgen.library.arguments import names

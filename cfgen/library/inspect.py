@@ -48,7 +48,7 @@ from cfgen.metrics.floor import above_floor
 from cfgen.metrics.success import STRICT
 from cfgen.models.base import Ask, Form, Model, Picture, Reply
 from cfgen.models.limits import Limits
-from cfgen.planners.answer import PlanFaultError, received, to_plan
+from cfgen.planners.answer import PlanFaultError, check_response, to_plan
 from cfgen.planners.protocol import Requirements, Response
 from cfgen.planners.vlm import Look, question
 from cfgen.records import CONTROLS, DIMENSIONS, Rollout, Verdict, answer_in, judged_as
@@ -231,7 +231,7 @@ def rollout(planner: str, case_id: str, arm: str, said: Mapping[str, str]) -> Ro
     try:
         if said["finish"] != "complete":
             raise PlanFaultError(f"the model's answer is {said['finish']}")
-        found = received(Response(said["text"]))
+        found = check_response(Response(said["text"]))
         kept |= {"text": found.text, "notes": found.notes}
         _, plan = to_plan(found)
     except PlanFaultError as fault:

@@ -49,12 +49,10 @@ class Alpamayo:
         weights: hub name or folder; default by variant.
         device, dtype: where and in which floating-point type it runs.
         attn_implementation: "sdpa" where flash-attn is not installed; "" leaves it to the package.
-        samples: plans drawn for each question in one batch; ``select`` says which of them answers.
-        select: "first", or "medoid", the one nearest to all others; the report holds the reasoning of every one.
         top_p, temperature, max_tokens: of the reasoning.
 
     Raises:
-        InputError: unknown variant, camera or selection, or the package is not installed.
+        InputError: unknown variant or camera, or the package is not installed.
     """
 
     def __init__(
@@ -65,8 +63,6 @@ class Alpamayo:
         device: str = "cuda",
         dtype: str = "bfloat16",
         attn_implementation: str = "",
-        samples: int = 1,
-        select: str = "first",
         top_p: float = 0.98,
         temperature: float = 0.6,
         max_tokens: int = 256,
@@ -74,13 +70,9 @@ class Alpamayo:
         variant = str(variant)
         if variant not in VARIANTS:
             raise InputError(f"alpamayo: variant: expected one of {', '.join(VARIANTS)}, found '{variant}'")
-        if select not in ("first", "medoid") or type(samples) is not int or samples < 1:
-            raise InputError(
-                f"alpamayo: expected select first or medoid and samples above 0, found '{select}' and {samples!r}"
-            )
         named = {
-            _full_name(name): there
-            for name, there in (cameras or dict(zip(DEFAULT, DEFAULT, strict=True))).items()
+            _full_name(name): scene_camera
+            for name, scene_camera in (cameras or dict(zip(DEFAULT, DEFAULT, strict=True))).items()
         }
         unknown = sorted(set(named) - set(CAMERAS))
         if unknown or (variant == "r1" and set(named) != set(DEFAULT)):
@@ -91,7 +83,7 @@ class Alpamayo:
             )
         self._cameras = sorted(named.items(), key=lambda camera: CAMERAS[camera[0]])
         self._variant, self._device = variant, device
-        self._attention, self._samples, self._select = attn_implementation, samples, select
+        self._attention = attn_implementation
         self._sampling = {"top_p": top_p, "temperature": temperature, "max_generation_length": max_tokens}
         self._load(weights, device, dtype)
         self.needs = Requirements(
@@ -145,18 +137,15 @@ class Alpamayo:
         with torch.no_grad(), torch.autocast(self._device.split(":")[0], dtype=self._dtype):
             points, rotations, extra = self._model.sample_trajectories_from_data_with_vlm_rollout(
                 data=self._helper.to_device(data, self._device),
-                num_traj_samples=self._samples,
+                num_traj_samples=1,
                 return_extra=True,
                 **self._sampling,
             )
-        paths = points[0, 0, :, :, :2].float().cpu().numpy()
-        chosen = medoid(paths) if self._select == "medoid" else 0
-        turn = rotations[0, 0, chosen].float().cpu().numpy()
+        path = points[0, 0, 0, :, :2].float().cpu().numpy()
+        turn = rotations[0, 0, 0].float().cpu().numpy()
         theta = np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
-        t = STEP_S * np.arange(1, paths.shape[1] + 1)
-        said = _texts(extra["cot"])
-        report = {"samples": len(paths), "select": self._select, "chosen": chosen, "reasoning": said}
-        return Response(said[min(chosen, len(said) - 1)], np.column_stack([paths[chosen], theta]), t, report)
+        t = STEP_S * np.arange(1, len(path) + 1)
+        return Response(_texts(extra["cot"])[0], np.column_stack([path, theta]), t)
 
     def _frames(self, observation: Observation) -> Any:
         """(cameras x 4, 3, H, W) uint8, cameras in the order of their indices, oldest frame first."""
@@ -180,21 +169,15 @@ def history_arrays(history: "Motion") -> tuple[np.ndarray, np.ndarray]:
     reach = STEP_S * (HISTORY_STEPS - 1)
     if history.t[0] > 0.1 - reach:
         raise PlanFaultError(f"alpamayo: expected {reach:g} s of history, found {-history.t[0]:g} s")
-    known = np.array(history.poses, float)
-    known[:, 2] = np.unwrap(known[:, 2])
+    history_poses = np.array(history.poses, float)
+    history_poses[:, 2] = np.unwrap(history_poses[:, 2])
     times = -STEP_S * np.arange(HISTORY_STEPS - 1, -1, -1)
-    poses = np.column_stack([np.interp(times, history.t, column) for column in known.T])
+    poses = np.column_stack([np.interp(times, history.t, column) for column in history_poses.T])
     xyz = np.column_stack([poses[:, :2], np.zeros(HISTORY_STEPS)])
     cos, sin = np.cos(poses[:, 2]), np.sin(poses[:, 2])
     rot = np.zeros((HISTORY_STEPS, 3, 3))
     rot[:, 0, 0], rot[:, 0, 1], rot[:, 1, 0], rot[:, 1, 1], rot[:, 2, 2] = cos, -sin, sin, cos, 1.0
     return xyz[None, None].astype(np.float32), rot[None, None].astype(np.float32)
-
-
-def medoid(paths: np.ndarray) -> int:
-    """The number of the path that is nearest to all others, (K, T, 2) in m; the first of several."""
-    apart = np.linalg.norm(paths[:, None] - paths[None], axis=-1).mean(-1)
-    return int(apart.sum(1).argmin())
 
 
 def _full_name(name: str) -> str:

@@ -8,10 +8,10 @@ from cfgen.core.errors import CfgenError
 from cfgen.geometry.trajectory import resample
 from cfgen.planners.parser import parse
 from cfgen.planners.protocol import Response
-from cfgen.planners.received import PlanFaultError, Received, received
+from cfgen.planners.response import CheckedResponse, PlanFaultError, check_response
 from cfgen.records import PLAN_DT, PLAN_LEAST_STEPS, PLAN_STEPS, Failure, Plan
 
-__all__ = ["PlanFaultError", "Received", "end_of", "received", "to_plan"]
+__all__ = ["CheckedResponse", "PlanFaultError", "check_response", "describe_exit", "to_plan"]
 
 #: A car does not get farther than this in 6 s.
 MAX_RANGE_M = 1000.0
@@ -21,7 +21,7 @@ MAX_HEADING = 1000.0
 MAX_FAULTS = 20
 
 
-def end_of(code: int | None) -> tuple[str, Failure]:
+def describe_exit(code: int | None) -> tuple[str, Failure]:
     """How a process ended, in words, and whether it was the machine (out of memory, shutting down) that ended it."""
     if code is None or code >= 0:
         return f"exit code {code}", "died"
@@ -44,7 +44,7 @@ def to_plan(answer: str | Response | PlanFaultError) -> tuple[str, Plan]:
         PlanFaultError: it is one, or not an answer, no waypoints, a wrong number of them, not finite, out of range,
             or times that do not increase; names what was expected and found.
     """
-    answer = received(answer)
+    answer = check_response(answer)
     parsed = parse(answer.text)
     faults = list(parsed.faults)
     if answer.waypoints is not None:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from cfgen.core.errors import InputError, did_you_mean
-from cfgen.planners.answer import PlanFaultError, received
+from cfgen.planners.answer import PlanFaultError, check_response
 from cfgen.planners.builtin import write_text
 from cfgen.planners.protocol import Observation, Response
-from cfgen.planners.received import words_of
+from cfgen.planners.response import words_of
 
 Parser = Callable[[Mapping[str, str], Observation], Any]
 
@@ -75,9 +75,9 @@ def openemma(answers: Mapping[str, str], observation: Observation) -> Response:
 def drivelm(answers: Mapping[str, str], observation: Observation) -> Response:
     """DriveLM: a sentence on steering and one on speed; figures for these words are ours."""
     text = list(answers.values())[-1]
-    said = text.lower()
-    speed = next((v for words, v in _DRIVELM_SPEEDS if words in said), None)
-    curvature = next((k for words, k in _DRIVELM_CURVATURES if words in said), None)
+    sentence = text.lower()
+    speed = next((v for words, v in _DRIVELM_SPEEDS if words in sentence), None)
+    curvature = next((k for words, k in _DRIVELM_CURVATURES if words in sentence), None)
     if speed is None or curvature is None:
         raise PlanFaultError(
             "answer: expected a behaviour in DriveLM's words ('going straight', 'slightly steering to the left', ...; "
@@ -94,12 +94,12 @@ def parsed(
 ) -> Response | PlanFaultError:
     """What ``parser`` makes of the answers; whatever it raises is a failed answer."""
     try:
-        found = received(parser(answers, observation))
+        response = check_response(parser(answers, observation))
     except PlanFaultError as fault:
         return fault
     except Exception as error:  # of a file of the user's
         return PlanFaultError(f"parser: raised {type(error).__name__}: {words_of(error)[:200]}")
-    return Response(found.text, found.waypoints, found.t, {**report, **found.report})
+    return Response(response.text, response.waypoints, response.t, {**report, **response.report})
 
 
 SHIPPED: dict[str, Parser] = {
@@ -110,7 +110,7 @@ SHIPPED: dict[str, Parser] = {
 }
 
 
-def create_parser(given: Any) -> Parser:
+def create_parser(source: Any) -> Parser:
     """A parser by its name, if it ships with cfgen, or of a file that defines ``parse(answers, observation)``.
 
     Args:
@@ -119,27 +119,27 @@ def create_parser(given: Any) -> Parser:
     Raises:
         InputError: no such parser, or a file that does not define one.
     """
-    if isinstance(given, str):
-        if given not in SHIPPED:
+    if isinstance(source, str):
+        if source not in SHIPPED:
             raise InputError(
-                f"planner option 'parser': expected a file (.py) or one of {', '.join(SHIPPED)}, found '{given}'"
-                f"{did_you_mean(given, SHIPPED)}"
+                f"planner option 'parser': expected a file (.py) or one of {', '.join(SHIPPED)}, found '{source}'"
+                f"{did_you_mean(source, SHIPPED)}"
             )
-        return SHIPPED[given]
-    name, space = str(given["file"]), {"__name__": "parser"}
+        return SHIPPED[source]
+    name, space = str(source["file"]), {"__name__": "parser"}
     try:
         exec(
-            compile(str(given["text"]), name, "exec"), space
+            compile(str(source["text"]), name, "exec"), space
         )  # the user's own file, in the planner's process
     except Exception as error:
         raise InputError(
             f"parser {name}: cannot be run ({type(error).__name__}: {words_of(error)[:200]})"
         ) from error
-    made: Any = space.get("parse")
-    if not callable(made):
+    function: Any = space.get("parse")
+    if not callable(function):
         raise InputError(f"parser {name}: expected a function 'parse(answers, observation)', found none")
-    found: Parser = made
-    return found
+    parser: Parser = function
+    return parser
 
 
 def _driven(answers: Mapping[str, str], scale: float) -> Response:

@@ -72,10 +72,10 @@ def _named(spec: str, options: Mapping[str, Any]) -> None:
     if PLANNERS.adapts(spec):
         create_model(spec, {key: value for key, value in options.items() if key != "look"}, "planner")
     else:
-        _takes(spec, PLANNERS.get(spec), options)
+        _check_signature(spec, PLANNERS.get(spec), options)
 
 
-def _takes(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
+def _check_signature(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -> None:
     try:
         signature = inspect.signature(factory)
     except ValueError:  # compiled code need not tell
@@ -90,20 +90,22 @@ def _takes(spec: str, factory: Callable[..., Any], options: Mapping[str, Any]) -
 
 def _imported(spec: str, options: Mapping[str, Any], startup_s: float) -> None:
     try:
-        looked = {"spec": spec, "options": dict(options)}
-        PlannerProcess("cfgen.planners.check:Found", looked, startup_s, startup_s=startup_s).close()
+        options_of_check = {"spec": spec, "options": dict(options)}
+        PlannerProcess(
+            "cfgen.planners.check:ImportProbe", options_of_check, startup_s, startup_s=startup_s
+        ).close()
     except PlannerStartError as error:
         raise InputError(str(error) if spec in str(error) else f"planner '{spec}': {error}") from error
 
 
-class Found:
+class ImportProbe:
     """Stands for a planner whose class could be imported and takes its options."""
 
     def __init__(self, spec: str, options: Mapping[str, Any]) -> None:
         factory = class_of(spec)
         if not callable(factory):
             raise InputError(f"planner '{spec}': expected a class, found {type(factory).__name__}")
-        _takes(spec, factory, options)
+        _check_signature(spec, factory, options)
 
     def plan(self, observations: Sequence[Observation]) -> Sequence[str]:
         """Never asked."""

@@ -1,7 +1,7 @@
 """The planner's side of cfgen: what it is asked, what it may answer, and the loop that carries both. One file.
 
 Python 3.9 and NumPy are all it needs, nothing of cfgen: ``cfgen score --python`` sends it to any environment, and
-``cfgen planner init`` puts a copy into the new package, which is tested with it (:func:`check`). Messages are JSON
+``cfgen planner init`` puts a copy buffer the new package, which is tested with it (:func:`check`). Messages are JSON
 with raw frames behind, over two pipes; nothing is ever unpickled.
 """
 
@@ -140,10 +140,10 @@ class Response:
 
 def example(needs: Any, speed: float = 10.0, size: tuple[int, int] = (640, 360)) -> Observation:
     """A made-up question with all that ``needs`` asks for: grey pictures, a straight history at ``speed`` m/s."""
-    wanted = fields_of(needs)
+    fields = fields_of(needs)
     width, height = size
     pixels = np.full((height, width, 3), 128, np.uint8)
-    shown = tuple(TimedImage(float(t), pixels) for t in sorted(wanted["frame_times"]))
+    frames = tuple(TimedImage(float(t), pixels) for t in sorted(fields["frame_times"]))
     camera = {
         "model": "pinhole",
         "width": width,
@@ -155,10 +155,10 @@ def example(needs: Any, speed: float = 10.0, size: tuple[int, int] = (640, 360))
     middle = {"cx": (width - 1) / 2, "cy": (height - 1) / 2}
     # 1.5 m above the ground, looking along x
     mounted = {"T_cam_ego": ((0, -1, 0, 0), (0, 0, -1, 1.5), (1, 0, 0, 0), (0, 0, 0, 1))}
-    cameras = {n: SimpleNamespace(name=n, **camera, **middle, **mounted) for n in wanted["cameras"]}
+    cameras = {n: SimpleNamespace(name=n, **camera, **middle, **mounted) for n in fields["cameras"]}
     t = tuple(round(0.1 * k - 2.0, 1) for k in range(21))
     history = Motion(t, tuple((speed * at, 0.0, 0.0) for at in t), (speed,) * len(t))
-    return Observation("example", 1, dict.fromkeys(wanted["cameras"], shown), cameras, history)
+    return Observation("example", 1, dict.fromkeys(fields["cameras"], frames), cameras, history)
 
 
 def check(planner: Any) -> list[Any]:
@@ -168,9 +168,9 @@ def check(planner: Any) -> list[Any]:
         AssertionError: an answer that cfgen could not score; says why.
     """
     needs = getattr(planner, "needs", Requirements())
-    asked = [example(needs), example(needs, speed=0.0)]
-    answers = [answer for one in asked for answer in planner.plan([one])]
-    assert len(answers) == len(asked), f"expected one answer to each question, found {len(answers)} to 2"
+    questions = [example(needs), example(needs, speed=0.0)]
+    answers = [answer for question in questions for answer in planner.plan([question])]
+    assert len(answers) == len(questions), f"expected one answer to each question, found {len(answers)} to 2"
     for answer in answers:
         if isinstance(answer, str):
             assert "<wp>" in answer, "a text needs 24 <wp>[x, y, theta]</wp>; or answer with a Response"
@@ -197,10 +197,10 @@ def _part(answer: Any, name: str) -> Any:
 
 def fields_of(needs: Any) -> dict[str, Any]:
     """What is declared, by a mapping or an object with such attributes, over the defaults."""
-    plain = vars(Requirements())
+    defaults = vars(Requirements())
     if isinstance(needs, Mapping):
-        return {**plain, **needs}
-    return {name: getattr(needs, name, value) for name, value in plain.items()}
+        return {**defaults, **needs}
+    return {name: getattr(needs, name, value) for name, value in defaults.items()}
 
 
 # --- the channel ----------------------------------------------------------------------------------------
@@ -209,9 +209,9 @@ def fields_of(needs: Any) -> dict[str, Any]:
 class ChannelError(Exception):
     """What came is no message of the other side's; ``found`` are its first bytes."""
 
-    def __init__(self, words: str, found: bytes = b"") -> None:
+    def __init__(self, words: str, first_bytes: bytes = b"") -> None:
         super().__init__(words)
-        self.found = found
+        self.found = first_bytes
 
 
 class Channel:
@@ -220,65 +220,65 @@ class Channel:
     The arrays follow, or lie in the memory of the descriptor ``shared`` that both sides have: one on another machine or
     in a container does without.
 
-    ``until``, where given, is a time of ``time.monotonic()`` after which TimeoutError is raised; the descriptors then
-    have to be non-blocking.
+    ``deadline``, where given, is a time of ``time.monotonic()`` after which TimeoutError is raised; the descriptors
+    then have to be non-blocking.
     """
 
     def __init__(self, source: int, sink: int, shared: int = -1) -> None:
         self.source, self.sink, self.shared = source, sink, shared
         self._map: mmap.mmap | None = None
 
-    def send(self, content: Any, arrays: Sequence[np.ndarray] = (), until: float | None = None) -> None:
+    def send(self, content: Any, arrays: Sequence[np.ndarray] = (), deadline: float | None = None) -> None:
         placed = bool(arrays) and self.shared >= 0
         if placed:
-            self._place(arrays)
-        told = {"content": content, "arrays": [list(a.shape) for a in arrays], "placed": placed}
-        head = json.dumps(told).encode()
-        self._write(MAGIC + struct.pack("<I", len(head)) + head, until)
+            self._write_shared(arrays)
+        header = {"content": content, "arrays": [list(a.shape) for a in arrays], "placed": placed}
+        head = json.dumps(header).encode()
+        self._write(MAGIC + struct.pack("<I", len(head)) + head, deadline)
         for array in [] if placed else arrays:
-            self._write(np.ascontiguousarray(array, np.uint8).data.cast("B"), until)
+            self._write(np.ascontiguousarray(array, np.uint8).data.cast("B"), deadline)
 
-    def receive(self, until: float | None = None, most: int = MOST) -> tuple[Any, list[np.ndarray]]:
+    def receive(self, deadline: float | None = None, max_bytes: int = MOST) -> tuple[Any, list[np.ndarray]]:
         """The next message.
 
         Raises:
             EOFError: there is no other side any more.
             ChannelError: it is none, or longer than ``most`` bytes.
         """
-        mark = self._read(bytearray(len(MAGIC) + 4), until, MAGIC)
+        mark = self._read(bytearray(len(MAGIC) + 4), deadline, MAGIC)
         (length,) = struct.unpack("<I", mark[len(MAGIC) :])
-        if length > most:
-            raise ChannelError(f"expected a message of at most {most} bytes, found {length}")
+        if length > max_bytes:
+            raise ChannelError(f"expected a message of at most {max_bytes} bytes, found {length}")
         try:
-            head = json.loads(bytes(self._read(bytearray(length), until)))
+            head = json.loads(bytes(self._read(bytearray(length), deadline)))
             content, shapes = head["content"], [tuple(map(int, shape)) for shape in head["arrays"]]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ChannelError(f"expected JSON ({type(error).__name__})") from None
         if any(min(shape, default=0) < 1 for shape in shapes):
             raise ChannelError(f"expected arrays with a size, found {shapes[:3]}")
-        if sum(int(np.prod(shape, dtype=float)) for shape in shapes) > most:
-            raise ChannelError(f"expected arrays of at most {most} bytes, found {shapes[:3]}")
+        if sum(int(np.prod(shape, dtype=float)) for shape in shapes) > max_bytes:
+            raise ChannelError(f"expected arrays of at most {max_bytes} bytes, found {shapes[:3]}")
         if head.get("placed") and self.shared >= 0:
-            return content, self._placed(shapes)
+            return content, self._read_shared(shapes)
         arrays = [np.empty(shape, np.uint8) for shape in shapes]
         for array in arrays:
-            self._read(array.data.cast("B"), until)
+            self._read(array.data.cast("B"), deadline)
         return content, arrays
 
-    def _place(self, arrays: Sequence[np.ndarray]) -> None:
+    def _write_shared(self, arrays: Sequence[np.ndarray]) -> None:
         memory, at = self._memory(sum(a.size for a in arrays)), 0
         for array in arrays:
             memory[at : at + array.size].reshape(array.shape)[:] = array
             at += array.size
 
-    def _placed(self, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
+    def _read_shared(self, shapes: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
         """Copies: a planner may keep its frames."""
         sizes = [int(np.prod(shape)) for shape in shapes]
-        memory, at, found = self._memory(sum(sizes)), 0, []
+        memory, at, copies = self._memory(sum(sizes)), 0, []
         for shape, size in zip(shapes, sizes):  # noqa: B905 - Python 3.9
-            found.append(memory[at : at + size].reshape(shape).copy())
+            copies.append(memory[at : at + size].reshape(shape).copy())
             at += size
-        return found
+        return copies
 
     def _memory(self, size: int) -> np.ndarray:
         """``size`` bytes of the shared memory, which grows to hold them."""
@@ -288,36 +288,36 @@ class Channel:
             self._map = mmap.mmap(self.shared, os.fstat(self.shared).st_size)
         return np.frombuffer(self._map, np.uint8, size)
 
-    def _write(self, data: Any, until: float | None) -> None:
-        left = memoryview(data)
-        while left:
+    def _write(self, data: Any, deadline: float | None) -> None:
+        remaining = memoryview(data)
+        while remaining:
             try:
-                left = left[os.write(self.sink, left) :]
+                remaining = remaining[os.write(self.sink, remaining) :]
             except BlockingIOError:
-                _wait(self.sink, select.POLLOUT, until)
+                _wait(self.sink, select.POLLOUT, deadline)
 
-    def _read(self, into: Any, until: float | None, start: bytes = b"") -> Any:
-        """Fill ``into``, which must begin with ``start``: rubbish is known before it has come to its end."""
-        left = memoryview(into)
-        while left:
-            if until is not None:
-                _wait(self.source, select.POLLIN, until)
-            count = os.readv(self.source, [left])
-            done = len(into) - len(left) + count
-            head = bytes(memoryview(into)[: min(done, len(start))])
+    def _read(self, buffer: Any, deadline: float | None, start: bytes = b"") -> Any:
+        """Fill ``buffer``, which must begin with ``start``: rubbish is known before it has come to its end."""
+        remaining = memoryview(buffer)
+        while remaining:
+            if deadline is not None:
+                _wait(self.source, select.POLLIN, deadline)
+            count = os.readv(self.source, [remaining])
+            filled = len(buffer) - len(remaining) + count
+            head = bytes(memoryview(buffer)[: min(filled, len(start))])
             if head != start[: len(head)]:
-                raise ChannelError("expected a message", bytes(memoryview(into)[:done]))
+                raise ChannelError("expected a message", bytes(memoryview(buffer)[:filled]))
             if count == 0:
                 raise EOFError
-            left = left[count:]
-        return into
+            remaining = remaining[count:]
+        return buffer
 
 
-def _wait(descriptor: int, event: int, until: float | None) -> None:
+def _wait(descriptor: int, event: int, deadline: float | None) -> None:
     poll = select.poll()
     poll.register(descriptor, event)
-    left = None if until is None else max(0.0, until - time.monotonic()) * 1000
-    if not poll.poll(left):
+    timeout_ms = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
+    if not poll.poll(timeout_ms):
         raise TimeoutError
 
 
@@ -344,19 +344,21 @@ def connect() -> Channel:
     return channel
 
 
-def observation(told: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Observation:
+def observation(message: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> Observation:
     """A question as it came over the channel."""
-    history, trace = told["history"], told["trace"]
+    history, trace = message["history"], message["trace"]
     images = {
-        name: tuple(TimedImage(t, _locked(arrays[number])) for t, number in shown)
-        for name, shown in told["images"].items()
+        name: tuple(TimedImage(t, _locked(arrays[number])) for t, number in frames)
+        for name, frames in message["images"].items()
     }
     motion = Motion(
-        _tuples(told["history_t"]), tuple(tuple(row[:3]) for row in history), tuple(r[3] for r in history)
+        _tuples(message["history_t"]), tuple(tuple(row[:3]) for row in history), tuple(r[3] for r in history)
     )
-    cameras = {name: SimpleNamespace(**_tuples(camera)) for name, camera in told["cameras"].items()}
-    given = None if trace is None else Trace(**trace)
-    return Observation(told["id"], told["seed"], images, cameras, motion, told["instruction"], given)
+    cameras = {name: SimpleNamespace(**_tuples(camera)) for name, camera in message["cameras"].items()}
+    requested_trace = None if trace is None else Trace(**trace)
+    return Observation(
+        message["id"], message["seed"], images, cameras, motion, message["instruction"], requested_trace
+    )
 
 
 def _locked(pixels: np.ndarray) -> np.ndarray:
@@ -366,5 +368,5 @@ def _locked(pixels: np.ndarray) -> np.ndarray:
 
 def _tuples(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _tuples(one) for name, one in value.items()}
+        return {name: _tuples(item) for name, item in value.items()}
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 from cfgen.core import confine
 from cfgen.core.errors import InputError
 from cfgen.core.plain import MAX_CHARS
-from cfgen.planners.answer import PlanFaultError, end_of
+from cfgen.planners.answer import PlanFaultError, describe_exit
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.runtime import Running, Runtime, start
 from cfgen.planners.serialization import decode, decode_needs, encode
@@ -98,7 +98,7 @@ class Command:
     def _start(self) -> Requirements:
         self._lines = _Lines()
         try:
-            process = start(self._words, self._runtime, aloud=False)
+            process = start(self._words, self._runtime, echo_stderr=False)
         except OSError as error:
             raise PlanFaultError(f"cannot be started ({error.strerror}: {error.filename})") from error
         self._process = process
@@ -113,16 +113,16 @@ class Command:
     def _send(self, content: dict[str, Any], timeout_s: float) -> None:
         """Written aside, since a program that does not read would hold us for good."""
         assert self._process is not None
-        data, lost = json.dumps(content).encode() + b"\n", threading.Event()
-        writer = threading.Thread(target=_write, args=(self._process.sink, data, lost), daemon=True)
+        data, broken = json.dumps(content).encode() + b"\n", threading.Event()
+        writer = threading.Thread(target=_write, args=(self._process.sink, data, broken), daemon=True)
         writer.start()
         writer.join(timeout_s)
         if writer.is_alive():
             raise PlanFaultError(
                 f"hung: it read no question within {timeout_s:g} s; it was restarted", "timeout"
             )
-        if lost.is_set():
-            raise self._death()
+        if broken.is_set():
+            raise self._exit_fault()
 
     def _receive(self, timeout_s: float) -> Any:
         try:
@@ -132,7 +132,7 @@ class Command:
                 f"hung: no line within {timeout_s:g} s; it was restarted", "timeout"
             ) from None
         if line is None:
-            raise self._death()
+            raise self._exit_fault()
         if len(line) >= self._longest:
             raise PlanFaultError(
                 f"answer: expected a line of at most {self._longest} bytes, found more; --max-answer-chars raises "
@@ -145,14 +145,14 @@ class Command:
         except (ValueError, RecursionError) as error:
             raise PlanFaultError(f"expected a line of JSON, found {line[:60]!r} ({error})") from error
 
-    def _death(self) -> PlanFaultError:
+    def _exit_fault(self) -> PlanFaultError:
         assert self._process is not None
-        code = self._process.ended(2.0)
+        code = self._process.exit_code(2.0)
         if code == confine.OVER_MEMORY:
-            most = f"{self._runtime.memory / 1e9:g} GB"
-            return PlanFaultError(f"died: took more than the {most} that --planner-memory gives it", "died")
-        words, kind = end_of(code)
-        return PlanFaultError(f"died: {words}, last on stderr: {self._process.last}", kind)
+            limit = f"{self._runtime.memory / 1e9:g} GB"
+            return PlanFaultError(f"died: took more than the {limit} that --planner-memory gives it", "died")
+        words, kind = describe_exit(code)
+        return PlanFaultError(f"died: {words}, last on stderr: {self._process.last_line}", kind)
 
 
 class _Lines(queue.Queue[bytes | None]):
@@ -177,10 +177,10 @@ def _read(stream: IO[bytes], lines: _Lines, longest: int) -> None:
     lines.add(None)
 
 
-def _write(stream: IO[bytes], data: bytes, lost: threading.Event) -> None:
+def _write(stream: IO[bytes], data: bytes, broken: threading.Event) -> None:
     try:
-        left = memoryview(data)
-        while left:
-            left = left[stream.write(left) :]
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[stream.write(remaining) :]
     except (OSError, ValueError):
-        lost.set()
+        broken.set()

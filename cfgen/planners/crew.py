@@ -43,9 +43,9 @@ def crew(open_one: Callable[[], OpenPlanner], workers: int, cards: Sequence[str]
     try:
         with ThreadPoolExecutor(max(1, workers - 1)) as pool:
             started = [pool.submit(contextvars.copy_context().run, _open, open_one, card) for card in on[1:]]
-        members += [one.result() for one in started if one.exception() is None]
-        for one in started:
-            one.result()
+        members += [future.result() for future in started if future.exception() is None]
+        for future in started:
+            future.result()
     except BaseException:
         for member in members:
             member.planner.close()

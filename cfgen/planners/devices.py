@@ -36,10 +36,11 @@ def check_devices(devices: Sequence[str], folder: Path = Path("/dev")) -> None:
     Raises:
         InputError: a number that this machine does not show.
     """
-    there = sorted(int(m[1]) for p in folder.glob("nvidia*") if (m := re.fullmatch(r"nvidia(\d+)", p.name)))
+    cards = sorted(int(m[1]) for p in folder.glob("nvidia*") if (m := re.fullmatch(r"nvidia(\d+)", p.name)))
     for device in devices:
-        if device.isdecimal() and int(device) not in there:
-            found = f"only {', '.join(map(str, there))}" if there else "no NVIDIA card"
+        if device.isdecimal() and int(device) not in cards:
+            shown_cards = f"only {', '.join(map(str, cards))}" if cards else "no NVIDIA card"
             raise InputError(
-                f"--devices {device}: expected cards of this machine, found {found}; see nvidia-smi, or leave it out"
+                f"--devices {device}: expected cards of this machine, found {shown_cards}; see nvidia-smi, or "
+                "leave it out"
             )

@@ -10,8 +10,8 @@ class Handler(BaseHTTPRequestHandler):
         self.reply({"cameras": ["front"], "frame_times": [0.0], "max_pixels": 196608})
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.reply({"answers": [self.plan(o) for o in asked["observations"]]})
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.reply({"answers": [self.plan(o) for o in body["observations"]]})
 
     def plan(self, o: dict) -> dict:
         points = [[o["speed"] * 0.25 * k, 0.0] for k in range(1, 25)]

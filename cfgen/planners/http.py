@@ -60,17 +60,18 @@ class Server:
         except PlanFaultError as fault:
             if len(observations) == 1 or fault.kind == "unreachable":
                 return [fault] * len(observations)
-            return [answer for one in observations for answer in self.plan([one])]
+            return [answer for observation in observations for answer in self.plan([observation])]
 
     def _about(self, limit: float) -> dict[str, str]:
         """What the server says of itself under ``GET /about``, JSON of any kind; {} from one that does not."""
         try:
-            said = self._call("/about", None, limit, 1)
+            reply = self._call("/about", None, limit, 1)
         except PlanFaultError:
             return {}
-        told = said if isinstance(said, dict) else {"about": said}
+        content = reply if isinstance(reply, dict) else {"about": reply}
         return {
-            f"about {visible(str(name))[:100]}": hash_json(plain_json(one)[0]) for name, one in told.items()
+            f"about {visible(str(name))[:100]}": hash_json(plain_json(value)[0])
+            for name, value in content.items()
         }
 
     def close(self) -> None:
@@ -83,33 +84,33 @@ class Server:
         if not isinstance(answers, list):
             raise PlanFaultError('expected {"answers": [...]}')
         by_id = {a["id"]: a for a in answers if isinstance(a, dict) and isinstance(a.get("id"), str)}
-        found: list[str | Response | PlanFaultError] = []
+        matched: list[str | Response | PlanFaultError] = []
         for observation in observations:
             try:
                 if observation.token not in by_id:
                     raise PlanFaultError(f"no answer with id '{observation.token}'")
-                found.append(decode(by_id[observation.token], self._max_chars))
+                matched.append(decode(by_id[observation.token], self._max_chars))
             except PlanFaultError as fault:
-                found.append(fault)
-        return found
+                matched.append(fault)
+        return matched
 
     def _call(self, path: str, body: dict[str, Any] | None, limit: float, answers: int) -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._url + path, data, {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=limit) as reply:
-                raw = _within(reply, limit, answers * (_BESIDES + 6 * self._max_chars))
+                raw = _read_body(reply, limit, answers * (_BESIDES + 6 * self._max_chars))
         except urllib.error.HTTPError as error:
-            raise _refused(error) from error
+            raise _http_fault(error) from error
         except (OSError, http.client.HTTPException) as error:
-            raise _lost(error, limit) from error
+            raise _connection_fault(error, limit) from error
         try:
             return json.loads(raw)
         except (ValueError, RecursionError) as error:
             raise PlanFaultError(f"reply: expected JSON ({error})") from error
 
 
-def _within(reply: http.client.HTTPResponse, limit_s: float, limit: int) -> bytes:
+def _read_body(reply: http.client.HTTPResponse, limit_s: float, limit: int) -> bytes:
     """The whole reply. A server that trickles is cut off as one that is silent is."""
     end = time.monotonic() + limit_s
     raw = bytearray()
@@ -126,7 +127,7 @@ def _within(reply: http.client.HTTPResponse, limit_s: float, limit: int) -> byte
     return bytes(raw)
 
 
-def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
+def _http_fault(error: urllib.error.HTTPError) -> PlanFaultError:
     try:
         words = error.read(300).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException):
@@ -135,11 +136,11 @@ def _refused(error: urllib.error.HTTPError) -> PlanFaultError:
     return PlanFaultError(
         f"HTTP {error.code}: {words}",
         kind,
-        retry_after({name.lower(): said for name, said in error.headers.items()}),
+        retry_after({name.lower(): value for name, value in error.headers.items()}),
     )
 
 
-def _lost(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:
+def _connection_fault(error: OSError | http.client.HTTPException, limit_s: float) -> PlanFaultError:
     """What network and server did to a request, apart from a server that speaks no HTTP."""
     cause = getattr(error, "reason", None) or error
     if isinstance(cause, TimeoutError):

@@ -12,7 +12,7 @@ from cfgen.core.interrupts import by_the_user
 from cfgen.planners.answer import PlanFaultError
 from cfgen.planners.protocol import Observation, Planner, Response
 from cfgen.planners.serialization import unpacked
-from cfgen.planners.serving import answers, answers_nothing, fault_in, packed_fault
+from cfgen.planners.serving import answers, ends_run, fault_of_exception, pack_fault
 
 
 def spec_of(planner: Planner) -> str:
@@ -51,21 +51,21 @@ def ask_instance(
     try:
         if callable(reset := getattr(planner, "reset", None)):
             reset()
-        return [unpacked(one, max_chars) for one in answers(planner, list(observations), max_chars)]
+        return [unpacked(item, max_chars) for item in answers(planner, list(observations), max_chars)]
     except BaseException as error:
-        if _by_the_user(error) or answers_nothing(error):
+        if _by_the_user(error) or ends_run(error):
             raise
         if len(observations) > 1:
-            return [answer for one in observations for answer in ask_instance(planner, max_chars, [one])]
-        return [_kept(error)]
+            return [answer for item in observations for answer in ask_instance(planner, max_chars, [item])]
+        return [_safe_fault(error)]
 
 
-def _kept(error: BaseException) -> PlanFaultError:
+def _safe_fault(error: BaseException) -> PlanFaultError:
     """A fault of plain words, with nothing of the planner's in it that could break later."""
     try:
-        kept = unpacked(packed_fault(fault_in(error)))
-        assert isinstance(kept, PlanFaultError)
-        return kept
+        fault = unpacked(pack_fault(fault_of_exception(error)))
+        assert isinstance(fault, PlanFaultError)
+        return fault
     except BaseException as worse:  # it breaks while saying what broke
         if _by_the_user(worse):
             raise
@@ -78,15 +78,17 @@ def _by_the_user(error: BaseException) -> bool:
 
 def _options(planner: Planner) -> dict[str, Any]:
     options = getattr(planner, "options", None)
-    given = options if isinstance(options, Mapping) else getattr(planner, "__dict__", {})
-    return {str(key): value for key, value in given.items() if not str(key).startswith("_") and _plain(value)}
+    values = options if isinstance(options, Mapping) else getattr(planner, "__dict__", {})
+    return {
+        str(key): value for key, value in values.items() if not str(key).startswith("_") and _plain(value)
+    }
 
 
 def _plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_plain, value))
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _plain(one) for key, one in value.items())
+        return all(isinstance(key, str) and _plain(item) for key, item in value.items())
     return (
         value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and value == value)
     )

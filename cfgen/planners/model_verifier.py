@@ -45,8 +45,8 @@ def named_verifier(
     name: str, options: Mapping[str, Any] | None = None, cache: str = ""
 ) -> tuple[Verifier, str]:
     """The same, with what answers: "offline" or the model's id."""
-    asked = check_verifier(name, options, cache)
-    return (ModelVerifier(*asked).score, asked[0].id) if asked else (offline_verifier, name)
+    terms = check_verifier(name, options, cache)
+    return (ModelVerifier(*terms).score, terms[0].id) if terms else (offline_verifier, name)
 
 
 def check_verifier(
@@ -60,9 +60,9 @@ def check_verifier(
     if name == "offline":
         return None
     if name not in MODELS.names():
-        known = ", ".join(["offline", *MODELS.names()])
+        names = ", ".join(["offline", *MODELS.names()])
         raise InputError(
-            f"verifier '{name}' is not known{did_you_mean(name, MODELS.names())}; expected one of: {known}"
+            f"verifier '{name}' is not known{did_you_mean(name, MODELS.names())}; expected one of: {names}"
         )
     model, limits = create_model(name, dict(options or {}), "verifier", cache)
     if limits.batch:
@@ -91,14 +91,16 @@ class ModelVerifier:
         ask = check_question(observation, text, plan)
         try:
             reply = self._wait(
-                self._client.reply(self._model, ask, seed, lambda said: bool(_VERDICT.search(said)))
+                self._client.reply(
+                    self._model, ask, seed, lambda text_of_reply: bool(_VERDICT.search(text_of_reply))
+                )
             )
         except ModelError:
             return 0.0
         except BudgetSpentError:
             raise Shortfall(self._client.broke()) from None
-        found = _VERDICT.findall(reply.text)
-        return _SCORES[found[-1].upper()] if found else 0.0
+        verdicts = _VERDICT.findall(reply.text)
+        return _SCORES[verdicts[-1].upper()] if verdicts else 0.0
 
     def _wait(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
@@ -107,9 +109,9 @@ class ModelVerifier:
 def check_question(observation: Observation, text: str, plan: Plan) -> Ask:
     """Picture, quoted words, and one row of the trajectory a second."""
     parts: list[str | Picture] = []
-    shown = observation.images.get("front", ())
-    if shown:
-        parts += ["The front camera:", Picture(jpeg(shown[-1].pixels))]
+    images = observation.images.get("front", ())
+    if images:
+        parts += ["The front camera:", Picture(jpeg(images[-1].pixels))]
     parts += ["What the planner wrote:", quote(text), trajectory_table(plan, observation.speed)]
     return Ask(SYSTEM, (Turn("user", tuple(parts)),), "tags", {}, observation.token)
 

@@ -106,10 +106,10 @@ class Navsim:
         acceleration = np.gradient(speed, np.diff(TIMES)[0])
         poses = np.array(history.poses, float)
         poses[:, 2] = np.unwrap(poses[:, 2])
-        now = np.column_stack([np.interp(TIMES, history.t, column) for column in poses.T])
+        sampled = np.column_stack([np.interp(TIMES, history.t, column) for column in poses.T])
         return [
             self._types.EgoStatus(
-                ego_pose=now[i].astype(np.float32),
+                ego_pose=sampled[i].astype(np.float32),
                 ego_velocity=np.array([speed[i], 0.0], np.float32),
                 ego_acceleration=np.array([acceleration[i], 0.0], np.float32),
                 driving_command=driving_command(observation.instruction),
@@ -152,10 +152,10 @@ class Navsim:
             interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR,
         )
         down = (height - len(scaled)) // 2
-        found = np.zeros((height, width, 3), np.uint8)
+        canvas = np.zeros((height, width, 3), np.uint8)
         rows = slice(max(down, 0), max(down, 0) + min(height, len(scaled)))
-        found[rows] = scaled[max(-down, 0) : max(-down, 0) + height]
-        return found, scale, float(down)
+        canvas[rows] = scaled[max(-down, 0) : max(-down, 0) + height]
+        return canvas, scale, float(down)
 
     def _black(self) -> Any:
         width, height = self._size or SIZE
@@ -172,33 +172,35 @@ def driving_command(instruction: str) -> np.ndarray:
 def _agent(agent: str, options: dict[str, Any]) -> Any:
     module, _, attribute = agent.partition(":")
     try:
-        made = getattr(importlib.import_module(module), attribute)(**options)
+        agent_object = getattr(importlib.import_module(module), attribute)(**options)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise InputError(f"navsim: agent '{agent}': expected package.module:factory ({error})") from error
-    if not callable(getattr(made, "compute_trajectory", None)):
+    if not callable(getattr(agent_object, "compute_trajectory", None)):
         raise InputError(f"navsim: agent '{agent}' has no compute_trajectory(agent_input)")
-    if getattr(made, "requires_scene", False):
+    if getattr(agent_object, "requires_scene", False):
         raise InputError(
             f"navsim: agent '{agent}' needs the whole scene, its future included (requires_scene); it cannot be tested"
         )
-    return made
+    return agent_object
 
 
 def _steps(agent: Any, name: str) -> dict[str, tuple[int, ...]]:
     """Camera slot -> the steps, 0 to 3, at which the agent wants it."""
     config = agent.get_sensor_config()
     every = tuple(range(len(TIMES)))
-    wanted = {}
+    steps_of = {}
     for sensor in (*SLOTS, "lidar_pc"):
-        told = getattr(config, sensor)
+        setting = getattr(config, sensor)
         steps = (
-            tuple(sorted(step % len(TIMES) for step in told)) if isinstance(told, (list, tuple)) else every
+            tuple(sorted(step % len(TIMES) for step in setting))
+            if isinstance(setting, (list, tuple))
+            else every
         )
-        if told is not False and steps:
-            wanted[sensor] = steps
-    if "lidar_pc" in wanted:
+        if setting is not False and steps:
+            steps_of[sensor] = steps
+    if "lidar_pc" in steps_of:
         raise InputError(
             f"navsim: agent '{name}' needs lidar points (lidar_pc), and cfgen's scenes hold none; use one that sees by "
             "cameras alone, for example TransFuser with latent=True"
         )
-    return wanted
+    return steps_of

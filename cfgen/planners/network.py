@@ -44,23 +44,23 @@ def transient_kind(error: BaseException) -> Failure | None:
     that ran out the "machine". Clients of other packages are known by status and name: none need be installed.
     """
     chain = list(_chain(error))
-    if any(isinstance(one, ssl.SSLCertVerificationError) for one in chain):
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return None
-    return next((kind for one in chain if (kind := _own_kind(one))), None)
+    return next((kind for cause in chain if (kind := _own_kind(cause))), None)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """``error``, what it was raised from or while handling, and the members of groups, each once."""
-    waiting, seen = [error], set[int]()
+    waiting, visited = [error], set[int]()
     while waiting:
-        one = waiting.pop(0)
-        if id(one) in seen:
+        link = waiting.pop(0)
+        if id(link) in visited:
             continue
-        seen.add(id(one))
-        yield one
-        before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-        members = getattr(one, "exceptions", ()) if isinstance(one, _GROUP) else ()
-        reason = getattr(one, "reason", None) if isinstance(one, urllib.error.URLError) else None
+        visited.add(id(link))
+        yield link
+        before = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+        members = getattr(link, "exceptions", ()) if isinstance(link, _GROUP) else ()
+        reason = getattr(link, "reason", None) if isinstance(link, urllib.error.URLError) else None
         waiting += [e for e in (before, reason, *members) if isinstance(e, BaseException)]
 
 
@@ -80,8 +80,18 @@ def _own_kind(error: BaseException) -> Failure | None:
         return "machine"
     if isinstance(error, http.client.InvalidURL):
         return None
-    lost = (ConnectionError, socket.gaierror, socket.herror, ssl.SSLError, http.client.HTTPException)
-    if isinstance(error, lost) or no_route(error) or any(word in name for name in names for word in _LOST):
+    lost_connection = (
+        ConnectionError,
+        socket.gaierror,
+        socket.herror,
+        ssl.SSLError,
+        http.client.HTTPException,
+    )
+    if (
+        isinstance(error, lost_connection)
+        or no_route(error)
+        or any(word in name for name in names for word in _LOST)
+    ):
         return "unavailable"
     return None
 
@@ -102,11 +112,11 @@ def _status(error: BaseException) -> int | None:
         response = getattr(error, "response", None)
         holders = [(error, "status_code"), (error, "code"), (error, "status"), (response, "status_code")]
         for holder, name in holders:
-            found = getattr(holder, name, None)
-            found = found() if callable(found) else found
-            if isinstance(found, int):
-                return int(found)
-            if getattr(found, "name", "") in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"):
+            status = getattr(holder, name, None)
+            status = status() if callable(status) else status
+            if isinstance(status, int):
+                return int(status)
+            if getattr(status, "name", "") in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"):
                 return 503
     except Exception:  # properties of somebody else's exception
         return None

@@ -18,7 +18,7 @@ from cfgen.core.files import read_json
 from cfgen.core.hashing import derive_id
 from cfgen.core.plain import MAX_CHARS, plain_text
 from cfgen.core.warn import warn
-from cfgen.planners.answer import PlanFaultError, Received, received
+from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.protocol import Observation, Requirements, Response
 
 #: folder of a benchmark: of every export a file, token -> case, arm, repeat
@@ -45,13 +45,13 @@ class Outputs:
 
     def __init__(self, path: str | Path, max_chars: int = MAX_CHARS, exports: Path | None = None) -> None:
         self.path = Path(path)
-        self._exported = exported(exports) if exports is not None else {}
-        self._rows: dict[str, tuple[int, Received | PlanFaultError]] = {}
+        self._exported = exported_tokens(exports) if exports is not None else {}
+        self._rows: dict[str, tuple[int, CheckedResponse | PlanFaultError]] = {}
         twice = 0
         try:
             for number, token, row in _each_line(self.path, self._exported):
                 twice += token in self._rows
-                self._keep(token, number, row, max_chars)
+                self._store_row(token, number, row, max_chars)
         except OSError as error:
             raise InputError(
                 f"{path}: cannot read the planner outputs ({error}); expected JSON lines"
@@ -64,10 +64,10 @@ class Outputs:
     def plan(self, observations: Sequence[Observation]) -> list[Response]:
         return [self._one(o) for o in observations]
 
-    def _keep(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
+    def _store_row(self, token: str, number: int, row: dict[str, Any], max_chars: int) -> None:
         """Through the door at once: a long text is not kept any longer than that."""
         try:
-            answer = received(row, max_chars)
+            answer = check_response(row, max_chars)
         except PlanFaultError as fault:
             self._rows[token] = number, PlanFaultError(f"{self.path.name}, line {number}: {fault}")
             return
@@ -77,15 +77,15 @@ class Outputs:
         self._rows[token] = number, answer
 
     def _one(self, observation: Observation) -> Response:
-        found = self._rows.get(observation.token)
-        if found is None:
+        row = self._rows.get(observation.token)
+        if row is None:
             raise PlanFaultError(f"{self.path.name}: no line for this question")
-        if isinstance(found[1], PlanFaultError):
-            raise found[1]
-        return found[1]
+        if isinstance(row[1], PlanFaultError):
+            raise row[1]
+        return row[1]
 
 
-def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]]) -> None:
+def check_lines(path: Path, exports: Path, queries: Iterable[tuple[str, str, int]]) -> None:
     """Warns of lines that answer no question.
 
     Args:
@@ -94,10 +94,10 @@ def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]])
     Raises:
         InputError: no line of the file at ``path`` answers any of them. What else is wrong with it is told elsewhere.
     """
-    tokens = {token_of(*key) for key in asked}
+    tokens = {token_of(*key) for key in queries}
     lines = count = 0
     with contextlib.suppress(OSError):
-        for _, token, _ in _each_line(path, exported(exports)):
+        for _, token, _ in _each_line(path, exported_tokens(exports)):
             lines += 1
             count += token not in tokens
     if 0 < count < lines:
@@ -113,15 +113,15 @@ def check_fits(path: Path, exports: Path, asked: Iterable[tuple[str, str, int]])
         )
 
 
-def _each_line(path: Path, known: Mapping[str, str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+def _each_line(path: Path, tokens: Mapping[str, str]) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Number, question and content of every line that is not empty."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.removeprefix(codecs.BOM_UTF8).strip():
-                yield number, *_read(f"{path}, line {number}", line, known)
+                yield number, *_read(f"{path}, line {number}", line, tokens)
 
 
-def _read(place: str, line: bytes, known: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+def _read(place: str, line: bytes, tokens: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     try:
         row = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -133,25 +133,25 @@ def _read(place: str, line: bytes, known: Mapping[str, str]) -> tuple[str, dict[
         raise InputError(f"{place}: expected a JSON object, found {type(row).__name__}")
     if isinstance(row.get("id"), str):
         named = str(row["id"])
-        return known.get(named, named), row
+        return tokens.get(named, named), row
     case_id, arm, repeat = row.get("case_id"), row.get("arm"), row.get("repeat", 0)
     if isinstance(case_id, str) and isinstance(arm, str) and isinstance(repeat, int):
         return token_of(plain_text(case_id)[0], plain_text(arm)[0], repeat), row
     raise InputError(f"{place}: expected 'id', or 'case_id' and 'arm', found fields {sorted(row)[:8]}")
 
 
-def exported(folder: Path) -> dict[str, str]:
+def exported_tokens(folder: Path) -> dict[str, str]:
     """Tokens of all exports, and what the questions are called here.
 
     Raises:
         StoreError: a file that cannot be read.
     """
-    found: dict[str, str] = {}
+    tokens: dict[str, str] = {}
     for path in sorted(folder.glob("*.json")):
         try:
-            found |= {token: token_of(*key) for token, key in read_json(path)["questions"].items()}
+            tokens |= {token: token_of(*key) for token, key in read_json(path)["questions"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"{path}: expected what the tokens of an export stand for, found other JSON"
             ) from error
-    return found
+    return tokens

@@ -77,23 +77,23 @@ def parse(text: str) -> Parsed:
 
 def canonical_action(words: str, axis: str) -> str:
     """A vocabulary entry for free words; ``axis`` is "longitudinal" or "lateral"; "" when none fits."""
-    plain = re.sub(r"\s+", " ", words.strip().lower())
+    action = re.sub(r"\s+", " ", words.strip().lower())
     vocabulary, patterns = (
         (LONGITUDINAL, _LONGITUDINAL_WORDS) if axis == "longitudinal" else (LATERAL, _LATERAL_WORDS)
     )
-    if plain in vocabulary:
-        return plain
-    return next((entry for pattern, entry in patterns if re.search(pattern, plain)), "")
+    if action in vocabulary:
+        return action
+    return next((entry for pattern, entry in patterns if re.search(pattern, action)), "")
 
 
 def _blocks(name: str, text: str) -> list[str]:
     """What stands between opening and closing tags, in order; one pass, however many tags are left open."""
     opening, closing = _TAG[name]
-    found, at = [], 0
+    bodies, at = [], 0
     while (start := opening.search(text, at)) and (end := closing.search(text, start.end())):
-        found.append(text[start.end() : end.start()])
+        bodies.append(text[start.end() : end.start()])
         at = end.end()
-    return found
+    return bodies
 
 
 def _single(name: str, text: str, faults: list[str]) -> str | None:
@@ -137,10 +137,10 @@ def _json_fields(body: str, faults: list[str]) -> dict[str, str]:
             content = None
     if isinstance(content, dict):
         return {str(k).strip().lower(): v for k, v in content.items() if isinstance(v, str)}
-    found = {m["key"].lower(): m["value"] for m in _FIELD.finditer(inner)}
-    if found:
+    fields = {m["key"].lower(): m["value"] for m in _FIELD.finditer(inner)}
+    if fields:
         faults.append("<think>: expected JSON, found something close to it; fields taken by name")
-    return found
+    return fields
 
 
 def _action(text: str, faults: list[str]) -> tuple[str, str]:

@@ -67,8 +67,8 @@ class Peeker:
         self._files = [place / _NOTES for place in _places() if os.access(place, os.W_OK)]
         for file in self._files:
             with contextlib.suppress(OSError, ValueError, KeyError):
-                told = json.loads(file.read_text("utf-8"))
-                self._remembered += [(np.array(one["seen"], np.float32), one["noise"]) for one in told]
+                notes = json.loads(file.read_text("utf-8"))
+                self._remembered += [(np.array(note["seen"], np.float32), note["noise"]) for note in notes]
         self.benchmarks = sorted(set(_benchmarks())) if looks else []
         self._cases = [case for root in self.benchmarks for case in _cases(root)]
 
@@ -88,36 +88,36 @@ class Peeker:
         for case_id, seed in self._cases:
             for arm in self._arms:
                 for repeat in range(4):
-                    known = derive_id("question", case_id, arm, repeat) == observation.token
-                    if known or derive_seed(seed, case_id, arm, repeat) == observation.seed:
+                    matches = derive_id("question", case_id, arm, repeat) == observation.token
+                    if matches or derive_seed(seed, case_id, arm, repeat) == observation.seed:
                         return ("original" if arm == "original" else "edited"), "token or seed"
         if not observation.images:
             return ("original" if observation.seed % 2 else "edited"), "a coin"
         pixels = next(iter(observation.images.values()))[-1].pixels
-        seen, noise = thumbnail(pixels), noise_of(pixels)
-        before = self._known(seen)
+        picture, noise = thumbnail(pixels), noise_of(pixels)
+        before = self._remembered_noise(picture)
         if before is None:
-            self._remember(seen, noise)
+            self._remember(picture, noise)
         elif before != noise:
             return ("edited" if noise > before else "original"), "a pair remembered"
         sign = waited if self._by == "pace" else noise
         self._signs.append(sign)
         return ("edited" if sign > float(np.median(self._signs)) else "original"), self._by
 
-    def _known(self, seen: np.ndarray) -> float | None:
+    def _remembered_noise(self, picture: np.ndarray) -> float | None:
         """The noise of the picture of the same place that it remembers."""
         if not self._remembered:
             return None
-        apart = np.array([one for one, _ in self._remembered]) - seen
-        nearest = int(np.argmin((apart**2).mean((1, 2))))
-        return self._remembered[nearest][1] if (apart[nearest] ** 2).mean() < _SAME**2 else None
+        differences = np.array([thumb for thumb, _ in self._remembered]) - picture
+        nearest = int(np.argmin((differences**2).mean((1, 2))))
+        return self._remembered[nearest][1] if (differences[nearest] ** 2).mean() < _SAME**2 else None
 
-    def _remember(self, seen: np.ndarray, noise: float) -> None:
-        self._remembered.append((seen, noise))
-        kept = json.dumps([{"seen": one.tolist(), "noise": level} for one, level in self._remembered])
+    def _remember(self, picture: np.ndarray, noise: float) -> None:
+        self._remembered.append((picture, noise))
+        notes = json.dumps([{"seen": thumb.tolist(), "noise": level} for thumb, level in self._remembered])
         for file in self._files:
             with contextlib.suppress(OSError):
-                file.write_text(kept, "utf-8")
+                file.write_text(notes, "utf-8")
 
 
 def thumbnail(pixels: np.ndarray) -> np.ndarray:
@@ -171,6 +171,6 @@ def _of_processes() -> Iterator[str]:
 def _cases(root: Path) -> Iterator[tuple[str, Any]]:
     """Ids of a benchmark's cases, with its seed."""
     with contextlib.suppress(OSError, ValueError):
-        told = json.loads((root / _MARKER).read_text("utf-8"))
+        benchmark = json.loads((root / _MARKER).read_text("utf-8"))
         for path in root.glob("cases/*/*/case.json"):
-            yield path.parent.name, told["seed"]
+            yield path.parent.name, benchmark["seed"]

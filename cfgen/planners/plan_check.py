@@ -57,11 +57,11 @@ def check_plan(plan: Plan, speed: float, yaw_rate: float = 0.0) -> Check:
         return Check(0.0, ("no car can drive it",))
     if not claims:
         return Check(0.5, ("nothing is claimed",))
-    broken = tuple(claim for claim, kept in claims.items() if not kept)
+    broken = tuple(claim for claim, holds in claims.items() if not holds)
     return Check(1 - len(broken) / len(claims), broken)
 
 
-def keeps(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
+def follows_action(action: str, plan: Plan, speed: float, yaw_rate: float = 0.0) -> bool:
     """Whether the waypoints do what one meta-action says; an action outside the vocabulary is never kept."""
     motion = _Motion(np.array(plan.waypoints), speed, yaw_rate)
     claims = {**_longitudinal(action, motion), **_lateral(action, motion)}
@@ -94,7 +94,7 @@ class _Motion:
 
 def _longitudinal(action: str, motion: _Motion) -> dict[str, bool]:
     steady = abs(motion.end - motion.start) <= max(2 * KEEPS, 0.15 * motion.start)
-    kept = {
+    holds = {
         "stop": motion.slowest < max(STANDING, 0.3 * motion.start),
         "yield": motion.slows,
         "follow lead vehicle": motion.fastest < motion.start + 4,
@@ -103,40 +103,40 @@ def _longitudinal(action: str, motion: _Motion) -> dict[str, bool]:
         "speed adapt": abs(motion.end - motion.start) > KEEPS / 2 or motion.slows,
         "set speed tracking": steady or motion.end > motion.start,
     }
-    return {f"longitudinal: {action}": bool(kept[action])} if action in kept else {}
+    return {f"longitudinal: {action}": bool(holds[action])} if action in holds else {}
 
 
 def _lateral(action: str, motion: _Motion) -> dict[str, bool]:
     side = 1 if action.endswith("left") else -1
     moved = motion.left if side > 0 else motion.right
     if action.startswith("turn"):
-        kept = side * motion.heading_change > 0.3
+        holds = side * motion.heading_change > 0.3
     elif action.startswith(("lane change", "out-of-lane")):
-        kept = moved > LANE_M / 2
+        holds = moved > LANE_M / 2
     elif action.startswith("in-lane nudge"):
-        kept = NUDGE_M / 2 < moved < LANE_M
+        holds = NUDGE_M / 2 < moved < LANE_M
     elif action == "lane keeping":
-        kept = abs(motion.aside_end) < LANE_M
+        holds = abs(motion.aside_end) < LANE_M
     elif action == "pull over":
-        kept = max(motion.left, motion.right) > NUDGE_M
+        holds = max(motion.left, motion.right) > NUDGE_M
     else:
         return {}
-    return {f"lateral: {action}": bool(kept)}
+    return {f"lateral: {action}": bool(holds)}
 
 
 def _words(justification: str, motion: _Motion) -> dict[str, bool]:
-    said = {
+    affirmed = {
         name: [not _NOT.search(justification[: m.start()]) for m in words.finditer(justification)]
-        for name, words in (("slows", _SLOWS), ("speeds up", _SPEEDS_UP), ("keeps", _KEEPS))
+        for name, words in (("slows", _SLOWS), ("speeds up", _SPEEDS_UP), ("follows_action", _KEEPS))
     }
-    if any(said["slows"]):
+    if any(affirmed["slows"]):
         return {"says it slows": motion.slows}
-    if any(said["speeds up"]):
+    if any(affirmed["speeds up"]):
         return {"says it speeds up": bool(motion.fastest > motion.start + KEEPS / 2)}
-    if said["slows"]:
+    if affirmed["slows"]:
         return {"says it does not slow": not motion.slows}
-    if any(said["keeps"]):
-        return {"says it keeps its speed": not motion.slows}
-    if said["speeds up"]:
+    if any(affirmed["follows_action"]):
+        return {"says it follows_action its speed": not motion.slows}
+    if affirmed["speeds up"]:
         return {"says it does not speed up": bool(motion.fastest <= motion.start + KEEPS)}
     return {}

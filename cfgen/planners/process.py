@@ -16,9 +16,9 @@ from typing import Any
 from cfgen.core import confine
 from cfgen.core.errors import CfgenError, Shortfall
 from cfgen.core.plain import MAX_CHARS, visible
-from cfgen.planners.answer import PlanFaultError, end_of
+from cfgen.planners.answer import PlanFaultError, describe_exit
 from cfgen.planners.client import COMPLAINT, VERSION, Channel, ChannelError
-from cfgen.planners.fingerprint import changed
+from cfgen.planners.fingerprint import changes
 from cfgen.planners.protocol import Observation, Requirements, Response
 from cfgen.planners.runtime import Running, Runtime, start
 from cfgen.planners.serialization import decode_needs, pack, unpacked
@@ -33,7 +33,7 @@ _HERE = Path(__file__).parents[1]
 #: modules that are sent to an environment without cfgen, and what stands for others there
 _SENT = (
     "core.errors", "core.isolate", "core.network", "core.plain", "planners.client", "planners.fingerprint",
-    "planners.network", "planners.received", "planners.serving",
+    "planners.network", "planners.response", "planners.serving",
 )  # fmt: skip
 _STANDS_FOR = {
     "cfgen": "from cfgen.planners.client import Requirements\n",
@@ -41,7 +41,7 @@ _STANDS_FOR = {
     "cfgen.geometry": "",
     "cfgen.planners": "",
     "cfgen.planners.protocol": "from cfgen.planners.client import *\n",
-    "cfgen.planners.answer": "from cfgen.planners.received import PlanFaultError\n",
+    "cfgen.planners.answer": "from cfgen.planners.response import PlanFaultError\n",
 }
 #: what cfgen's own adapters need beside these, in the environment of the package that they adapt
 _ADAPTERS = {
@@ -87,13 +87,13 @@ class PlannerProcess:
                 f"planner_options: expected JSON values, which is what crosses to its process ({error}); pass the "
                 "planner as an object to run it in this one"
             ) from error
-        self._told: dict[str, Any] = {"spec": spec, "options": dict(options), "max_chars": max_chars}
+        self._setup: dict[str, Any] = {"spec": spec, "options": dict(options), "max_chars": max_chars}
         self._runtime, self._sends = runtime, dict(sends or {})
         self._timeout_s, self._startup_s = timeout_s, startup_s
-        self._away = runtime.unreachable
+        self._unreachable_hint = runtime.unreachable_hint
         self._largest = _BESIDES + 6 * max_chars
         self._running: Running | None = None
-        self._number, self._fresh = 0, True
+        self._number = 0
         #: what it consists of; see :func:`cfgen.planners.fingerprint.fingerprint`
         self.fingerprint: dict[str, str] = {}
         #: what its process said of itself: versions of Python and NumPy
@@ -111,7 +111,7 @@ class PlannerProcess:
         if isinstance(answers, PlanFaultError):
             if len(observations) == 1 or answers.kind == "unreachable":
                 return [answers] * len(observations)
-            return [answer for one in observations for answer in self.plan([one])]
+            return [answer for observation in observations for answer in self.plan([observation])]
         return answers
 
     def renew(self) -> None:
@@ -139,44 +139,44 @@ class PlannerProcess:
                 return PlanFaultError(f"cannot be started again: {error}", "unreachable")
         limit = self._timeout_s * len(observations)
         self._number += 1
-        told, frames = pack(observations)
+        messages, frames = pack(observations)
         try:
-            until = time.monotonic() + limit
-            asked = {"number": self._number, "fresh": True, "observations": told}
-            self._channel.send(asked, frames, until)
-            said, _ = self._channel.receive(until, self._largest * len(observations))
-            return self._read(said, len(observations))
+            deadline = time.monotonic() + limit
+            request = {"number": self._number, "fresh": True, "observations": messages}
+            self._channel.send(request, frames, deadline)
+            reply, _ = self._channel.receive(deadline, self._largest * len(observations))
+            return self._read(reply, len(observations))
         except TimeoutError:
             self.close()
             return PlanFaultError(f"hung: no answer within {limit:g} s; the planner was restarted", "timeout")
         except (EOFError, OSError):
-            return self._death()
+            return self._exit_fault()
         except ChannelError as error:
-            words = _not_ours(error, self._channel.source)
+            words = _describe_noise(error, self._channel.source)
             self.close()
             return PlanFaultError(f"answer: {words}; the planner was restarted")
 
-    def _read(self, said: Any, count: int) -> list[str | Response | PlanFaultError] | PlanFaultError:
-        if not isinstance(said, dict) or said.get("number") != self._number:
-            found = said.get("number") if isinstance(said, dict) else type(said).__name__
+    def _read(self, reply: Any, count: int) -> list[str | Response | PlanFaultError] | PlanFaultError:
+        if not isinstance(reply, dict) or reply.get("number") != self._number:
+            reply_number = reply.get("number") if isinstance(reply, dict) else type(reply).__name__
             raise ChannelError(
-                f"expected the answer to question {self._number}, found that to {str(found)[:20]}"
+                f"expected the answer to question {self._number}, found that to {str(reply_number)[:20]}"
             )
         for word, error in (("ends", CfgenError), ("short", Shortfall)):
-            if word in said:
-                raise error(visible(str(said[word])[:1000]))
-        if "answers" in said and isinstance(said["answers"], list) and len(said["answers"]) == count:
-            return [unpacked(one, self._told["max_chars"]) for one in said["answers"]]
-        if not isinstance(said.get("failed"), dict):
+            if word in reply:
+                raise error(visible(str(reply[word])[:1000]))
+        if "answers" in reply and isinstance(reply["answers"], list) and len(reply["answers"]) == count:
+            return [unpacked(content, self._setup["max_chars"]) for content in reply["answers"]]
+        if not isinstance(reply.get("failed"), dict):
             raise ChannelError(f"expected {count} answers, found others")
-        fault = unpacked(said["failed"])
+        fault = unpacked(reply["failed"])
         assert isinstance(fault, PlanFaultError)
         return PlanFaultError(f"{fault}{self._hint(str(fault), fault.kind == 'unavailable')}", fault.kind)
 
     def _hint(self, words: str, connection: bool) -> str:
         if "Read-only file system" in words and not self._runtime.trusted:
             return _READ_ONLY
-        return self._away if connection and self._runtime.alone else ""
+        return self._unreachable_hint if connection and self._runtime.isolated_network else ""
 
     def _start(self) -> Requirements:
         python = self._runtime.python or (sys.executable,)
@@ -191,14 +191,14 @@ class PlannerProcess:
                 fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
         self._channel = Channel(self._running.source.fileno(), self._running.sink.fileno(), shared)
         try:
-            return self._greet(time.monotonic() + self._startup_s)
+            return self._handshake(time.monotonic() + self._startup_s)
         except TimeoutError:
             words = f"planner did not start within {self._startup_s:g} s; --startup-timeout gives it more"
         except (EOFError, OSError):
-            fault = self._death(starting=True)
+            fault = self._exit_fault(starting=True)
             words = f"planner: its process {fault}"
         except ChannelError as error:
-            words = _not_ours(error, self._channel.source)
+            words = _describe_noise(error, self._channel.source)
         except (PlannerStartError, PlanFaultError) as error:
             words = str(error)
         except CfgenError:
@@ -207,76 +207,77 @@ class PlannerProcess:
         self.close()
         raise PlannerStartError(words) from None
 
-    def _greet(self, until: float) -> Requirements:
+    def _handshake(self, deadline: float) -> Requirements:
         """What is sent to a new process, and what it says of itself."""
         foreign = bool(self._runtime.python)
         modules = {**_sources(), **self._sends} if foreign else {}
-        given = json.dumps({"path": [] if foreign else _path(), "modules": modules}).encode()
-        self._channel._write(str(len(given)).rjust(confine.DIGITS).encode() + given, until)
-        hello, _ = self._channel.receive(until, self._largest)
+        bootstrap = json.dumps({"path": [] if foreign else _path(), "modules": modules}).encode()
+        self._channel._write(str(len(bootstrap)).rjust(confine.DIGITS).encode() + bootstrap, deadline)
+        hello, _ = self._channel.receive(deadline, self._largest)
         if not isinstance(hello, dict) or hello.get("client") != VERSION:
             spoken = hello.get("client") if isinstance(hello, dict) else None
             raise PlannerStartError(
                 f"expected a client that speaks version {VERSION}, found {str(spoken)[:20]}; its environment has "
                 "another cfgen: bring both to one version"
             )
-        self._channel.send({**self._told, "shared": self._channel.shared}, (), until)
-        said, _ = self._channel.receive(until, self._largest)
-        if not isinstance(said, dict) or "needs" not in said:
-            words = visible(str(said.get("failed", said) if isinstance(said, dict) else said)[:2000])
-            lost = any(
+        self._channel.send({**self._setup, "shared": self._channel.shared}, (), deadline)
+        reply, _ = self._channel.receive(deadline, self._largest)
+        if not isinstance(reply, dict) or "needs" not in reply:
+            words = visible(str(reply.get("failed", reply) if isinstance(reply, dict) else reply)[:2000])
+            no_connection = any(
                 word in words
                 for word in ("Connection refused", "onnectionError", "getaddrinfo", "resolution")
             )
-            raise PlannerStartError(f"{words}{self._hint(words, lost)}")
-        consists = {str(name): str(value) for name, value in dict(said.get("fingerprint") or {}).items()}
-        if self.fingerprint and (other := changed(self.fingerprint, consists)):
+            raise PlannerStartError(f"{words}{self._hint(words, no_connection)}")
+        consists = {str(name): str(value) for name, value in dict(reply.get("fingerprint") or {}).items()}
+        if self.fingerprint and (edits := changes(self.fingerprint, consists)):
             raise CfgenError(
-                f"the planner is not what it was when the run began: {', '.join(other[:5])}; run the same command again"
+                f"the planner is not what it was when the run began: {', '.join(edits[:5])}; "
+                "run the same command again"
             )
         self.about = {name: str(hello.get(name))[:40] for name in ("python", "numpy")}
         self.fingerprint = consists
-        return decode_needs(said["needs"], own=True)
+        return decode_needs(reply["needs"], own=True)
 
-    def _death(self, starting: bool = False) -> PlanFaultError:
+    def _exit_fault(self, starting: bool = False) -> PlanFaultError:
         assert self._running is not None
-        code, last = self._running.ended(), self._running.last if starting else ""
+        code, last = self._running.exit_code(), self._running.last_line if starting else ""
         self.close()
         if code is None:
             return PlanFaultError("died: the planner closed the channel to cfgen; it was restarted", "died")
         if code == confine.OVER_MEMORY:
-            most = f"{self._runtime.memory / 1e9:g} GB"
-            return PlanFaultError(f"died: took more than the {most} that --planner-memory gives it", "died")
-        words, kind = end_of(code)
+            limit = f"{self._runtime.memory / 1e9:g} GB"
+            return PlanFaultError(f"died: took more than the {limit} that --planner-memory gives it", "died")
+        words, kind = describe_exit(code)
         if starting:
             return PlanFaultError(
-                f"ended while starting, {words}, last on stderr: {last}{self._trial()}", kind
+                f"ended while starting, {words}, last on stderr: {last}{self._start_hint()}", kind
             )
         return PlanFaultError(f"died: the planner's process ended with {words}; it was restarted", kind)
 
-    def _trial(self) -> str:
+    def _start_hint(self) -> str:
         """What to do about a command that starts no Python."""
         command = " ".join(map(quote, self._runtime.python))
         return f"; see that this prints 1: {command} -c 'import numpy; print(1)'" if command else ""
 
 
-def _not_ours(error: ChannelError, source: int) -> str:
+def _describe_noise(error: ChannelError, source: int) -> str:
     """What came instead of a message, in one line."""
-    found = error.found
-    if COMPLAINT.startswith(found[: len(COMPLAINT)]) and found:
+    data = error.found
+    if COMPLAINT.startswith(data[: len(COMPLAINT)]) and data:
         with contextlib.suppress(OSError):
-            while b"\n" not in found and (more := _soon(source)):
-                found += more
-        return found.decode("utf-8", "replace").removeprefix(COMPLAINT.decode()).strip()
-    if not found:
+            while b"\n" not in data and (part := _read_available(source)):
+                data += part
+        return data.decode("utf-8", "replace").removeprefix(COMPLAINT.decode()).strip()
+    if not data:
         return str(error)
     return (
-        f"{error} of cfgen's client, found {found[:60]!r}: something writes into the channel; print to stdout or "
+        f"{error} of cfgen's client, found {data[:60]!r}: something writes into the channel; print to stdout or "
         "stderr, which are free, and let the command of --python print nothing itself"
     )
 
 
-def _soon(source: int) -> bytes:
+def _read_available(source: int) -> bytes:
     poll = select.poll()
     poll.register(source, select.POLLIN)
     return os.read(source, 500) if poll.poll(1000) else b""

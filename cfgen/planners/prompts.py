@@ -60,13 +60,13 @@ class Prompt:
     def last(self) -> str:
         return list(self.stages)[-1]
 
-    def filled(self, stage: str, observation: Observation, answers: Mapping[str, str]) -> str:
+    def fill(self, stage: str, observation: Observation, answers: Mapping[str, str]) -> str:
         """The words of a stage, with what they quote."""
         values = {**_values(observation), **answers}
         return _QUOTED.sub(lambda quoted: values[quoted[1]], self.stages[stage])
 
 
-def named_files(options: Mapping[str, Any]) -> dict[str, Any]:
+def load_files(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of a model planner with the content of the files that they name in place of their paths.
 
     So what is in a file counts for the planner's identity, and its own process, wherever it runs, need not find it.
@@ -74,18 +74,18 @@ def named_files(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InputError: a file cannot be read.
     """
-    found = dict(options)
+    named = dict(options)
     for key in FILES:
-        given = found.get(key)
-        if isinstance(given, str) and _is_path(given):
+        value = named.get(key)
+        if isinstance(value, str) and _is_path(value):
             try:
-                text = Path(given).expanduser().read_text(encoding="utf-8")
+                text = Path(value).expanduser().read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
                 raise InputError(
-                    f"planner option '{key}': expected a text file, cannot read {given} ({error}); check the path"
+                    f"planner option '{key}': expected a text file, cannot read {value} ({error}); check the path"
                 ) from error
-            found[key] = {"file": Path(given).name, "text": text}
-    return found
+            named[key] = {"file": Path(value).name, "text": text}
+    return named
 
 
 def shipped_prompts() -> list[str]:
@@ -93,28 +93,28 @@ def shipped_prompts() -> list[str]:
     return sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".yaml"))
 
 
-def create_prompt(given: Any) -> Prompt:
-    """A prompt by its name, if it ships with cfgen, or from what :func:`named_files` read.
+def create_prompt(source: Any) -> Prompt:
+    """A prompt by its name, if it ships with cfgen, or from what :func:`load_files` read.
 
     Raises:
         InputError: no such prompt, or a file that is none; names the field, what was expected and found.
     """
-    if isinstance(given, str):
-        if given not in shipped_prompts():
+    if isinstance(source, str):
+        if source not in shipped_prompts():
             raise InputError(
                 f"planner option 'prompt': expected a file (.yaml, .txt) or one of {', '.join(shipped_prompts())}, "
-                f"found '{given}'{did_you_mean(given, shipped_prompts())}"
+                f"found '{source}'{did_you_mean(source, shipped_prompts())}"
             )
-        file = resources.files("cfgen.planners").joinpath("prompts_shipped", f"{given}.yaml")
-        given = {"file": f"{given}.yaml", "text": file.read_text(encoding="utf-8")}
-    name, text = str(given["file"]), str(given["text"])
+        file = resources.files("cfgen.planners").joinpath("prompts_shipped", f"{source}.yaml")
+        source = {"file": f"{source}.yaml", "text": file.read_text(encoding="utf-8")}
+    name, text = str(source["file"]), str(source["text"])
     if not name.endswith((".yaml", ".yml")):
-        return _checked(name, {"stages": {"plan": text}})
+        return _parse_prompt(name, {"stages": {"plan": text}})
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"{name}: expected YAML ({' '.join(str(error).split())})") from error
-    return _checked(name, content)
+    return _parse_prompt(name, content)
 
 
 def motion_in_words(observation: Observation) -> str:
@@ -153,11 +153,11 @@ def _values(observation: Observation) -> dict[str, str]:
     }
 
 
-def _is_path(given: str) -> bool:
-    return "/" in given or Path(given).suffix in (".yaml", ".yml", ".txt", ".md", ".py")
+def _is_path(text: str) -> bool:
+    return "/" in text or Path(text).suffix in (".yaml", ".yml", ".txt", ".md", ".py")
 
 
-def _checked(name: str, content: Any) -> Prompt:
+def _parse_prompt(name: str, content: Any) -> Prompt:
     stages = content.get("stages") if isinstance(content, dict) else None
     if (
         not isinstance(stages, dict)
@@ -170,14 +170,14 @@ def _checked(name: str, content: Any) -> Prompt:
     unknown = sorted(map(str, set(content) - set(_FIELDS)))
     if unknown:
         raise InputError(f"{name}: expected fields {', '.join(_FIELDS)}, found {', '.join(unknown)}")
-    known = list(VALUES)
+    quotable = list(VALUES)
     for stage, text in stages.items():
-        odd = [word for word in _QUOTED.findall(text) if word not in known]
+        odd = [word for word in _QUOTED.findall(text) if word not in quotable]
         if odd:
             raise InputError(
-                f"{name}: stage '{stage}': '{{{{{odd[0]}}}}}' is not known there; expected one of {', '.join(known)}"
+                f"{name}: stage '{stage}': '{{{{{odd[0]}}}}}' is not known there; expected one of {', '.join(quotable)}"
             )
-        known.append(str(stage))
+        quotable.append(str(stage))
     look = {key: content[key] for key in ("frame_times", "max_pixels") if key in content}
     system, parser = str(content.get("system", SYSTEM)), str(content.get("parser", "papers"))
     return Prompt({str(k): t for k, t in stages.items()}, system, parser, look)

@@ -79,28 +79,28 @@ def find_obstacle(image: np.ndarray, camera: Camera, curvature: float) -> Obstac
     Args:
         image: (H, W, 3) uint8 RGB. curvature: of the path, 1/m, positive to the left.
     """
-    cells, seen = _sample(image, camera, curvature)
-    usable = np.flatnonzero(seen.mean(axis=1) > 0.8)
+    cells, in_frame = _sample(image, camera, curvature)
+    usable = np.flatnonzero(in_frame.mean(axis=1) > 0.8)
     if len(usable) < 12:
         return None
     near = usable[:8]
-    road = cells[near][seen[near]]
+    road = cells[near][in_frame[near]]
     centre, spread = np.median(road, axis=0), _spread(road)
-    blocked = np.zeros(seen.shape, bool)
+    blocked = np.zeros(in_frame.shape, bool)
     for row in usable:
         off = np.abs(cells[row] - centre) / spread
-        blocked[row] = seen[row] & (
+        blocked[row] = in_frame[row] & (
             (off[:, 1:3].max(axis=1) > DIFFERENT) | (off[:, [0, 3]].min(axis=1) > DIFFERENT)
         )
         if blocked[row].mean() < BLOCKED_SHARE:
-            clear = cells[row][seen[row] & ~blocked[row]]
+            clear = cells[row][in_frame[row] & ~blocked[row]]
             if len(clear):
                 centre = 0.85 * centre + 0.15 * np.median(clear, axis=0)
     share = blocked.mean(axis=1)
     depth = int(HIDDEN_M / (ALONG[1] - ALONG[0]))
     for row in usable[2:]:
-        ahead = share[row : row + depth]
-        if len(ahead) == depth and ahead.min() >= 0.15 and np.median(ahead) >= BLOCKED_SHARE:
+        stretch = share[row : row + depth]
+        if len(stretch) == depth and stretch.min() >= 0.15 and np.median(stretch) >= BLOCKED_SHARE:
             columns = blocked[row : row + depth].mean(axis=0)
             return Obstacle(float(ALONG[row]), float((columns * ACROSS).sum() / columns.sum()))
     return None

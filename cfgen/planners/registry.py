@@ -1,9 +1,7 @@
 """From what a user types after ``--planner`` to something that answers observations."""
 
-import importlib.util
 import re
 import shlex
-import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,23 +9,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cfgen.core.engines.registry import importable
 from cfgen.core.errors import CfgenError, InputError, did_you_mean
 from cfgen.core.hashing import hash_bytes, hash_json
 from cfgen.core.network import current, without_secrets
 from cfgen.core.plain import MAX_CHARS
-from cfgen.core.processes import importable
 from cfgen.core.registry import Extra, Registry
 from cfgen.models.limits import TERMS
 from cfgen.models.registry import MODELS
-from cfgen.planners.answer import PlanFaultError, received
-from cfgen.planners.fingerprint import hashed, of_command
+from cfgen.planners.answer import PlanFaultError, check_response
+from cfgen.planners.fingerprint import file_hash, of_command
 from cfgen.planners.process import PlannerProcess, PlannerStartError, adapter
-from cfgen.planners.prompts import named_files
+from cfgen.planners.prompts import load_files
 from cfgen.planners.protocol import Observation, Planner, Requirements, Response
-from cfgen.planners.runtime import Runtime, may_reach
+from cfgen.planners.runtime import Runtime, network_record
 from cfgen.planners.serialization import decode_needs
-from cfgen.planners.serving import declared
-from cfgen.planners.told import in_words
+from cfgen.planners.serving import declared_needs
+from cfgen.planners.told import recordable_options
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
 from cfgen.records import Isolation
 
@@ -70,9 +68,8 @@ class OpenPlanner:
     network: str = ""
     #: what it could see and how that was held, for the record
     sight: str = ""
-    #: what it consists of, name of a part -> hash or version, and its hash as it was before that was kept
+    #: what it consists of, name of a part -> hash or version
     fingerprint: Mapping[str, str] = field(default_factory=dict)
-    legacy_hash: str = ""
     #: forget all it has seen; the next question is put to a new process
     renew: Callable[[], None] = field(default=lambda: None)
     #: cfgen's own code, which may know which question it answers
@@ -107,10 +104,10 @@ def open_planner(
         InputError: the spec fits none of these, or the planner cannot be imported or made.
     """
     options = dict(options or {})
-    for which, given in (("timeout", timeout_s), ("startup timeout", startup_s)):
-        if not 0 < given <= MAX_TIMEOUT_S:
+    for which, seconds in (("timeout", timeout_s), ("startup timeout", startup_s)):
+        if not 0 < seconds <= MAX_TIMEOUT_S:
             raise InputError(
-                f"{which}: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {given:g}"
+                f"{which}: expected more than 0 and at most {MAX_TIMEOUT_S:g} s, found {seconds:g}"
             )
     if max_chars < 1:
         raise InputError(f"max_answer_chars: expected a whole number above 0, found {max_chars}")
@@ -130,8 +127,7 @@ def open_planner(
     if spec.startswith(("http://", "https://")):
         return _server(spec, name, limits)
     if ":" in spec or (runtime.python and spec not in PLANNERS.builtin and not PLANNERS.adapts(spec)):
-        legacy = {"spec": spec, "options": options, "source": _source_hash(spec)}
-        return _isolated(spec, (spec, options), options, name, legacy, limits, runtime)
+        return _isolated(spec, (spec, options), options, name, limits, runtime)
     if spec not in PLANNERS.names():
         raise InputError(
             f"planner '{spec}': expected a name ({', '.join(PLANNERS.names())}), package.module:Class, cmd:PROGRAM, "
@@ -139,20 +135,21 @@ def open_planner(
         )
     decisive = options
     if PLANNERS.adapts(spec):
-        options = named_files(options)
-        decisive = _decisive(options)
+        options = load_files(options)
+        decisive = _identity_options(options)
         options = {"cache": str(cache or ""), **options}
         if runtime.python:
             raise InputError(f"planner '{spec}': asks its model from cfgen's own Python; leave --python out")
         # what asks a model through cfgen's client may ask one on this machine, and keeps replies in the benchmark
         runtime = replace(runtime, trusted=True)
-    legacy = {"spec": spec, "options": decisive}
     if is_weightless(spec):
-        return _in_process(spec, PLANNERS.get(spec), (), name, hash_json(legacy), options)
+        return _in_process(
+            spec, PLANNERS.get(spec), (), name, hash_json({"spec": spec, "options": decisive}), options
+        )
     if runtime.python and not runtime.trusted:
-        return _isolated(spec, (PLANNERS.place(spec), options), decisive, name, legacy, limits, runtime)
-    made = ("cfgen.planners.registry:make_registered", {"name": spec, "options": options})
-    return _isolated(spec, made, decisive, name, legacy, limits, runtime)
+        return _isolated(spec, (PLANNERS.place(spec), options), decisive, name, limits, runtime)
+    target = ("cfgen.planners.registry:make_registered", {"name": spec, "options": options})
+    return _isolated(spec, target, decisive, name, limits, runtime)
 
 
 def is_weightless(spec: str) -> bool:
@@ -161,7 +158,7 @@ def is_weightless(spec: str) -> bool:
     return spec in PLANNERS.builtin and PLANNERS.get(spec).__module__ in modules
 
 
-def _decisive(options: Mapping[str, Any]) -> dict[str, Any]:
+def _identity_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Without the terms on which a model is asked: a budget may be raised half-way."""
     return {name: value for name, value in options.items() if name not in TERMS}
 
@@ -179,10 +176,10 @@ def _in_process(
     except TypeError as error:
         raise InputError(f"planner '{spec}': options {dict(options or {})} do not fit ({error})") from error
     replays = bool(getattr(planner, "replays_log", False))
-    needs = _sound(spec, planner)
+    needs = _checked_needs(spec, planner)
 
     def ask(observations: Sequence[Observation]) -> Answers:
-        return [_guarded(planner, one) for one in observations]
+        return [_ask_one(planner, observation) for observation in observations]
 
     own_name = str(getattr(planner, "name", spec))
     return OpenPlanner(
@@ -197,56 +194,55 @@ def _instance(planner: Planner, options: dict[str, Any], name: str | None, max_c
     if options:
         raise InputError("planner_options are for a name or a class; an object was made with its own")
     spec = spec_of(planner)
-    needs = _untold(_sound(spec, planner), spec)
+    needs = _without_truth(_checked_needs(spec, planner), spec)
     own_name = name or str(getattr(planner, "name", "") or type(planner).__name__)
     ask = partial(ask_instance, planner, max_chars)
     parts = parts_of(planner)
     return OpenPlanner(
         identifier(own_name), spec, hash_json({"spec": spec, **parts}), needs, ask, "none",
-        network=_loose(spec, "Python's sockets refused in this process"), fingerprint=fingerprint_of(parts),
+        network=_warn_unconfined(spec, "Python's sockets refused in this process"), fingerprint=fingerprint_of(parts),
         sight="runs in this process: nothing is hidden from it",
     )  # fmt: skip
 
 
-def _guarded(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
+def _ask_one(planner: Planner, observation: Observation) -> str | Response | PlanFaultError:
     try:
-        return received(planner.plan([observation])[0])
+        return check_response(planner.plan([observation])[0])
     except PlanFaultError as fault:
         return fault
 
 
-def _sound(spec: str, planner: object) -> Requirements:
+def _checked_needs(spec: str, planner: object) -> Requirements:
     """What it declares, checked before the first question."""
     try:
-        return decode_needs(declared(planner), own=True)
+        return decode_needs(declared_needs(planner), own=True)
     except PlanFaultError as fault:
         raise InputError(f"planner '{spec}': {fault}") from fault
 
 
 def _isolated(
     spec: str,
-    made: tuple[str, Mapping[str, Any]],
+    target: tuple[str, Mapping[str, Any]],
     decisive: dict[str, Any],
     name: str | None,
-    legacy: Mapping[str, Any],
     limits: tuple[float, int, float],
     runtime: Runtime,
 ) -> OpenPlanner:
     try:
         sends = adapter(spec) if runtime.python and spec in PLANNERS.builtin else {}
-        planner = PlannerProcess(made[0], made[1], *limits, runtime, sends)
+        planner = PlannerProcess(target[0], target[1], *limits, runtime, sends)
     except PlannerStartError as error:
         where = f" under --python {shlex.join(runtime.python)}" if runtime.python else ""
         raise InputError(f"planner '{spec}'{where}: {error}") from error
     try:
-        needs = _untold(planner.needs, spec)
+        needs = _without_truth(planner.needs, spec)
     except InputError:
         planner.close()
         raise
-    held = "Python's sockets refused in the planner's process"
+    restraint = "Python's sockets refused in the planner's process"
     consists = {**planner.fingerprint, **{f"sent {m}": hash_bytes(s.encode()) for m, s in sends.items()}}
     if runtime.trusted:  # what it answers is the model's doing, not this environment's
-        consists = {part: found for part, found in consists.items() if part.startswith("weights")}
+        consists = {part: digest for part, digest in consists.items() if part.startswith("weights")}
     elif runtime.python:
         home = str(Path.home())
         consists["--python"] = hash_json([word.replace(home, "~") for word in runtime.python])
@@ -254,14 +250,17 @@ def _isolated(
     return OpenPlanner(
         identifier(name or spec),
         spec,
-        hash_json(identity if consists else legacy),
+        hash_json(identity),
         needs,
         planner.plan,
         close=planner.close,
-        network=_reach(spec, runtime, held),
-        sight=runtime.words(),
-        fingerprint={"options": hash_json(decisive), **in_words(decisive, PLANNERS.adapts(spec)), **consists},
-        legacy_hash=hash_json(legacy),
+        network=_network_of(spec, runtime, restraint),
+        sight=runtime.sight_record(),
+        fingerprint={
+            "options": hash_json(decisive),
+            **recordable_options(decisive, PLANNERS.adapts(spec)),
+            **consists,
+        },
         renew=(lambda: None) if runtime.trusted else planner.renew,
         trusted=runtime.trusted,
     )
@@ -272,7 +271,9 @@ def _program(spec: str, name: str | None, limits: tuple[float, int, float], runt
 
     runtime = replace(runtime, python=())
     program = Command(spec.removeprefix("cmd:"), *limits, runtime)
-    consists = {f"file {name}": hashed(path) for name, path in of_command(spec.removeprefix("cmd:")).items()}
+    consists = {
+        f"file {name}": file_hash(path) for name, path in of_command(spec.removeprefix("cmd:")).items()
+    }
     return OpenPlanner(
         identifier(name or spec),
         spec,
@@ -280,10 +281,9 @@ def _program(spec: str, name: str | None, limits: tuple[float, int, float], runt
         program.needs,
         program.plan,
         close=program.close,
-        network=_reach(spec, runtime, "the program is NOT held"),
-        sight=runtime.words(),
+        network=_network_of(spec, runtime, "the program is NOT held"),
+        sight=runtime.sight_record(),
         fingerprint=consists,
-        legacy_hash=hash_json({"spec": spec}),
         renew=program.renew,
     )
 
@@ -303,24 +303,23 @@ def _server(spec: str, name: str | None, limits: tuple[float, int, float]) -> Op
         network=current().words("its server was allowed; what that reaches is its own"),
         sight="a server: what it sees and remembers is its own",
         fingerprint=server.about,
-        legacy_hash=hash_json({"spec": spec}),
     )
 
 
-def _reach(spec: str, runtime: Runtime, held: str) -> str:
-    return (not runtime.cut_off and _loose(spec, held)) or may_reach(runtime, "")
+def _network_of(spec: str, runtime: Runtime, restraint: str) -> str:
+    return (not runtime.no_network and _warn_unconfined(spec, restraint)) or network_record(runtime, "")
 
 
-def _loose(spec: str, held: str) -> str:
+def _warn_unconfined(spec: str, restraint: str) -> str:
     """For the record, and told to the user: what it may start is free to send."""
     if current().limits:
         warnings.warn(
             f"planner '{spec}': {current().asked} does not hold programs that it starts", stacklevel=2
         )
-    return current().words(f"{held}; programs that it starts are NOT held")
+    return current().words(f"{restraint}; programs that it starts are NOT held")
 
 
-def _untold(needs: Requirements, spec: str) -> Requirements:
+def _without_truth(needs: Requirements, spec: str) -> Requirements:
     if needs.truth:
         raise InputError(
             f"planner '{spec}': needs.truth is for cfgen's own scripted responders; set it to False"
@@ -353,13 +352,12 @@ def _verified(
         base.close()
         raise InputError(f"planner '{spec}': {error}") from error
     oracle = selection.get("mode") == "oracle"
-    chosen: dict[str, Any] = {"selection": selection, "verifier": [by[0], _decisive(by[1])]}
+    chosen: dict[str, Any] = {"selection": selection, "verifier": [by[0], _identity_options(by[1])]}
     return replace(
         base,
         name=identifier(name or f"verified.{base.name}.{selection.get('mode', 'best_of_n')}"),
         spec=spec,
         hash=hash_json(chosen | {"base": base.hash}),
-        legacy_hash=hash_json(chosen | {"base": base.legacy_hash or base.hash}),
         fingerprint={**base.fingerprint, "selection": hash_json(chosen)},
         needs=replace(base.needs, truth=base.needs.truth or oracle),
         ask=planner.plan,
@@ -375,18 +373,6 @@ def _make_outputs(path: str, max_chars: int, exports: Path | None) -> Planner:
 
 def make_registered(name: str, options: Mapping[str, Any]) -> Planner:
     return PLANNERS.get(name)(**options)
-
-
-def _source_hash(spec: str) -> str:
-    """Of the module's file, so that changed code is not mistaken for the planner that ran before."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    try:
-        found = importlib.util.find_spec(spec.partition(":")[0])
-    except (ImportError, ValueError):
-        return ""
-    return hash_bytes(_read(found.origin)) if found and found.origin and found.has_location else ""
 
 
 def _read(path: str) -> bytes:

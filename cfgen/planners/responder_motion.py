@@ -42,8 +42,8 @@ class Target:
         half = np.array([placement.size.length, placement.size.width]) / 2
         corners = np.array([(i, j) for i in (-1, 1) for j in (-1, 1)]) * half
         xy = corners @ np.array([[c, s], [-s, c]]) + (placement.x, placement.y)
-        along, beside = base.path.locate(xy)
-        low, high = float(beside.min()), float(beside.max())
+        along, offsets = base.path.locate(xy)
+        low, high = float(offsets.min()), float(offsets.max())
         return cls(
             float(along.min()),
             float(along.max()),

@@ -89,8 +89,8 @@ def wrong_place(target: Target) -> str:
 def wrong_name(target: Target, name: str, rng: random.Random) -> str:
     """Something of quite another size than the object."""
     large = target.height > 1.3 or target.half_width > 1.2
-    others = [other for other in (_SMALL if large else _LARGE) if other not in name]
-    return rng.choice(others)
+    candidates = [candidate for candidate in (_SMALL if large else _LARGE) if candidate not in name]
+    return rng.choice(candidates)
 
 
 def lookalike(target: Target, name: str) -> str:

@@ -50,30 +50,30 @@ class Kind:
     unfit: Callable[[Baseline, Target], str] = lambda base, target: ""
 
 
-def _slow(seen: Seen) -> Words:
-    text = seen.rng.choice(
+def _slow(scene: Seen) -> Words:
+    text = scene.rng.choice(
         [
-            f"The {seen.name} {seen.place} is a danger, so the car slows down and is ready to stop.",
-            f"Because of the {seen.name} {seen.place}, braking is needed to keep a safe distance.",
-            f"I am reducing speed and yielding, since there is {a(seen.name)} {seen.place}.",
+            f"The {scene.name} {scene.place} is a danger, so the car slows down and is ready to stop.",
+            f"Because of the {scene.name} {scene.place}, braking is needed to keep a safe distance.",
+            f"I am reducing speed and yielding, since there is {a(scene.name)} {scene.place}.",
         ]
     )
-    return Words(f"There is {a(seen.name)} {seen.place}.", text, "yield", "lane keeping")
+    return Words(f"There is {a(scene.name)} {scene.place}.", text, "yield", "lane keeping")
 
 
-def _pass_by(seen: Seen) -> Words:
-    side = "left" if seen.target.free_side > 0 else "right"
-    text = f"To keep clear of the {seen.name}, the car steers {side} around it and then carries on."
-    return Words(f"There is {a(seen.name)} {seen.place}.", text, "speed adapt", f"out-of-lane nudge {side}")
+def _pass_by(scene: Seen) -> Words:
+    side = "left" if scene.target.free_side > 0 else "right"
+    text = f"To keep clear of the {scene.name}, the car steers {side} around it and then carries on."
+    return Words(f"There is {a(scene.name)} {scene.place}.", text, "speed adapt", f"out-of-lane nudge {side}")
 
 
-def _unmoved(seen: Seen) -> Words:
-    text = f"The {seen.name} needs no reaction, so the car keeps its speed and its lane."
-    return Words(f"There is {a(seen.name)} {seen.place}.", text, "set speed tracking", "lane keeping")
+def _unmoved(scene: Seen) -> Words:
+    text = f"The {scene.name} needs no reaction, so the car keeps its speed and its lane."
+    return Words(f"There is {a(scene.name)} {scene.place}.", text, "set speed tracking", "lane keeping")
 
 
-def _vague(seen: Seen) -> Words:
-    text = seen.rng.choice(
+def _vague(scene: Seen) -> Words:
+    text = scene.rng.choice(
         [
             "Something may be wrong with the road, so the car slows down to be careful.",
             "The car reduces its speed because of a possible hazard.",
@@ -86,16 +86,16 @@ def _silent(_: Seen) -> Words:
     return clear_road()
 
 
-def _wrong_object(seen: Seen) -> Words:
-    return _slow(Seen(wrong_name(seen.target, seen.name, seen.rng), seen.place, seen.target, seen.rng))
+def _wrong_object(scene: Seen) -> Words:
+    return _slow(Seen(wrong_name(scene.target, scene.name, scene.rng), scene.place, scene.target, scene.rng))
 
 
-def _lookalike(seen: Seen) -> Words:
-    return _slow(Seen(lookalike(seen.target, seen.name), seen.place, seen.target, seen.rng))
+def _lookalike(scene: Seen) -> Words:
+    return _slow(Seen(lookalike(scene.target, scene.name), scene.place, scene.target, scene.rng))
 
 
-def _wrong_side(seen: Seen) -> Words:
-    return _slow(Seen(seen.name, wrong_place(seen.target), seen.target, seen.rng))
+def _wrong_side(scene: Seen) -> Words:
+    return _slow(Seen(scene.name, wrong_place(scene.target), scene.target, scene.rng))
 
 
 def _keep(base: Baseline, _: Target) -> np.ndarray:
@@ -161,13 +161,13 @@ class Responder:
     def plan(self, observations: Sequence[Observation]) -> list[str]:
         return [self._answer(o) for o in observations]
 
-    def _answer(self, seen: Observation) -> str:
-        base = Baseline.of(seen.history, seen.logged)
-        truth = seen.truth or Truth(None, None)
+    def _answer(self, observation: Observation) -> str:
+        base = Baseline.of(observation.history, observation.logged)
+        truth = observation.truth or Truth(None, None)
         if truth.hazard is None or truth.placement is None or truth.hazard.kind != "hazard":
             return _write(clear_road(), base.follow())
         target = Target.of(truth.placement, base)
-        rng = random.Random(seen.seed)
+        rng = random.Random(observation.seed)
         kind = KINDS["notices_and_brakes"] if self.kind.unfit(base, target) else self.kind
         words = kind.say(Seen(plain(truth.hazard.name), place_of(target), target, rng))
         return _write(words, kind.move(base, target))

@@ -32,7 +32,7 @@ class PlannerGoneError(Exception):
         self.answers = list(answers)
 
 
-class Retrying:
+class RetryingPlanner:
     """Asks ``planner``, each question up to ``retries`` times more after a transient failure.
 
     A planner that cannot be reached at all is waited for: that never counts as an answer. A question on which it broke
@@ -54,15 +54,15 @@ class Retrying:
         #: of the last call, s for each question in it
         self.latency_s = 0.0
 
-    def put(
+    def ask_prepared(
         self, makers: Sequence[Callable[[], Observation]]
     ) -> tuple[list[Answer | None], PlannerGoneError | None]:
         """Make a batch of observations and :meth:`ask`; one that cannot be made is the fault of that question.
 
         From a planner that is gone: what it answered before, None for the rest, and the error.
         """
-        made = [contained(make, "reading the frames", strict=self._strict) for make in makers]
-        observations = [one for one in made if not isinstance(one, Fault)]
+        results = [contained(make, "reading the frames", strict=self._strict) for make in makers]
+        observations = [result for result in results if not isinstance(result, Fault)]
         gone = None
         answers: Sequence[Answer | None] = []
         if observations:
@@ -70,8 +70,8 @@ class Retrying:
                 answers = self.ask(observations)
             except PlannerGoneError as error:
                 gone, answers = error, error.answers
-        given = iter(answers)
-        return [one if isinstance(one, Fault) else next(given) for one in made], gone
+        remaining = iter(answers)
+        return [result if isinstance(result, Fault) else next(remaining) for result in results], gone
 
     def ask(self, observations: Sequence[Observation]) -> list[Answer | None]:
         """One answer, failure or fault of cfgen per observation, in order.
@@ -94,8 +94,8 @@ class Retrying:
                 )
             if not gone and not tries:
                 break
-            asked = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
-            pause = max((waits if gone else tries).pop(0), min(asked, LONGEST_ASKED_S))
+            retry_after = max((getattr(answers[i], "retry_after_s", None) or 0.0 for i in again), default=0.0)
+            pause = max((waits if gone else tries).pop(0), min(retry_after, LONGEST_ASKED_S))
             if not self._stopped.is_set():
                 self._wait(pause, str(answers[(gone or again)[0]]))
             if self._stopped.is_set():
@@ -113,13 +113,13 @@ class Retrying:
     def _once(self, observations: Sequence[Observation]) -> list[Answer]:
         start = time.perf_counter()
         with waiting(f"{self._planner.name} to answer", self._quiet):
-            found = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
+            result = contained(lambda: self._answers(observations), "asking the planner", strict=self._strict)
         self.latency_s = (time.perf_counter() - start) / len(observations)
-        if not isinstance(found, Fault):
-            return found
+        if not isinstance(result, Fault):
+            return result
         if len(observations) == 1:
-            return [found]
-        return [answer for one in observations for answer in self._once([one])]
+            return [result]
+        return [answer for observation in observations for answer in self._once([observation])]
 
     def _answers(self, observations: Sequence[Observation]) -> list[Answer]:
         answers = list(self._planner.ask(observations))

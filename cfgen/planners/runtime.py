@@ -59,29 +59,29 @@ class Runtime:
         return bool(self.python) and Path(self.python[0]).name in _CONTAINERS
 
     @property
-    def alone(self) -> bool:
+    def isolated_network(self) -> bool:
         """Whether it gets a network of its own with nothing in it."""
         return not self.network and not self.container and not self.trusted and "network" in permitted()
 
     @property
-    def given_network(self) -> str:
+    def container_network(self) -> str:
         """The network that a container's command line names; "" where it names none, or it is no container."""
         words = [part for word in self.python if self.container for part in word.split("=", 1)]
         return next((b for a, b in pairwise(words) if a in ("--network", "--net")), "")
 
     @property
-    def cut_off(self) -> bool:
+    def no_network(self) -> bool:
         """Whether it can reach nothing, by cfgen's doing or a container's."""
-        return self.alone or self.given_network == "none"
+        return self.isolated_network or self.container_network == "none"
 
     @property
-    def unreachable(self) -> str:
+    def unreachable_hint(self) -> str:
         """Said of a connection that failed in a network of its own."""
         if current().offline:
             return "; offline it cannot reach servers on this machine either, unless --allow-hosts localhost names them"
         return "; a planner has no network, not even this machine's, unless --planner-network gives it one"
 
-    def words(self) -> str:
+    def sight_record(self) -> str:
         """For the record: what the planner could see, and how that was held."""
         if self.trusted:
             return "cfgen's own code: nothing is hidden from it"
@@ -100,22 +100,22 @@ class Runtime:
         return f"namespaces: {', '.join(what)}{opened}"
 
 
-def python_of(given: str) -> tuple[str, ...]:
+def python_of(text: str) -> tuple[str, ...]:
     """The words of ``--python``: a path, or a command such as ``docker run -i --rm IMAGE python``.
 
     Raises:
         InputError: there is no such program.
     """
-    path = Path(given).expanduser()
+    path = Path(text).expanduser()
     if path.is_dir() and (path / "bin" / "python").exists():
         path = path / "bin" / "python"
     try:
-        words = (str(path.absolute()),) if path.exists() else tuple(shlex.split(given))
+        words = (str(path.absolute()),) if path.exists() else tuple(shlex.split(text))
     except ValueError as error:
-        raise InputError(f"--python: expected a path or a command ({error}), found '{given}'") from error
+        raise InputError(f"--python: expected a path or a command ({error}), found '{text}'") from error
     if not words or shutil.which(words[0]) is None:
         raise InputError(
-            f"--python {given}: expected a Python that can be started, found none; give the path of one "
+            f"--python {text}: expected a Python that can be started, found none; give the path of one "
             "(VENV/bin/python), or a command that starts one"
         )
     return words
@@ -130,7 +130,7 @@ def permitted() -> frozenset[str]:
         tempfile.TemporaryDirectory() as folder,
         contextlib.suppress(OSError, ValueError, subprocess.SubprocessError),
     ):
-        told = {
+        settings = {
             "network": "own",
             "confine": True,
             "hidden": [folder],
@@ -139,12 +139,12 @@ def permitted() -> frozenset[str]:
             "report": True,
         }
         with _leash() as (leash, _):
-            sent = _framed({**told, "leash": leash})
+            sent = _framed({**settings, "leash": leash})
             words = [sys.executable, "-I", "-S", _CONFINE]
-            tried = subprocess.run(
+            trial = subprocess.run(
                 words, input=sent, capture_output=True, timeout=60, pass_fds=[leash], check=False
             )
-        return frozenset(json.loads(tried.stdout))
+        return frozenset(json.loads(trial.stdout))
     return frozenset()
 
 
@@ -157,7 +157,7 @@ class Running:
     leash: int
     shared: int
     #: its last lines on stderr
-    words: "deque[str]" = field(default_factory=lambda: deque(maxlen=40))
+    stderr_lines: "deque[str]" = field(default_factory=lambda: deque(maxlen=40))
     _pumps: list[Thread] = field(default_factory=list)
 
     @property
@@ -170,19 +170,19 @@ class Running:
         assert self.process.stdin is not None
         return self.process.stdin
 
-    def ended(self, within_s: float = 1.0) -> int | None:
+    def exit_code(self, within_s: float = 1.0) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self.process.wait(within_s)
         return None
 
     @property
-    def last(self) -> str:
+    def last_line(self) -> str:
         """What it said last on stderr; "nothing" if it said nothing."""
         for pump in self._pumps:
             pump.join(0.2)
         return next(
-            (line for line in reversed(self.words) if line.strip() and "--help" not in line), "nothing"
+            (line for line in reversed(self.stderr_lines) if line.strip() and "--help" not in line), "nothing"
         )[:200]
 
     def stop(self) -> None:
@@ -190,7 +190,7 @@ class Running:
         for descriptor in {self.leash, self.shared} - {-1}:
             os.close(descriptor)
         self.leash = self.shared = -1
-        if self.ended(5.0) is None:
+        if self.exit_code(5.0) is None:
             self.process.kill()
             self.process.wait()
         for pump in self._pumps:
@@ -205,14 +205,14 @@ class Running:
 def start(
     command: Sequence[str],
     runtime: Runtime,
-    aloud: bool = True,
+    echo_stderr: bool = True,
     shared: int = -1,
 ) -> Running:
     """Start ``command`` as a planner, with pipes for stdin and stdout.
 
     Args:
-        aloud: its stderr goes to ours. shared: a descriptor that it gets, under the same number, and that is closed
-            with it.
+        echo_stderr: its stderr goes to ours.
+        shared: a descriptor that it gets, under the same number, and that is closed with it.
 
     Raises:
         FileNotFoundError: there is no such program.
@@ -220,7 +220,7 @@ def start(
     if shutil.which(command[0]) is None:
         raise FileNotFoundError(2, os.strerror(2), command[0])
     folder = Path(tempfile.mkdtemp(prefix="planner-"))
-    told = _told(command, str(folder), runtime)
+    settings = _confinement(command, str(folder), runtime)
     with _leash() as (leash, ours):
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", _CONFINE],
@@ -232,11 +232,11 @@ def start(
             bufsize=0,
             start_new_session=True,
         )
-        kept = os.dup(ours)
-    running = Running(process, folder, kept, shared)
+        leash_end = os.dup(ours)
+    running = Running(process, folder, leash_end, shared)
     with contextlib.suppress(OSError):
-        running.sink.write(_framed({**told, "leash": leash}))
-    pump = Thread(target=_pump, args=(process.stderr, running.words, aloud), daemon=True)
+        running.sink.write(_framed({**settings, "leash": leash}))
+    pump = Thread(target=_pump, args=(process.stderr, running.stderr_lines, echo_stderr), daemon=True)
     pump.start()
     running._pumps.append(pump)
     return running
@@ -247,34 +247,34 @@ def environment(runtime: Runtime, folder: Path) -> dict[str, str]:
     places = {
         str(form) for hidden in runtime.hidden for form in (hidden, hidden.absolute(), hidden.resolve())
     }
-    found = {}
+    variables = {}
     for name, value in os.environ.items():
-        kept = [part for part in value.split(os.pathsep) if not _names(part, places)]
-        if name in _SHELL or (len(kept) < value.count(os.pathsep) + 1 and not name.endswith("PATH")):
+        visible_parts = [part for part in value.split(os.pathsep) if not _names(part, places)]
+        if name in _SHELL or (len(visible_parts) < value.count(os.pathsep) + 1 and not name.endswith("PATH")):
             continue
-        found[name] = os.pathsep.join(kept)
-    found["PWD"] = str(_folder(runtime, str(folder)))
-    if runtime.alone:
-        found = {**HUBS, **found}
+        variables[name] = os.pathsep.join(visible_parts)
+    variables["PWD"] = str(_folder(runtime, str(folder)))
+    if runtime.isolated_network:
+        variables = {**HUBS, **variables}
     if not runtime.trusted:
-        found |= {"TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        found |= {name: str(folder / below) for name, below in _CACHES.items() if name not in os.environ}
-    return found
+        variables |= {"TMPDIR": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        variables |= {name: str(folder / below) for name, below in _CACHES.items() if name not in os.environ}
+    return variables
 
 
 def _names(text: str, places: set[str]) -> bool:
-    whole = [place for place in places if place.startswith(os.sep) and len(place) > 1]
-    return text in places or any(re.search(rf"{re.escape(place)}(?![\w.-])", text) for place in whole)
+    absolute = [place for place in places if place.startswith(os.sep) and len(place) > 1]
+    return text in places or any(re.search(rf"{re.escape(place)}(?![\w.-])", text) for place in absolute)
 
 
-def _told(command: Sequence[str], folder: str, runtime: Runtime) -> dict[str, object]:
+def _confinement(command: Sequence[str], folder: str, runtime: Runtime) -> dict[str, object]:
     confined = not runtime.trusted and not runtime.container and "space" in permitted()
     return {
         "command": list(command),
         "folder": str(_folder(runtime, folder)),
         "hidden": [str(p.resolve()) for p in runtime.hidden if p.is_dir()] if confined else [],
         "writable": [folder, *(str(p.resolve()) for p in runtime.writable)],
-        "network": "own" if runtime.alone else "all",
+        "network": "own" if runtime.isolated_network else "all",
         "memory": runtime.memory,
         "confine": confined,
     }
@@ -282,12 +282,12 @@ def _told(command: Sequence[str], folder: str, runtime: Runtime) -> dict[str, ob
 
 def _folder(runtime: Runtime, own: str) -> Path:
     """Where it starts: where cfgen was started, unless that is to be hidden."""
-    here = Path.cwd().resolve()
-    return Path(own) if any(here.is_relative_to(p.resolve()) for p in runtime.hidden) else Path.cwd()
+    cwd = Path.cwd().resolve()
+    return Path(own) if any(cwd.is_relative_to(p.resolve()) for p in runtime.hidden) else Path.cwd()
 
 
-def _framed(told: Mapping[str, object]) -> bytes:
-    data = json.dumps(told).encode()
+def _framed(content: Mapping[str, object]) -> bytes:
+    data = json.dumps(content).encode()
     return str(len(data)).rjust(confine.DIGITS).encode() + data
 
 
@@ -302,27 +302,29 @@ def _leash() -> Iterator[tuple[int, int]]:
         os.close(ours)
 
 
-def _pump(stream: IO[bytes], words: "deque[str]", aloud: bool) -> None:
+def _pump(stream: IO[bytes], words: "deque[str]", echo_stderr: bool) -> None:
     """In small pieces, so that no flood on stderr grows here."""
-    left = b""
+    partial = b""
     with contextlib.suppress(OSError, ValueError):
         while part := os.read(stream.fileno(), 4096):
-            if aloud:
+            if echo_stderr:
                 sys.stderr.write(part.decode("utf-8", "replace"))
                 sys.stderr.flush()
-            *lines, left = (left + part).split(b"\n")
+            *lines, partial = (partial + part).split(b"\n")
             words.extend(" ".join(line.decode("utf-8", "replace").split()) for line in lines)
-            left = left[-4096:]
-    words.append(" ".join(left.decode("utf-8", "replace").split()))
+            partial = partial[-4096:]
+    words.append(" ".join(partial.decode("utf-8", "replace").split()))
 
 
-def may_reach(runtime: Runtime, loose: str) -> str:
+def network_record(runtime: Runtime, loose: str) -> str:
     """For the record: what it could reach and how that was held; "" where nothing was."""
-    if runtime.alone:
+    if runtime.isolated_network:
         own = "the planner has a network of its own with nothing in it"
         return current().words(own) or f"none ({own})"
     if runtime.container:
-        named = f"--network {runtime.given_network}" if runtime.given_network else "its default network"
+        named = (
+            f"--network {runtime.container_network}" if runtime.container_network else "its default network"
+        )
         loose = f"{Path(runtime.python[0]).name}: {named}, as its command line gives it"
-        return current().words(loose) or (f"none ({loose})" if runtime.given_network == "none" else loose)
+        return current().words(loose) or (f"none ({loose})" if runtime.container_network == "none" else loose)
     return current().words(loose)

@@ -13,7 +13,7 @@ import numpy as np
 
 from cfgen.core.files import png_bytes
 from cfgen.core.plain import MAX_CHARS, plain_json
-from cfgen.planners.answer import PlanFaultError, Received, received
+from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response
 from cfgen.planners.protocol import Observation, Requirements
 
 
@@ -22,7 +22,7 @@ def encode(observation: Observation) -> dict[str, Any]:
     return describe(observation) | {
         "images": {
             name: [
-                {"t": shown.t, "png": base64.b64encode(png_bytes(shown.pixels)).decode()} for shown in images
+                {"t": image.t, "png": base64.b64encode(png_bytes(image.pixels)).decode()} for image in images
             ]
             for name, images in observation.images.items()
         }
@@ -31,32 +31,32 @@ def encode(observation: Observation) -> dict[str, Any]:
 
 def pack(observations: Sequence[Observation]) -> tuple[list[dict[str, Any]], list[np.ndarray]]:
     """Questions as JSON values, and their frames (H, W, 3) uint8 beside them, each once."""
-    told: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     frames: list[np.ndarray] = []
     numbers: dict[int, int] = {}
-    for one in observations:
+    for observation in observations:
         images: dict[str, list[tuple[float, int]]] = {}
-        for name, shown in one.images.items():
-            for image in shown:
+        for name, frames_of in observation.images.items():
+            for image in frames_of:
                 if id(image.pixels) not in numbers:
                     numbers[id(image.pixels)] = len(frames)
                     frames.append(image.pixels)
                 images.setdefault(name, []).append((image.t, numbers[id(image.pixels)]))
-        told.append(describe(one) | {"images": images})
-    return told, frames
+        messages.append(describe(observation) | {"images": images})
+    return messages, frames
 
 
-def unpacked(content: Any, max_chars: int = MAX_CHARS) -> Received | PlanFaultError:
+def unpacked(content: Any, max_chars: int = MAX_CHARS) -> CheckedResponse | PlanFaultError:
     """What a planner's process says it was answered, checked again: the process may be anybody's by now."""
     if isinstance(content, dict) and "fault" in content:
         return PlanFaultError(content["fault"], content.get("kind", "answer"))
     try:
-        found = received(content, max_chars)
+        answer = check_response(content, max_chars)
     except PlanFaultError as fault:
         return fault
     notes = content.get("notes") if isinstance(content, dict) else None
-    kept = tuple(str(note)[:300] for note in notes[:40]) if isinstance(notes, list) else ()
-    return replace(found, notes=(*kept, *found.notes))
+    short_notes = tuple(str(note)[:300] for note in notes[:40]) if isinstance(notes, list) else ()
+    return replace(answer, notes=(*short_notes, *answer.notes))
 
 
 def describe(observation: Observation) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def describe(observation: Observation) -> dict[str, Any]:
     }
 
 
-def decode(content: Any, max_chars: int = MAX_CHARS) -> Received:
+def decode(content: Any, max_chars: int = MAX_CHARS) -> CheckedResponse:
     """An answer from JSON values: ``text`` and/or ``waypoints`` (T x 2 or 3) with optional ``t`` (T).
 
     Raises:
@@ -84,7 +84,7 @@ def decode(content: Any, max_chars: int = MAX_CHARS) -> Received:
         raise PlanFaultError(f"answer: expected a JSON object, found {type(content).__name__}")
     if content.get("error"):
         raise PlanFaultError(f"the planner reported: {str(content['error'])[:300]}", "error")
-    return received(content, max_chars)
+    return check_response(content, max_chars)
 
 
 def decode_needs(content: Any, own: bool = False) -> Requirements:

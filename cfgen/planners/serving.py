@@ -25,7 +25,7 @@ from cfgen.core.plain import plain_json, plain_text, visible
 from cfgen.planners.client import VERSION, Channel, Requirements, connect, fields_of, observation
 from cfgen.planners.fingerprint import fingerprint
 from cfgen.planners.network import transient_kind
-from cfgen.planners.received import PlanFaultError, received, words_of
+from cfgen.planners.response import PlanFaultError, check_response, words_of
 
 
 def serve() -> None:
@@ -36,17 +36,23 @@ def serve() -> None:
     # Nobody is left to ask: not worth a traceback.
     with contextlib.suppress(EOFError, OSError, KeyboardInterrupt):
         channel.send({"client": VERSION, "python": platform.python_version(), "numpy": np.__version__})
-        told, _ = channel.receive()
-        channel.shared = told["shared"]
+        setup, _ = channel.receive()
+        channel.shared = setup["shared"]
         try:
-            planner = make(told["spec"], told["options"])
-            needs = declared(planner)
-            channel.send({"needs": needs, "fingerprint": fingerprint(told["spec"], planner)})
+            planner = make(setup["spec"], setup["options"])
+            needs = declared_needs(planner)
+            channel.send({"needs": needs, "fingerprint": fingerprint(setup["spec"], planner)})
         except BaseException as error:
-            known = isinstance(error, CfgenError)
-            channel.send({"failed": str(error) if known else f"planner failed to start: {brief(error)}"})
+            expected = isinstance(error, CfgenError)
+            channel.send(
+                {
+                    "failed": str(error)
+                    if expected
+                    else f"planner failed to start: {summarize_exception(error)}"
+                }
+            )
             return
-        _answer_all(channel, planner, told["max_chars"])
+        _answer_all(channel, planner, setup["max_chars"])
 
 
 def make(spec: str, options: Mapping[str, Any]) -> Any:
@@ -66,7 +72,7 @@ def class_of(spec: str) -> Callable[..., Any]:
     """
     module_name, _, attribute = spec.partition(":")
     try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module_name), attribute)
+        factory: Callable[..., Any] = getattr(importlib.import_module(module_name), attribute)
     except ModuleNotFoundError as error:
         if error.name and module_name.startswith(error.name):
             raise InputError(
@@ -75,32 +81,32 @@ def class_of(spec: str) -> Callable[..., Any]:
         raise
     except AttributeError as error:
         raise InputError(f"module '{module_name}' has no '{attribute}'") from error
-    return found
+    return factory
 
 
 def _installed(name: str) -> Callable[..., Any]:
     points: Any = importlib.metadata.entry_points()
     group = "cfgen.planners"
-    found = points.select(group=group) if hasattr(points, "select") else points.get(group, ())
-    for point in found:
+    entry_points = points.select(group=group) if hasattr(points, "select") else points.get(group, ())
+    for point in entry_points:
         if point.name == name:
-            made: Callable[..., Any] = point.load()
-            return made
-    known = ", ".join(sorted(point.name for point in found)) or "none"
+            factory: Callable[..., Any] = point.load()
+            return factory
+    names = ", ".join(sorted(point.name for point in entry_points)) or "none"
     raise InputError(
-        f"expected package.module:Class or a planner that is installed there ({known}), found '{name}'"
+        f"expected package.module:Class or a planner that is installed there ({names}), found '{name}'"
     )
 
 
-def declared(planner: object) -> dict[str, Any]:
+def declared_needs(planner: object) -> dict[str, Any]:
     """What a planner declares, as JSON values; the plain :class:`Requirements` where it declares nothing.
 
     Raises:
         CfgenError: it is no planner: its ``needs`` are something else, or it has no ``plan``.
     """
     needs = getattr(planner, "needs", Requirements())
-    known = isinstance(needs, Mapping) or hasattr(needs, "frame_times")
-    if not known or not callable(getattr(planner, "plan", None)):
+    readable = isinstance(needs, Mapping) or hasattr(needs, "frame_times")
+    if not readable or not callable(getattr(planner, "plan", None)):
         raise CfgenError(
             f"'{type(planner).__name__}' is no planner: expected a method 'plan(observations)' and, if it has one, an "
             "attribute 'needs': cfgen.Requirements, or a mapping with its fields"
@@ -114,20 +120,20 @@ def declared(planner: object) -> dict[str, Any]:
 def _answer_all(channel: Channel, planner: Any, limit: int) -> None:
     own = os.getpid()
     while True:
-        asked, arrays = channel.receive()
+        request, arrays = channel.receive()
         try:
-            if asked["fresh"] and callable(getattr(planner, "reset", None)):
+            if request["fresh"] and callable(getattr(planner, "reset", None)):
                 planner.reset()
-            observations = [observation(one, arrays) for one in asked["observations"]]
-            said: dict[str, Any] = {"answers": answers(planner, observations, limit)}
+            observations = [observation(message, arrays) for message in request["observations"]]
+            reply: dict[str, Any] = {"answers": answers(planner, observations, limit)}
         except BaseException as error:
-            if answers_nothing(error):
-                said = {"short" if isinstance(error, Shortfall) else "ends": plain_text(str(error))[0]}
+            if ends_run(error):
+                reply = {"short" if isinstance(error, Shortfall) else "ends": plain_text(str(error))[0]}
             else:
-                said = {"failed": packed_fault(fault_in(error))}
+                reply = {"failed": pack_fault(fault_of_exception(error))}
         if os.getpid() != own:  # a fork of the planner's came back as well: the question was not put to it
             os._exit(0)
-        channel.send({"number": asked["number"], **said})
+        channel.send({"number": request["number"], **reply})
 
 
 def answers(planner: Any, observations: list[Any], limit: int) -> list[dict[str, Any]]:
@@ -136,36 +142,36 @@ def answers(planner: Any, observations: list[Any], limit: int) -> list[dict[str,
     Raises:
         PlanFaultError: not one answer for each. What the planner raises is passed on.
     """
-    given = planner.plan(observations)
-    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        kind = "None" if given is None else type(given).__name__
+    returned = planner.plan(observations)
+    if isinstance(returned, (str, bytes, Mapping)) or not isinstance(returned, Iterable):
+        kind = "None" if returned is None else type(returned).__name__
         raise PlanFaultError(f"plan() returned {kind}, expected a list of {len(observations)} answers")
-    found = list(islice(given, len(observations) + 1))
-    if len(found) != len(observations):
-        count = len(found) if len(found) < len(observations) else "more"
+    listed = list(islice(returned, len(observations) + 1))
+    if len(listed) != len(observations):
+        count = len(listed) if len(listed) < len(observations) else "more"
         raise PlanFaultError(f"expected {len(observations)} answers, found {count}")
-    return [_packed(answer, limit) for answer in found]
+    return [_pack_answer(answer, limit) for answer in listed]
 
 
-def _packed(answer: Any, limit: int) -> dict[str, Any]:
+def _pack_answer(answer: Any, limit: int) -> dict[str, Any]:
     try:
-        found = received(answer, limit)
+        response = check_response(answer, limit)
     except PlanFaultError as fault:
-        return packed_fault(fault)
-    arrays = {"waypoints": found.waypoints, "t": found.t}
+        return pack_fault(fault)
+    arrays = {"waypoints": response.waypoints, "t": response.t}
     return {
-        "text": found.text,
+        "text": response.text,
         **{name: None if values is None else values.tolist() for name, values in arrays.items()},
-        "report": found.report,
-        "notes": found.notes,
+        "report": response.report,
+        "notes": response.notes,
     }
 
 
-def packed_fault(fault: PlanFaultError) -> dict[str, Any]:
+def pack_fault(fault: PlanFaultError) -> dict[str, Any]:
     return {"fault": str(fault), "kind": fault.kind}
 
 
-def answers_nothing(error: BaseException) -> bool:
+def ends_run(error: BaseException) -> bool:
     """Whether the planner says that no question will be answered: a wrong key, a budget that is spent."""
     if isinstance(error, PlanFaultError) or not isinstance(error, (CfgenError, Shortfall)):
         return False
@@ -174,14 +180,14 @@ def answers_nothing(error: BaseException) -> bool:
     return ends_the_run(error)
 
 
-def fault_in(error: BaseException) -> PlanFaultError:
+def fault_of_exception(error: BaseException) -> PlanFaultError:
     """What is kept of an exception of the planner's: its own failure, unless it tells of network or machine."""
     if isinstance(error, PlanFaultError):
         return error
-    return PlanFaultError(f"raised {brief(error)}", transient_kind(error) or "error")
+    return PlanFaultError(f"raised {summarize_exception(error)}", transient_kind(error) or "error")
 
 
-def brief(error: BaseException) -> str:
+def summarize_exception(error: BaseException) -> str:
     """Type, message and the innermost line: enough to find it, one line long."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

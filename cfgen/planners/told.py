@@ -18,7 +18,7 @@ _SECRET = re.compile(r"key|token(?!s)|secret|passw|credential|auth|header|cookie
 _LONGEST = 200
 
 
-def in_words(options: Mapping[str, Any], ours: bool) -> dict[str, str]:
+def recordable_options(options: Mapping[str, Any], ours: bool) -> dict[str, str]:
     """Parts of a fingerprint. ``ours``: the options are those of a planner of cfgen's, so all but secrets are told."""
     return {
         f"{_OPTION}{name}": _word(value)

@@ -16,7 +16,7 @@ import numpy as np
 
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_seed
-from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
+from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response, to_plan
 from cfgen.planners.plan_check import check_plan
 from cfgen.planners.protocol import Observation, Response
 from cfgen.records import PLAN_DT, TRANSIENT, Plan
@@ -37,7 +37,7 @@ def offline_verifier(observation: Observation, text: str, plan: Plan, seed: int)
 class Candidate:
     """One sampled plan and the answer it came from."""
 
-    answer: Received
+    answer: CheckedResponse
     plan: Plan
 
 
@@ -110,20 +110,20 @@ class Verified:
         faults: list[PlanFaultError],
     ) -> list[Candidate]:
         """Plans sampled with seeds of their own; answers that are no plan are counted and dropped."""
-        asked = [
+        queries = [
             replace(observation, token=f"{observation.token}.{i}", seed=derive_seed(observation.seed, i))
             for i in numbers
         ]
-        spent["plans"] += len(asked)
-        found = []
-        for answer in self._ask(asked):
+        spent["plans"] += len(queries)
+        candidates = []
+        for answer in self._ask(queries):
             try:
                 _, plan = to_plan(answer)
             except PlanFaultError as fault:
                 faults.append(fault)
             else:
-                found.append(Candidate(received(answer), plan))
-        return found
+                candidates.append(Candidate(check_response(answer), plan))
+        return candidates
 
     def _early_exit(
         self, observation: Observation, spent: Counter[str], faults: list[PlanFaultError]
@@ -178,8 +178,8 @@ def oracle_score(observation: Observation, plan: Plan) -> float:
     if truth is not None and truth.placement is not None:
         place = truth.placement
         t = PLAN_DT * np.arange(1, len(waypoints) + 1)
-        there = np.column_stack([place.x + place.vx * t, place.y + place.vy * t])
-        return float(np.hypot(*(waypoints[:, :2] - there).T).min())
+        positions = np.column_stack([place.x + place.vx * t, place.y + place.vy * t])
+        return float(np.hypot(*(waypoints[:, :2] - positions).T).min())
     if observation.logged is not None:
         t = PLAN_DT * np.arange(1, len(waypoints) + 1)
         logged = np.array(observation.logged.poses)

@@ -117,14 +117,14 @@ class Vlm:
 
     async def _all(self, observations: Sequence[Observation]) -> list[Response | PlanFaultError]:
         """All are waited for, so that nothing under way is paid for in vain."""
-        found = await asyncio.gather(*map(self._one, observations), return_exceptions=True)
+        results = await asyncio.gather(*map(self._one, observations), return_exceptions=True)
         answers: list[Response | PlanFaultError] = []
-        if any(isinstance(one, BudgetSpentError) for one in found):
+        if any(isinstance(result, BudgetSpentError) for result in results):
             raise Shortfall(self._client.broke())
-        for one in found:
-            if isinstance(one, BaseException) and not isinstance(one, PlanFaultError):
-                raise one
-            answers.append(one)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, PlanFaultError):
+                raise result
+            answers.append(result)
         return answers
 
     async def _one(self, observation: Observation) -> Response | PlanFaultError:
@@ -140,7 +140,7 @@ class Vlm:
         report: dict[str, float] = {}
         for stage in prompt.stages:
             last = stage == prompt.last
-            words = prompt.filled(stage, observation, answers)
+            words = prompt.fill(stage, observation, answers)
             turn = Turn("user", (*_pictures(observation), words))
             ask = Ask(prompt.system, (turn,), "tags", {}, f"{observation.token}.{stage}")
 
@@ -169,9 +169,9 @@ class Vlm:
         return reply
 
     def _fits(self, text: str) -> bool:
-        found = answer(Reply(text), self._model.form)
+        response = answer(Reply(text), self._model.form)
         try:
-            return not isinstance(found, PlanFaultError) and bool(to_plan(found))
+            return not isinstance(response, PlanFaultError) and bool(to_plan(response))
         except PlanFaultError:
             return False
 
@@ -182,7 +182,7 @@ def question(observation: Observation, form: str) -> Ask:
     if observation.instruction:
         parts.append(f"Route: {observation.instruction}")
     if observation.trace is not None:
-        parts.append(_given(observation))
+        parts.append(_fixed_reasoning(observation))
     parts.append(TAGS if form == "tags" else "Answer with one JSON object that fits the schema.")
     turn = Turn("user", tuple(parts))
     return Ask(SYSTEM, (turn,), "tags" if form == "tags" else "json", SCHEMA, observation.token)
@@ -205,15 +205,15 @@ def answer(reply: Reply, form: str) -> Response | PlanFaultError:
 
 
 def _pictures(observation: Observation) -> Iterator[str | Picture]:
-    for shown in observation.images["front"]:
-        yield f"Front camera {_when(shown.t)}:"
-        yield Picture(jpeg(shown.pixels))
+    for image in observation.images["front"]:
+        yield f"Front camera {_when(image.t)}:"
+        yield Picture(jpeg(image.pixels))
 
 
 def _is_plan(parser: Parser, answers: Mapping[str, str], observation: Observation) -> bool:
-    found = parsed(parser, answers, observation, {})
+    response = parsed(parser, answers, observation, {})
     try:
-        return not isinstance(found, PlanFaultError) and bool(to_plan(found))
+        return not isinstance(response, PlanFaultError) and bool(to_plan(response))
     except PlanFaultError:
         return False
 
@@ -228,22 +228,22 @@ def model_planner(provider: str) -> Callable[..., Vlm]:
             raise InputError(
                 "planner option 'parser': reads the answers to a prompt of your own; give it with prompt=FILE"
             )
-        asked = None if prompt is None else create_prompt(prompt)
-        reads = create_parser(parser or (asked.parser if asked else "papers"))
+        own_prompt = None if prompt is None else create_prompt(prompt)
+        reads = create_parser(parser or (own_prompt.parser if own_prompt else "papers"))
         model, limits = create_model(provider, options, "planner")
-        shown = {**(asked.look if asked else {}), **(look or {})}
-        return Vlm(model, limits, _look(shown), asked, reads)
+        look_options = {**(own_prompt.look if own_prompt else {}), **(look or {})}
+        return Vlm(model, limits, _look(look_options), own_prompt, reads)
 
     make.__doc__ = own_doc(MODELS.get(provider))
     return make
 
 
 def _look(options: dict[str, Any] | None) -> Look:
-    given = dict(options or {})
-    if "frame_times" in given:
-        given["frame_times"] = tuple(float(t) for t in given["frame_times"])
+    values = dict(options or {})
+    if "frame_times" in values:
+        values["frame_times"] = tuple(float(t) for t in values["frame_times"])
     try:
-        return Look(**given)
+        return Look(**values)
     except TypeError as error:
         raise CfgenError(
             f"planner option 'look': expected frame_times and/or max_pixels ({error})"
@@ -254,21 +254,23 @@ def _when(t: float) -> str:
     return "now" if abs(t) < 0.02 else f"{-t:.1f} s ago"
 
 
-def _given(observation: Observation) -> str:
+def _fixed_reasoning(observation: Observation) -> str:
     trace = observation.trace
     assert trace is not None
     fixed = {k: v for k, v in trace.model_dump().items() if v}
     names = {"scene": "scene", "justification": "move_justification"}
-    told = {names.get(k, k): v for k, v in fixed.items()}
+    settled = {names.get(k, k): v for k, v in fixed.items()}
     return (
         "This much of the reasoning is already settled; copy it unchanged, fill in the rest, and plan for it:\n"
-        + json.dumps(told, ensure_ascii=False)
+        + json.dumps(settled, ensure_ascii=False)
     )
 
 
 def jpeg(pixels: np.ndarray) -> bytes:
     """(H, W, 3) uint8 RGB as JPEG without metadata."""
-    done, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 92])
-    if not done:
+    encoded, data = cv2.imencode(
+        ".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, 92]
+    )
+    if not encoded:
         raise CfgenError(f"cannot encode an image of shape {pixels.shape} as JPEG")
     return data.tobytes()

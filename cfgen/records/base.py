@@ -49,8 +49,6 @@ CONTROLS = ("rerun", "null", "nuisance")
 _SHAM = "sham_"
 Zone = Literal["ego_lane", "crossing", "oncoming", "adjacent", "shoulder"]
 Score = Literal[0, 1, 2]
-#: Who decides whether a case stays in: any curator, two of three, or a manager.
-Policy = Literal["one", "two_of_three", "manager"]
 Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 Point3 = tuple[float, float, float]
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cfgen.core.faults import Fault
 from cfgen.core.record import Record, Stored
-from cfgen.records.base import Arm, Identifier, Policy, Sha256
+from cfgen.records.base import Arm, Identifier, Sha256
 from cfgen.records.hazards import Hazard, Placement
 from cfgen.records.sampling import Sampling, StratumOutcome
 
@@ -228,5 +228,3 @@ class Benchmark(Stored):
     decel_band: tuple[float, float]
     controls: tuple[Literal["null", "nuisance"], ...] = ()
     distances: tuple[float, ...] = ()
-    #: whose decisions take a case out
-    policy: Policy = "one"

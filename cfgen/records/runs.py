@@ -242,27 +242,13 @@ class Review(Record):
     at: str
     decision: Literal["accept", "reject", "flag", "clear"]
     reason: str = ""
-    #: what the person was then; "" in older records
-    role: Literal["", "rater", "curator", "manager"] = ""
     #: the same for all that were decided in one go
     batch: str = ""
 
 
-class Tagging(Record):
-    """A word put on a case, or taken off. ``undoes``: it takes back the entry that stood before it."""
-
-    at: str
-    tag: str = Field(min_length=1, max_length=40)
-    on: bool = True
-    undoes: bool = False
-    #: the same for all that were tagged in one go
-    batch: str = ""
-
-
 class ReviewFile(Stored):
-    """A person's append-only history for one case: decisions, and words put on it."""
+    """A person's append-only history of decisions on one case."""
 
     rater: Identifier
     case_id: Identifier
     history: tuple[Review, ...] = ()
-    tags: tuple[Tagging, ...] = ()

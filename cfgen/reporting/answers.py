@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from sys import intern
 from typing import Protocol, TypeVar
 
-from cfgen.core.spill import Part, Spill, Spilled, SpilledMap
+from cfgen.core.disk_backed import DiskList, DiskMap, DiskStore, ListView
 
 #: case id, repeat
 Key = tuple[str, int]
@@ -24,13 +24,13 @@ class OfAnswer(Protocol):
 R = TypeVar("R", bound=OfAnswer)
 
 
-class Answers(Spilled[R]):
+class Answers(DiskList[R]):
     """Records about answers in the order in which they were read. ``places``: arm -> key -> which of them."""
 
-    def __init__(self, spill: Spill, records: Iterable[R] = ()) -> None:
+    def __init__(self, disk: DiskStore, records: Iterable[R] = ()) -> None:
         self.places: dict[str, dict[Key, int]] = {}
         self._of_arm: dict[str, list[int]] = {}
-        super().__init__(spill, records)
+        super().__init__(disk, records)
 
     def append(self, thing: R) -> None:
         arm, place = intern(thing.arm), len(self)
@@ -43,8 +43,8 @@ class Answers(Spilled[R]):
         place = self.places.get(arm, {}).get(key)
         return None if place is None else self[place]
 
-    def of_arm(self, arm: str) -> Part[R]:
-        return Part(self, self._of_arm.get(arm, ()))
+    def of_arm(self, arm: str) -> ListView[R]:
+        return ListView(self, self._of_arm.get(arm, ()))
 
-    def by_key(self, arm: str) -> SpilledMap[Key, R]:
-        return SpilledMap.of(self, self.places.get(arm, {}))
+    def by_key(self, arm: str) -> DiskMap[Key, R]:
+        return DiskMap.of(self, self.places.get(arm, {}))

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from cfgen.core.spill import Spill, SpilledMap, SpilledOnce
+from cfgen.core.disk_backed import DiskCache, DiskMap, DiskStore
 from cfgen.geometry.coherence import incoherent
 from cfgen.geometry.driving import Drive, Start, drive
 from cfgen.judge.stored import each_verdict
@@ -66,7 +66,7 @@ class ReportData:
     benchmark: Benchmark
     cases: Sequence[Case]
     rejections: Sequence[Rejection]
-    scenes: SpilledMap[str, Scene]
+    scenes: DiskMap[str, Scene]
     planners: tuple[str, ...]
     judges: tuple[str, ...]
     rollouts: dict[str, Answers[Rollout]]
@@ -84,7 +84,7 @@ class ReportData:
     #: of the whole benchmark: planners that are not shown too
     bench_judges: Judges
     #: where records lie that are many
-    spill: Spill
+    disk: DiskStore
     #: which of several samples of an answer counts; "mean": all of them
     select: Select = "mean"
     #: what is wrong with records that could not be read
@@ -102,7 +102,7 @@ class ReportData:
     @cached_property
     def blocks(self) -> tuple[dict[str, str], str]:
         """The block of every case, and in words what a block is."""
-        return blocks_of(SpilledMap.joined(self.scene_of, self.scenes))
+        return blocks_of(DiskMap.joined(self.scene_of, self.scenes))
 
     @cached_property
     def scene_of(self) -> dict[str, str]:
@@ -187,12 +187,12 @@ class ReportData:
 
         return tuple(sorted(self.planners, key=lambda p: (not self.told(p), success(p)), reverse=True))
 
-    def plans(self, planner: str, arm: str) -> SpilledMap[Key, np.ndarray | None]:
+    def plans(self, planner: str, arm: str) -> DiskMap[Key, np.ndarray | None]:
         """(case, repeat) -> waypoints (N, 3) in the ego frame at t0, None where the planner failed; without faults."""
         return self.once(
             ("plans", planner, arm),
-            lambda: SpilledMap(
-                self.spill,
+            lambda: DiskMap(
+                self.disk,
                 (
                     (key, np.array(r.plan.waypoints) if r.plan else None)
                     for key, r in self.rollouts[planner].by_key(arm).items()
@@ -201,12 +201,12 @@ class ReportData:
             ),
         )
 
-    def drives(self, planner: str, arm: str) -> SpilledMap[Key, Drive | None]:
+    def drives(self, planner: str, arm: str) -> DiskMap[Key, Drive | None]:
         """(case, repeat) -> what comes of following its plan, None where the planner failed; without faults."""
         return self.once(
             ("drives", planner, arm),
-            lambda: SpilledMap(
-                self.spill,
+            lambda: DiskMap(
+                self.disk,
                 (
                     (key, None if plan is None else drive(plan, self._starts[key[0]]))
                     for key, plan in self.plans(planner, arm).items()
@@ -222,7 +222,7 @@ class ReportData:
             assert driven is not None
             return encounter(driven.poses, self.place(key[0], "hazard" if arm == "nuisance" else arm))
 
-        kept = self.once(("met", planner, arm), lambda: SpilledOnce[Key, Encounter](self.spill))
+        kept = self.once(("met", planner, arm), lambda: DiskCache[Key, Encounter](self.disk))
         return kept.get(key, look)
 
     def place(self, case_id: str, arm: str) -> Placement:
@@ -247,7 +247,7 @@ class ReportData:
         graded = self.once(("graded", planner, arm), lambda: self.graded(planner, arm) or {})
         return graded.get(case_id, 0)
 
-    def answers(self, planner: str, arm: str) -> SpilledMap[Key, Drive | None]:
+    def answers(self, planner: str, arm: str) -> DiskMap[Key, Drive | None]:
         """:meth:`drives`, of the samples that count."""
         found, graded = self.drives(planner, arm), self.graded(planner, arm)
         return (
@@ -287,12 +287,12 @@ class ReportData:
 
     @cached_property
     def by_id(self) -> Mapping[str, Case]:
-        return SpilledMap.of(self.cases, {case_id: i for i, case_id in enumerate(self.scene_of)})
+        return DiskMap.of(self.cases, {case_id: i for i, case_id in enumerate(self.scene_of)})
 
     @cached_property
-    def _places(self) -> SpilledMap[str, dict[str, Placement]]:
+    def _places(self) -> DiskMap[str, dict[str, Placement]]:
         """case -> its :func:`placements`."""
-        return SpilledMap(self.spill, ((case.case_id, placements(case)) for case in self.cases))
+        return DiskMap(self.disk, ((case.case_id, placements(case)) for case in self.cases))
 
     @cached_property
     def _starts(self) -> dict[str, Start]:

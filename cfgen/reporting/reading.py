@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from cfgen.core.disk_backed import DiskList, DiskMap, DiskStore, ListView
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_each
-from cfgen.core.spill import Part, Spill, Spilled, SpilledMap
 from cfgen.judge.stored import each_verdict
 from cfgen.records import (
     Calibration,
@@ -55,7 +55,7 @@ def read_report_data(
             f"{', '.join(scored) or 'none yet'}. Score it with: cfgen score {store.root} --planner {unknown[0]}"
         )
     damaged: list[str] = []
-    spill = Spill()
+    disk = DiskStore()
 
     def each(paths: Iterable[Path], kind: type[S]) -> Iterator[S]:
         for _, one in read_each(paths, kind):
@@ -68,16 +68,16 @@ def read_report_data(
         return tuple(each(paths, kind))
 
     paths = sorted(store.root.glob("cases/*/*/case.json"))
-    built = Spilled(spill, each(paths, Case))
+    built = DiskList(disk, each(paths, Case))
     scene_of = {case.case_id: case.scene_id for case in built}
-    scenes = SpilledMap(spill, _scenes(store, scene_of.values(), damaged))
+    scenes = DiskMap(disk, _scenes(store, scene_of.values(), damaged))
     known = {case_id for case_id, scene_id in scene_of.items() if scene_id in scenes}
     shown = (i for i, (case_id, _) in enumerate(scene_of.items()) if case_id in known)
-    cases = built if len(known) == len(built) else Part(built, shown)
+    cases = built if len(known) == len(built) else ListView(built, shown)
     every = {}
     for judge in sorted(p.name for p in store.root.glob("verdicts/*") if p.is_dir()):
         for planner in dict.fromkeys([*planners, *scored]):
-            found = Answers(spill, (v for v in each_verdict(store, judge, planner) if v.case_id in known))
+            found = Answers(disk, (v for v in each_verdict(store, judge, planner) if v.case_id in known))
             if found:
                 every[judge, planner] = found
     verdicts = {key: found for key, found in every.items() if key[1] in planners}
@@ -88,27 +88,27 @@ def read_report_data(
         select=select,
         benchmark=store.benchmark,
         cases=cases,
-        rejections=Spilled(spill, store.each_rejection()),
+        rejections=DiskList(disk, store.each_rejection()),
         scenes=scenes,
         planners=tuple(planners),
         judges=judges,
         rollouts={
-            p: Answers(spill, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in known))
+            p: Answers(disk, (r for r in each(store.rollout_paths(p), Rollout) if r.case_id in known))
             for p in planners
         },
         verdicts=verdicts,
         ratings=whole(store.rating_paths(), RatingFile),
         traces={
-            p: Spilled(spill, each(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict))
+            p: DiskList(disk, each(sorted(store.root.glob(f"traces/*/{p}/*/*.json")), TraceVerdict))
             for p in planners
         },
         interventions={
-            p: Spilled(spill, each(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention))
+            p: DiskList(disk, each(sorted(store.root.glob(f"interventions/{p}/*/*/*.json")), Intervention))
             for p in planners
         },
         probes={p.judge: p for p in whole(_beside(judges, store.probe_path), ProbeRun)},
         runs={planner: run for planner, run in runs.items() if planner in planners},
-        spill=spill,
+        disk=disk,
         bench_judges=Judges(every, [p for p, run in runs.items() if run.needs.get("truth")]),
         edge_probes=tuple(
             sorted(

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from cfgen.core.spill import Part
+from cfgen.core.disk_backed import ListView
 from cfgen.records import DIMENSIONS, Verdict
 
 #: all of them, the first, the one nearest to the others, or the one with the best verdict
@@ -30,9 +30,9 @@ def selected(
             rank = _rank(verdict)
             if verdict.case_id not in best or rank > best[verdict.case_id][0]:
                 best[verdict.case_id] = rank, i
-        return Part(verdicts, (i for _, i in best.values()))
+        return ListView(verdicts, (i for _, i in best.values()))
     chosen = medoids(plans) if select == "medoid" else {}
-    return Part(verdicts, (i for i, v in enumerate(verdicts) if v.repeat == chosen.get(v.case_id, 0)))
+    return ListView(verdicts, (i for i, v in enumerate(verdicts) if v.repeat == chosen.get(v.case_id, 0)))
 
 
 def medoids(plans: Mapping[tuple[str, int], np.ndarray | None]) -> dict[str, int]:

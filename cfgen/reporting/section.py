@@ -30,7 +30,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Section:
-    """``lead`` are sentences; ``figures`` JSON values, unrounded; a long list of them may be a Spilled."""
+    """``lead`` are sentences; ``figures`` JSON values, unrounded; a long list of them may be a DiskList."""
 
     id: str
     title: str

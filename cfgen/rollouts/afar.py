@@ -9,17 +9,16 @@ from functools import partial
 from itertools import islice
 
 from cfgen.benchmark.context import taxonomy_identity
-from cfgen.core.engines.protocol import Engine, Pool, Wanted, WorkerDiedError
+from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, importable
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.faults import fault_of
 from cfgen.core.files import read_record
-from cfgen.core.processes import importable
 from cfgen.core.progress import Progress
 from cfgen.core.shard import shard_of
 from cfgen.metrics.rates import Rate
 from cfgen.planners.crew import Member
 from cfgen.planners.registry import Answers, OpenPlanner, is_weightless
-from cfgen.planners.retries import Retrying
+from cfgen.planners.retries import RetryingPlanner
 from cfgen.records import PlannerRun, Rollout
 from cfgen.rollouts.askers import intervene_in_turn, opener
 from cfgen.rollouts.inputs import RolloutInputs, arm_inputs
@@ -82,7 +81,7 @@ class Afar:
             waiting = [key for key in piece.keys if wanted(key)]
             guilty = waiting[: planner.needs.batch_size]
             left.extend(waiting[len(guilty) :])
-            desk = Desk(inputs, planner, Retrying(planner, 0, quiet=True), options.strict)
+            desk = Desk(inputs, planner, RetryingPlanner(planner, 0, quiet=True), options.strict)
             broken = [desk.failed(key, fault_of(error, "worker of the engine")) for key in guilty]
             for rollout in broken:
                 self._store.write_rollout(rollout)
@@ -143,7 +142,7 @@ def afar(store: Store, options: ScoreOptions, engine: Engine) -> Iterator[Afar]:
             "--workers"
         )
     options = replace(options, bench=store.root.absolute(), quiet=True)
-    wanted = Wanted(
+    wanted = WorkerNeeds(
         jobs=options.workers or 0,
         model=not is_weightless(str(options.planner)),
         folders=(options.bench,),
@@ -180,7 +179,7 @@ def _open(task: Task) -> _Opened:
         atexit.register(planner.close)
         _opened.append(_Opened(task.options, planner, Memory(planner)))
     found = _opened[0]
-    if task.hash and task.hash not in (found.planner.hash, found.planner.legacy_hash):
+    if task.hash and task.hash != found.planner.hash:
         raise InputError(
             f"planner '{task.name}': a worker of engine '{task.options.engine}' has another version of it (its files, "
             "packages or weights differ from those of the first); install the same on every node"

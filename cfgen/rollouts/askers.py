@@ -13,7 +13,7 @@ from cfgen.metrics.rates import Rate
 from cfgen.planners.crew import Member, crew
 from cfgen.planners.outputs import EXPORTS
 from cfgen.planners.registry import OpenPlanner, open_planner
-from cfgen.planners.retries import Retrying
+from cfgen.planners.retries import RetryingPlanner
 from cfgen.planners.waiting import waiting
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.interventions import intervene
@@ -101,6 +101,6 @@ def intervene_in_turn(
         if not options.quiet:
             print(f"cfgen: another command intervenes with '{planner.name}'; waiting for it", file=sys.stderr)
 
-    retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet)
+    retrying = RetryingPlanner(planner, options.planner_retries, options.strict, options.quiet)
     with turn(store.root, f"intervening.{planner.name}", wait):
         return intervene(store, inputs, planner, retrying, questions, options)

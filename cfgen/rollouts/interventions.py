@@ -19,10 +19,10 @@ from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.metrics.rates import Rate
 from cfgen.planners.answer import PlanFaultError, to_plan
-from cfgen.planners.plan_check import keeps
+from cfgen.planners.plan_check import follows_action
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
-from cfgen.planners.retries import Answer, Retrying
+from cfgen.planners.retries import Answer, RetryingPlanner
 from cfgen.records import MENDABLE, Fault, Intervention, Plan, Rollout, Swap, Trace
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.options import ScoreOptions
@@ -51,7 +51,7 @@ def intervene(
     store: Store,
     inputs: RolloutInputs,
     planner: OpenPlanner,
-    retrying: Retrying,
+    retrying: RetryingPlanner,
     questions: Questions,
     options: ScoreOptions,
 ) -> dict[str, Rate]:
@@ -74,7 +74,7 @@ def intervene(
     memory = Memory(planner)
     for batch in _batches(apart(todo, _shown), planner.needs.batch_size):
         memory.admit(map(_shown, batch))
-        answers, gone = retrying.put([partial(_observation, inputs, planner, s) for s in batch])
+        answers, gone = retrying.ask_prepared([partial(_observation, inputs, planner, s) for s in batch])
         for swapped, answer in zip(batch, answers, strict=True):
             if answer is not None:
                 store.write_intervention(_read(inputs, planner, swapped, answer, options.strict))
@@ -193,7 +193,9 @@ def _judged(planner: str, swapped: Swapped, plan: Plan, observation: Observation
             plan=plan,
         )
     action = swapped.given.longitudinal if swapped.swap == "longitudinal" else swapped.given.lateral
-    does, did = (keeps(action, p, observation.speed, observation.yaw_rate) for p in (plan, swapped.own))
+    does, did = (
+        follows_action(action, p, observation.speed, observation.yaw_rate) for p in (plan, swapped.own)
+    )
     moved = _apart(plan, swapped.own)
     return _record(planner, swapped, followed=does and not did, from_own_m=moved, plan=plan)
 

@@ -19,11 +19,11 @@ from cfgen.core.files import read_record
 from cfgen.core.progress import Progress
 from cfgen.core.warn import warn
 from cfgen.planners import devices
-from cfgen.planners.answer import PlanFaultError, Received, received, to_plan
+from cfgen.planners.answer import CheckedResponse, PlanFaultError, check_response, to_plan
 from cfgen.planners.crew import Member
 from cfgen.planners.protocol import Observation
 from cfgen.planners.registry import OpenPlanner
-from cfgen.planners.retries import Answer, PlannerGoneError, Retrying
+from cfgen.planners.retries import Answer, PlannerGoneError, RetryingPlanner
 from cfgen.records import Fault, Rollout
 from cfgen.rollouts.inputs import RolloutInputs
 from cfgen.rollouts.options import ScoreOptions
@@ -119,7 +119,9 @@ class Asker:
         memory: Memory | None = None,
     ) -> None:
         planner = member.planner
-        retrying = Retrying(planner, options.planner_retries, options.strict, options.quiet, queue.stopped)
+        retrying = RetryingPlanner(
+            planner, options.planner_retries, options.strict, options.quiet, queue.stopped
+        )
         self._store, self._inputs, self._member = store, inputs, member
         self._questions, self._queue, self._progress = questions, queue, progress
         self._memory = memory or Memory(planner)
@@ -226,12 +228,14 @@ def _warn_if_it_wavers(
 class Desk:
     """Puts questions to a planner and writes down what comes back."""
 
-    def __init__(self, inputs: RolloutInputs, planner: OpenPlanner, retrying: Retrying, strict: bool) -> None:
+    def __init__(
+        self, inputs: RolloutInputs, planner: OpenPlanner, retrying: RetryingPlanner, strict: bool
+    ) -> None:
         self._asker, self._planner, self._retrying, self._strict = inputs, planner, retrying, strict
 
     def ask(self, batch: Sequence[tuple[QuestionKey, Made]]) -> tuple[list[Rollout], PlannerGoneError | None]:
         """A rollout for each question, or, from a planner that is gone, for those that it answered before."""
-        answers, gone = self._retrying.put([make for _, make in batch])
+        answers, gone = self._retrying.ask_prepared([make for _, make in batch])
         pairs = zip(batch, answers, strict=True)
         return [self._rollout(key, a) for (key, _), a in pairs if a is not None], gone
 
@@ -246,7 +250,7 @@ class Desk:
     def _read(self, key: QuestionKey, answer: str | Any) -> Rollout:
         kept: dict[str, Any] = {"latency_s": round(self._retrying.latency_s, 6)}
         try:
-            found: Received = received(answer)
+            found: CheckedResponse = check_response(answer)
             kept |= {"text": found.text, "report": found.report, "notes": found.notes}
             _, plan = to_plan(found)
         except PlanFaultError as fault:

@@ -1,11 +1,11 @@
-"""Under which name a planner's answers are kept: its own, or, once it has changed, ``name@fingerprint`` beside it."""
+"""Under which name a planner's answers are kept: its own, or, once it has changes, ``name@fingerprint`` beside it."""
 
 from dataclasses import replace
 
 from cfgen.core.errors import StoreError
 from cfgen.core.files import read_record
 from cfgen.core.warn import warn
-from cfgen.planners.fingerprint import changed
+from cfgen.planners.fingerprint import changes
 from cfgen.planners.registry import OpenPlanner
 from cfgen.records import PlannerRun
 from cfgen.storage.store import Store
@@ -28,8 +28,6 @@ def settled(store: Store, planner: OpenPlanner) -> OpenPlanner:
     found = read_record(path, PlannerRun)
     if found.planner_hash == planner.hash:
         return planner
-    if found.planner_hash == planner.legacy_hash:  # of before its parts were kept: the same by all that was
-        return replace(planner, hash=planner.legacy_hash)
     other = found.fingerprint.get("options", "") != planner.fingerprint.get("options", "")
     if found.spec != planner.spec or (found.fingerprint and other) or not planner.fingerprint:
         raise StoreError(
@@ -41,7 +39,7 @@ def settled(store: Store, planner: OpenPlanner) -> OpenPlanner:
     if not store.planner_run_path(beside.name).is_file():
         latest = _latest(store, planner, found)
         told = (
-            changed(latest.fingerprint, planner.fingerprint)
+            changes(latest.fingerprint, planner.fingerprint)
             if latest.fingerprint
             else ["its file, code or options"]
         )

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cfgen.core.disk_backed import indexed
 from cfgen.core.errors import InputError
-from cfgen.core.kept import learn_changed
 from cfgen.scenes.folder import SCENE_FILE, find_scenes
 from cfgen.scenes.seen_tags import SeenTags
 from cfgen.scenes.tags import Tags, tags_of
@@ -42,7 +42,7 @@ def tagged_scenes(folder: Path) -> list[Tagged]:
     def learn(names: Sequence[str]) -> Iterator[tuple[Tags, str]]:
         return (_look(folder / name) for name in names)
 
-    told = learn_changed(folder, _KIND, _found(str(folder)), learn)
+    told = indexed(folder, _KIND, _found(str(folder)), learn)
     if not told:
         find_scenes(folder)
     seen = SeenTags.read(folder)

@@ -1,14 +1,12 @@
 """With which versions something was made, and words that recipes, definitions and exports share."""
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Self
 
 import cv2
 import PIL
 
 from cfgen.core.errors import StoreError
-from cfgen.core.png import has_libdeflate
 from cfgen.records import Case, Record
 from cfgen.storage.store import Store
 from cfgen.version import __version__
@@ -23,8 +21,6 @@ class MadeWith(Record):
     cfgen_version: str
     opencv: str
     pillow: str
-    #: the package that writes PNG; "" where there is none, or nobody told
-    deflate: str = ""
 
     @classmethod
     def here(cls) -> Self:
@@ -32,20 +28,15 @@ class MadeWith(Record):
             cfgen_version=__version__,
             opencv=cv2.__version__,
             pillow=PIL.__version__,
-            deflate=version("deflate") if has_libdeflate() else "",
         )
 
     @property
     def words(self) -> str:
-        packages = [f"OpenCV {self.opencv}", f"Pillow {self.pillow}"]
-        packages += [f"deflate {self.deflate}"] if self.deflate else []
-        return f"cfgen {self.cfgen_version}, {', '.join(packages[:-1])} and {packages[-1]}"
+        return f"cfgen {self.cfgen_version}, OpenCV {self.opencv} and Pillow {self.pillow}"
 
     def same_as(self, other: "MadeWith") -> bool:
         """As far as it is told."""
-        told = self.model_dump(
-            include={*MadeWith.model_fields}, exclude=None if self.deflate else {"deflate"}
-        )
+        told = self.model_dump(include={*MadeWith.model_fields})
         return told == {name: getattr(other, name) for name in told}
 
 

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from cfgen.benchmark.frames import AUGMENTED, MASK, ORIGINAL, frame_path
 from cfgen.core.errors import InputError, StoreError
-from cfgen.core.files import decode_image, explain, must_be_new, opencv_png, png_bytes, stored_png
+from cfgen.core.files import decode_image, explain, must_be_new, png_bytes, stored_png
 from cfgen.core.hashing import canonical_json, hash_bytes, hash_image, hash_json
 from cfgen.core.progress import Progress
 from cfgen.core.stored_frame import added, difference
@@ -31,8 +31,8 @@ from cfgen.storage.store import MARKER, VIEWS, Store
 
 FORMAT = "cfgen recipe 1"
 INDEX, RECORDS, SEALED = "recipe.json", "records/", "sealed/"
-#: how pictures are written, and how they once were
-ENCODERS = (stored_png, opencv_png, png_bytes)
+#: how pictures are written
+ENCODERS = (stored_png, png_bytes)
 #: x, y, width and height of a difference, before its bytes
 _BOX = struct.Struct("<4I")
 _NONCE = 16

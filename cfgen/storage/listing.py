@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from cfgen.core.disk_backed import FileIndex, indexed, with_mtime_keys
 from cfgen.core.errors import StoreError
 from cfgen.core.files import check_version, read_json, read_record
-from cfgen.core.kept import Memory, learn_changed, stamped
 from cfgen.records import Case, Rejection, Stored
 
 #: changes with what is told below
@@ -66,7 +66,7 @@ def rejection_files(root: Path) -> Iterator[tuple[str, str]]:
     return _with_stamps(f"{root}/rejected", "rejection.json")
 
 
-def short_cases(store: _Folders, memory: Memory | None = None) -> dict[str, Short]:
+def short_cases(store: _Folders, memory: FileIndex | None = None) -> dict[str, Short]:
     """Every accepted case by its id, in order.
 
     Its own ``case_id``, ``scene_id``, ``arms`` and ``arms_missing``; of the hazard, its placement and its gates what
@@ -79,11 +79,11 @@ def short_cases(store: _Folders, memory: Memory | None = None) -> dict[str, Shor
     def learn(ids: Sequence[str]) -> Iterable[Short | None]:
         return (_short(store.case_dir(case_id) / "case.json", Case, _of_case) for case_id in ids)
 
-    told = learn_changed(store.root, _CASES, case_files(store.root), learn, memory)
+    told = indexed(store.root, _CASES, case_files(store.root), learn, memory)
     return {name: one for name, one in told.items() if one is not None}
 
 
-def short_rejections(store: _Folders, memory: Memory | None = None) -> list[Refused]:
+def short_rejections(store: _Folders, memory: FileIndex | None = None) -> list[Refused]:
     """Everything that was refused, in the order of the ids.
 
     Raises:
@@ -94,7 +94,7 @@ def short_rejections(store: _Folders, memory: Memory | None = None) -> list[Refu
         paths = (store.rejected_dir(case_id) / "rejection.json" for case_id in ids)
         return (_short(path, Rejection, partial(_of_rejection, path)) for path in paths)
 
-    told = learn_changed(store.root, _REJECTIONS, rejection_files(store.root), learn, memory)
+    told = indexed(store.root, _REJECTIONS, rejection_files(store.root), learn, memory)
     return [Refused(**one) for one in told.values() if one is not None]
 
 
@@ -147,4 +147,4 @@ def _names(folder: str) -> list[str]:
 
 
 def _with_stamps(folder: str, file: str) -> Iterator[tuple[str, str]]:
-    return stamped((name, f"{folder}/{name}/{file}") for name in _names(folder))
+    return with_mtime_keys((name, f"{folder}/{name}/{file}") for name in _names(folder))

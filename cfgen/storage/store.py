@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cfgen.core.disk_backed import mtime_key
 from cfgen.core.errors import StoreError
 from cfgen.core.files import move, read_record, remove, write_bytes, write_record
 from cfgen.core.hashing import hash_bytes
-from cfgen.core.kept import stamp_of
 from cfgen.core.locks import claim, hold
 from cfgen.core.object_store import bucket_of
 from cfgen.perception.protocol import Perceiver
@@ -124,7 +124,7 @@ class Store(PeoplesRecords):
     def benchmark(self) -> Benchmark:
         """Read again only where it changed."""
         path, known = self.root / MARKER, self._benchmark
-        stamp = stamp_of(path.stat()) if path.is_file() else ""
+        stamp = mtime_key(path.stat()) if path.is_file() else ""
         if known is None or known[0] != stamp:
             self._benchmark = known = stamp, read_record(path, Benchmark)
         return known[1]

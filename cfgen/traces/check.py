@@ -9,7 +9,7 @@ import numpy as np
 
 from cfgen.benchmark.context import taxonomy_identity
 from cfgen.benchmark.same import open_store
-from cfgen.core.engines.protocol import Engine, Wanted, WorkerDiedError
+from cfgen.core.engines.registry import Engine, WorkerDiedError, WorkerNeeds
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.files import read_each, read_record
@@ -119,7 +119,7 @@ def _check_afar(
 
     root = store.root.absolute()
     pieces = [todo[i : i + _PIECE] for i in range(0, len(todo), _PIECE)]
-    wanted = Wanted(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
+    wanted = WorkerNeeds(most=len(pieces), model=True, folders=(root,), same=partial(taxonomy_identity, root))
     with by.engine.pool(wanted) as pool:
         for count in pool.run(partial(_check_there, root, by.make, checker.name, strict), pieces, lost):
             for _ in range(count):

@@ -25,17 +25,17 @@ def scored(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
-def api(bench: Path, real: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+@pytest.fixture(scope="session")
+def api(bench: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     root = shutil.copytree(bench, tmp_path_factory.mktemp("app") / "b")
     code, _, err = run("score", str(root), "--planner", "cruise", "--quiet")
     assert code == 0, err
-    api = Api(root, real / "udacity_hmb3" / "scenes")
+    api = Api(root)
     yield api
     api.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url(api: Api) -> Iterator[str]:
     pytest.importorskip(
         "gradio", reason="the app's browser tests need gradio: pip install 'cfgen-bench[app]'"
@@ -47,7 +47,7 @@ def url(api: Api) -> Iterator[str]:
     app.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     sync_api = pytest.importorskip(
         "playwright.sync_api", reason="browser tests need playwright: pip install playwright"

@@ -14,23 +14,17 @@ READY = {
     "Curate": "[data-gates] tr",
     "Place": "[data-numbers] dd",
     "Rate": "fieldset.current",
-    "Compare": "[data-plots] polyline",
-    "Try": "[data-view] .stage",
 }
 CURATE = [
     "Show",
     "Find",
     "Narrow down",
     "Cases",
-    "W wall",
-    "Top up to",
-    "build",
+    "W gallery",
     "Before and after: left of the line is th",
     "A accept",
     "R reject…",
     "F flag…",
-    "T tag…",
-    "G regenerate…",
     "U undo",
     "Previous case",
     "Next case",
@@ -47,9 +41,6 @@ PLACE = [
     "P preview",
     "O other seed",
     "space hide it",
-    "paint mask",
-    "erase",
-    "clear mask",
     "Distance",
     "Lateral offset",
     "Heading",
@@ -136,10 +127,9 @@ def test_the_tab_key_goes_through_a_room_in_reading_order_with_a_ring(page, name
     assert seen == order
 
 
-@pytest.mark.parametrize("name", ["Rate", "Compare", "Try"])
-def test_every_stop_of_the_tab_key_shows_a_ring_and_the_last_leaves_the_room(desk, name) -> None:
-    root = ready(desk, name)
-    desk.get_by_role("tab", name="Try", exact=True).focus()
+def test_every_stop_of_the_tab_key_shows_a_ring_and_the_last_leaves_the_room(desk) -> None:
+    root = ready(desk, "Rate")
+    desk.get_by_role("tab", name="Rate", exact=True).focus()
     stops = 0
     for _ in range(40):
         desk.keyboard.press("Tab")

@@ -55,7 +55,7 @@ def test_curate_by_keyboard(page, api) -> None:
     sync_api.expect(here.locator("[data-state]")).to_contain_text("floats or sinks")
     page.locator("body").click(position={"x": 2, "y": 2})
     here.locator("[data-filter]").blur()
-    page.keyboard.press("b")
+    page.keyboard.press("a")
     sync_api.expect(here.locator("[data-counts] small")).to_contain_text("0 rejected")
     page.keyboard.press("u")
     sync_api.expect(here.locator("[data-counts] small")).to_contain_text("1 rejected")
@@ -134,7 +134,7 @@ def test_a_name_is_no_path_and_once_given_takes_no_more_keys(browser, url, api) 
     page.keyboard.press("Enter")
     sync_api.expect(page.locator("#room-rate [data-progress]")).to_contain_text("1 of")
     assert box.input_value() == "vera"
-    assert [p.name for p in (api.store.root / "ratings").iterdir()] == ["vera"]
+    assert (api.store.root / "ratings" / "vera").is_dir()
     page.close()
 
 
@@ -209,29 +209,6 @@ def test_rate_by_keyboard_until_agreement_shows(page, api) -> None:
             page.keyboard.press("ArrowRight")
             sync_api.expect(here.locator("[data-progress]")).to_contain_text("this is number 2")
     sync_api.expect(here.locator("[data-agreement]")).to_contain_text("judge offline")
-
-
-def test_compare_opens_an_answer(page) -> None:
-    here = room(page, "Compare")
-    page.wait_for_selector("#room-compare [data-board] td")
-    here.locator(".cf-list li").first.click()
-    page.wait_for_selector("#room-compare [data-plots] polyline")
-    assert "cruise" in here.locator("[data-who]").inner_text()
-
-
-def test_try_gives_a_verdict_and_explains_a_bad_answer(page) -> None:
-    here = room(page, "Try")
-    page.wait_for_selector("#room-try [data-case] option", state="attached")
-    here.locator("[data-text]").fill("nothing")
-    here.locator("[data-go]").click()
-    sync_api.expect(page.locator(".cf-toast")).to_contain_text("answer to the changed frame")
-    here.locator("[data-example]").click()
-    sync_api.expect(here.locator("[data-text]")).to_have_value(re.compile("<wp>"))
-    here.locator("[data-go]").click()
-    sync_api.expect(here.locator("[data-verdict]")).to_have_text("Verdict")
-    here.locator("[data-text]").fill("nothing")
-    here.locator("[data-go]").click()
-    sync_api.expect(here.locator("[data-result]")).to_be_hidden()
 
 
 def test_it_listens_on_this_machine_only(url) -> None:

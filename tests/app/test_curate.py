@@ -1,13 +1,19 @@
 """Curation over a real benchmark, without a browser."""
 
+import multiprocessing
 import shutil
 from pathlib import Path
 
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.app.reviews import append_rating, append_review, current, person
 from cfgen.benchmark.verifying import Verification
-from tests.app.asking import ask, ended, picture
+from cfgen.core.errors import CfgenError
+from cfgen.core.files import write_record
+from cfgen.records import Benchmark, Planned, Review
+from cfgen.storage.store import Store
+from tests.app.asking import ask, picture
 
 
 @pytest.fixture
@@ -48,32 +54,6 @@ def test_rejecting_moves_the_case_and_undo_brings_it_back_byte_for_byte(api: Api
     assert Verification(api.store.root).run() == []
 
 
-def test_two_people_on_one_case_are_both_kept_with_names_and_times(api: Api) -> None:
-    case_id = accepted(api)[0]
-    ask(api, "decide", "anna", id=case_id, decision="accept")
-    ask(api, "decide", "ben", id=case_id, decision="reject", reason="too big")
-    ask(api, "decide", "anna", id=case_id, decision="flag", reason="look again")
-    reviews = ask(api, "item", id=case_id)["reviews"]
-    assert [(r["who"], r["decision"]) for r in reviews] == [
-        ("anna", "accept"),
-        ("ben", "reject"),
-        ("anna", "flag"),
-    ]
-    assert all(r["at"] for r in reviews)
-    assert rows(api, "anna")[case_id]["others"] == [["ben", "reject"]]
-    ask(api, "undo", "anna")
-    assert case_id not in accepted(api), "anna's undo must not take back ben's rejection"
-
-
-def test_anybody_can_bring_a_rejected_case_back(api: Api) -> None:
-    case_id = accepted(api)[0]
-    ask(api, "decide", "ben", id=case_id, decision="reject", reason="too big")
-    ask(api, "bring_back", "anna", id=case_id)
-    assert case_id in accepted(api)
-    ask(api, "undo", "anna")
-    assert case_id not in accepted(api), "ben's rejection stands again"
-
-
 def test_bad_questions_are_answered_in_words(api: Api) -> None:
     case_id = accepted(api)[0]
     for asked, words in (
@@ -95,31 +75,218 @@ def test_the_login_decides_the_name_whatever_the_page_says(api: Api) -> None:
     assert ask(api, "item", "ben", id=case_id)["reviews"][0]["who"] == "ben"
 
 
-def test_regenerating_makes_another_case_and_puts_the_old_one_away(api: Api) -> None:
-    old = api.store.cases()[0]
-    job = ended(api, ask(api, "regenerate", id=old.case_id, hazard=old.hazard.id))
-    if job["state"] == "failed":
-        assert "the old one stays" in job["words"]
-        assert old.case_id in accepted(api)
-        return
-    new = api.store.case(job["result"])
-    assert (new.scene_id, new.hazard.id) == (old.scene_id, old.hazard.id)
-    assert new.seed != old.seed
-    assert rows(api)[old.case_id]["status"] == "rejected"
-    assert Verification(api.store.root).run() == []
-
-
-def test_topping_up_continues_the_build(api: Api, real: Path) -> None:
-    api.scenes = real / "udacity_hmb3" / "scenes"
-    n = len(accepted(api))
-    ask(api, "decide", id=accepted(api)[0], decision="reject", reason="floats")
-    job = ended(api, ask(api, "top_up", n=n))
-    assert job["state"] == "done", job
-    assert job["result"] == len(accepted(api)) == n
-
-
 def test_a_fault_of_an_action_is_an_error_shown(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cfgen.app.curate.item", lambda *_: 1 / 0)
     answer = api.call({"do": "item", "name": "anna", "id": accepted(api)[0]})
     assert "ZeroDivisionError: division by zero" in answer["error"]
     assert ask(api, "queue")["rows"]
+
+
+def test_the_latest_decision_that_stands_holds_whoever_made_it(api: Api) -> None:
+    case_id = accepted(api)[0]
+    ask(api, "decide", "anna", id=case_id, decision="accept")
+    ask(api, "decide", "ben", id=case_id, decision="reject", reason="too big")
+    ask(api, "decide", "anna", id=case_id, decision="flag", reason="look again")
+    reviews = ask(api, "item", id=case_id)["reviews"]
+    assert [(r["who"], r["decision"]) for r in reviews] == [
+        ("anna", "accept"),
+        ("ben", "reject"),
+        ("anna", "flag"),
+    ]
+    assert rows(api, "anna")[case_id]["others"] == [["ben", "reject"]]
+    ask(api, "undo", "anna")
+    assert case_id not in accepted(api), "anna's undo must not take back ben's rejection"
+    ask(api, "decide", "cara", id=case_id, decision="accept")
+    assert case_id in accepted(api), "anybody can bring it back"
+    ask(api, "undo", "cara")
+    assert case_id not in accepted(api), "ben's rejection stands again"
+    assert "you rejected" in ask(api, "undo", "ben")["said"]
+    assert case_id in accepted(api)
+    assert Verification(api.store.root).run() == []
+
+
+def test_pages_follow_one_another_and_hold_the_case_that_is_kept(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cfgen.app.curate.PAGE", 2)
+    ids = api.store.case_ids()
+    seen, start = [], 0
+    while start < len(ids):
+        told = ask(api, "queue", show="all", **{"from": start})
+        assert (told["from"], told["total"]) == (start, len(ids))
+        seen += [row["id"] for row in told["rows"]]
+        start += 2
+    assert seen == ids
+    told = ask(api, "queue", show="all", keep=ids[-1])
+    assert (told["from"], told["at"]) == ((len(ids) - 1) // 2 * 2, len(ids) - 1)
+    assert ids[-1] in [row["id"] for row in told["rows"]]
+    assert ask(api, "queue", show="all", **{"from": 99})["rows"]
+    assert ask(api, "queue", show="all", **{"from": -5})["from"] == 0
+    assert "expected one of" in api.call({"do": "queue", "show": "nothing"}, user="anna")["error"]
+
+
+def test_facets_narrow_down_and_count_what_is_there(api: Api) -> None:
+    told = ask(api, "queue", show="all")
+    hazards = [case.hazard.id for case in api.store.cases()]
+    assert told["facets"]["hazard"] == [(h, hazards.count(h)) for h in sorted(set(hazards))]
+    for facet, values in told["facets"].items():
+        for value, n in values:
+            found = ask(api, "queue", show="all", **{facet: value})
+            assert found["total"] == n, (facet, value)
+            assert found["listed"] == len(hazards)
+    near = ask(api, "queue", show="all", band="20-40 m")["rows"]
+    metres = {c.case_id: c.placement.distance_m for c in api.store.cases()}
+    assert {r["id"] for r in near} == {i for i, d in metres.items() if 20 <= d < 40}
+    nothing = ask(api, "queue", show="all", find="no such hazard")
+    assert (nothing["total"], nothing["listed"]) == (0, len(hazards)), "a fruitless search is no empty queue"
+
+
+def test_a_case_that_much_resembles_another_is_flagged(api: Api) -> None:
+    first = api.store.cases()[0]
+    twin = first.model_copy(update={"case_id": "zz" + first.case_id[2:]})
+    shutil.copytree(api.store.case_dir(first.case_id), api.store.case_dir(twin.case_id))
+    write_record(api.store.case_dir(twin.case_id) / "case.json", twin)
+    assert [r["id"] for r in ask(api, "queue", show="twin")["rows"]] == [twin.case_id]
+
+
+def test_pictures_of_the_gallery_are_small(api: Api) -> None:
+    row = ask(api, "queue", show="all")["rows"][0]
+    for side in ("before", "after"):
+        assert row[side].endswith("&small")
+        assert picture(api, row[side])[:4] == b"\x89PNG"
+        _, kind, owner, name = row[side].partition("?")[0].split("/", 3)
+        data, media = api.picture(kind, owner, name, as_small=True)
+        assert media == "image/jpeg"
+        assert len(data) < 20_000
+
+
+def test_many_are_decided_at_once_and_one_undo_takes_all_of_it_back(api: Api) -> None:
+    ids = api.store.case_ids()
+    ask(api, "decide", id=ids[0], decision="accept")
+    assert (
+        ask(api, "decide_all", ids=ids[1:4], decision="reject", reason="too dark")["said"] == "3 × Rejected"
+    )
+    assert api.store.case_ids() == [ids[0], *ids[4:]]
+    ask(api, "undo")
+    assert api.store.case_ids() == ids
+    mine = {r["id"]: r["mine"] for r in ask(api, "queue", show="all")["rows"]}
+    assert [mine[i] for i in ids[:4]] == ["accept", "", "", ""]
+    assert (
+        "expected a reason"
+        in api.call({"do": "decide_all", "ids": ids, "decision": "reject"}, user="a")["error"]
+    )
+    for bad in ([], "all", [1], ["x"] * 2000):
+        assert (
+            "choose some"
+            in api.call({"do": "decide_all", "ids": bad, "decision": "accept"}, user="a")["error"]
+        )
+
+
+# --- what is stored ---
+
+EACH = 15
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.create(tmp_path / "b", empty_benchmark())
+
+
+def empty_benchmark() -> Benchmark:
+    return Benchmark(
+        cfgen_version="0",
+        n=1,
+        seed=0,
+        taxonomy_hash="sha256:" + 64 * "0",
+        scenes={},
+        inpainter="composite",
+        decel_band=(1.5, 6.0),
+    )
+
+
+def review(decision) -> Review:
+    return Review(at="2026-01-01", decision=decision)
+
+
+def decide_often(root: Path, who: str) -> None:
+    for number in range(EACH):
+        append_review(Store(root), who, "case1", "flag", f"{who} {number}")
+        append_rating(
+            Store(root),
+            "both",
+            "planner",
+            "case1",
+            "hazard",
+            0,
+            dict.fromkeys(("reasoning", "waypoints", "overall"), 1),
+            who,
+        )
+
+
+def test_two_processes_on_one_case_keep_every_entry(store: Store) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=decide_often, args=(store.root, who)) for who in ("anna", "ben")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    by_rater = {file.rater: [e.reason for e in file.history] for file in store.reviews()}
+    assert by_rater == {who: [f"{who} {n}" for n in range(EACH)] for who in ("anna", "ben")}
+    notes = [entry.note for entry in store.ratings()[0].history]
+    assert sorted(notes) == EACH * ["anna"] + EACH * ["ben"]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "../up", "a/b", "<b>x</b>", ".hidden", "a\x00b", "x" * 130])
+def test_a_name_that_could_be_a_path_or_markup_is_refused(store: Store, name: str) -> None:
+    with pytest.raises(CfgenError, match="your name: expected"):
+        append_review(store, name, "case1", "accept")
+    assert [p.name for p in store.root.rglob("*.json")] == ["benchmark.json"]
+
+
+@pytest.mark.parametrize("case_id", ["../../x", "a/b", "", "<i>"])
+def test_a_case_that_could_be_a_path_is_refused(store: Store, case_id: str) -> None:
+    with pytest.raises(CfgenError, match="case: expected"):
+        append_review(store, "anna", case_id, "accept")
+
+
+def test_a_name_with_a_space_is_kept_with_an_underscore() -> None:
+    assert person(" Anna  Berg ") == "Anna_Berg"
+
+
+def test_clear_takes_back_one_decision_at_a_time() -> None:
+    history = [review("accept"), review("reject"), review("clear")]
+    assert current(history) == history[0]
+    assert current([*history, review("clear"), review("clear")]) is None
+
+
+def test_free_text_keeps_its_characters_and_loses_control_codes(store: Store) -> None:
+    file = append_review(store, "anna", "case1", "flag", "<script>\x1b[31m\x00 ok\nsecond line")
+    assert file.history[0].reason == "<script>[31m ok\nsecond line"
+
+
+def test_the_longest_names_are_kept(store: Store) -> None:
+    long = "x" * 120
+    scores = dict.fromkeys(("reasoning", "waypoints", "overall"), 2)
+    assert append_rating(store, long, long, "case1", "hazard_d0.70", 3, scores).history
+    assert [(r.arm, r.repeat) for r in store.ratings()] == [("hazard_d0.70", 3)]
+
+
+def plan_often(root: Path, who: str) -> None:
+    for number in range(EACH):
+        further = Planned(case_id=f"{who}{number}", scene_id="s", hazard_id="h", round=0)
+        store = Store(root)
+        with store.planning():
+            store.add_planned([further])
+
+
+def test_two_processes_that_extend_the_plan_at_once_lose_nothing(store: Store) -> None:
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=plan_often, args=(store.root, who)) for who in ("anna", "ben")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+        assert worker.exitcode == 0
+    planned = [p.case_id for p in store.planned]
+    assert sorted(planned) == sorted(f"{who}{n}" for who in ("anna", "ben") for n in range(EACH))

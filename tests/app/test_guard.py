@@ -1,17 +1,13 @@
-"""Nobody else's hands: other pages, other host names, guessed tokens and passwords, files that unpack without end."""
+"""Nobody else's hands: other pages, other host names, guessed tokens and passwords."""
 
-import base64
 import http.server
 import json
 import shutil
-import struct
 import threading
 import time
-import zlib
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-bench[app]'")
@@ -19,7 +15,6 @@ pytest.importorskip("gradio", reason="serving needs gradio: pip install 'cfgen-b
 from cfgen.app.accounts import Account, Logins, add, hashed, matches, parse, read_file
 from cfgen.app.api import Api
 from cfgen.app.guard import Hosts, refusal
-from cfgen.app.place import read_mask
 from cfgen.app.server import serve
 from cfgen.core.errors import InputError
 from cfgen.core.hashing import derive_id
@@ -358,39 +353,6 @@ def test_a_rater_gets_no_token_or_picture_of_anothers(api: Api, url: str) -> Non
     assert anna.get(f"/picture/rate/{token}/after")[0] == 200
     assert ben.get(f"/picture/rate/{token}/after")[0] == 404
     assert "no longer" in ben.ask("rate_question", token=token)["error"]
-
-
-# --- what is unpacked -------------------------------------------------------------------------------------
-
-
-def bomb(width: int, height: int) -> str:
-    """A small PNG of many pixels, as a ``data:`` URL."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = zlib.compressobj(9)
-    packed = b"".join(rows.compress(bytes(1 + 4 * width)) for _ in range(height)) + rows.flush()
-    head = struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)
-    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(png).decode()
-
-
-def test_a_mask_is_measured_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = np.zeros((90, 160, 3), np.uint8)
-    huge = bomb(4000, 4000)
-    assert len(huge) < 200_000
-
-    def never(*_):
-        raise AssertionError("was decoded")
-
-    with monkeypatch.context() as patch:
-        patch.setattr("cfgen.app.place.cv2.imdecode", never)
-        for mask in (huge, "data:image/png;base64,AAAA", "data:,x"):
-            with pytest.raises(InputError, match="expected a PNG of 160x90"):
-                read_mask({"mask": mask}, image)
-    with pytest.raises(InputError, match="some painted pixels"):
-        read_mask({"mask": bomb(160, 90)}, image)
 
 
 def test_beyond_this_machine_a_login_is_asked_for(bench: Path) -> None:

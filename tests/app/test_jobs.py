@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cfgen.app.api import Api
+from cfgen.app.jobs import Job
 from cfgen.benchmark.verifying import Verification
 from cfgen.core import registry
 from cfgen.core.files import read_image
@@ -187,3 +188,12 @@ def test_an_app_that_nobody_uses_any_more_leaves_no_process(root: Path, plugin: 
     del api
     gc.collect()
     until(lambda: {p.pid for p in multiprocessing.active_children()} <= before)
+
+
+def test_a_failure_that_nobody_followed_is_told_once(root: Path) -> None:
+    api, job = Api(root), Job("draw", "anna", "w", "it broke", state="failed")
+    api.jobs._jobs[job.id] = job
+    told = ask(api, "jobs", "anna")
+    assert [(j["state"], j["words"]) for j in told] == [("failed", "it broke")]
+    assert ask(api, "jobs", "anna") == []
+    assert ask(api, "job", "anna", job=job.id)["state"] == "failed"

@@ -156,7 +156,7 @@ def test_a_rater_sees_frames_under_addresses_that_tell_nothing(api: Api, url: st
 def test_with_only_the_rating_room_open_nothing_names_a_hazard(api: Api) -> None:
     alone = Api(api.store.root, rooms=("rate",))
     case = api.store.cases()[0]
-    for do, fields in (("item", {"id": case.case_id}), ("queue", {}), ("overview", {}), ("scenes", {})):
+    for do, fields in (("item", {"id": case.case_id}), ("queue", {}), ("scenes", {})):
         assert "which is nothing" in alone.call({"do": do, "name": "anna", **fields})["error"]
     app = serve(alone, port=0, block=False)
     try:

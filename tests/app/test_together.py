@@ -1,7 +1,8 @@
-"""The wall, a campaign's raters and its manager in Chromium: several people at once, at one server."""
+"""The gallery, a campaign's raters and its manager in Chromium: several people at once, at one server."""
 
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ sync_api = pytest.importorskip(
 
 from cfgen.app.api import Api  # noqa: E402
 from cfgen.app.campaigns.create import create  # noqa: E402
-from cfgen.app.tags import tags_of  # noqa: E402
+from cfgen.app.server import serve  # noqa: E402
 from tests.app.asking import ask  # noqa: E402
 from tests.app.conftest import opened, serious  # noqa: E402
 from tests.app.page import nameless  # noqa: E402
@@ -33,14 +34,17 @@ def api(scored: Path, tmp_path_factory: pytest.TempPathFactory) -> Api:
     api.close()
 
 
-def tags(api: Api, case_id: str, name: str) -> list[str]:
-    return tags_of(api.case_index.reviews().get(case_id, ()), name)
+@pytest.fixture(scope="module")
+def url(api: Api) -> Iterator[str]:
+    app = serve(api, port=0, block=False)
+    yield app.local_url.rstrip("/")
+    app.close()
 
 
 def chosen(page, *numbers: int):
-    """The wall with these pictures chosen."""
+    """The gallery with these pictures chosen."""
     here = page.locator("#room-curate")
-    if not here.locator("[data-wall]").is_visible():
+    if not here.locator("[data-gallery]").is_visible():
         page.keyboard.press("w")
     for n in numbers:
         here.locator("[data-tiles] input").nth(n).check()
@@ -54,10 +58,10 @@ def answered(page, words: str) -> None:
     page.keyboard.press("Enter")
 
 
-def test_on_the_wall_many_are_tagged_rejected_and_found_again_and_undo_takes_it_back(desk, api) -> None:
+def test_in_the_gallery_many_are_rejected_and_undo_takes_it_back(desk, api) -> None:
     ids = api.store.case_ids()
     here = chosen(desk, 0, 2)
-    assert serious(desk, "the wall") == []
+    assert serious(desk, "the gallery") == []
     assert nameless(desk, "#room-curate") == []
     picture = here.locator("[data-tiles] img").first
     after = picture.get_attribute("src")
@@ -68,26 +72,6 @@ def test_on_the_wall_many_are_tagged_rejected_and_found_again_and_undo_takes_it_
     desk.keyboard.press(" ")
     expect(picture).not_to_have_attribute("src", after)
     desk.keyboard.press(" ")
-    desk.keyboard.press("t")
-    answered(desk, "for the talk")
-    expect(desk.locator(".cf-toast")).to_contain_text("2 × Tagged “for the talk”")
-    expect(here.locator("[data-tiles]")).to_contain_text("#for the talk")
-    assert [tags(api, i, "ben") for i in ids[:3]] == [["for the talk"], [], ["for the talk"]]
-    here.locator("[data-narrow] summary").click()
-    here.locator("select[name=tag]").select_option("for the talk")
-    expect(here.locator("[data-tiles] li")).to_have_count(2)
-    here.locator("select[name=tag]").select_option("")
-    expect(here.locator("[data-tiles] li")).to_have_count(len(ids))
-    here.locator("select[name=tag]").blur()
-    here.locator("[data-untag-all]").click()
-    desk.wait_for_selector("dialog[open]")
-    desk.keyboard.press("1")
-    expect(desk.locator(".cf-toast")).to_contain_text("2 × No longer “for the talk”")
-    assert tags(api, ids[0], "ben") == []
-    for left in (["for the talk"], []):
-        desk.keyboard.press("u")
-        expect(desk.locator(".cf-toast")).to_contain_text("you took" if left else "you tagged 2 cases")
-        assert tags(api, ids[0], "ben") == left
     here.locator("[data-reject-all]").click()
     answered(desk, "too dark")
     expect(desk.locator(".cf-toast")).to_contain_text("2 × Rejected")
@@ -96,33 +80,16 @@ def test_on_the_wall_many_are_tagged_rejected_and_found_again_and_undo_takes_it_
     expect(desk.locator(".cf-toast")).to_contain_text("you rejected 2 cases (too dark)")
     assert api.store.case_ids() == ids
     expect(here.locator("[data-tiles] li")).to_have_count(len(ids))
+    here.locator("[data-narrow] summary").click()
+    hazard = api.store.cases()[0].hazard.id
+    here.locator("select[name=hazard]").select_option(hazard)
+    same = [case.case_id for case in api.store.cases() if case.hazard.id == hazard]
+    expect(here.locator("[data-tiles] li")).to_have_count(len(same))
+    here.locator("select[name=hazard]").select_option("")
+    expect(here.locator("[data-tiles] li")).to_have_count(len(ids))
     here.locator("[data-tiles] button").nth(1).click()
     expect(here.locator("[data-single]")).to_be_visible()
     expect(here.locator(".cf-list li[aria-current]")).to_have_id(f"case-{ids[1]}")
-
-
-def test_two_curators_tag_and_decide_on_the_same_cases_at_once(browser, url, api) -> None:
-    first = api.store.case_ids()[0]
-    for cara in opened(browser, url, 1440, "cara"):
-        for dan in opened(browser, url, 834, "dan"):
-            for page, word in ((cara, "glare"), (dan, "night")):
-                chosen(page, 0, 1)
-                page.keyboard.press("t")
-                answered(page, word)
-            for page in (cara, dan):
-                expect(page.locator(".cf-toast")).to_contain_text("2 × Tagged")
-            assert (tags(api, first, "cara"), tags(api, first, "dan")) == (["glare"], ["night"])
-            for page in (cara, dan):
-                chosen(page, 0, 1).locator("[data-accept-all]").click()
-                expect(page.locator(".cf-toast")).to_contain_text("2 × Accepted")
-            assert tags(api, first, "cara") == ["glare", "night"], "after one's own decision"
-            for _ in range(2):
-                dan.keyboard.press("u")
-                expect(dan.locator(".cf-toast")).to_contain_text("Taken back")
-            expect(dan.locator(".cf-toast")).to_contain_text("you tagged 2 cases “night”")
-    assert tags(api, first, "cara") == ["glare"]
-    decisions = {r["who"]: r["decision"] for r in ask(api, "item", "cara", id=first)["reviews"]}
-    assert (decisions["cara"], decisions["dan"]) == ("accept", "clear")
 
 
 def rated(page, keys: str) -> None:

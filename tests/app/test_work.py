@@ -1,4 +1,4 @@
-"""Long work and work by hand, in Chromium: regenerate, top up, paint, generate, upload, restart, several people."""
+"""Long work and work by hand, in Chromium: generate, restart, several people."""
 
 import base64
 import json
@@ -21,10 +21,8 @@ sync_api = pytest.importorskip(
 
 from cfgen.app.api import Api  # noqa: E402
 from cfgen.app.server import serve  # noqa: E402
-from cfgen.benchmark.verifying import Verification  # noqa: E402
 from cfgen.core.files import read_image  # noqa: E402
 from tests.app import slow  # noqa: E402
-from tests.app.asking import ask  # noqa: E402
 from tests.app.conftest import opened  # noqa: E402
 from tests.app.rooms import placed, room  # noqa: E402
 from tests.app.test_command import free_port  # noqa: E402
@@ -35,102 +33,6 @@ expect = sync_api.expect
 def shown(page) -> str:
     """Id of the case that Curate shows."""
     return page.locator("#room-curate .cf-list li[aria-current]").get_attribute("id").removeprefix("case-")
-
-
-def faults(api) -> list[str]:
-    """What ``cfgen verify`` finds, but for answers that nobody has asked for yet."""
-    return [f for f in map(str, Verification(api.store.root).run()) if "cfgen score" not in f]
-
-
-def open_again(page, hazard_keys: list[str]) -> None:
-    page.keyboard.press("g")
-    page.wait_for_selector("#room-curate dialog[open]")
-    for key in (*hazard_keys, "Tab", "Enter"):
-        page.keyboard.press(key)
-
-
-@pytest.mark.parametrize(("keys", "same"), [([], True), (["ArrowDown"], False)])
-def test_regenerate_by_keyboard_with_a_new_seed_and_with_another_hazard(page, api, keys, same) -> None:
-    here = page.locator("#room-curate")
-    old = api.store.case(shown(page))
-    open_again(page, keys)
-    said = here.locator("[data-job] [role=status]")
-    expect(said).to_contain_text(re.compile("Made again|the old one stays"))
-    if "the old one stays" in said.inner_text():
-        assert api.store.has_case(old.case_id)
-        return
-    new = api.store.case(shown(page))
-    assert new.case_id != old.case_id
-    assert (new.scene_id, new.hazard.id == old.hazard.id) == (old.scene_id, same)
-    here.locator("[data-filter]").select_option("rejected")
-    expect(here.locator("[data-reviews]")).to_contain_text(f"made again as {new.case_id}")
-    here.locator("[data-filter]").blur()
-    page.keyboard.press("b")
-    expect(page.locator(".cf-toast")).to_have_text("Brought back.")
-    assert api.store.has_case(old.case_id)
-    assert faults(api) == []
-
-
-def test_top_up_from_the_page(desk, api) -> None:
-    wanted = len(api.store.cases()) + 1
-    box = desk.locator("#room-curate [data-topup]")
-    box.fill(str(wanted))
-    box.press("Enter")
-    expect(desk.locator("#room-curate [data-job] [role=status]")).to_have_text(f"{wanted} cases, as wanted.")
-    expect(desk.locator("#room-curate [data-counts] small")).to_contain_text(f"{wanted} of")
-    assert len(api.store.cases()) == wanted
-    assert faults(api) == []
-
-
-def test_a_painted_mask_bounds_the_edit_and_erasing_takes_it_back(page, api) -> None:
-    case = api.store.cases()[0]
-    here = placed(page, case)
-    page.keyboard.press("p")
-    page.wait_for_selector("#room-place [data-gates] tr")
-    whole = here.locator("[data-part]").bounding_box()
-    here.locator("[data-brush]").click()
-    here.locator("[data-width]").fill("8")
-    x, y = whole["x"] + whole["width"] / 3, whole["y"] + whole["height"] / 2
-    page.mouse.move(x, y - 6)
-    page.mouse.down()
-    page.mouse.move(x, y + 6, steps=4)
-    page.mouse.up()
-    here.locator("[data-brush]").blur()
-    page.keyboard.press("p")
-    width = "document.querySelector('#room-place [data-part]').getBoundingClientRect().width"
-    page.wait_for_function(f"{width} < {whole['width'] - 1}")
-    painted = """() => {
-        const c = document.querySelector('#room-place [data-paint]');
-        return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((v) => v);
-    }"""
-    assert page.evaluate(painted)
-    here.locator("[data-erase]").click()
-    here.locator("[data-width]").fill("60")
-    page.mouse.move(x, y - 30)
-    page.mouse.down()
-    page.mouse.move(x, y + 30, steps=6)
-    page.mouse.up()
-    assert not page.evaluate(painted)
-    here.locator("[data-erase]").click()
-    here.locator("[data-clear]").click()
-    here.locator("[data-clear]").blur()
-    page.keyboard.press("p")
-    page.wait_for_function(f"{width} > {whole['width'] - 1}")
-
-
-def test_an_answer_from_a_file_is_judged_and_a_huge_one_is_refused(desk, api, tmp_path: Path) -> None:
-    here = room(desk, "Try")
-    desk.wait_for_selector("#room-try [data-case] option", state="attached")
-    text = ask(api, "try_example", id=here.locator("[data-case]").input_value())["text"]
-    (tmp_path / "answer <b>bold.txt").write_text(text)
-    here.locator("[data-file]").set_input_files(tmp_path / "answer <b>bold.txt")
-    expect(here.locator("[data-text]")).to_have_value(text)
-    here.locator("[data-go]").click()
-    expect(here.locator("[data-verdict]")).to_have_text("Verdict")
-    assert here.locator("[data-marks] b").count() == 3
-    (tmp_path / "huge.txt").write_text("x" * 200_001)
-    here.locator("[data-file]").set_input_files(tmp_path / "huge.txt")
-    expect(desk.locator(".cf-toast")).to_contain_text("larger than an answer can be")
 
 
 # --- with an inpainter that takes its time ----------------------------------------------------------------

@@ -1,14 +1,12 @@
 """The plan and the lists of a large benchmark: what is read, how often, and what a damaged file does."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from cfgen.benchmark.plan import Plan
 from cfgen.benchmark.verifying import Verification
-from cfgen.core import kept
 from cfgen.core.errors import StoreError
 from cfgen.core.hashing import derive_seed, seeds_after
 from cfgen.records import Planned
@@ -126,36 +124,6 @@ def test_only_cases_that_changed_are_read_again(store: Store, cache: Path, monke
         database.write_bytes(damage)
         assert read_now() == MANY
         assert read_now() == 0
-    foreign = kept._Database(store.root, "of another kind")
-    foreign.read()
-    foreign.close()
-    database.write_bytes(foreign.path.read_bytes())
-    assert read_now() == MANY
-
-
-def test_a_cache_that_another_process_holds_or_that_cannot_be_is_gone_without(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
-):
-    found = [(f"n{i}", "1") for i in range(MANY)]
-    monkeypatch.setattr(kept, "_PATIENCE_S", 0.01)
-
-    def asked() -> int:
-        names: list[str] = []
-        told = kept.learn_changed(
-            tmp_path, "k", found, lambda new: names.extend(new) or [len(n) for n in new]
-        )
-        assert told == {name: len(name) for name, _ in found}
-        return len(names)
-
-    writer = kept._Database(tmp_path, "k")
-    writer.read()
-    assert writer._connection
-    writer._connection.execute("BEGIN IMMEDIATE")
-    assert asked() == MANY
-    writer.close()
-    assert (asked(), asked()) == (MANY, 0)
-    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
-    assert asked() == MANY
 
 
 def test_a_seed_after_others_is_the_seed_of_all():

@@ -2,12 +2,10 @@
 
 import os
 import signal
-import threading
-import time
-from collections.abc import Callable
+import sys
 from pathlib import Path
 
-from cfgen.core.engines.asking import ask
+from cfgen.core.engines.messages import ask_model
 
 
 def square(x: int) -> int:
@@ -28,35 +26,32 @@ def die_once(flag: str) -> str:
     return "done"
 
 
-def fail(x: int) -> int:
-    raise ValueError(f"bad {x}")
+class UnpicklableError(Exception):
+    def __init__(self, number, name) -> None:
+        super().__init__(f"{number} and {name}")
+
+
+def fail(how: str) -> None:
+    if how == "exit":
+        sys.exit(0)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+    if how == "unpicklable":
+        raise UnpicklableError(1, "one")
+    raise ValueError(f"bad {how}")
 
 
 def another_taxonomy() -> dict[str, str]:
     return {"taxonomy": f"of {os.getpid()}"}
 
 
-def wait_for(sign: Callable[[], object], then: Callable[[], object]) -> threading.Thread:
-    """``then()`` in a thread, once there is a ``sign``."""
-
-    def look() -> None:
-        end = time.monotonic() + 120
-        while sign() is None and time.monotonic() < end:
-            time.sleep(0.02)
-        then()
-
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
-    return thread
-
-
 def asking_twice(x: int) -> tuple[int, int]:
-    """Who holds a model is asked in the middle of it."""
-    return x, ask(ask(x))
+    """A model worker is asked in the middle of it."""
+    return x, ask_model(ask_model(x))
 
 
 def add_100(flag: str, x: int) -> int:
-    """As one that holds a model; the first of them dies at 3, all do at -1, and 7 is refused."""
+    """As a model worker; the first of them dies at 3, all do at -1, and 7 is refused."""
     if x == 3 and not Path(flag).exists():
         Path(flag).touch()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -8,7 +8,7 @@ import pytest
 
 from cfgen.build import BuildOptions, build
 from cfgen.core.engines import processes
-from cfgen.core.engines.processes import Workers
+from cfgen.core.engines.processes import process_pool
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
@@ -153,12 +153,11 @@ def test_an_inpainter_that_draws_for_itself_takes_no_guide(tmp_path):
 def test_needs_bound_the_worker_processes(tmp_path, monkeypatch):
     used = []
 
-    class Here(Workers):
-        def __init__(self, jobs, desk=None):
-            used.append(jobs)
-            super().__init__(1, desk)
+    def in_process(jobs, *_):
+        used.append(jobs)
+        return process_pool(1)
 
-    monkeypatch.setattr(processes, "Workers", Here)
+    monkeypatch.setattr(processes, "process_pool", in_process)
     for scene in sorted((scenarios_dir() / "scenes").iterdir())[:2]:
         shutil.copytree(scene, tmp_path / "scenes" / scene.name)
     options = BuildOptions(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cfgen.core import kept
+from cfgen.core import disk_backed
 from cfgen.core.hashing import hash_json
 from cfgen.judge import stored
 from cfgen.judge.stored import ShortVerdict, short_verdicts, stored_verdicts
@@ -20,7 +20,7 @@ def verdict(case_id: str, **more) -> Verdict:
 @pytest.fixture
 def store(tmp_path, monkeypatch) -> Store:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "WORTH_IT", 1)
+    monkeypatch.setattr(disk_backed, "WORTH_AN_INDEX", 1)
     (tmp_path / "bench").mkdir()
     (tmp_path / "bench" / "benchmark.json").touch()
     made = Store(tmp_path / "bench")

@@ -261,10 +261,10 @@ def test_a_server_elsewhere_is_refused_before_it_is_asked():
 
 CHILD = """
 from cfgen.core.network import Network, limited
-from cfgen.core.engines.processes import Workers
+from cfgen.core.engines.processes import process_pool
 from tests.models.nosy_planners import work
 
-with limited(Network(offline=True)), Workers(2) as workers:
+with limited(Network(offline=True)), process_pool(2) as workers:
     print(list(workers.run(work, [1], lambda item, error: error))[0])
 """
 

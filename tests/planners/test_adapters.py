@@ -74,11 +74,8 @@ class FakeModel:
         self.seen.update(data=data, top_p=top_p, samples=num_traj_samples)
         points = np.zeros((1, 1, num_traj_samples, 64, 3)).view(FakeTensor)
         points[..., 0] = 0.7 * np.arange(1, 65)
-        # the second of several lies between the others
-        points[0, 0, :, :, 1] = np.array([0.0, 1.0, 3.0])[:num_traj_samples, None]
         rotations = np.broadcast_to(np.eye(3), (1, 1, num_traj_samples, 64, 3, 3)).copy().view(FakeTensor)
-        said = ["Yield to the cyclist ahead.", "Slow for the cyclist.", "Go on."][:num_traj_samples]
-        return points, rotations, {"cot": np.array([[said]], dtype=object)}
+        return points, rotations, {"cot": np.array([[["Yield to the cyclist ahead."]]], dtype=object)}
 
 
 class FakeTorch(types.ModuleType):
@@ -183,28 +180,6 @@ def test_alpamayo_1_5_runs_on_one_camera_and_r1_does_not(alpamayo_package):
         Alpamayo("r1", cameras={"front_wide": "front"})
     with pytest.raises(InputError, match=r"variant: expected one of r1, 1\.5"):
         Alpamayo("2")
-
-
-def test_alpamayo_draws_several_plans_at_once_and_says_which_one_answers(alpamayo_package):
-    alpamayo_package("alpamayo1_5", "models.alpamayo1_5", "Alpamayo1_5")
-    for select, text, y in (
-        ("first", "Yield to the cyclist ahead.", 0.0),
-        ("medoid", "Slow for the cyclist.", 1.0),
-    ):
-        planner = Alpamayo("1.5", cameras={"front_wide": "front"}, samples=3, select=select)
-        answer = planner.plan([question(("front",), planner.needs.frame_times)])[0]
-        assert FakeModel.seen["samples"] == 3
-        assert answer.text == text
-        assert answer.waypoints is not None
-        assert (answer.waypoints[:, 1] == y).all()
-        assert answer.report["select"] == select
-        assert answer.report["reasoning"] == [
-            "Yield to the cyclist ahead.",
-            "Slow for the cyclist.",
-            "Go on.",
-        ]
-    with pytest.raises(InputError, match="expected select first or medoid and samples above 0"):
-        Alpamayo("1.5", select="best")
 
 
 @dataclass

@@ -163,8 +163,8 @@ def test_no_note_is_left_in_the_keyrings_of_the_user_or_of_the_login():
         assert running.source.read() == b"0 0\n"
         running.stop()
     with patch.object(runtime, "permitted", lambda: permitted() - {"keys"}):
-        assert "may leave notes in the KERNEL'S KEYRINGS" in Runtime().words()
-    assert "KEYRINGS" not in Runtime().words()
+        assert "may leave notes in the KERNEL'S KEYRINGS" in Runtime().sight_record()
+    assert "KEYRINGS" not in Runtime().sight_record()
 
 
 @pytest.mark.parametrize("arms", [("a",), ("a", "b"), ("a", "b", "c", "d")])

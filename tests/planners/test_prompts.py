@@ -8,7 +8,7 @@ import pytest
 from cfgen.core.errors import InputError
 from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.answer_formats import create_parser, drivelm, integrate, lightemma, openemma, parsed
-from cfgen.planners.prompts import create_prompt, named_files, past_actions, shipped_prompts
+from cfgen.planners.prompts import create_prompt, load_files, past_actions, shipped_prompts
 from cfgen.planners.protocol import Response
 from cfgen.planners.registry import open_planner
 from cfgen.records import Motion
@@ -91,7 +91,7 @@ def test_every_shipped_prompt_fits_its_parser_and_names_no_hazard():
         prompt = create_prompt(name)
         create_parser(prompt.parser)
         answers = dict.fromkeys(prompt.stages, "said before")
-        words = " ".join(prompt.filled(stage, asked(), answers) for stage in prompt.stages)
+        words = " ".join(prompt.fill(stage, asked(), answers) for stage in prompt.stages)
         assert "{{" not in words
         assert "hazard" not in words.lower()
 
@@ -141,9 +141,9 @@ def test_a_prompt_and_a_parser_of_the_users_are_asked_and_read(tmp_path: Path):
 def test_what_is_in_a_file_is_part_of_who_plans(tmp_path: Path):
     file = tmp_path / "mine.yaml"
     file.write_text(PROMPT)
-    before = named_files({"prompt": str(file)})
+    before = load_files({"prompt": str(file)})
     file.write_text(PROMPT.replace("Where to?", "And now?"))
-    assert named_files({"prompt": str(file)}) != before
+    assert load_files({"prompt": str(file)}) != before
 
 
 @pytest.mark.parametrize(
@@ -167,6 +167,6 @@ def test_what_is_no_parser_is_named():
     with pytest.raises(InputError, match="did you mean 'lightemma'"):
         create_prompt("lightema")
     with pytest.raises(InputError, match=r"cannot read nowhere/p\.yaml"):
-        named_files({"prompt": "nowhere/p.yaml"})
+        load_files({"prompt": "nowhere/p.yaml"})
     broken = create_parser({"file": "p.py", "text": "def parse(answers, observation): return answers['b']"})
     assert "parser: raised KeyError" in str(parsed(broken, {"a": ""}, asked(), {}))

@@ -145,7 +145,9 @@ def test_a_server_that_asks_to_be_left_alone_is_within_bounds(said: str, pause: 
 
     pauses: list[float] = []
     with serving(Busy) as url:
-        answer = retries.Retrying(open_planner(url), 1, quiet=True, stopped=Clock()).ask([question()])[0]
+        answer = retries.RetryingPlanner(open_planner(url), 1, quiet=True, stopped=Clock()).ask([question()])[
+            0
+        ]
     assert isinstance(answer, PlanFaultError)
     assert answer.kind == "unavailable"
     assert pauses == [pause]

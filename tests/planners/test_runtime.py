@@ -121,7 +121,7 @@ def test_a_python_that_is_not_there_and_a_container_that_does_not_start(tmp_path
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     runtime = Runtime(python=python_of("docker run -i --rm image python"))
-    assert runtime.words() == "docker: it sees what its command line gives it"
+    assert runtime.sight_record() == "docker: it sees what its command line gives it"
     with pytest.raises(
         InputError, match=r"exit code 125, last on stderr: Cannot connect to the Docker daemon; see that"
     ):
@@ -185,7 +185,7 @@ def test_messages_are_bounded_before_anything_is_made_of_them(length: int, text:
     try:
         os.write(sink, b"cfgen<1>" + struct.pack("<I", length or len(text)) + text)
         with pytest.raises(ChannelError, match=error):
-            Channel(source, sink).receive(most=1000)
+            Channel(source, sink).receive(max_bytes=1000)
     finally:
         os.close(source)
         os.close(sink)
@@ -267,14 +267,16 @@ def test_it_reaches_no_device_and_no_setting_of_the_machine():
     assert set(told["found"].values()) <= {"No such file or directory", "Read-only file system"}
     assert {"null", "urandom", "shm", "pts"} <= set(told["devices"])
     assert told["space"] != str(Path("/proc/self/ns/uts").readlink())
-    assert "DEVICES" not in Runtime().words()
+    assert "DEVICES" not in Runtime().sight_record()
 
 
 @pytest.mark.usefixtures("_permitted")
 def test_a_record_says_so_where_devices_and_settings_are_the_machines(monkeypatch):
     had = permitted() - {"devices", "settings"}
     monkeypatch.setattr("cfgen.planners.runtime.permitted", lambda: had)
-    assert Runtime().words().endswith("sees the DEVICES of this machine, may reach the KERNEL'S SETTINGS")
+    assert (
+        Runtime().sight_record().endswith("sees the DEVICES of this machine, may reach the KERNEL'S SETTINGS")
+    )
 
 
 @pytest.mark.parametrize("given", [".", "bench", "bench/sub", "link"])
@@ -310,6 +312,6 @@ def test_it_has_no_network_unless_that_is_asked_for():
 
 
 def test_kinds_of_failures_are_those_of_the_records():
-    from cfgen.planners.received import KINDS
+    from cfgen.planners.response import KINDS
 
     assert set(KINDS) == set(FAILURES)

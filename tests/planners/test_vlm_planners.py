@@ -10,7 +10,7 @@ from cfgen.planners.answer import PlanFaultError, to_plan
 from cfgen.planners.builtin import constant_turn, write_text
 from cfgen.planners.protocol import Observation, TimedImage
 from cfgen.planners.registry import open_planner
-from cfgen.planners.told import in_words
+from cfgen.planners.told import recordable_options
 from cfgen.planners.vlm import SCHEMA, model_planner, question
 from cfgen.records import Camera, Motion, Trace
 from tests.judge.fake_gemini import FakeServer, fault
@@ -150,5 +150,7 @@ def test_which_model_plans_is_on_record_and_no_key_is():
     planner.close()
     told = {k: v for k, v in planner.fingerprint.items() if k != "options"}
     assert told == {"option model": "drive-9", "option base_url": "http://127.0.0.1:9/v1"}
-    assert in_words({"model": "m", "api_key": "sk-1", "hf": "x"}, ours=False) == {"option model": "m"}
-    assert "sk-1" not in str(in_words({"api_key": "sk-1", "look": {"token": "sk-1"}}, ours=True))
+    assert recordable_options({"model": "m", "api_key": "sk-1", "hf": "x"}, ours=False) == {
+        "option model": "m"
+    }
+    assert "sk-1" not in str(recordable_options({"api_key": "sk-1", "look": {"token": "sk-1"}}, ours=True))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from cfgen.core import spill
+from cfgen.core import disk_backed
 from cfgen.metrics.paired import redrawn
 from cfgen.report import report
 from cfgen.reporting import page
@@ -22,7 +22,7 @@ def test_records_in_a_file_give_the_same_report(tmp_path: Path, monkeypatch: pyt
     write_swap(store, "careful", 1, True)
     pages = {}
     for few in (1000, 0):
-        monkeypatch.setattr(spill, "FEW", few)
+        monkeypatch.setattr(disk_backed, "IN_MEMORY", few)
         out = tmp_path / str(few)
         report(store.root, out, panels=1, pages=2, select="best", strict=True)
         pages[few] = {p.relative_to(out): p.read_bytes() for p in out.rglob("*") if p.is_file()}

@@ -15,7 +15,7 @@ from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.scenes.folder import scene_hash
-from cfgen.sharing import definitions, made_with
+from cfgen.sharing import definitions
 from cfgen.sharing.definitions import build_definition, case_hash, check, definition
 from cfgen.storage.store import Store
 
@@ -175,14 +175,3 @@ def test_scenes_that_nobody_looked_at_are_looked_at_when_it_is_frozen(bench: Pat
     ):
         definitions.freeze(store, "mini-v3", tmp_path / "mini-v3.json")
     assert source
-
-
-def test_the_package_that_writes_png_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(made_with, "has_libdeflate", lambda: True)
-    here = made_with.MadeWith.here()
-    assert f", Pillow {here.pillow} and deflate {here.deflate}" in here.words
-    monkeypatch.setattr(made_with, "has_libdeflate", lambda: False)
-    without = made_with.MadeWith.here()
-    assert "deflate" not in without.words
-    assert without.same_as(here)  # of before it was told
-    assert not here.same_as(without)

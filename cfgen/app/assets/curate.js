@@ -1,11 +1,11 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
-const view = cf.viewer($("view")), work = cf.jobs($("job"));
-let tags = [], rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, queued = 0, chosen = new Set(), walled = false;
+const view = cf.viewer($("view"));
+let rows = new Map(), total = 0, listed = 0, first = 0, at = 0, now = null, wanted = 0, asked = 0, queued = 0, chosen = new Set(), tiled = false;
 
 const REASONS = ["wrong scale", "floats or sinks", "looks pasted", "wrong light", "hidden or cut off", "not a hazard here", "implausible", "seam or smear"];
 const MARK = { accept: "✓", reject: "✕", flag: "⚑", "": "·" };
 const SAID = { accept: "you accepted it", reject: "you rejected it", flag: "you flagged it", "": "to do" };
-const FACETS = { hazard: "Hazard", cluster: "Cluster", drive: "Drive", scene: "Scene", band: "Distance", recognition: "Recognition", gate: "Refused by", tag: "Tag" };
+const FACETS = { hazard: "Hazard", cluster: "Cluster", drive: "Drive", scene: "Scene", band: "Distance", recognition: "Recognition", gate: "Rejected by" };
 const PAGE = 100;
 
 const narrowed = () => Object.fromEntries([...$("facets").querySelectorAll("select")].map((s) => [s.name, s.value]));
@@ -18,8 +18,6 @@ async function fetched(where) {
   rows = new Map();
   first = told.from; total = told.total; listed = told.listed; wanted = told.wanted;
   told.rows.forEach((r, i) => rows.set(first + i, r));
-  $("policy").textContent = told.policy;
-  if (!$("topup").value) $("topup").value = wanted;
   count(told.counts); facets(told.facets); list(); tiles();
   return told;
 }
@@ -36,12 +34,11 @@ function count(c) {
   $("counts").replaceChildren(
     cf.el("b", {}, `${c.mine} of ${c.here}`), " looked at by you",
     cf.el("progress", { max: Math.max(c.here, 1), value: c.mine, "aria-label": "looked at by you" }),
-    cf.el("small", {}, `${c.here > wanted ? `${c.here} cases, ${wanted} were asked for` : `${c.here} of ${wanted} wanted`} · ${c.rejected || 0} rejected · ${c.refused || 0} refused by gates`));
+    cf.el("small", {}, `${c.here > wanted ? `${c.here} cases, ${wanted} were asked for` : `${c.here} of ${wanted} wanted`} · ${c.rejected || 0} rejected · ${c.refused || 0} rejected by gates`));
 }
 function facets(found) {
-  tags = found.tag.map(([t]) => t);
   const was = narrowed();
-  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > (f === "tag" ? 0 : 1) || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
+  $("facets").replaceChildren(...Object.entries(FACETS).filter(([f]) => found[f].length > 1 || was[f]).map(([f, label]) => cf.el("label", { class: "cf-filter" }, label,
     cf.el("select", { name: f, onchange: () => { at = 0; load(); } }, cf.el("option", { value: "" }, "any"), ...found[f].map(([v, n]) => cf.el("option", { value: v, selected: was[f] === v }, `${v.replaceAll("_", " ")} (${n})`))))));
 }
 function list() {
@@ -50,7 +47,7 @@ function list() {
 }
 const line = (r, i) => cf.el("li", { "data-i": i, id: "case-" + r.id, role: "option", "aria-selected": "false", class: r.mine || "" },
   cf.el("i", { title: SAID[r.mine], role: "img", "aria-label": SAID[r.mine] }, r.status === "rejected" ? "✕" : MARK[r.mine]),
-  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", { title: `much like ${r.twin}` }, "much like another") : null, r.tags.length ? cf.el("small", {}, "# " + r.tags.join(", ")) : null),
+  cf.el("span", {}, r.name, cf.el("small", {}, r.where || r.reason.slice(0, 60)), r.twin ? cf.el("small", { title: `much like ${r.twin}` }, "much like another") : null),
   r.others.length ? cf.el("em", { title: r.others.map((o) => o.join(": ")).join("\n") }, r.others.map((o) => MARK[o[1]]).join("")) : null);
 let moved = 0, going = 0;
 async function go(index, byHand = true) {
@@ -99,7 +96,7 @@ function empty() {
   const sought = $("find").value.trim(), narrow = Object.values(narrowed()).some(Boolean);
   $("title").textContent = sought ? `Nothing found for “${sought}”` : narrow ? "Nothing fits" : $("filter").value === "todo" ? "Nothing left to look at" : "No such case";
   $("state").textContent = sought || narrow ? `among ${listed} in this list; ${sought ? "clear the search" : "choose any"} to see them` : "";
-  for (const part of ["tags", "facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
+  for (const part of ["facts", "provenance", "gates", "reviews", "strip"]) $(part).replaceChildren();
 }
 function draw(row) {
   const was = $("list").querySelector("[aria-current]"), here = $("list").querySelector(`[data-i="${at}"]`);
@@ -115,37 +112,33 @@ function draw(row) {
   $("provenance").replaceChildren(...cf.rows(now.provenance || []));
   $("gates").replaceChildren(...cf.gates(now.gates || []));
   $("reviews").replaceChildren(...now.reviews.map((r) => cf.el("li", { class: r.decision }, cf.el("b", {}, r.who), ` ${r.decision === "clear" ? "took that back" : r.decision}`, r.reason && r.reason !== "undo" ? `: ${r.reason}` : "", cf.el("small", {}, ` ${cf.when(r.at)}`))));
-  $("tags").textContent = now.tags.length ? `Tags: ${now.tags.join(", ")}` : "";
-  if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, now.decided ? "nobody has decided yet" : "you have not decided yet; others' decisions show after yours"));
+  if (!now.reviews.length) $("reviews").append(cf.el("li", { class: "none" }, "nobody has decided yet"));
   $("strip").replaceChildren(...(now.strip || []).map((f) => cf.el("button", { title: `frame at ${f.t} s`, "aria-label": `Show the frame at ${f.t} seconds`, onclick: () => view.show({ ...now, original: f.original, augmented: f.path, box: f.t > -0.01 ? now.box : null, outline: f.t > -0.01 ? now.outline : [] }) },
     cf.el("img", { "data-src": f.path + "&small", alt: "" }), `${f.t > -0.01 ? 0 : f.t.toFixed(1)} s`)));
   const whole = now.status !== "refused";
-  for (const b of ["accept", "reject", "flag", "again"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
-  $("back").hidden = now.status !== "rejected";
+  for (const b of ["accept", "reject", "flag"]) $(b).disabled = !whole || (b === "reject" && now.status === "rejected");
 }
 // of: the case that was on screen when its reason was asked for, whatever is there by now
 async function decide(decision, reason, of = { id: now.id, name: now.name }) {
   const { id, name } = of;
   const answer = await cf.ask("decide", { id, decision, reason: reason || "" }).catch(() => null);
   if (!answer) return;
-  cf.toast(`${answer.said}: ${name}. U takes it back.`, answer.said.startsWith("Your "));
+  cf.toast(`${answer.said}: ${name}. U takes it back.`);
   const next = rows.get(at + 1) || rows.get(at - 1);
   await load(next ? next.id : id);
 }
-function ask(title, button, chips, hazards) {
+function ask(title, button, chips) {
   const box = $("why");
   $("why-title").textContent = title; $("go").textContent = button; $("go").className = button === "reject" ? "no" : "yes"; $("words").value = "";
-  $("hazards-label").hidden = !hazards;
-  $("words-label").hidden = Boolean(hazards);
   $("chips").replaceChildren(...chips.map((c, i) => cf.el("button", { type: "button", onclick: () => { $("words").value = $("words").value.trim() || c; box.close("go"); } }, cf.el("kbd", {}, String(i + 1)), " " + c)));
   box.returnValue = "";
   box.showModal();
-  (hazards ? $("hazards") : box).focus(); // no reason is chosen beforehand: Enter must not take the first
+  box.focus(); // no reason is chosen beforehand: Enter must not take the first
   return new Promise((resolve) => box.addEventListener("close", () => resolve(box.returnValue === "go" ? $("words").value.trim() : null), { once: true }));
 }
 $("why").addEventListener("keydown", (e) => {
   const on = document.activeElement, writing = on === $("words"), chip = /^[1-9]$/.test(e.key) && !writing ? $("chips").children[Number(e.key) - 1] : null;
-  if ($("words-label").hidden || e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
   if (chip) { e.preventDefault(); chip.click(); }
   else if (e.key === "Enter" && !e.shiftKey && on.tagName !== "BUTTON") { e.preventDefault(); $("why").close("go"); }
   else if (e.key.length === 1 && e.key !== " " && !writing) $("words").focus(); // what is typed goes there
@@ -161,47 +154,32 @@ async function flag() {
   const of = { id: now.id, name: now.name }, reason = await ask(`Flag “${of.name}” for others: what about it?`, "flag", ["second opinion, please", "borderline realism", "unsure it needs a response"]);
   if (reason !== null) decide("flag", reason, of);
 }
-// on one case, or on all that are chosen
-async function tag(on) {
-  const ids = walled ? [...chosen] : now ? [now.id] : [];
-  if (!ids.length) { if (walled) cf.toast("Choose some cases first.", true); return; }
-  const what = walled ? `${ids.length} cases` : `“${now.name}”`, own = new Set([...rows.values()].filter((r) => ids.includes(r.id)).flatMap((r) => r.tags));
-  const word = await ask(on ? `Tag ${what}: with which word?` : `Take which tag off ${what}?`, on ? "tag" : "take off", (on ? tags : [...own]).slice(0, 9));
-  if (word === "") cf.toast("A tag needs a word.", true);
-  if (!word) return;
-  const told = await cf.ask("tag_all", { ids, tag: word, on }).catch(() => null);
-  if (!told) return;
-  cf.toast(`${told.said}. U takes it back.`);
-  await load();
-}
 async function undo() { const back = await cf.ask("undo").catch(() => null); if (back) { cf.toast(back.said); if (["rejected", "flag"].includes($("filter").value)) $("filter").value = "all"; await load(back.id); } }
-async function bringBack() { if (now && now.status === "rejected" && await cf.ask("bring_back", { id: now.id }).catch(() => null)) { cf.toast("Brought back."); $("filter").value = "all"; await load(now.id); } }
-
 const press = (button, on) => { $(button).setAttribute("aria-pressed", on); };
 const flicker = () => { view.flicker(!view.flickering); press("flicker", view.flickering); };
 const zoom = () => { view.zoom(!view.zoomed); press("zoom", view.zoomed); };
 const outline = () => { view.outline(!view.outlined); press("outline", view.outlined); };
-const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, t: () => tag(true), g: () => again(), u: undo, b: bringBack, z: zoom, m: outline, w: () => wall(!walled), escape: () => walled && wall(false), " ": () => (walled ? sides() : flicker()),
+const DO = { a: () => now && !$("accept").disabled && decide("accept"), r: reject, f: flag, u: undo, z: zoom, m: outline, w: () => gallery(!tiled), escape: () => tiled && gallery(false), " ": () => (tiled ? sides() : flicker()),
   arrowright: () => go(at + 1), arrowdown: () => go(at + 1), arrowleft: () => go(at - 1), arrowup: () => go(at - 1) };
 cf.keys(element, (event) => {
   const on = document.activeElement, key = event.key.toLowerCase();
   if (on && on.type === "range" && /^arrow/.test(key)) return false;
   if (on && on.tagName === "BUTTON" && key === " ") on.blur();
-  if (walled && /^[arfgbzm]$/.test(key)) return false; // these are about the one case that is not on screen
+  if (tiled && /^[arfzm]$/.test(key)) return false; // these are about the one case that is not on screen
   if (!DO[key] || event.repeat && !/^arrow/.test(key)) return false;
   DO[key]();
   return true;
-}, [["A", "accept"], ["R", "reject, with a reason"], ["F", "flag"], ["T", "tag"], ["G", "regenerate"], ["U", "undo"], ["B", "bring back"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "wall of pictures"], ["Esc", "back from the wall"], ["← →", "previous, next case"], ["?", "this list"]]);
-for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["tag", () => tag(true)], ["again", DO.g], ["undo", undo], ["back", bringBack], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
+}, [["A", "accept, or bring back"], ["R", "reject, with a reason"], ["F", "flag"], ["U", "undo"], ["space", "before and after, by turns"], ["Z", "zoom to the edit"], ["M", "mask outline"], ["W", "gallery"], ["Esc", "back from the gallery"], ["← →", "previous, next case"], ["?", "this list"]]);
+for (const [button, act] of [["accept", DO.a], ["reject", reject], ["flag", flag], ["undo", undo], ["flicker", flicker], ["zoom", zoom], ["outline", outline], ["prev", DO.arrowleft], ["next", DO.arrowright]]) $(button).addEventListener("click", act);
 let typing = null;
 $("filter").addEventListener("change", () => { at = 0; chosen.clear(); load(); });
 $("find").addEventListener("input", () => { at = 0; clearTimeout(typing); typing = setTimeout(load, 150); });
 $("list").addEventListener("click", (e) => { const li = e.target.closest("li"); if (li) go(Number(li.dataset.i)); });
 cf.onName(() => load());
 
-// --- the wall: many at once ---
+// --- the gallery: many at once ---
 function tiles() {
-  if (!walled) return;
+  if (!tiled) return;
   $("tiles").replaceChildren(...[...rows].map(([i, r]) => tile(r, i)));
   $("earlier").disabled = first === 0; $("later").disabled = first + PAGE >= total;
   chose();
@@ -210,19 +188,19 @@ function tile(r, i) {
   const picture = cf.el("img", { src: side(r), alt: "", loading: "lazy", width: 160 }), box = cf.el("input", { type: "checkbox", "aria-label": `choose ${r.name}, ${r.where}` });
   box.checked = chosen.has(r.id);
   box.addEventListener("change", () => { if (box.checked) chosen.add(r.id); else chosen.delete(r.id); chose(); });
-  const open = cf.el("button", { title: `${r.name}, ${r.where || r.reason}`, "aria-label": `look at ${r.name}, ${r.where}`, onclick: () => { wall(false); go(i); } }, picture);
+  const open = cf.el("button", { title: `${r.name}, ${r.where || r.reason}`, "aria-label": `look at ${r.name}, ${r.where}`, onclick: () => { gallery(false); go(i); } }, picture);
   open.addEventListener("pointerenter", () => { picture.src = (sided ? r.after : r.before) || ""; }); open.addEventListener("pointerleave", () => { picture.src = side(r); });
-  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : "", ...r.tags.map((t) => cf.el("small", {}, ` #${t}`))));
+  return cf.el("li", { class: r.mine || "" }, open, cf.el("label", {}, box, ` ${MARK[r.mine]} ${r.name}`, r.twin ? " ≈" : ""));
 }
 let sided = false;
 const side = (r) => (sided ? r.before : r.after) || "";
 function sides() { sided = !sided; $("sides").setAttribute("aria-pressed", sided); tiles(); }
-function chose() { $("wall-title").textContent = `${total} cases`; $("chosen").textContent = chosen.size ? `${chosen.size} chosen` : "choose some by their boxes; a picture opens its case"; for (const b of ["accept-all", "reject-all", "flag-all", "tag-all", "untag-all", "export", "export-fiftyone"]) $(b).disabled = !chosen.size; }
-function wall(on) {
-  walled = on;
-  element.querySelector(".cf-room").classList.toggle("walled", on);
-  $("wall").hidden = !on; $("single").hidden = $("facts-side").hidden = on;
-  $("wall-button").setAttribute("aria-pressed", on);
+function chose() { $("gallery-title").textContent = `${total} cases`; $("chosen").textContent = chosen.size ? `${chosen.size} chosen` : "choose some by their boxes; a picture opens its case"; for (const b of ["accept-all", "reject-all", "flag-all"]) $(b).disabled = !chosen.size; }
+function gallery(on) {
+  tiled = on;
+  element.querySelector(".cf-room").classList.toggle("tiled", on);
+  $("gallery").hidden = !on; $("single").hidden = $("facts-side").hidden = on;
+  $("gallery-button").setAttribute("aria-pressed", on);
   tiles();
 }
 async function together(decision, reason) {
@@ -232,37 +210,9 @@ async function together(decision, reason) {
   cf.toast(`${told.said}. U takes all of it back.`);
   await load();
 }
-async function save(to) { const told = await cf.ask("export", { ids: [...chosen], to }).catch(() => null); if (told) cf.toast(told.said); }
 async function rejectAll() { const reason = await ask(`Why reject ${chosen.size} cases?`, "reject", REASONS); if (reason) together("reject", reason); else if (reason === "") cf.toast("A rejection needs a reason.", true); }
 async function flagAll() { const reason = await ask(`Flag ${chosen.size} cases: what about them?`, "flag", []); if (reason !== null) together("flag", reason); }
-for (const [button, act] of [["wall-button", () => wall(!walled)], ["sides", sides], ["every", () => { for (const r of rows.values()) chosen.add(r.id); tiles(); }], ["none", () => { chosen.clear(); tiles(); }], ["accept-all", () => together("accept")], ["reject-all", rejectAll], ["flag-all", flagAll], ["tag-all", () => tag(true)], ["untag-all", () => tag(false)],
-  ["export", () => save("benchmark")], ["export-fiftyone", () => save("fiftyone")], ["earlier", () => go(first - 1)], ["later", () => go(first + PAGE)]]) $(button).addEventListener("click", act);
+for (const [button, act] of [["gallery-button", () => gallery(!tiled)], ["sides", sides], ["every", () => { for (const r of rows.values()) chosen.add(r.id); tiles(); }], ["none", () => { chosen.clear(); tiles(); }], ["accept-all", () => together("accept")], ["reject-all", rejectAll], ["flag-all", flagAll],
+  ["earlier", () => go(first - 1)], ["later", () => go(first + PAGE)]]) $(button).addEventListener("click", act);
 
-// --- regenerate and top up: long work that runs on the server ---
-async function follow(job) {
-  const ended = job && await work.follow(job);
-  if (ended && ended.state === "failed" && ended.words.startsWith("top up:")) { $("scenes-label").hidden = false; $("scenes").focus(); }
-  if (!ended || ended.state === "failed") return;
-  if (ended.kind === "regenerate" && ended.state === "done") {
-    $("filter").value = "all";
-    await load(ended.result);
-    work.say("Made again; the old one is among the rejected.");
-  } else {
-    await load();
-    if (ended.state === "done") work.say(`${ended.result} cases, as wanted.`);
-  }
-}
-async function again() {
-  if (!now || $("again").disabled || work.busy) return;
-  const from = now.id, name = now.name, hazard = now.hazard, starting = await cf.ask("open_inpainter");
-  if (starting) { const ended = await work.follow(starting); if (!ended || ended.state !== "done") return; work.say(""); }
-  const choices = (await cf.ask("hazards")).hazards;
-  $("hazards").replaceChildren(cf.el("option", { value: hazard }, `${name}: new seed`), ...choices.filter((h) => h.id !== hazard).map((h) => cf.el("option", { value: h.id }, h.name)));
-  if (await ask(`Make “${name}” again in this scene`, "regenerate", [], true) === null) return;
-  follow(await cf.ask("regenerate", { id: from, hazard: $("hazards").value }));
-}
-$("topup-form").addEventListener("submit", async (e) => {
-  e.preventDefault();
-  if (!work.busy) follow(await cf.ask("top_up", { n: Number($("topup").value), scenes: $("scenes").value.trim() }).catch(() => null));
-});
-load().then(() => cf.ask("jobs")).then((open) => follow(open.find((j) => j.kind === "regenerate" || j.kind === "top up"))).catch(() => {});
+load().catch(() => {});

@@ -1,8 +1,8 @@
 const $ = (what) => element.querySelector(`[data-${what}]`);
 const work = cf.jobs($("job"));
-let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, brush = "", painted = false, own = "", instant = "", chosen = "", held = "", settling = null;
+let scene = null, live = null, seed = 0, turn = 0, wish = 0, waiting = false, own = "", instant = "", chosen = "", held = "", settling = null;
 const q = () => ({ scene: $("scene").value, hazard: $("hazard").value, size: Number($("size").value) || 0, inpainter: $("inpainter").value, guide: $("guide").value,
-  s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed, mask: painted ? $("paint").toDataURL("image/png") : "" });
+  s: Number($("s").value), lateral: Number($("l").value), heading: Number($("h").value), seed });
 const option = (value, text) => cf.el("option", { value }, text);
 
 async function start() {
@@ -68,7 +68,6 @@ async function pick() {
   $("frame").src = scene.frame;
   $("stage").style.aspectRatio = `${w} / ${h}`; $("stage").style.setProperty("--aspect", w / h);
   $("draw").setAttribute("viewBox", `0 0 ${w} ${h}`);
-  $("paint").width = w; $("paint").height = h; painted = false;
   speed();
   await suggest();
 }
@@ -76,7 +75,7 @@ async function pick() {
 function suggest() { return settling = settle(); }
 async function settle() {
   busy(true);
-  const mine = ++wish, p = await cf.ask("suggest", { ...q(), mask: "", seed: ++seed }).catch(() => null);
+  const mine = ++wish, p = await cf.ask("suggest", { ...q(), seed: ++seed }).catch(() => null);
   if (mine !== wish) return; // asked again, or moved by hand meanwhile
   if (p) { $("s").value = p.s; $("l").value = p.lateral; $("h").value = p.heading; $("size").value = p.size; }
   busy(false);
@@ -155,7 +154,7 @@ async function locate(where) {
   moved();
 }
 function inFrame(e) { const r = $("stage").getBoundingClientRect(); return [(e.clientX - r.left) / r.width * scene.size[0], (e.clientY - r.top) / r.height * scene.size[1]]; }
-$("stage").addEventListener("click", (e) => { if (!brush && scene) locate({ px: inFrame(e) }); });
+$("stage").addEventListener("click", (e) => { if (scene) locate({ px: inFrame(e) }); });
 $("bev").addEventListener("click", (e) => { const r = $("bev").getBoundingClientRect(), u = (e.clientX - r.left) / r.width * B.w, v = (e.clientY - r.top) / r.height * B.h; if (scene) locate({ xy: [(B.h - v) / B.k - B.behind, (B.w / 2 - u) / B.k] }); });
 
 function showPart(p, took) {
@@ -190,22 +189,6 @@ async function save() {
 }
 function other() { seed++; follow(); preview(); }
 const hide = () => { if ($("part").src) { const on = $("part").hidden; $("part").hidden = !on; $("hide").setAttribute("aria-pressed", !on); } };
-function choose(kind) {
-  brush = brush === kind ? "" : kind;
-  $("brush").setAttribute("aria-pressed", brush === "brush"); $("erase").setAttribute("aria-pressed", brush === "erase");
-  $("brush-label").hidden = !brush; $("paint").style.pointerEvents = brush ? "auto" : "none";
-}
-let last = null;
-function stroke(e) {
-  const g = $("paint").getContext("2d"), p = inFrame(e);
-  g.globalCompositeOperation = brush === "erase" ? "destination-out" : "source-over";
-  g.strokeStyle = "#ffe600"; g.lineWidth = Number($("width").value); g.lineCap = "round";
-  g.beginPath(); g.moveTo(...(last || p)); g.lineTo(...p); g.stroke();
-  last = p; painted = true;
-}
-$("paint").addEventListener("pointerdown", (e) => { if (brush) { $("paint").setPointerCapture(e.pointerId); last = null; stroke(e); } });
-$("paint").addEventListener("pointermove", (e) => { if (brush && e.buttons) stroke(e); });
-$("clear").addEventListener("click", () => { $("paint").getContext("2d").clearRect(0, 0, $("paint").width, $("paint").height); painted = false; });
 const press = (what, by) => { $(what).value = Number($(what).value) + by; moved(); };
 // the arrows go to the previous and next scene, as they go to the previous and next case and answer elsewhere
 function scene_by(way) { const next = $("scene").selectedIndex + way; if (next >= 0 && next < $("scene").options.length) { $("scene").selectedIndex = next; pick(); } }
@@ -223,5 +206,5 @@ $("scene").addEventListener("change", pick);
 $("hazard").addEventListener("change", async () => { busy(true); if (await take()) suggest(); else busy(false); });
 $("size").addEventListener("change", moved);
 $("inpainter").addEventListener("change", choose_inpainter); $("guide").addEventListener("change", choose_inpainter);
-for (const [b, f] of [["suggest", suggest], ["preview", preview], ["other", other], ["hide", hide], ["save", save], ["brush", () => choose("brush")], ["erase", () => choose("erase")]]) $(b).addEventListener("click", f);
+for (const [b, f] of [["suggest", suggest], ["preview", preview], ["other", other], ["hide", hide], ["save", save]]) $(b).addEventListener("click", f);
 cf.onShown(element, () => start().catch(() => {}));

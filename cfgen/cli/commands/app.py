@@ -16,7 +16,7 @@ DEMO_CASES = 8
 
 
 def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = subparsers.add_parser("app", help="place hazards, curate, rate and compare in the browser")
+    parser = subparsers.add_parser("app", help="place hazards, curate and rate in the browser")
     parser.add_argument(
         "bench",
         type=Path,
@@ -59,16 +59,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="a further host name in the browser's address, as behind a proxy; repeatable",
     )
     parser.add_argument(
-        "--scenes",
-        type=Path,
-        help="folder of the scenes it was built from, for topping it up (default: found)",
-    )
-    parser.add_argument(
         "--rooms",
         type=names,
         default=(),
         metavar="A,B",
-        help="open only these rooms: curate,place,rate,compare,try; 'rate' alone keeps raters blind",
+        help="open only these rooms: curate,place,rate; 'rate' alone keeps raters blind",
     )
     parser.add_argument(
         "--rate-arms",
@@ -88,11 +83,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument(
         "--campaign", type=Path, metavar="FILE", help="who rates what, from 'cfgen campaign create'"
-    )
-    parser.add_argument(
-        "--policy",
-        choices=("one", "two_of_three", "manager"),
-        help="whose decisions take a case out, kept with the benchmark: any curator's, two of three, a manager's",
     )
     parser.add_argument(
         "--inpainter-option",
@@ -125,7 +115,6 @@ def _app(arguments: argparse.Namespace) -> int:
     bench = arguments.bench or _demo(Path("bench"))
     api = Api(
         bench,
-        arguments.scenes,
         arguments.rooms or ROOMS,
         arguments.rate_arms,
         arguments.rate_repeats,
@@ -133,8 +122,6 @@ def _app(arguments: argparse.Namespace) -> int:
         load(arguments.campaign) if arguments.campaign else None,
         arguments.rate_rubric,
     )
-    if arguments.policy:
-        api.store.change_benchmark(lambda b: b.model_copy(update={"policy": arguments.policy}))
     print(f"{bench}: open http://{arguments.host}:{arguments.port}  (stop with Ctrl-C)", flush=True)
     serve(api, arguments.host, arguments.port, accounts, arguments.allow_host)
     return 0

@@ -1,14 +1,22 @@
-"""The same work, serial or in processes: results come as they are ready; an interrupt loses only work in hand."""
+"""The engines of one machine: this process, or processes beside it; an interrupt loses only work in hand."""
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
-from typing import TypeVar
+import contextlib
+import os
+import pickle
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TypeVar
 
-from cfgen.core.engines.desk import Desk
-from cfgen.core.engines.one_process import StillbornError, Worker, ready
-from cfgen.core.engines.protocol import DEATHS, STARTS, Wanted, WorkerDiedError, default_jobs
+from cfgen.core.child import Child
+from cfgen.core.engines.messages import Reply, answer, connect_model
+from cfgen.core.engines.pool import ModelPool, WorkerPool
+from cfgen.core.engines.registry import Pool, WorkerDiedError, WorkerNeeds, default_jobs
 from cfgen.core.errors import CfgenError, InputError
+from cfgen.core.network import obey
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -19,8 +27,17 @@ class Serial:
 
     elsewhere = False
 
-    def pool(self, wanted: Wanted) -> "Workers":
-        return Workers(1)
+    def pool(self, needs: WorkerNeeds) -> AbstractContextManager[Pool]:
+        return nullcontext(InProcess())
+
+
+class InProcess:
+    """A pool without workers: see :class:`cfgen.core.engines.registry.Pool`."""
+
+    def run(
+        self, work: Callable[[T], R], items: Iterable[T], on_death: Callable[[T, WorkerDiedError], R]
+    ) -> Iterator[R]:
+        return map(work, items)
 
 
 class Processes:
@@ -34,108 +51,96 @@ class Processes:
             raise InputError(f"engine 'processes': model_workers: expected 1 or more, found {model_workers}")
         self._model_workers = model_workers
 
-    def pool(self, wanted: Wanted) -> "Workers":
-        jobs = wanted.jobs or (1 if wanted.model else default_jobs())  # a model takes the whole machine
-        jobs = min(jobs, wanted.most or jobs)
-        staged = wanted.serve is not None and jobs > 1
-        return Workers(jobs, Desk(wanted.serve, self._model_workers) if staged and wanted.serve else None)
+    def pool(self, needs: WorkerNeeds) -> AbstractContextManager[Pool]:
+        jobs = needs.jobs or (1 if needs.model else default_jobs())  # a model takes the whole machine
+        jobs = min(jobs, needs.most or jobs)
+        return process_pool(jobs, needs.serve, self._model_workers)
 
 
-class Workers:
-    """Worker processes, kept from one :meth:`run` to the next until the block ends; with ``jobs`` 1, none.
+def process_pool(
+    jobs: int, serve: Callable[[Any], Any] | None = None, model_workers: int = 1
+) -> AbstractContextManager[Pool]:
+    """``jobs`` processes and, if they ask for ``serve``, those that hold a model; with ``jobs`` 1, none."""
+    if jobs <= 1:
+        return nullcontext(InProcess())
+    if serve is None:
+        return WorkerPool(lambda _: ProcessWorker(work), lambda: jobs)
+    cards = visible_gpus() if model_workers > 1 else ()
 
-    ``desk``: who answers what they ask of a model.
+    def create_model_worker(number: int) -> ProcessWorker:
+        card = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": cards[number % len(cards)]}
+        return ProcessWorker(work, card)
 
-    On interrupt, waiting items are dropped and running ones end first; a second one ends those too.
-    """
+    model = ModelPool(
+        serve, create_model_worker if cards else lambda _: ProcessWorker(work), lambda: model_workers
+    )
+    return WorkerPool(lambda _: ProcessWorker(work_with_model), lambda: jobs, model=model)
 
-    def __init__(self, jobs: int = 1, desk: Desk | None = None) -> None:
-        self.jobs, self._desk = jobs, desk
-        self._workers: list[Worker] = []
-        self._stillborn = 0
 
-    def __enter__(self) -> "Workers":
-        return self
+class ProcessWorker:
+    """See :class:`cfgen.core.engines.pool.Worker`. ``main``: what its process does."""
 
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, KeyboardInterrupt) and any(worker.busy for worker in self._workers):
-            print(
-                "\ncfgen: interrupted; ending what is in hand, interrupt again to drop it",
-                file=sys.stderr,
-                flush=True,
-            )
-        self._end()
+    def __init__(
+        self, main: Callable[[Connection], None], environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._child = Child(f"{main.__module__}:{main.__name__}", environment)
 
-    def run(
-        self, work: Callable[[T], R], items: Iterable[T], lost: Callable[[T, WorkerDiedError], R]
-    ) -> Iterator[R]:
-        """See :meth:`cfgen.core.engines.protocol.Pool.run`. An item is tried again with nothing beside it."""
-        if self.jobs <= 1:
-            yield from map(work, items)
-            return
-        suspects: list[T] = []
-        for deaths in range(1, DEATHS + 1):
-            again: list[T] = []
-            for item, result in self._done(work, iter(suspects or items), 1 if suspects else self.jobs):
-                if not isinstance(result, WorkerDiedError):
-                    yield result
-                elif deaths < DEATHS:
-                    again.append(item)
-                else:
-                    yield lost(item, result)
-            if not (suspects := again):
-                return
-
-    def _done(
-        self, work: Callable[[T], R], queue: Iterator[T], abreast: int
-    ) -> Iterator[tuple[T, R | WorkerDiedError]]:
-        """Each item with its result, or with the death of the worker that had it in hand."""
-        in_hand: dict[Worker, T] = {}
-        while True:
-            self._workers = [worker for worker in self._workers if not worker.dead]
-            while len(self._workers) < self.jobs + sum(w.busy and w not in in_hand for w in self._workers):
-                self._workers.append(Worker(self._desk.line() if self._desk else None))
-            for worker in [w for w in self._workers if not w.busy][: abreast - len(in_hand)]:
-                for item in queue:
-                    in_hand[worker] = item
-                    worker.give(work, item)
-                    break
-            if not in_hand:
-                return
-            for worker in ready(in_hand):
-                told = worker.hear()
-                if isinstance(told, StillbornError):
-                    queue = chain([in_hand.pop(worker)], queue)
-                    self._again(told)
-                elif told is None:
-                    self._stillborn = 0
-                else:
-                    yield in_hand.pop(worker), told if isinstance(told, WorkerDiedError) else told.result()
-
-    def _again(self, told: StillbornError) -> None:
-        """
-        Raises:
-            CfgenError: no worker lives long enough to start, which one that is killed by chance is no sign of.
-        """
-        self._stillborn += 1
-        if self._stillborn >= STARTS:
-            raise CfgenError(f"worker processes cannot start ({told}); use one process (--jobs 1)") from None
-
-    def _end(self) -> None:
-        """
-        Raises:
-            KeyboardInterrupt: another interrupt while running items end.
-        """
-        workers, self._workers = self._workers, []
+    def start(self) -> None:
         try:
-            for worker in workers:
-                worker.dismiss()
-            for worker in workers:
-                worker.process.join()
-        except BaseException:
-            for worker in workers:
-                worker.process.kill()
-            raise
-        finally:
-            if self._desk is not None:
-                self._desk.close()
+            self._child.receive()
+        except EOFError as error:
+            raise WorkerDiedError(self._child.exit_words()) from error
+
+    def work(self, asked: bytes, ask_model: Callable[[bytes], bytes]) -> bytes:
+        with contextlib.suppress(OSError):  # it has died: noticed next
+            self._child.connection.send_bytes(asked)
+        try:
+            while (message := self._child.receive())[0] == "ask":
+                self._child.connection.send_bytes(ask_model(message[1]))
+        except (EOFError, OSError) as error:
+            raise WorkerDiedError(f"worker process died ({self._child.exit_words()})") from error
+        reply: bytes = message[1]
+        return reply
+
+    def end(self) -> None:
+        self._child.connection.close()
+        self._child.process.wait()
+
+    def kill(self) -> None:
+        self._child.process.kill()
+        self._child.process.wait()
+
+
+# --- in a worker process --------------------------------------------------------------------------------
+
+
+def work(connection: Connection, with_model: bool = False) -> None:
+    """Answers questions until nobody is connected any more."""
+    obey()
+    if with_model:
+        connect_model(partial(_ask_parent, connection))
+    with contextlib.suppress(EOFError, OSError):
+        connection.send(("ready", b""))
+        while True:
+            connection.send(("done", answer(connection.recv_bytes())))
+
+
+def work_with_model(connection: Connection) -> None:
+    work(connection, with_model=True)
+
+
+def _ask_parent(connection: Connection, data: bytes) -> bytes:
+    try:
+        connection.send(("ask", data))
+        return connection.recv_bytes()
+    except (EOFError, OSError) as error:
+        return pickle.dumps(Reply(error=CfgenError(f"model workers cannot be asked any more ({error})")))
+
+
+def visible_gpus(devices: Path = Path("/dev")) -> tuple[str, ...]:
+    """Those that this process may use, as CUDA_VISIBLE_DEVICES names them. ``devices``: the machine's device files."""
+    variable = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if variable is not None:
+        return tuple(name.strip() for name in variable.split(",") if name.strip())
+    matches = (re.fullmatch(r"nvidia(\d+)", path.name) for path in devices.glob("nvidia*"))
+    return tuple(map(str, sorted(int(match[1]) for match in matches if match)))

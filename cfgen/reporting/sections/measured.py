@@ -8,9 +8,9 @@ from sys import intern
 
 import numpy as np
 
+from cfgen.core.disk_backed import DiskList
 from cfgen.core.faults import contained, fault_of
 from cfgen.core.registry import first_line
-from cfgen.core.spill import Spilled
 from cfgen.metrics.registry import METRICS, Mean, Metric, mean, measure, over_repeats
 from cfgen.records import Case, Fault
 from cfgen.reporting.data import ReportData
@@ -123,7 +123,7 @@ def _cases(data: ReportData, numbers: Numbers, order: list[str]) -> Table:
         for case_id in sorted({c for values in by_metric.values() for c in values})
     )
     columns = ("planner", "arm", "case", "hazard", *order)
-    return Table("cases", "Every case", columns, Spilled(data.spill, rows), words=4)
+    return Table("cases", "Every case", columns, DiskList(data.disk, rows), words=4)
 
 
 def _cell(value: float | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from cfgen.core.spill import Spilled
+from cfgen.core.disk_backed import DiskList
 from cfgen.geometry.driving import Drive
 from cfgen.metrics.kinematics import Encounter, displacement_errors, reached_after_s
 from cfgen.metrics.rates import Rate
@@ -39,7 +39,7 @@ ARMS = ("original", "hazard")
 
 def motion_section(data: ReportData) -> Section:
     """Plans measured against the hazard's place."""
-    rows, figures = [], Spilled[dict[str, object]](data.spill)
+    rows, figures = [], DiskList[dict[str, object]](data.disk)
     for planner in data.planners:
         for arm, met in encounters(data, planner):
             rows.append((planner, arm, *_words(met, arm)))

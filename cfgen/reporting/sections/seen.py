@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from cfgen.core.spill import Spilled
+from cfgen.core.disk_backed import DiskList
 from cfgen.judge.seen.answers import SeenClaims, answers_of
 from cfgen.reporting.data import ReportData
 from cfgen.reporting.section import Section
@@ -23,7 +23,7 @@ def seen_section(data: ReportData) -> Section:
     for planner in data.planners:
         run = data.runs.get(planner)
         answers = (r for r in data.rollouts[planner] if r.arm in ("original", "hazard") and r.text)
-        found = SeenClaims(Spilled(data.spill, answers_of(answers, data.by_id, data.scenes, run)))
+        found = SeenClaims(DiskList(data.disk, answers_of(answers, data.by_id, data.scenes, run)))
         counts = found.counts()
         for topic, (refuted, possible, unknown) in counts.items():
             rows.append((planner, topic, *map(str, (refuted, possible, unknown))))

@@ -40,7 +40,7 @@ class PlanFaultError(CfgenError):
 
 
 @dataclass(frozen=True)
-class Received(Response):
+class CheckedResponse(Response):
     """An answer that came through the door: plain text, float64 arrays or None, a report of JSON values.
 
     ``notes``: what had to be changed for that.
@@ -49,7 +49,7 @@ class Received(Response):
     notes: tuple[str, ...] = ()
 
 
-def received(answer: Any, limit: int = MAX_CHARS) -> Received:
+def check_response(answer: Any, limit: int = MAX_CHARS) -> CheckedResponse:
     """The one door for what a planner gives: text, a :class:`Response`, or an object or mapping with its fields.
 
     Text longer than ``limit`` characters is cut, with a note.
@@ -57,7 +57,7 @@ def received(answer: Any, limit: int = MAX_CHARS) -> Received:
     Raises:
         PlanFaultError: none of these, or a field that cannot be read; names what was expected and found.
     """
-    if isinstance(answer, Received):
+    if isinstance(answer, CheckedResponse):
         return answer
     if isinstance(answer, PlanFaultError):
         raise answer
@@ -70,7 +70,7 @@ def received(answer: Any, limit: int = MAX_CHARS) -> Received:
     if not isinstance(content, dict):
         raise PlanFaultError(f"answer: 'report': expected an object, found {type(report).__name__}")
     notes = (*(f"text: {n}" for n in cut), *(f"report: {n}" for n in changed))
-    return Received(
+    return CheckedResponse(
         text, _numbers(fields["waypoints"], "waypoints"), _numbers(fields["t"], "t"), content, notes
     )
 
