@@ -13,13 +13,11 @@ from multiprocessing import get_context
 import cv2
 import numpy as np
 
-from cfgen.benchmark.gates import own_gates, run_gates
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, own_gates, run_gates
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.records import Camera, Frame, Motion, Placement, Scene
 
 TIMES = (-2.0, -1.5, -1.0, -0.5, 0.0)

@@ -31,8 +31,7 @@ from benchmarks.forensics import (
 from cfgen.benchmark.context import BuildContext, WorkerSettings
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.camera import angles, centre, mounted
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.perception.things import ThingNetwork
 from cfgen.records import Camera, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SceneFolder, load_scene

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from cfgen.benchmark.begun import cleanup_on_failure
 from cfgen.benchmark.builder import Outcome, make_cases, outcome_on_disk, record_failure
 from cfgen.benchmark.context import (
     WorkerSettings,
@@ -21,12 +20,11 @@ from cfgen.benchmark.context import (
     save_folder_index,
     taxonomy_identity,
 )
+from cfgen.benchmark.folders import check_settings_match, cleanup_on_failure, open_store
 from cfgen.benchmark.gates import extra_gates
-from cfgen.benchmark.mask_pipeline import MaskPipeline
-from cfgen.benchmark.plan import Plan, broken
-from cfgen.benchmark.same import check_settings_match, open_store
+from cfgen.benchmark.masks import MaskPipeline
+from cfgen.benchmark.plan import Plan, broken, check_part, next_part
 from cfgen.benchmark.scene_choice import Chosen, Draw, choose
-from cfgen.benchmark.shards import check_part, next_part
 from cfgen.benchmark.tally import ProgressNote, spending, tally
 from cfgen.core.engines.registry import Engine, Pool, WorkerDiedError, WorkerNeeds, create_engine
 from cfgen.core.errors import InputError
@@ -86,7 +84,7 @@ class BuildOptions:
     jobs: int = 0
     engine: str = ""
     engine_options: dict[str, Any] = field(default_factory=dict)
-    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.benchmark.shards`
+    #: "2/8": only the second of eight parts of a round, in a folder of its own; see :mod:`cfgen.benchmark.plan`
     shard: str = ""
     #: try again what broke in an earlier build
     retry_faults: bool = False

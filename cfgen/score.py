@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from cfgen.benchmark.same import open_store
+from cfgen.benchmark.folders import open_store
 from cfgen.core.engines.registry import create_engine
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record

@@ -42,13 +42,19 @@ import numpy as np  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from cfgen.benchmark.gates import own_gates, run_gates  # noqa: E402
-from cfgen.benchmark.mask_gates import noun  # noqa: E402
-from cfgen.benchmark.quality_gates import GateInput  # noqa: E402
+from cfgen.benchmark.detector_gates import noun  # noqa: E402
+from cfgen.benchmark.gates import (  # noqa: E402
+    GateInput,
+    own_gates,
+    run_gates,
+)
 from cfgen.core.files import read_image  # noqa: E402
 from cfgen.core.hashing import hash_json  # noqa: E402
-from cfgen.inpaint.edit import make_edits  # noqa: E402
-from cfgen.inpaint.job import Edit, EditJob  # noqa: E402
+from cfgen.inpaint.edit import (  # noqa: E402
+    Edit,
+    EditJob,
+    make_edits,
+)
 from cfgen.inpaint.registry import create_inpainter  # noqa: E402
 from cfgen.perception.detection import BoxPx, Prompt  # noqa: E402
 from cfgen.perception.detector_registry import create_detector, create_segmenter  # noqa: E402

@@ -10,8 +10,7 @@ import numpy as np
 
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.region import seen_by
 from cfgen.inpaint.registry import create_inpainter

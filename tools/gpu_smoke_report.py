@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from cfgen.core.files import read_image
-from cfgen.inpaint.job import EditJob
+from cfgen.inpaint.edit import EditJob
 from tools.gpu_smoke_pictures import picture, window
 
 #: Side of a picture on the sheet and height of the words over it, pixels.

@@ -16,13 +16,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.benchmark.gates import own_gates, run_gates
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, own_gates, run_gates
 from cfgen.geometry.camera import mounted
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene

@@ -16,12 +16,11 @@ from cfgen.app.capabilities import Capabilities
 from cfgen.app.pictures import data_url
 from cfgen.app.place import placed, stage
 from cfgen.app.worker import Say
-from cfgen.benchmark.builder import CaseBuilder, Outcome
+from cfgen.benchmark.builder import CaseBuilder, Outcome, run_in_batches
 from cfgen.benchmark.context import BuildContext, WorkerSettings
-from cfgen.benchmark.lockstep import run_in_batches
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.hashing import derive_case_id, derive_seed
-from cfgen.inpaint.job import EditFailure, EditJob
+from cfgen.inpaint.edit import EditFailure, EditJob
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import create_guide, create_inpainter
 from cfgen.records import Planned

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from cfgen.benchmark.context import BuildContext
 from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import Taxonomy
-from cfgen.inpaint.guided import can_draw
+from cfgen.inpaint.edit import can_draw
 from cfgen.records import Hazard, Size
 
 

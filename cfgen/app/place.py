@@ -16,8 +16,8 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
+from cfgen.hazards.occupancy import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD, UNSURE
 from cfgen.hazards.placement import PLANNER_PIXELS, examine, find_placements
-from cfgen.hazards.spoiled import BARE_ROAD, BY_COLOURS, HIDDEN, LEFT, OVER_LANE, STOOD, UNSURE
 from cfgen.hazards.zones import LANE_WIDTH_M, Pose, required_decel
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.hood import hood_row

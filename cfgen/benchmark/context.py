@@ -12,9 +12,8 @@ import numpy as np
 
 from cfgen.benchmark.drive_heights import DriveHeights
 from cfgen.benchmark.drive_suns import DriveSuns
-from cfgen.benchmark.gates import load_gates, own_gates, read_only, run_gates
-from cfgen.benchmark.mask_pipeline import MaskPipeline
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, load_gates, own_gates, read_only, run_gates
+from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.scene_choice import AT_ONCE
 from cfgen.core.engines.messages import has_model_workers
 from cfgen.core.errors import InputError
@@ -23,12 +22,9 @@ from cfgen.core.files import read_json, write_bytes
 from cfgen.core.hashing import canonical_json, derive_seed, hash_bytes
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import Taxonomy, merge_taxonomy
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.far import RemoteInpainter, answer_request
-from cfgen.inpaint.guided import can_draw
-from cfgen.inpaint.job import Edit, EditFailure, EditJob, Images, first_frame
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, can_draw, first_frame, make_edits
 from cfgen.inpaint.protocol import Inpainter
-from cfgen.inpaint.registry import create_guide, create_inpainter
+from cfgen.inpaint.registry import RemoteInpainter, answer_request, create_guide, create_inpainter
 from cfgen.perception.camera import why_not_a_pinhole, why_unsure
 from cfgen.perception.light_probe import probe_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture

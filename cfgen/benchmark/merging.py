@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cfgen.benchmark.same import check_settings_match, open_store
-from cfgen.benchmark.shards import FILE, hash_of, shard_in
+from cfgen.benchmark.folders import check_settings_match, open_store
+from cfgen.benchmark.plan import FILE, hash_of, shard_in
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.models.ledger import FILE as LEDGER

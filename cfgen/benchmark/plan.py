@@ -1,5 +1,6 @@
-"""Which pairs of scene and hazard a build tries next, written down before they are tried."""
+"""Which hazard goes into which scene: even over scenes, stratified over hazards, decided by the seed alone."""
 
+import heapq
 import itertools
 import re
 from collections import Counter
@@ -7,14 +8,83 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
 
-from cfgen.core.hashing import derive_case_id
-from cfgen.hazards.sampling import Pair, plan_round
+from cfgen.core.errors import StoreError
+from cfgen.core.files import read_record, write_record
+from cfgen.core.hashing import derive_case_id, derive_seed, hash_json, seeds_after
 from cfgen.hazards.taxonomy import merge_taxonomy
 from cfgen.perception.camera import GUESSED
 from cfgen.perception.no_road import NO_CLEAR, NO_ROAD
-from cfgen.records import Planned
+from cfgen.records import Planned, Shard
 from cfgen.storage.listing import Refused, short_rejections
 from cfgen.storage.store import Store
+
+Pair = tuple[str, str]
+#: After so many refusals a scene waits as if it had a case more: one that takes little must not use up the build.
+PATIENCE = 4
+
+
+def plan_round(
+    scene_ids: Sequence[str],
+    hazard_ids: Sequence[str],
+    accepted: Collection[Pair],
+    refused: Collection[Pair],
+    open_slots: int,
+    seed: int,
+    unsuited: Collection[Pair] = (),
+    later: Collection[str] = (),
+) -> list[Pair]:
+    """The next (scene, hazard) pairs to try, at most ``open_slots``; fewer when untried pairs run out.
+
+    A pair that was accepted or refused never comes back. Each slot takes the scene with the fewest cases (accepted
+    or planned in this round, and one for every PATIENCE refusals), then the fewest refusals; in it the hazard with the
+    fewest cases, then the fewest refusals. Those of the refused that are ``unsuited`` say nothing against the scene.
+    What is still tied, the seed decides. Scenes named in ``later`` come when the others have no pair left. Neither the
+    order of the ids nor that of the outcomes matters, and pairs whose scene or hazard is no longer listed count for the
+    other one.
+    """
+    hazards_of: dict[str, set[str]] = {}
+    for scene, hazard in {*accepted, *refused}:
+        hazards_of.setdefault(scene, set()).add(hazard)
+    scene_refusals = Counter(s for s, _ in {*refused} - {*unsuited})
+    scene_cases = Counter(s for s, _ in accepted)
+    for scene, count in scene_refusals.items():
+        scene_cases[scene] += count // PATIENCE
+    hazard_cases, hazard_refusals = Counter(h for _, h in accepted), Counter(h for _, h in refused)
+
+    queue = [
+        (s in later, scene_cases[s], scene_refusals[s], derive_seed(seed, s, scene_cases[s]), s)
+        for s in {*scene_ids}
+    ]
+    heapq.heapify(queue)
+    waiting: dict[tuple[int, int], set[str]] = {}
+    for hazard in {*hazard_ids}:
+        waiting.setdefault((hazard_cases[hazard], hazard_refusals[hazard]), set()).add(hazard)
+    pairs: list[Pair] = []
+    while queue and len(pairs) < open_slots:
+        last, cases, refusals, _, scene = heapq.heappop(queue)
+        scene_hazards = hazards_of.setdefault(scene, set())
+        fewest = next((key for key in sorted(waiting) if waiting[key] - scene_hazards), None)
+        if fewest is None:
+            continue
+        seed_of = seeds_after(seed, scene)
+        hazard = min(waiting[fewest] - scene_hazards, key=lambda h: (seed_of(h), h))
+        pairs.append((scene, hazard))
+        scene_hazards.add(hazard)
+        _move_on(waiting, fewest, hazard)
+        heapq.heappush(queue, (last, cases + 1, refusals, derive_seed(seed, scene, cases + 1), scene))
+    return pairs
+
+
+def _move_on(waiting: dict[tuple[int, int], set[str]], key: tuple[int, int], hazard: str) -> None:
+    """It has a case more."""
+    waiting[key].discard(hazard)
+    if not waiting[key]:
+        del waiting[key]
+    waiting.setdefault((key[0] + 1, key[1]), set()).add(hazard)
+
+
+# --- plan --------------------------------------------------------------------------------------
+# Which pairs of scene and hazard a build tries next, written down before they are tried.
 
 #: A scene of which so many pairs in a row were refused comes after all others; at one in four accepted, chance does so
 #: to one in thirty. It leaves the draw only after GIVE_UP in a row, or where no scene at all gave a case.
@@ -215,3 +285,54 @@ def broken(store: Store) -> list[str]:
     """Planned cases that are none because something broke."""
     faults = {r.case_id for r in short_rejections(store) if r.broke}
     return [p.case_id for p in store.planned if p.case_id in faults]
+
+
+# --- shards ------------------------------------------------------------------------------------
+# A build in parts: each folder plans all pairs and works off its own, so that the parts are those of one build.
+#
+# What a round plans follows from every outcome of the rounds before it. So a part ends with its round; merged, the
+# next round is that of a build in one folder, which the merged folder goes on with, or copies of it, in parts again.
+
+FILE = "shard.json"
+
+
+def shard_in(store: Store) -> Shard | None:
+    """What part the folder is of; None: it is no part."""
+    path = store.root / FILE
+    return read_record(path, Shard) if path.is_file() else None
+
+
+def check_part(store: Store, part: tuple[int, int] | None) -> None:
+    """
+    Raises:
+        StoreError: the folder is another part, or none, with pairs that were tried.
+    """
+    shard = shard_in(store)
+    if shard is None or part == (shard.index, shard.count):
+        return
+    requested = f"--shard {part[0]}/{part[1]}" if part else "no --shard"
+    raise StoreError(
+        f"{store.root}: is shard {shard.index}/{shard.count}, found {requested}; give it the same --shard, or merge it "
+        "with the others: cfgen merge OUT SHARD..."
+    )
+
+
+def next_part(plan: Plan, part: tuple[int, int]) -> list[Planned]:
+    """The pairs of this part that have no outcome; [] when it is done."""
+    store = plan.store
+    if shard_in(store) is None:
+        plan.next_round()
+    planned = store.planned
+    mine = [p for p in planned[part[0] - 1 :: part[1]] if not store.is_finished(p.case_id)]
+    _note(store, part, planned, not mine)
+    return mine
+
+
+def _note(store: Store, part: tuple[int, int], planned: Sequence[Planned], finished: bool) -> None:
+    record = Shard(index=part[0], count=part[1], plan=hash_of(planned), done=finished)
+    if shard_in(store) != record:
+        write_record(store.root / FILE, record, store.work)
+
+
+def hash_of(planned: Sequence[Planned]) -> str:
+    return hash_json([p.model_dump(mode="json") for p in planned])

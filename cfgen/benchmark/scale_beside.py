@@ -1,6 +1,6 @@
 """A gate that holds the scale of what was added against the real cars and people near it."""
 
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput
 from cfgen.perception.camera import scale_at, sights
 from cfgen.records import GateResult
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from cfgen.benchmark.frames import frame_file
-from cfgen.benchmark.shards import FILE as SHARD
+from cfgen.benchmark.plan import FILE as SHARD
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image, read_record
 from cfgen.core.hashing import derive_case_id, hash_bytes, hash_image, hash_json

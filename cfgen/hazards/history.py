@@ -18,18 +18,21 @@ from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.geometry.frames import camera_at
 from cfgen.geometry.lens import Array
 from cfgen.geometry.path import EgoPath
-from cfgen.hazards.driven import JUST_OFF_M, goes_across, vehicle_conflict, vehicle_conflict_at_t0
-from cfgen.hazards.spoiled import (
+from cfgen.hazards.occupancy import (
     BARE_ROAD,
     BY_COLOURS,
     HIDDEN,
+    JUST_OFF_M,
     OVER_LANE,
     STOOD,
     UNSURE,
     HistoryInconsistency,
+    Traffic,
+    goes_across,
+    vehicle_conflict,
+    vehicle_conflict_at_t0,
+    was_occupied,
 )
-from cfgen.hazards.stood import was_occupied
-from cfgen.hazards.traffic import Traffic
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.clear_ground import FAR_M
 from cfgen.perception.lanes import LanesSeen

@@ -16,7 +16,7 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.glides import slip_check
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.lane_doubts import lane_conflict
-from cfgen.hazards.spoiled import HistoryInconsistency, in_detail
+from cfgen.hazards.occupancy import HistoryInconsistency, in_detail
 from cfgen.hazards.zones import (
     Lanes,
     Pose,

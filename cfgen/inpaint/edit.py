@@ -1,11 +1,7 @@
-"""From a scene and a placed hazard to every frame it changes: cut, inpaint, paste back.
+"""One hazard to put into one scene, and what comes of it."""
 
-Pixels outside a frame's mask stay bit-identical, whatever the inpainter does. Every frame that is changed leaves
-through the compression that it came through, whichever arm it is of.
-"""
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,11 +10,7 @@ import numpy as np
 
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.faults import contained
-from cfgen.inpaint.guided import Start, guide_start
-from cfgen.inpaint.job import Edit, EditFailure, EditJob, FrameKey, Matte, Shown, first_frame
-from cfgen.inpaint.paste import blend, layer_of, paste, spread, weights
-from cfgen.inpaint.press import differ, recompress_all
-from cfgen.inpaint.propagate import carry
+from cfgen.inpaint.paste import blend, differ, layer_of, paste, recompress_all, spread, weights
 from cfgen.inpaint.protocol import (
     Answer,
     Inpainter,
@@ -27,8 +19,186 @@ from cfgen.inpaint.protocol import (
     InpaintResult,
     Setting,
 )
-from cfgen.inpaint.region import View, views
-from cfgen.records import Fault
+from cfgen.inpaint.region import View, carry, views
+from cfgen.perception.lattice import Lattices
+from cfgen.perception.sun import Sun
+from cfgen.records import Fault, Hazard, Placement, Scene
+
+#: camera name and time of a frame, s relative to t0
+FrameKey = tuple[str, float]
+#: (H, W, 3) uint8 RGB by frame
+Images = Mapping[FrameKey, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class EditJob:
+    """One hazard to put into one scene.
+
+    Attributes:
+        scene: the scene; its front camera at t0 is edited first.
+        images: (H, W, 3) uint8 RGB by frame, the front at t0 among them; never written to.
+        hazard: what to add; kind ``null`` adds nothing through the same steps.
+        placement: where it is at t0.
+        seed: decides everything random.
+        sun: where it stands at t0, where somebody looked at the whole scene and its drive.
+        mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
+        lattices: by frame, what JPEG it went through; none for a frame that is missing here.
+    """
+
+    scene: Scene
+    images: Images
+    hazard: Hazard
+    placement: Placement
+    seed: int
+    mask: np.ndarray | None = None
+    sun: Sun | None = None
+    lattices: Mapping[FrameKey, Lattices] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What a job came to.
+
+    Attributes:
+        frames: by frame that sees the hazard, the front at t0 always: the image (H, W, 3) uint8 and its mask
+            (H, W) uint8, 255 where it may differ from the original.
+        placements: by the same frames, the hazard at that time with its foot and box in that camera's pixels.
+        layer: (H, W, 4) uint8, straight alpha: the hazard and its shadow in the front frame at t0.
+        report: JSON values for the provenance.
+    """
+
+    frames: dict[FrameKey, tuple[np.ndarray, np.ndarray]]
+    placements: dict[FrameKey, Placement]
+    layer: np.ndarray
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EditFailure:
+    """Why a job has no edit, in one line.
+
+    Attributes:
+        put_off: it was not tried, and a later build is to try it.
+        fault: set when it broke.
+    """
+
+    reason: str
+    report: Mapping[str, Any] = field(default_factory=dict)
+    put_off: bool = False
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What of a view's edit shows in its crop.
+
+    Attributes:
+        alpha: (h, w) float32 in [0, 1], the hazard and its shadow; None for all that the inpainter gave.
+        hidden: (h, w) bool, behind something real; None for nothing.
+        report: JSON values for the provenance.
+    """
+
+    alpha: np.ndarray | None = None
+    hidden: np.ndarray | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: Decides what shows; the result is None where the layer of t0 is carried over.
+Matte = Callable[[EditJob, View, InpaintResult | None], Shown]
+
+
+def first_frame(job: EditJob) -> FrameKey:
+    """The front frame at t0.
+
+    Raises:
+        InputError: the job has no image of it.
+    """
+    first = (job.scene.front.name, 0.0)
+    if first not in job.images:
+        raise InputError(
+            f"scene '{job.scene.scene_id}': the frame of camera '{first[0]}' at t = 0 is missing"
+        )
+    return first
+
+
+# --- guided ------------------------------------------------------------------------------------
+# Guided mode: an inpainter repaints another one's insert, so that size, pose and ground contact stay as placed.
+
+#: How much of an insert is repainted where neither the hazard nor its taxonomy file says so (``repaint``).
+DEFAULT_REPAINT = 0.45
+#: Width of the ring around the insert that is repainted with it: share of the object's height, and bounds in pixels.
+RING_SHARE, RING_PX = 0.05, (4.0, 24.0)
+#: Coverage from which on an insert is an object that has a ring, and from which on it is a shadow worth repainting.
+_SOLID, _SHADOW = 0.5, 0.03
+#: Pixels of untouched picture that the mask holds around all that: gates look there for a shift of tone.
+_MARGIN = 9
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a guided edit starts from, in the whole front frame at t0.
+
+    Attributes:
+        image: (H, W, 3) uint8 RGB, the frame with the guide's insert.
+        cover: (H, W) float32 in [0, 1], coverage of the insert; None for the null edit, which has none.
+        mask: (H, W) uint8, nonzero where pixels may change: object, boundary ring and shadow; None leaves it to
+            the placement.
+        report: JSON values of the guide for the provenance.
+    """
+
+    image: np.ndarray
+    cover: np.ndarray | None
+    mask: np.ndarray | None
+    report: Mapping[str, Any]
+
+    def alpha(self, view: View) -> np.ndarray | None:
+        """(h, w) float32 in the view's crop: how much is hazard or shadow, fading out across the ring."""
+        if self.cover is None:
+            return None
+        return view.cut(np.maximum(self.cover, _ring(self.cover, self.report["ring_px"])))
+
+
+def guide_start(image: np.ndarray, layer: np.ndarray, allowed: np.ndarray, height: float) -> Start:
+    """The start that a guide's edit gives.
+
+    Args:
+        image: (H, W, 3) uint8, the edited frame. layer: (H, W, 4) uint8, the insert, straight alpha.
+        allowed: (H, W) uint8, nonzero where the guide could change pixels.
+        height: of the object in the picture, pixels.
+    """
+    cover = layer[..., 3] / np.float32(255)
+    ring = float(np.clip(RING_SHARE * height, *RING_PX))
+    touched = ((cover > _SHADOW) | (_ring(cover, ring) > 0)).astype(np.uint8)
+    region = cv2.morphologyEx(touched, cv2.MORPH_CLOSE, _disc(round(ring)))
+    mask = np.where((cv2.dilate(region, _disc(_MARGIN)) > 0) & (allowed > 0), 255, 0).astype(np.uint8)
+    return Start(image, cover, mask, {"ring_px": round(ring, 1)})
+
+
+def _disc(radius: int) -> np.ndarray:
+    return cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * radius + 1,) * 2)
+
+
+def _ring(cover: np.ndarray, width: float) -> np.ndarray:
+    """(H, W) float32: 1 on what is solid, falling to 0 over ``width`` pixels around it."""
+    away = cv2.distanceTransform((cover < _SOLID).astype(np.uint8), cv2.DIST_L2, 5)
+    return np.clip(1 - away / np.float32(width), 0, 1)
+
+
+def repaint_share(hazard: Hazard) -> float:
+    """Strength, in [0, 1], with which a guide's insert of this hazard is repainted."""
+    return DEFAULT_REPAINT if hazard.repaint is None else hazard.repaint
+
+
+def can_draw(hazard: Hazard, inpainter: Inpainter, guide: Inpainter | None) -> bool:
+    """Whether the inpainter, and its guide if it has one, can draw the hazard."""
+    return inpainter.can_draw(hazard) and (guide is None or guide.can_draw(hazard))
+
+
+# --- edit --------------------------------------------------------------------------------------
+# From a scene and a placed hazard to every frame it changes: cut, inpaint, paste back.
+#
+# Pixels outside a frame's mask stay bit-identical, whatever the inpainter does. Every frame that is changed leaves
+# through the compression that it came through, whichever arm it is of.
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cfgen.benchmark.same import open_store
+from cfgen.benchmark.folders import open_store
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.faults import contained
 from cfgen.core.files import read_record

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cfgen import records
-from cfgen.benchmark.shards import shard_in
+from cfgen.benchmark.plan import shard_in
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.files import read_record
 from cfgen.judge.stored import stored_verdicts

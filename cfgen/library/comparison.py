@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cfgen.benchmark.same import FIXED_SETTINGS
+from cfgen.benchmark.folders import FIXED_SETTINGS
 from cfgen.core.errors import InputError
 from cfgen.core.warn import warn
 from cfgen.library.benchmark import Benchmark, Run

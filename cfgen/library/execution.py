@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from cfgen import library
-from cfgen.benchmark.controls import distance_name
+from cfgen.benchmark.builder import distance_name
 from cfgen.build import BuildOptions, check_build
 from cfgen.core.errors import CfgenError, InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.network import Network, limited

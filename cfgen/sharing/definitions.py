@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cfgen.benchmark.folders import STORED_OPTIONS
 from cfgen.benchmark.frames import LAYER, MASK, frame_file
 from cfgen.benchmark.gates import extra_gates
-from cfgen.benchmark.same import STORED_OPTIONS
 from cfgen.build import BuildOptions, build
 from cfgen.core.errors import InputError, Shortfall, StoreError, did_you_mean
 from cfgen.core.files import read_image, read_json, read_record, write_record

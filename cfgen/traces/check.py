@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from cfgen.benchmark.context import taxonomy_identity
-from cfgen.benchmark.same import open_store
+from cfgen.benchmark.folders import open_store
 from cfgen.core.engines.registry import Engine, WorkerDiedError, WorkerNeeds
 from cfgen.core.errors import InputError, StoreError
 from cfgen.core.faults import contained, fault_of

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput
 from cfgen.records import GateResult
 
 LEAST = 20  # of 255

@@ -6,7 +6,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.job import EditJob
+from cfgen.inpaint.edit import EditJob
 from cfgen.inpaint.region import seen_by
 from cfgen.perception.mask_shapes import polygon
 from cfgen.records import Size

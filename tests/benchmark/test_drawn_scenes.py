@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from cfgen.benchmark.same import diff_settings
+from cfgen.benchmark.folders import diff_settings
 from tests.benches import build_arguments, run
 
 

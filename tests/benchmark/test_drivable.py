@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from cfgen.benchmark.drivable import ground_ahead
-from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.benchmark.masks import MaskPipeline, ground_ahead
 from cfgen.geometry.camera import ground_points
 from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements

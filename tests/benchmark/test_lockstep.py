@@ -2,10 +2,9 @@
 
 import pytest
 
-from cfgen.benchmark.lockstep import merge_work, run_in_batches
+from cfgen.benchmark.builder import merge_work, run_in_batches
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditFailure
+from cfgen.inpaint.edit import Edit, EditFailure, make_edits
 from tests.inpaint.test_inpaint import Painter, make_hazard, make_job
 
 

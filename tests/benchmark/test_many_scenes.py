@@ -88,7 +88,7 @@ def test_a_scene_without_an_id_is_left_out_at_once(scenes, monkeypatch):
 
 
 def test_a_record_knows_hashes_that_are_not_there_yet(scenes):
-    from cfgen.benchmark.same import scenes_match
+    from cfgen.benchmark.folders import scenes_match
 
     assert scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "x"})
     assert not scenes_match({"a": "", "b": "x"}, {"a": "y", "b": "z"})

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cfgen.benchmark.mask_gates import detector_gates, noun
-from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.benchmark.detector_gates import detector_gates, noun
+from cfgen.benchmark.masks import MaskPipeline
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits
 from cfgen.perception.detection import Detection, Segment

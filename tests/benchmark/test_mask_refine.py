@@ -4,13 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.mask_pipeline import MaskPipeline
-from cfgen.benchmark.mask_refine import refine
+from cfgen.benchmark.masks import MaskPipeline, refine
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.camera import cropped
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.scenes.folder import load_scene
 from tests.benchmark.painted import FRONT, box_mask, hazard_of, placed
 from tests.benchmark.truth import Repaint, Truth

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.benchmark.mask_pipeline import MaskPipeline
+from cfgen.benchmark.masks import MaskPipeline
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.storage.store import Store

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 
-from cfgen.benchmark.mask_pipeline import MaskPipeline
-from cfgen.benchmark.occlusion import nearer_things, share_hidden
+from cfgen.benchmark.masks import MaskPipeline, nearer_things, share_hidden
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import EditFailure, EditJob
+from cfgen.inpaint.edit import EditFailure, EditJob, make_edits
 from cfgen.records import Size
 from tests.benchmark.painted import CAR, FRONT, ROAD, THING, box_mask, car_ahead, hazard_of, job_of, placed
 from tests.benchmark.truth import Repaint, Truth

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.benchmark.gates import own_gates, run_gates
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, own_gates, run_gates
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.records import Camera, GateResult, Placement, Size
 

@@ -4,8 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.quality_gates import GateInput
-from cfgen.benchmark.seen_again import seen_again
+from cfgen.benchmark.gates import GateInput, seen_again
 from cfgen.perception.view import SceneView
 from cfgen.records import Size
 from tests.benchmark.test_quality_gates import CAMERA, CYCLIST, TAXONOMY, H, W, around, paint, placed, road

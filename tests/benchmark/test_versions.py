@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cfgen
-from cfgen.benchmark.same import check_settings_match
+from cfgen.benchmark.folders import check_settings_match
 from cfgen.core.files import write_record
 from cfgen.storage.store import MARKER, Store
 from cfgen.version import __version__

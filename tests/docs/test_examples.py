@@ -13,8 +13,7 @@ import pytest
 
 from cfgen.cli.main import main
 from cfgen.geometry.camera import project
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit
+from cfgen.inpaint.edit import Edit, make_edits
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.judge.registry import create_judge
 from cfgen.perception.detection import Prompt

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cfgen.benchmark.gates import GATES, run_gates
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GATES, GateInput, run_gates
 from cfgen.cli.main import main
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.judge.rubrics.registry import create_rubric

@@ -5,7 +5,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.driven import vehicle_conflict, vehicle_conflict_at_t0
+from cfgen.hazards.occupancy import vehicle_conflict, vehicle_conflict_at_t0
 from cfgen.perception.camera import CAR_M
 from cfgen.perception.view import SceneView, Thing
 from cfgen.records import Placement, Size

@@ -12,7 +12,7 @@ from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import project
 from cfgen.hazards import history
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.spoiled import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
+from cfgen.hazards.occupancy import HIDDEN, OVER_LANE, STOOD, HistoryInconsistency, in_detail
 from cfgen.hazards.zones import Lanes
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.view import SceneView, Thing

@@ -11,8 +11,7 @@ from cfgen.geometry.camera import at_pose, project
 from cfgen.geometry.frames import pose_at
 from cfgen.hazards.placement import find_placements
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import EditJob
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.perception.registry import create_perceiver
 from cfgen.perception.views import Views

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cfgen.hazards.sampling import PATIENCE, plan_round
+from cfgen.benchmark.plan import PATIENCE, plan_round
 
 SCENES = [f"s{i:02d}" for i in range(12)]
 HAZARDS = [f"h{i}" for i in range(5)]

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.stood import was_occupied
+from cfgen.hazards.occupancy import was_occupied
 from cfgen.records import Size
 from cfgen.scenes.folder import load_scene
 from tests.hazards import drawn

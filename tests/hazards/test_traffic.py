@@ -8,8 +8,7 @@ import pytest
 from cfgen.core.paths import scenarios_dir
 from cfgen.geometry.box import box_corners, boxes_px
 from cfgen.geometry.frames import camera_at
-from cfgen.hazards.spoiled import LEFT, STOOD
-from cfgen.hazards.traffic import Traffic
+from cfgen.hazards.occupancy import LEFT, STOOD, Traffic
 from cfgen.records import Placement, RoadUser, Size
 from cfgen.scenes.format import SceneFile
 from tests.hazards import drawn

@@ -13,9 +13,7 @@ from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.guided import DEFAULT_REPAINT, can_draw, repaint_share
-from cfgen.inpaint.job import Edit, EditFailure
+from cfgen.inpaint.edit import DEFAULT_REPAINT, Edit, EditFailure, can_draw, make_edits, repaint_share
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
 from cfgen.inpaint.region import views
 from cfgen.inpaint.registry import create_guide, create_inpainter

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from cfgen.core.errors import InpaintRefusedError, InputError
 from cfgen.geometry.camera import at_pose, mounted, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.paste import blend, layer_of, weights
-from cfgen.inpaint.propagate import board
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintResult
-from cfgen.inpaint.region import crop_box, project_mask, seen_by
+from cfgen.inpaint.region import board, crop_box, project_mask, seen_by
 from cfgen.inpaint.registry import create_inpainter
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
 

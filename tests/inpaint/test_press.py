@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cfgen.inpaint.press import recompress, recompress_all
+from cfgen.inpaint.paste import recompress, recompress_all
 from cfgen.perception.lattice import Lattice, find_lattice, lattices_of
 
 SAMPLINGS = {"4:4:4": (0, (1, 1)), "4:2:2": (1, (2, 1)), "4:2:0": (2, (2, 2))}

@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput
 from cfgen.benchmark.scale_beside import scale_beside
 from cfgen.core.files import read_image
 from cfgen.geometry.box import box_corners, boxes_px

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from cfgen import open_benchmark
-from cfgen.benchmark.mask_pipeline import MaskPipeline
-from cfgen.benchmark.recognized import classes_of, recognized, window
+from cfgen.benchmark.detector_gates import classes_of, recognized, window
+from cfgen.benchmark.masks import MaskPipeline
 from cfgen.core.errors import InputError
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.edit import make_edits

@@ -8,14 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.lenses import WIDEST, lens
-from cfgen.benchmark.gates import own_gates, run_gates
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, own_gates, run_gates
 from cfgen.core.hashing import canonical_json
 from cfgen.geometry.camera import at_pose
 from cfgen.geometry.frames import pose_at
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.protocol import InpainterRequirements
 from cfgen.inpaint.region import seen_by
 from tests.properties import worlds

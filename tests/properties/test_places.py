@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.lenses import lens
-from cfgen.benchmark.gates import own_gates, run_gates
-from cfgen.benchmark.mask_refine import refine
-from cfgen.benchmark.occlusion import nearer_things, share_hidden
-from cfgen.benchmark.quality_gates import GateInput
+from cfgen.benchmark.gates import GateInput, own_gates, run_gates
+from cfgen.benchmark.masks import nearer_things, refine, share_hidden
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.core.hashing import canonical_json
 from cfgen.geometry.box import box_corners
@@ -20,9 +18,8 @@ from cfgen.geometry.path import EgoPath
 from cfgen.hazards.placement import find_placements
 from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.composite.optics import measure, smear
-from cfgen.inpaint.propagate import board, homography
 from cfgen.inpaint.protocol import InpainterRequirements, Setting
-from cfgen.inpaint.region import crop_box, project_mask, seen_by, views
+from cfgen.inpaint.region import board, crop_box, homography, project_mask, seen_by, views
 from cfgen.perception.clear_ground import FAR_M, find_clear_ground
 from cfgen.perception.detection import Prompt, Segment
 from cfgen.records import Motion

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.hazards.history import HazardHistory
-from cfgen.hazards.spoiled import STOOD, HistoryInconsistency
+from cfgen.hazards.occupancy import STOOD, HistoryInconsistency
 from cfgen.perception.colour_ground import ColourGround
 from cfgen.perception.sun_position import PLACE_KEYS
 from cfgen.perception.views import Views

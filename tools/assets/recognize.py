@@ -23,15 +23,14 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from cfgen.benchmark.recognized import recognized, window
+from cfgen.benchmark.detector_gates import recognized, window
 from cfgen.core.errors import CfgenError
 from cfgen.core.files import read_image
 from cfgen.core.paths import scenarios_dir
 from cfgen.hazards.taxonomy import load_taxonomy
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.inpainter import Composite
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.region import seen_by
 from cfgen.perception.box_network import COCO
 from cfgen.perception.detection import BoxPx

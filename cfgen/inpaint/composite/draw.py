@@ -11,13 +11,12 @@ from cfgen.core.errors import InpaintRefusedError
 from cfgen.core.identity_cache import IdentityCache
 from cfgen.geometry.box import box_corners
 from cfgen.geometry.camera import centre, cropped, project
-from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.materials import dull
+from cfgen.inpaint.composite.light import Light, Surroundings
+from cfgen.inpaint.composite.reflections import sheen_rows
+from cfgen.inpaint.composite.relight import dull
 from cfgen.inpaint.composite.reproject import mapped, reproject
-from cfgen.inpaint.composite.sheen import sheen_rows
 from cfgen.inpaint.composite.sprites import GroundMap, Sprite
-from cfgen.inpaint.composite.surroundings import Surroundings
-from cfgen.inpaint.propagate import homography
+from cfgen.inpaint.region import homography
 from cfgen.perception.colour import LUMA
 from cfgen.records import Camera, Placement, Size
 

@@ -16,9 +16,8 @@ from cfgen.geometry.camera import centre, cropped, project
 from cfgen.inpaint.composite import optics
 from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.light import Light, estimate
-from cfgen.inpaint.composite.reflect import reflection
-from cfgen.inpaint.composite.sensor import Sensor, expose, faded, find_sensor
-from cfgen.inpaint.composite.sheen import sheen
+from cfgen.inpaint.composite.optics import Sensor, expose, faded, find_sensor
+from cfgen.inpaint.composite.reflections import reflection, sheen
 from cfgen.inpaint.protocol import InpaintRequest, InpaintResult, Setting
 from cfgen.perception.colour import LUMA, to_code, to_linear
 

@@ -12,7 +12,7 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import Drawing, draw
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.materials import paints_of
+from cfgen.inpaint.composite.relight import paints_of
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
 from cfgen.records import Hazard, Placement, Size
 

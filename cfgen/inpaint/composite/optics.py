@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from cfgen.perception.colour import to_code
+
 #: Blur that rendering and resampling leave in a sprite, pixels, against vehicles in the same places.
 _OWN_BLUR = 0.53
 _PROBE = 1.0
@@ -154,3 +156,181 @@ def smear(picture: np.ndarray, motion: np.ndarray) -> np.ndarray:
 def to_pixels(codes: np.ndarray) -> np.ndarray:
     """(H, W, 3) float codes to uint8."""
     return np.clip(codes + 0.5, 0, 255).astype(np.uint8)
+
+
+# --- sensor ------------------------------------------------------------------------------------
+# What a camera's sensor does to light: full wells, bloom, grain, and colours guessed from a mosaic of single ones.
+
+#: Sites of one colour that bilinear demosaicing gathers a pixel's from: red or blue, and green.
+_SPARSE = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5]).astype(np.float32)
+_DENSE = np.array([[0, 0.25, 0], [0.25, 1, 0.25], [0, 0.25, 0]], np.float32)
+#: On the blue sites of a mosaic brightness is all guessed: log of its detail there against that of all sites.
+_SMOOTHER, _BEND = -0.04, np.array([[0, 1, 0], [1, -4, 1], [0, 1, 0]], np.float32)
+#: Detail finer than this, pixels, and percentile from which it tells; share of brightness's below which colours faded.
+_FINE_PX, _DETAILED, _FADED = 1.5, 80, 0.2
+#: Detail counts up to this much, codes: a few strong edges do not decide.
+_MOST_BEND = 40.0
+#: Share of the pixels that are full from which a sensor clips and does not bend its highlights; code of a full one.
+_CLIPPING, _FULL = 0.006, 250
+#: Light beyond a full well that spills, in full wells, its share, and how far, as a share of the frame's width.
+_SPILL_MOST, _SPILL, _SPILL_REACH = 4.0, 0.06, 0.004
+#: Blur of bilinear demosaicing, pixels.
+_MOSAIC_BLUR = 0.25
+#: Gain of colour differences from a sensor's to the picture's.
+_MATRIX = np.float32(1.8)
+#: False colour, codes, that rows as fine as the mosaic's leave at most, and over how many pixels it is one colour.
+_MOIRE, _MOIRE_REACH, _AROUND = 8.0, 2.0, np.ones((5, 5), np.uint8)
+#: What demosaicing leaves of the grain of brightness.
+_LEFT = 0.5
+#: JPEG's brightness.
+_BRIGHTNESS = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+#: Colours, 0 to 2, of a mosaic's sites, and where these are.
+Sites = tuple[tuple[int, tuple[slice, slice]], ...]
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """blue: row and column, 0 or 1, of the blue sites of a Bayer mosaic in the frame; None where none shows.
+    clips: whether highlights are cut off; reach: how far light spills, pixels."""
+
+    blue: tuple[int, int] | None
+    clips: bool
+    reach: float
+
+    @property
+    def blur(self) -> float:
+        """Standard deviation of what demosaicing blurs, pixels."""
+        return 0.0 if self.blue is None else _MOSAIC_BLUR
+
+
+def find_sensor(image: np.ndarray) -> Sensor:
+    """The sensor of a frame (H, W, 3) uint8, by its middle part."""
+    grey = cv2.cvtColor(_middle(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return Sensor(_blue(grey), cuts(full(image)), max(_SPILL_REACH * image.shape[1], 1.0))
+
+
+def cuts(share: float) -> bool:
+    """Whether that share of full pixels tells that highlights are cut off."""
+    return share > _CLIPPING
+
+
+def full(image: np.ndarray) -> float:
+    """Share of the pixels of a frame (H, W, 3) uint8 that are full in a channel."""
+    part = _middle(image)
+    peak = np.maximum(np.maximum(part[..., 0], part[..., 1]), part[..., 2])
+    return float((peak >= _FULL).mean()) if part.size else 0.0
+
+
+def _middle(image: np.ndarray) -> np.ndarray:
+    """The middle of a frame, from an even row and column on."""
+    height, width = image.shape[:2]
+    top, first_col = height // 3 // 2 * 2, width // 4 // 2 * 2
+    return image[top : top + max(height // 2, 1), first_col : first_col + max(width // 2, 1)]
+
+
+def _blue(grey: np.ndarray) -> tuple[int, int] | None:
+    if min(grey.shape) < 64:
+        return None
+    bend = np.minimum(np.abs(cv2.filter2D(grey, -1, _BEND / 4)), _MOST_BEND)
+    sites = np.array([[bend[row::2, col::2].mean() for col in (0, 1)] for row in (0, 1)])
+    detail = np.log((sites + 0.05) / (bend.mean() + 0.05))
+    row, col = np.unravel_index(int(np.argmin(detail)), (2, 2))
+    across = detail[1 - row, 1 - col]
+    neighbours = (detail[1 - row, col] + detail[row, 1 - col]) / 2
+    smooth = detail[row, col]
+    return (int(row), int(col)) if smooth < _SMOOTHER and smooth < min(across, neighbours) - 0.02 else None
+
+
+def faded(image: np.ndarray) -> bool:
+    """Whether a frame (H, W, 3) uint8 has lost the fine colours of its sensor, as scaling and video leave it."""
+    ycc = cv2.cvtColor(_middle(image).astype(np.float32), cv2.COLOR_RGB2YCrCb)
+    fine = np.abs(ycc - cv2.GaussianBlur(ycc, (0, 0), _FINE_PX))
+    bright = fine[..., 0]
+    detailed = bright >= np.percentile(bright, _DETAILED)
+    return float(fine[detailed][:, 1:].mean()) < _FADED * float(bright[detailed].mean())
+
+
+def expose(
+    linear: np.ndarray,
+    cover: np.ndarray,
+    sensor: Sensor,
+    origin: tuple[int, int],
+    noise: float,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Codes (H, W, 3) float32 that the sensor makes of linear light (H, W, 3), where ``cover`` (H, W) in [0, 1] says
+    how much is new.
+
+    The mosaic holds codes: cameras bend a site's light to a code before they guess its other colours, or a bright
+    neighbour would outshine what is dark.
+
+    Args:
+        origin: column and row of the part in the frame.
+        noise: standard deviation of brightness's grain at mid-grey, codes.
+    """
+    if sensor.clips:
+        linear = np.minimum(_spilt(linear, cover, sensor.reach), 1)
+    new = to_code(linear)
+    if noise <= 0.05 and sensor.blue is None:
+        return new
+    sites = _sites(sensor.blue or (1, 1), origin)
+    level = np.empty(new.shape[:2], np.float32)
+    for colour, site in sites:
+        level[site] = new[..., colour][site]
+    grain = rng.standard_normal(level.shape, dtype=np.float32) * _strength(level, noise) * cover
+    if sensor.blue is None:
+        # nothing of the mosaic shows but in the grain
+        return new + demosaic(grain, sites)
+    raw = np.clip(level + grain, 0, 255)
+    around = np.clip(cv2.dilate(cover, np.ones((3, 3), np.uint8)), 0, 1)[..., None]
+    return new + _coloured(demosaic(raw, sites) - new) * around
+
+
+def _coloured(error: np.ndarray) -> np.ndarray:
+    """What demosaicing gets wrong, (H, W, 3), after the matrix that makes a sensor's pale colours full.
+
+    At edges false colours change from pixel to pixel; over grilles they add up to one, which lenses keep pale.
+    """
+    red, green, blue = (error[..., c] * _BRIGHTNESS[c] for c in range(3))
+    grey = (red + green + blue)[..., None]
+    false = error - grey
+    broad = cv2.GaussianBlur(false, (0, 0), _MOIRE_REACH)
+    strength = cv2.erode(np.sqrt((broad * broad).sum(-1)), _AROUND)[..., None]
+    damping = np.maximum(1 - _MOIRE / np.maximum(strength, np.float32(1e-3)), 0)
+    result: np.ndarray = grey + (false - broad * damping) * _MATRIX
+    return result
+
+
+def _strength(level: np.ndarray, noise: float) -> np.ndarray:
+    """Standard deviation (H, W) of the grain of a mosaic's codes: less of it in the dark."""
+    return np.float32(noise / _LEFT) * np.clip(level / np.float32(90), 0.4, 1.2)
+
+
+def _spilt(linear: np.ndarray, cover: np.ndarray, reach: float) -> np.ndarray:
+    """Light beyond what a well of the new part holds, spread around it."""
+    beyond = np.clip(linear - 1, 0, _SPILL_MOST) * cover[..., None]
+    if not beyond.any():
+        return linear
+    return linear + _SPILL * cv2.GaussianBlur(beyond, (0, 0), reach)
+
+
+def _sites(blue: tuple[int, int], origin: tuple[int, int]) -> Sites:
+    """Where a part's sites of each colour are."""
+    row, col = (blue[0] - origin[1]) % 2, (blue[1] - origin[0]) % 2
+    offsets = (0, 1 - row, 1 - col), (1, row, 1 - col), (1, 1 - row, col), (2, row, col)
+    return tuple((colour, np.s_[first_row::2, first_col::2]) for colour, first_row, first_col in offsets)
+
+
+def demosaic(raw: np.ndarray, sites: Sites) -> np.ndarray:
+    """(H, W, 3) float32 colours of a mosaic (H, W), bilinear; ``sites`` says which colour each site has."""
+    planes = np.zeros((3, *raw.shape), np.float32)
+    for colour, site in sites:
+        planes[colour][site] = raw[site]
+    kernels = (_SPARSE, _DENSE, _SPARSE)
+    spread = [
+        cv2.filter2D(p, -1, k, borderType=cv2.BORDER_REFLECT_101)
+        for p, k in zip(planes, kernels, strict=True)
+    ]
+    return cv2.merge(spread)

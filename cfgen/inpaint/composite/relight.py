@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cfgen.inpaint.composite.surroundings import Surroundings
+from cfgen.inpaint.composite.light import Surroundings
 from cfgen.perception.colour import luminance
 
 Floats = NDArray[Any]  # float32; cv2's stubs lose the type
@@ -243,3 +243,193 @@ def gathered(light: Floats) -> Floats:
     dark = 1 - light
     deepest = max(float(dark.max()), 1e-3)
     return 1 - deepest * (dark / deepest) ** (3 - 2 * deepest)
+
+
+# --- materials ---------------------------------------------------------------------------------
+# What sprites are made of, read off their layers: panes, which the path tracer's pass looks through, and body paint,
+# which can be another without another rendering.
+
+#: Paints of cars, linear albedo: as on roads four in five are white, silver, grey or nearly black.
+PAINTS: dict[str, tuple[float, float, float]] = {
+    "pearl": (0.59, 0.575, 0.53),
+    "platinum": (0.45, 0.455, 0.46),
+    "silver": (0.30, 0.31, 0.32),
+    "grey": (0.12, 0.125, 0.13),
+    "graphite": (0.045, 0.047, 0.05),
+    "dark blue": (0.012, 0.026, 0.075),
+    "light blue": (0.16, 0.24, 0.33),
+    "wine": (0.085, 0.012, 0.018),
+}
+#: Models whose paint is all one coat, and the variant of them that no other paint comes out clean on.
+_PAINTED, _AS_IT_IS = frozenset({"car", "car_braking", "car_oncoming", "van"}), ("van", "grey")
+#: The other paints that come out clean by a variant's own, the last word of its name: none over black, which trim and
+#: window frames are too, none over red, which lamps are, and none brighter than what it covers.
+_OVER = {
+    "white": ("pearl", "silver", "platinum", "grey", "dark blue", "graphite"),
+    "silver": ("graphite", "grey", "light blue"),
+    "grey": ("wine", "graphite"),
+    "blue": ("graphite", "wine"),
+}
+#: Gloss of a clear coat from which on (in all: over which it sets in) it is body paint; how far albedo strays in it.
+_COAT_materials, _STRAYS = (0.45, 0.86), 0.10
+#: Gloss of dirty coats; between which shares of the height plates are; least pixels; radiance from
+#: which on lamps glow; share of the height from which on there is only roof; what is a bright coat.
+_DULL, _PLATE, _SPECK, _GLOWS, _ROOF, _BRIGHT_COAT = 0.15, (0.22, 0.58), 20, 0.3, 0.85, 0.2
+#: Reflectance of a clear coat head-on, and most of it at a slant that its coarse normals tell.
+_F0, _MIRRORED = np.float32(0.04), np.float32(0.2)
+_AROUND = {n: np.ones((n, n), np.uint8) for n in (3, 5)}
+
+#: Models with windows above their waist, and those of them that lie on their roof.
+_GLAZED = _PAINTED | {
+    "ambulance",
+    "car_door_open",
+    "car_overturned",
+    "child_behind_car",
+    "fire_engine",
+    "garbage_truck",
+    "police_car",
+    "school_bus",
+}
+_GLAZED |= {"tow_truck", "tram", "truck_box", "truck_hivis_person"}
+_UPSIDE_DOWN = frozenset({"car_overturned"})
+#: Share of the height from which on (in all: over which it sets in) dark things without gloss are panes; albedo and
+#: gloss below which they are; gloss of a pane, whose two faces mirror.
+_WAIST, _PANE_DARK, _PANE_MATT, _PANE = (0.48, 0.54), 0.05, 0.25, np.float32(1.3)
+#: What is seen through a pane is at most this wide, share of the picture's height, and so much darker than in the open.
+_BEHIND, _SHADED = 0.2, np.float32(0.97)
+
+#: Gloss between which a coat sets in; over how many pixels normals are evened out; how much of what mirrors was told
+#: as matt; least of its brightest channel that every channel keeps.
+_SHINES, _EVEN, _TOLD, _LEFT = (0.3, 0.6), 1.5, np.float32(0.8), np.float32(0.05)
+
+#: Models with a coat of hair, and what hair scatters at its surface whatever its colour.
+FURRED = frozenset({"boar", "cat", "cattle", "deer", "dog", "horse"})
+#: Models whose darks are hair or clothes, which have no gloss.
+_CLOTHED = ("child", "flagger", "pedestrian", "person", "police_officer", "stroller", "wheelchair", "worker")
+_HAIR = np.float32(0.03)
+
+
+def dull(model: str) -> bool:
+    """Whether the darks of a model are hair or clothes: a contrast that paint and glass show is not theirs."""
+    return model in FURRED or model.startswith(_CLOTHED)
+
+
+def glazed(model: str, gloss: Floats, albedo: Floats, height: Floats) -> tuple[Floats, Floats]:
+    """Gloss (h, w) with that of panes, which are black and matt to the path tracer's pass, and albedo (h, w, 3) with
+    who and what it saw behind them in the shade of the roof; ``height`` in [0, 1]."""
+    if model not in _GLAZED:
+        return gloss, albedo
+    low, full = _WAIST
+    above = np.clip(((1 - height if model in _UPSIDE_DOWN else height) - low) / (full - low), 0, 1)
+    dark = np.clip(2 - 2 * albedo.max(-1) / _PANE_DARK, 0, 1)
+    open_to = (above * np.clip(2 - 2 * gloss / _PANE_MATT, 0, 1)).astype(np.float32)
+    bare = open_to * dark
+    wide = (max(3, round(_BEHIND * len(bare)) | 1),) * 2
+    pane = (
+        cv2.morphologyEx(bare, cv2.MORPH_CLOSE, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, wide)) * open_to
+    )
+    shaded = albedo * (1 - _SHADED * np.maximum(pane - bare, 0))[..., None]
+    return np.maximum(gloss, _PANE * pane).astype(np.float32), shaded.astype(np.float32)
+
+
+def unmirrored(albedo: Floats, gloss: Floats, facing: Floats) -> Floats:
+    """Albedo (h, w, 3) without the sky's light that coats mirror at a slant, which older sprites count as matt white.
+
+    facing: cosine to the camera (h, w).
+    """
+    weight = np.clip((gloss - _SHINES[0]) / (_SHINES[1] - _SHINES[0]), 0, 1)
+    level = cv2.GaussianBlur(weight, (0, 0), _EVEN) + np.float32(1e-4)
+    shading = np.clip(cv2.GaussianBlur(facing * weight, (0, 0), _EVEN) / level, 0.08, 1)
+    mirrored = 1 - (1 - (_F0 + (1 - _F0) * (1 - shading) ** 5)) ** 2  # by a coat and by what is below it
+    highlight = _TOLD * np.maximum(mirrored - np.float32(0.06), 0) * np.clip((mirrored - 0.2) / 0.2, 0, 1)
+    white = np.minimum(weight * highlight, albedo.min(-1) - _LEFT * albedo.max(-1))
+    return (albedo - np.maximum(white, 0)[..., None]).astype(np.float32)
+
+
+def haired(sky: Floats, albedo: Floats) -> tuple[Floats, Floats]:
+    """Premultiplied sky light HxWx4 and albedo hxwx3 of a coat whose every hair also scatters at its surface."""
+    level = np.maximum(luminance(albedo), np.float32(1e-3))
+    gain = np.minimum(np.hypot(level, _HAIR) / level, 3)
+    sky = sky.copy()
+    sky[..., :3] *= cv2.resize(gain, sky.shape[1::-1], interpolation=cv2.INTER_LINEAR)[..., None]
+    return sky, albedo * gain[..., None]
+
+
+def repainted(layers: Layers, paint: str) -> Layers:
+    """The layers with the body's paint replaced, as light and dark as it was."""
+    if layers.gloss is None:
+        return layers
+    sure = (layers.gloss > _COAT_materials[1]) & (layers.gloss <= 1)
+    if sure.sum() < 50:
+        return layers
+    own, new = np.median(layers.albedo[sure], 0).astype(np.float32), np.array(PAINTS[paint], np.float32)
+    share, mixed, pale = coat_of(layers, own)
+    # what the coat mirrors of the even sky stays; flakes in it seen at a slant are as pale as the sky
+    cosine = np.clip((layers.normal * layers.eye).sum(-1), 0.02, 1)
+    mirrored = (_F0 + (1 - _F0) * (1 - cosine) ** 5) * np.clip(
+        0.5 + 4 * (2 * cosine * layers.normal[..., 2] - layers.eye[2]), 0, 1
+    )
+    mirrored = cv2.GaussianBlur(
+        np.minimum(mirrored, _MIRRORED).astype(np.float32), (0, 0), 2
+    )  # coarse normals
+    size, grey = layers.sky.shape[1::-1], float(luminance(own))
+    planes = np.dstack([share, mirrored, grey + pale * (1 - grey)]).astype(np.float32)
+    cover, mirror, level = cv2.split(cv2.resize(planes, size, interpolation=cv2.INTER_LINEAR))
+    alpha, radiance = layers.sky[..., 3], layers.sky[..., :3]
+    seen_light = luminance(radiance) / np.maximum(alpha, 1e-3)
+    mirror = np.minimum(mirror, seen_light)
+    lit = np.clip((seen_light - mirror) / level, 0, 1.1)
+    sky, base, lit, mirror = layers.sky.copy(), 1 - cover, cover * alpha * lit, cover * alpha * mirror
+    for channel in range(3):
+        sky[..., channel] = sky[..., channel] * base + lit * new[channel] + mirror
+    albedo = layers.albedo + share[..., None] * (mixed[..., None] * new - layers.albedo)
+    return replace(layers, sky=sky.astype(np.float32), albedo=albedo.astype(np.float32))
+
+
+def coat_of(layers: Layers, own: Floats) -> tuple[Floats, Floats, Floats]:
+    """Where body paint ``own`` is, hxw with soft edges; its share of a pixel beside what is dark; flakes' paleness."""
+    assert layers.gloss is not None
+    albedo, gloss, upward = layers.albedo, layers.gloss, layers.normal[..., 2]
+    low, full = _COAT_materials
+    planes = cv2.split(albedo)
+    along = sum(plane * part for plane, part in zip(planes, own, strict=True)) / float((own * own).sum())
+    mixed = np.clip(along, 0, 1)
+    slant = np.clip(5 * upward - 2.5, 0, 1)  # lamps' clear fronts are steeper
+    pale = np.clip((sum(planes) / 3 - own.mean()) / float(1 - own.mean()), 0, 1) * slant
+    off = [np.abs(plane - mixed * part - pale * (1 - part)) for plane, part in zip(planes, own, strict=True)]
+    distance = np.maximum(np.maximum(off[0], off[1]), off[2])
+    alike = np.clip(2 - distance / (_STRAYS * (1 + 2 * float(own.max()))), 0, 1)
+    coat = np.clip((gloss - low) / (full - low), 0, 1) * (gloss <= 1)
+    # roofs are seen in so few rows that their gloss is lost
+    height = layers.position[..., 2] / max(float(layers.position[..., 2][coat >= 1].max(initial=0)), 0.1)
+    roof = (
+        _ROOF if float(luminance(own)) < _BRIGHT_COAT else 0.5
+    )  # whoever sits below it may be as dark as the coat
+    coat = np.maximum(coat, (gloss <= 1) * (mixed > 0.5) * (height > roof) * np.clip(4 * upward - 2, 0, 1))
+    # lamps, with what is clear in them
+    lamps = ((planes[0] > 0.06) & (planes[0] > 2.2 * planes[2])).astype(np.uint8)
+    if layers.emission is not None:
+        lamps |= cv2.resize(layers.emission[..., 0], gloss.shape[::-1], interpolation=cv2.INTER_AREA) > _GLOWS
+    panes = cv2.morphologyEx((gloss > 1).astype(np.uint8), cv2.MORPH_CLOSE, _AROUND[5]) * (mixed < 0.5)
+    body = (1 - cv2.morphologyEx(lamps, cv2.MORPH_CLOSE, _AROUND[5])) * (1 - panes)
+    # dirt and rims take gloss away, but not where a plate can be: what hangs together with the coat is the coat
+    mask = ((coat * alike > 0.4) & (mixed > 0.35)).astype(np.uint8)
+    dull = (height < _PLATE[0]) | (height > _PLATE[1]) | (np.abs(layers.normal[..., 1]) > 0.7)
+    dull &= (alike > 0.4) & (mixed > 0.4) & (gloss > _DULL)
+    _, part = cv2.connectedComponents((dull | (mask > 0)).astype(np.uint8) * body, connectivity=4)
+    count = np.bincount(part.ravel())
+    mostly_coat = (np.bincount(part.ravel(), mask.ravel()) > 0.5 * count) & (count >= _SPECK)
+    mostly_coat[0] = False
+    mask = mostly_coat[part].astype(np.uint8)
+    mask = cv2.morphologyEx(mask, cv2.MORPH_CLOSE, _AROUND[5])
+    # seams and rims, mixed with what is dark
+    border = cv2.dilate(mask, _AROUND[3]) * ((mixed < 0.7) | (coat > 0.4))
+    share: Floats = cv2.blur(body * np.maximum(mask, border) * alike.astype(np.float32), (2, 2))
+    return share, mixed, pale
+
+
+def paints_of(model: str, variant: str) -> tuple[str, ...]:
+    """Names of the PAINTS that a variant can have besides its own."""
+    if model not in _PAINTED or (model, variant) == _AS_IT_IS:
+        return ()
+    return _OVER.get(variant.rsplit("_", 1)[-1], ())

@@ -8,7 +8,7 @@ import numpy as np
 
 from cfgen.geometry.camera import centre, project
 from cfgen.inpaint.composite.sprites import View
-from cfgen.inpaint.propagate import board, magnification
+from cfgen.inpaint.region import board, magnification
 from cfgen.records import Camera, Placement
 
 #: Points a target pixel, across and down: fewer leave cracks where a surface turns towards the camera.

@@ -1,18 +1,11 @@
-"""Sprites: path-traced views of the models in scenarios/assets, lit again for any sky and sun.
-
-A sprite stores what an overcast sky does to the object, plus albedo, normals, depth and a voxel hull. From these a
-view is relit: L = sky * L_sky + sun * albedo * (max(n.l, 0) * V + bounce) + emission, V from a shadow map of the
-hull. Radiances are in units where a white card flat on the ground under the open sky has `sky`, and one facing the
-sun has `sun` more: asphalt of albedo 0.10 shows 0.10 * (sky + sun * sin(sun elevation)).
-
-Model frame: x front, y left, z up, metres, origin on the ground under the object. Azimuth (radians) is where the
-camera stands around the model: 0 sees its front, pi/2 its left side.
-"""
+"""Entries of a ZIP archive whose directory is read but once: zipfile reads it anew each time it opens one."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -27,10 +20,71 @@ from numpy.typing import ArrayLike, NDArray
 
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
-from cfgen.inpaint.composite.archive import Archive
-from cfgen.inpaint.composite.materials import glazed, haired, repainted, unmirrored
-from cfgen.inpaint.composite.relight import Floats, HullShadow, Layers, detail_of, gathered, lamps_of, relit
-from cfgen.inpaint.composite.surroundings import Surroundings
+from cfgen.inpaint.composite.light import Surroundings
+from cfgen.inpaint.composite.relight import (
+    Floats,
+    HullShadow,
+    Layers,
+    detail_of,
+    gathered,
+    glazed,
+    haired,
+    lamps_of,
+    relit,
+    repainted,
+    unmirrored,
+)
+
+#: Bytes of an entry's own header, which ends with the lengths of its name and of what comes after that.
+_HEADER = 30
+
+
+class Archive:
+    """A ZIP archive that is open only while an entry is read.
+
+    Raises:
+        OSError, zipfile.BadZipFile: it cannot be read, or is none.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with zipfile.ZipFile(path) as archive:
+            self._entries = {info.filename: info for info in archive.infolist()}
+
+    def read(self, name: str) -> bytes:
+        """
+        Raises:
+            KeyError: there is no such entry.
+            OSError, zipfile.BadZipFile: it cannot be read, or is damaged.
+        """
+        info = self._entries[name]
+        with self.path.open("rb") as file:
+            file.seek(info.header_offset)
+            head = file.read(_HEADER)
+            if len(head) < _HEADER:
+                raise zipfile.BadZipFile(f"an archive cut short before {name}")
+            file.seek(sum(struct.unpack("<HH", head[-4:])), os.SEEK_CUR)
+            data = file.read(info.compress_size)
+        if info.compress_type == zipfile.ZIP_DEFLATED:
+            try:
+                data = zlib.decompress(data, -zlib.MAX_WBITS)
+            except zlib.error as cause:
+                raise zipfile.BadZipFile(f"{name}: {cause}") from cause
+        if zlib.crc32(data) != info.CRC:
+            raise zipfile.BadZipFile(f"a wrong checksum of {name}")
+        return data
+
+
+# --- sprites -----------------------------------------------------------------------------------
+# Sprites: path-traced views of the models in scenarios/assets, lit again for any sky and sun.
+#
+# A sprite stores what an overcast sky does to the object, plus albedo, normals, depth and a voxel hull. From these a
+# view is relit: L = sky * L_sky + sun * albedo * (max(n.l, 0) * V + bounce) + emission, V from a shadow map of the
+# hull. Radiances are in units where a white card flat on the ground under the open sky has `sky`, and one facing the
+# sun has `sun` more: asphalt of albedo 0.10 shows 0.10 * (sky + sun * sin(sun elevation)).
+#
+# Model frame: x front, y left, z up, metres, origin on the ground under the object. Azimuth (radians) is where the
+# camera stands around the model: 0 sees its front, pi/2 its left side.
 
 _SCHEMA = "cfgen-sprite-1"
 _WHITE = (1.0, 1.0, 1.0)

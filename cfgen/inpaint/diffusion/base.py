@@ -1,23 +1,184 @@
-"""What every diffusers inpainter shares: canvases, batches that mix scenes, seeds, memory, provenance."""
+"""Work in batches that shrink when memory runs out."""
 
-from collections.abc import Mapping, Sequence
+import gc
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from cfgen.core.errors import InpaintRefusedError, InputError
+from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError
+from cfgen.inpaint.composite.light import estimate
 from cfgen.inpaint.diffusion import load
-from cfgen.inpaint.diffusion.batches import Batches
 from cfgen.inpaint.diffusion.canvas import canvas_size, from_canvas, mask_to_canvas, to_canvas
-from cfgen.inpaint.diffusion.options import Options, read_options, steps_short
-from cfgen.inpaint.diffusion.prompt import description, instruction, negative
-from cfgen.inpaint.diffusion.sigmas import noise_at
-from cfgen.inpaint.guided import repaint_share
-from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
+from cfgen.inpaint.diffusion.load import Options, read_options, steps_short
+from cfgen.inpaint.edit import repaint_share
+from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult, Setting
+from cfgen.perception.colour import LUMA
 from cfgen.records import Hazard, Size
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Batches:
+    """Remembers how much fits, so that memory runs out once and not in every batch.
+
+    Attributes:
+        size: items at a time. asked: the same before memory ran out.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.asked = self.size = size
+
+    def run(self, items: Sequence[T], work: Callable[[Sequence[T]], Sequence[R]]) -> Iterator[R]:
+        """``work`` on every item, in order, at most ``size`` at a time.
+
+        Raises:
+            CfgenError: a single item does not fit.
+        """
+        finished = 0
+        while finished < len(items):
+            part = items[finished : finished + self.size]
+            results = self._try(part, work)
+            if results is None:
+                self._shrink(len(part))
+                continue
+            yield from results
+            finished += len(part)
+
+    def report(self) -> dict[str, Any]:
+        """JSON values for the provenance: nothing unless memory ran out."""
+        return {} if self.size == self.asked else {"out_of_memory": {"asked": self.asked, "fits": self.size}}
+
+    def _try(self, part: Sequence[T], work: Callable[[Sequence[T]], Sequence[R]]) -> Sequence[R] | None:
+        import torch
+
+        try:
+            return work(part)
+        except torch.OutOfMemoryError:
+            return None  # what the exception holds must be let go of before memory can be
+
+    def _shrink(self, size: int) -> None:
+        import torch
+
+        if size == 1:
+            raise CfgenError(
+                "out of memory with a single image at a time; what is done is kept: free memory or add "
+                "offload=model and run it again, or use a smaller resolution in a new --out"
+            )
+        self.size = size // 2
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+# --- prompt ------------------------------------------------------------------------------------
+# What a model is told: the hazard in words, and the light of the scene it goes into.
+
+_LIGHTS = {
+    "sun": "in direct sunlight with a clear shadow on the road",
+    "sun from an unknown side": "in direct sunlight",
+    "shade": "in open shade on a sunny day",
+    "overcast": "in soft even daylight",
+}
+#: Linear level of the road below which it is night, and extinction per metre from which the air is hazy.
+_NIGHT, _HAZY = 0.008, 0.004
+
+
+def light_words(setting: Setting) -> str:
+    """The scene's light where the hazard stands."""
+    light = estimate(setting)
+    if float(light.ground @ LUMA) < _NIGHT:
+        return "at night, lit by headlights and street lamps"
+    words = _LIGHTS[str(light.report["light"])]
+    return f"{words}, in hazy air" if light.haze_per_m > _HAZY else words
+
+
+def description(request: InpaintRequest) -> str:
+    """For models that continue a caption."""
+    words = light_words(request.setting)
+    return f"{request.hazard.prompt}, {words}, plain photo from the front camera of a car"
+
+
+def instruction(request: InpaintRequest) -> str:
+    """For models that follow an order."""
+    hazard, words = request.hazard, light_words(request.setting)
+    if hazard.kind == "null":
+        return f"Show {hazard.prompt}, {words}."
+    if request.guide is not None:
+        return (
+            f"Make this look like a real photo: {hazard.prompt}, {words}. "
+            "Keep its place, size, outline and shadow, and everything around it."
+        )
+    return (
+        f"Add this to the road, as a real photo would show it, {words}: {hazard.prompt}. Change nothing else."
+    )
+
+
+def negative(request: InpaintRequest, extra: str) -> str:
+    """What is not wanted: the hazard's own words and ``more``."""
+    return ", ".join(words for words in (request.hazard.negative_prompt.strip(), extra.strip()) if words)
+
+
+# --- sigmas ------------------------------------------------------------------------------------
+# Where an edit starts: the share of noise that a guide's insert is given, whatever the number of steps.
+#
+# A pipeline's own ``strength`` drops whole steps off the front. Schedules that are shifted towards noise
+# and have few steps start at about the same noise then for every strength: four steps of FLUX.2 klein at 0.3 to 0.5
+# all start at 0.91.
+
+#: From this strength on an edit runs the whole schedule, from nothing but noise.
+FULL = 0.99
+
+
+def schedule(start: float, steps: int, bend: float) -> list[float]:
+    """Sigmas of ``steps`` steps of rectified flow (Esser et al., 2024, Eq. 23), the first exactly ``start``.
+
+    Args:
+        start: in (0, 1]: sigma to begin at, the share of noise; 1 from FULL on.
+        bend: the schedule's shift: 1 is a straight line, more spends its steps nearer to noise.
+    """
+    first = 1.0 if start >= FULL else start
+    straight = first / (bend + first * (1 - bend))  # shifted, this is ``first``
+    at = np.linspace(straight, straight / steps, steps)
+    return [float(v) for v in bend * at / (1 + (bend - 1) * at)]
+
+
+def schedule_shift(scheduler: Any, mu: float) -> float:
+    """How a flow-matching scheduler shifts its sigmas, ``mu`` being what the pipeline derives from the canvas."""
+    config = scheduler.config
+    if not config.use_dynamic_shifting:
+        return float(config.shift)
+    return math.exp(mu) if config.get("time_shift_type", "exponential") == "exponential" else float(mu)
+
+
+@contextmanager
+def unshifted_schedule(pipe: Any) -> Iterator[None]:
+    """The pipeline takes sigmas as they are told while this is open: they are shifted already."""
+    original = pipe.scheduler
+    unshifted = {"use_dynamic_shifting": False, "shift": 1.0, "shift_terminal": None}
+    pipe.scheduler = type(original).from_config(original.config, **unshifted)
+    try:
+        yield
+    finally:
+        pipe.scheduler = original
+
+
+def noise_at(scheduler: Any, steps: int, strength: float) -> float:
+    """Share of noise, sqrt(1 - alpha bar), that a diffusion schedule of so many steps starts an edit with."""
+    order = getattr(scheduler, "order", 1)
+    skipped = max(steps - min(int(steps * strength), steps), 0)
+    moment = min(int(scheduler.timesteps[skipped * order]), len(scheduler.alphas_cumprod) - 1)
+    return float((1 - scheduler.alphas_cumprod[moment]) ** 0.5)
+
+
+# --- base --------------------------------------------------------------------------------------
+# What every diffusers inpainter shares: canvases, batches that mix scenes, seeds, memory, provenance.
 
 #: Batches' worth of cases taken in hand at once, so that those of one shape and strength fill whole batches.
 _IN_HAND = 4

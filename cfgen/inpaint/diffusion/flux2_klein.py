@@ -7,7 +7,7 @@ from pydantic import Field
 
 from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
 
 
 class Flux2KleinOptions(Options):

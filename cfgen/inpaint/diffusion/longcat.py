@@ -5,8 +5,8 @@ from typing import Any
 
 from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.canvas import settled
-from cfgen.inpaint.diffusion.options import Guidance, Steps
-from cfgen.inpaint.diffusion.unmasked import Unmasked, UnmaskedOptions
+from cfgen.inpaint.diffusion.editor import Unmasked, UnmaskedOptions
+from cfgen.inpaint.diffusion.load import Guidance, Steps
 
 
 class LongCatOptions(UnmaskedOptions):

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.canvas import settled
-from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
-from cfgen.inpaint.diffusion.unmasked import Unmasked, UnmaskedOptions
+from cfgen.inpaint.diffusion.editor import Editor, Unmasked, UnmaskedOptions
+from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
 
 
 class QwenImageEditOptions(Options):

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from cfgen.inpaint.diffusion import control, load
 from cfgen.inpaint.diffusion.base import Diffusion, Engine, Task
-from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
 
 #: Pixels that the VAE works on at a time.
 _VAE_PIXELS = 2**20

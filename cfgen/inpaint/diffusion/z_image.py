@@ -5,7 +5,7 @@ from typing import Any
 
 from cfgen.inpaint.diffusion.base import Engine, Task
 from cfgen.inpaint.diffusion.editor import Editor
-from cfgen.inpaint.diffusion.options import Guidance, Options, Steps
+from cfgen.inpaint.diffusion.load import Guidance, Options, Steps
 
 
 class ZImageOptions(Options):

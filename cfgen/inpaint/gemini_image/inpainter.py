@@ -13,9 +13,8 @@ from cfgen.core import loop
 from cfgen.core.errors import CfgenError, InpaintPutOffError, InpaintRefusedError, InputError
 from cfgen.core.files import png_bytes
 from cfgen.core.network import current
-from cfgen.inpaint.gemini_image import critic
-from cfgen.inpaint.gemini_image.letterbox import Letterbox, fit
-from cfgen.inpaint.gemini_image.postprocess import Laid, lay
+from cfgen.inpaint.gemini_image import prompt
+from cfgen.inpaint.gemini_image.postprocess import Laid, Letterbox, fit, lay
 from cfgen.inpaint.gemini_image.prompt import MOST_REWORDINGS, VERSION, write_prompt
 from cfgen.inpaint.paste import blend, weights
 from cfgen.inpaint.protocol import Answer, InpainterRequirements, InpaintRequest, InpaintResult
@@ -221,21 +220,21 @@ class NanoBanana:
         if self._critic is None:
             return
         after = blend(request.image, laid.image, weights(request.mask, laid.alpha))
-        ask = critic.question(*await asyncio.to_thread(lambda: tuple(map(png_bytes, (request.image, after)))))
+        ask = prompt.question(*await asyncio.to_thread(lambda: tuple(map(png_bytes, (request.image, after)))))
         reviews: Calls = []
 
         def fits(text: str) -> bool:
-            return critic.read_finding(text) is not None
+            return prompt.read_finding(text) is not None
 
         prices, note = self._critic_prices, {"for": "critic"}
         reply = await client.reply(self._critic, ask, request.seed, fits, reviews, prices, note)
         calls += reviews
-        finding = critic.read_finding(reply.text) if reply.finish == "complete" else None
+        finding = prompt.read_finding(reply.text) if reply.finish == "complete" else None
         if finding is None:
             why = reply.reason or "its answer cannot be read"
             raise InpaintRefusedError(f"critic: no opinion ({why})", report | _sum(calls))
         report["critic"] = {"model": self.options["critic_model"], **finding.report}
-        if doubt := critic.objection(finding, request.hazard):
+        if doubt := prompt.objection(finding, request.hazard):
             raise InpaintRefusedError(f"critic: {doubt}", report | _sum(calls))
 
 
@@ -295,12 +294,12 @@ def _check(image_size: str, rewordings: int, limits: Mapping[str, Any]) -> None:
         raise InputError(f"{_OWNER}: option 'votes' is for judges; leave it out")
 
 
-def _check_budget(limits: Limits, critic: bool, critic_prices: Limits) -> None:
+def _check_budget(limits: Limits, prompt: bool, critic_prices: Limits) -> None:
     if not limits.max_usd:
         return
     if limits.batch and not limits.usd_image:
         raise InputError(f"{_OWNER}: a budget for batch jobs needs usd_image, the price of a picture")
-    if critic and not any(getattr(critic_prices, p) for p in PRICES):
+    if prompt and not any(getattr(critic_prices, p) for p in PRICES):
         raise InputError(
             f"{_OWNER}: a budget with a critic needs its prices: critic_usd_in and critic_usd_out"
         )

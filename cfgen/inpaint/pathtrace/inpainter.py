@@ -24,7 +24,7 @@ from cfgen.inpaint.composite.draw import Drawing
 from cfgen.inpaint.composite.harmonize import insert
 from cfgen.inpaint.composite.inpainter import gait_of, in_step, pick
 from cfgen.inpaint.composite.light import Light
-from cfgen.inpaint.composite.materials import dull
+from cfgen.inpaint.composite.relight import dull
 from cfgen.inpaint.protocol import InpainterRequirements, InpaintRequest, InpaintResult
 from cfgen.inpaint.region import box_of
 from cfgen.records import Camera, Hazard, Size

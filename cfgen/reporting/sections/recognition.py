@@ -3,7 +3,7 @@
 from collections import defaultdict
 from statistics import median
 
-from cfgen.benchmark.recognized import GATE, LARGE_PX
+from cfgen.benchmark.detector_gates import GATE, LARGE_PX
 from cfgen.metrics.rates import Rate
 from cfgen.records import Case
 from cfgen.reporting.data import ReportData

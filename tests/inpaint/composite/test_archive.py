@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from cfgen.inpaint.composite.archive import Archive
+from cfgen.inpaint.composite.sprites import Archive
 
 
 @pytest.fixture

@@ -8,14 +8,13 @@ import pytest
 
 from cfgen.geometry.camera import at_pose, centre, mounted, project
 from cfgen.geometry.frames import pose_at
-from cfgen.inpaint.composite import reflect, sprites
+from cfgen.inpaint.composite import reflections, sprites
 from cfgen.inpaint.composite.draw import draw, draw_object
 from cfgen.inpaint.composite.inpainter import Composite
 from cfgen.inpaint.composite.light import Light, estimate
 from cfgen.inpaint.composite.optics import measure
-from cfgen.inpaint.composite.reflect import reflection
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditFailure, EditJob
+from cfgen.inpaint.composite.reflections import reflection
+from cfgen.inpaint.edit import Edit, EditFailure, EditJob, make_edits
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import to_linear
 from cfgen.records import Camera, Frame, Hazard, HazardMotion, Motion, Placement, Scene, Size
@@ -204,7 +203,7 @@ LEAN = round(2 * 0.012 * PINHOLE.fy)
 
 
 def test_a_mirrored_ray_is_looked_up_where_it_meets_what_stands_beyond_the_water(monkeypatch):
-    monkeypatch.setattr(reflect, "ruffled", lambda spots: np.zeros(len(spots)))
+    monkeypatch.setattr(reflections, "ruffled", lambda spots: np.zeros(len(spots)))
     level = PINHOLE.model_copy(update={"T_cam_ego": mounted(1.4)})
     rows = np.minimum(np.arange(540), 255).astype(np.uint8)
     image = np.repeat(rows[:, None, None], 960, 1).repeat(3, 2)

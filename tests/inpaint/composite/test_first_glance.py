@@ -14,10 +14,9 @@ from cfgen.inpaint.composite.draw import draw
 from cfgen.inpaint.composite.harmonize import _shown, limit_saturation
 from cfgen.inpaint.composite.inpainter import Composite, looks_of, pick
 from cfgen.inpaint.composite.light import estimate
-from cfgen.inpaint.composite.materials import PAINTS, glazed, paints_of, repainted
-from cfgen.inpaint.composite.sheen import sheen, sheen_rows
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import EditJob
+from cfgen.inpaint.composite.reflections import sheen, sheen_rows
+from cfgen.inpaint.composite.relight import PAINTS, glazed, paints_of, repainted
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import luminance
 from cfgen.perception.sun import Sun

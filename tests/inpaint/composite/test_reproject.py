@@ -11,8 +11,7 @@ from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.inpainter import MAX_TURN, Composite
 from cfgen.inpaint.composite.reproject import reproject
 from cfgen.inpaint.composite.sprites import View
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import EditJob
+from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.records import Camera, Placement, Size
 from tests.inpaint.composite.test_composite import (
     FRONT,

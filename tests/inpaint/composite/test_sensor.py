@@ -8,8 +8,7 @@ import pytest
 
 from cfgen.geometry.camera import mounted
 from cfgen.inpaint.composite.harmonize import _read
-from cfgen.inpaint.composite.optics import Optics, settle
-from cfgen.inpaint.composite.sensor import Sensor, demosaic, expose, faded, find_sensor
+from cfgen.inpaint.composite.optics import Optics, Sensor, demosaic, expose, faded, find_sensor, settle
 from cfgen.inpaint.protocol import Setting
 from cfgen.records import Camera, Placement, Size
 

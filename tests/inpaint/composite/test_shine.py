@@ -9,8 +9,7 @@ import pytest
 from cfgen.geometry.camera import project
 from cfgen.inpaint.composite import sprites
 from cfgen.inpaint.composite.draw import _calmed, _shine, draw
-from cfgen.inpaint.composite.light import estimate
-from cfgen.inpaint.composite.surroundings import look_around
+from cfgen.inpaint.composite.light import estimate, look_around
 from cfgen.inpaint.protocol import Setting
 from tests.inpaint.composite.test_composite import (
     FRONT,

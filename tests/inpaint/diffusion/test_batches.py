@@ -3,7 +3,7 @@
 import pytest
 
 from cfgen.core.errors import CfgenError
-from cfgen.inpaint.diffusion.batches import Batches
+from cfgen.inpaint.diffusion.base import Batches
 
 torch = pytest.importorskip("torch", reason='needs pip install ".[sdxl]"')
 

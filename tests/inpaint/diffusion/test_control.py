@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.core.errors import SetupError
 from cfgen.geometry.camera import project, resized, rotation, to_camera
-from cfgen.inpaint.diffusion.depth import depth, depth_picture, normal_picture, normals
+from cfgen.inpaint.diffusion.control import depth, depth_picture, normal_picture, normals
 from cfgen.inpaint.diffusion.sdxl import Sdxl
 from cfgen.records import Size
 from tests.inpaint.diffusion.asked import apart, guided, request

@@ -11,16 +11,14 @@ import pytest
 import torch
 
 from cfgen.core.errors import CfgenError, InpaintRefusedError, InputError
+from cfgen.inpaint.diffusion.base import instruction, light_words, schedule
 from cfgen.inpaint.diffusion.canvas import canvas_size
 from cfgen.inpaint.diffusion.flux import FluxFill, FluxKontext
 from cfgen.inpaint.diffusion.flux2_klein import Flux2Klein
 from cfgen.inpaint.diffusion.longcat import LongCatImageEdit
-from cfgen.inpaint.diffusion.prompt import instruction, light_words
 from cfgen.inpaint.diffusion.qwen_image_edit import QwenImageEdit, QwenImageEditPlus
-from cfgen.inpaint.diffusion.sigmas import schedule
 from cfgen.inpaint.diffusion.z_image import ZImage
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit
+from cfgen.inpaint.edit import Edit, make_edits
 from cfgen.inpaint.registry import INPAINTERS
 from tests.inpaint.diffusion.asked import apart, guided, picture, request
 from tests.inpaint.diffusion.tiny_editors import (

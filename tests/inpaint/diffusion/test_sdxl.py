@@ -8,8 +8,7 @@ import pytest
 
 from cfgen.core.errors import CfgenError, InpaintRefusedError
 from cfgen.inpaint.diffusion.sdxl import Sdxl
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit
+from cfgen.inpaint.edit import Edit, make_edits
 from tests.inpaint.diffusion.asked import apart, guided, request
 from tests.inpaint.diffusion.tiny_sdxl import clear_vae, diffusers, tiny_sdxl, torch
 from tests.inpaint.test_inpaint import FRONT, make_job

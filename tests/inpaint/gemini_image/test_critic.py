@@ -6,7 +6,7 @@ import pytest
 
 from cfgen.core.errors import InpaintRefusedError
 from cfgen.hazards.taxonomy import load_taxonomy
-from cfgen.inpaint.gemini_image import critic
+from cfgen.inpaint.gemini_image import prompt
 from cfgen.inpaint.registry import create_inpainter
 from tests.inpaint.gemini_image.fake_images import ImageServer, is_critic, opinion, painted, pictures, refusal
 from tests.inpaint.gemini_image.requests import hazard, request
@@ -51,21 +51,21 @@ def test_the_critic_is_shown_before_and_after_and_must_name_what_was_asked(said,
 
 
 def test_a_critic_that_sees_something_in_a_null_edit_objects():
-    seen = critic.read_finding(
+    seen = prompt.read_finding(
         json.dumps({"added": "a cat", "other_names": [], "size": "yes", "place": "yes", "why": ""})
     )
-    assert "nothing was to be added" in critic.objection(seen, hazard(kind="null"))
-    assert critic.read_finding('{"added": "x"}') is None
-    assert critic.read_finding("I think") is None
+    assert "nothing was to be added" in prompt.objection(seen, hazard(kind="null"))
+    assert prompt.read_finding('{"added": "x"}') is None
+    assert prompt.read_finding("I think") is None
 
 
 def test_every_hazard_is_matched_by_its_name_and_not_by_another_kind_of_thing():
     def finding(name):
-        return critic.Finding(name, (), True, True, "")
+        return prompt.Finding(name, (), True, True, "")
 
     for one in load_taxonomy(None).hazards:
-        assert critic.objection(finding(one.name), one) == "", one.name
+        assert prompt.objection(finding(one.name), one) == "", one.name
         other = "a traffic cone" if "cone" not in one.name else "a dog"
-        assert critic._kinds(one.name.lower()), one.name
-        if critic._kinds(one.name.lower()).isdisjoint({"cone", "dog"}):
-            assert "asked was" in critic.objection(finding(other), one), one.name
+        assert prompt._kinds(one.name.lower()), one.name
+        if prompt._kinds(one.name.lower()).isdisjoint({"cone", "dog"}):
+            assert "asked was" in prompt.objection(finding(other), one), one.name

@@ -13,9 +13,7 @@ from PIL import Image
 
 from cfgen.core.files import png_bytes as png
 from cfgen.inpaint.align import align
-from cfgen.inpaint.gemini_image.letterbox import RATIOS, fit
-from cfgen.inpaint.gemini_image.matte import matte
-from cfgen.inpaint.gemini_image.postprocess import Laid, lay
+from cfgen.inpaint.gemini_image.postprocess import RATIOS, Laid, fit, lay, matte
 from cfgen.inpaint.gemini_image.prompt import write_prompt
 from tests.inpaint.gemini_image.requests import hazard, photo, request
 

@@ -10,8 +10,7 @@ import pytest
 
 from cfgen.core.errors import CfgenError, MissingExtraError
 from cfgen.geometry.camera import cropped, mounted, project
-from cfgen.inpaint.edit import make_edits
-from cfgen.inpaint.job import Edit, EditJob
+from cfgen.inpaint.edit import Edit, EditJob, make_edits
 from cfgen.inpaint.pathtrace.inpainter import PathTrace, _pinhole
 from cfgen.records import Camera, Frame, Hazard, Motion, Placement, Scene, Size
 

@@ -1,10 +1,13 @@
 """What makes one benchmark: settings that folders must share to go on with it, or to be merged."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+from cfgen.core.engines.registry import Pool
 from cfgen.core.errors import StoreError
-from cfgen.core.files import read_record
+from cfgen.core.files import read_record, remove
 from cfgen.core.warn import warn
 from cfgen.records import Benchmark
 from cfgen.storage.store import MARKER, Store
@@ -101,3 +104,23 @@ def diff_settings(old: object, new: object) -> tuple[str, str]:
 def _short(value: object) -> str:
     text = f"{len(value)} scenes" if isinstance(value, dict) and len(value) > 3 else str(value)
     return text if len(text) < 80 else text[:77] + "..."
+
+
+# --- begun -------------------------------------------------------------------------------------
+# A build that has just begun, and its workers.
+
+
+@contextlib.contextmanager
+def cleanup_on_failure(pool: AbstractContextManager[Pool], store: Store, existed: bool) -> Iterator[Pool]:
+    """The workers; where there can be none, nothing stays of a benchmark that had not ``begun`` before."""
+    with contextlib.ExitStack() as stack:
+        try:
+            workers = stack.enter_context(pool)
+        except Exception:
+            if not existed and not store.planned:  # nobody else has gone on with it
+                remove(store.root / MARKER)
+                remove(store.work)
+                with contextlib.suppress(OSError):
+                    store.root.rmdir()
+            raise
+        yield workers

@@ -1,0 +1,436 @@
+"""What spoils a place's past: by which rule, in which frame and where; in words that docs/hazards.md explains."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import cv2
+import numpy as np
+
+from cfgen.geometry.box import box_corners, boxes_px
+from cfgen.geometry.camera import centre, ground_points, project
+from cfgen.geometry.lens import Array
+from cfgen.geometry.path import EgoPath
+from cfgen.perception.camera import CAR_M
+from cfgen.perception.clear_ground import FAR_M
+from cfgen.perception.view import REACH, BoxPx, SceneView
+from cfgen.records import Camera, Placement, RoadUser, Scene, Size
+
+#: The rules. No commas: tables take the first cause up to one.
+STOOD = "on which a vehicle stood before"
+LEFT = "off which a vehicle had just driven"
+BARE_ROAD = "without road in a past frame"
+BY_COLOURS = "of other colours in a past frame"
+HIDDEN = "half hidden in a past frame"
+OVER_LANE = "that it reaches only across a lane"
+SLIPPING = "under which the road moves otherwise than the drive says"
+UNSURE = "of which most past frames are unsure"
+
+
+@dataclass(frozen=True)
+class HistoryInconsistency:
+    """One place without a plausible past.
+
+    Attributes:
+        rule: one of the above. t: of the first frame that was found to spoil it, s relative to t0. distance_m: of the
+            place, along the path from the car at t0.
+    """
+
+    rule: str
+    t: float
+    distance_m: float
+
+    def __str__(self) -> str:
+        return f"{self.rule} (frame at {self.t:g} s)"
+
+
+def in_detail(conflicts: Sequence[HistoryInconsistency]) -> str:
+    """Where and in which frames each rule spoiled places, the commonest rule first; "" for none."""
+    details = []
+    for rule, _ in Counter(conflict.rule for conflict in conflicts).most_common():
+        at, times = zip(*((c.distance_m, c.t) for c in conflicts if c.rule == rule), strict=True)
+        frames = f"{min(times):g}" if min(times) == max(times) else f"{min(times):g} to {max(times):g}"
+        details.append(f"{rule}: {min(at):.0f} to {max(at):.0f} m ahead by frames at {frames} s")
+    return "; ".join(details)
+
+
+# --- stood -------------------------------------------------------------------------------------
+# Whether something stood on a place in a past frame that is plain road at t0, by the pixels alone.
+#
+# Detectors do not see a car of 15 pixels, and not every perceiver asks one. What stands on a road is dark where it
+# touches it, and goes on upwards; shadows and patches lie flat, paint is bright, and all of them are still there at t0.
+
+#: A car narrower than this share of the frame's height is too small for a detector; larger ones are made as small.
+SMALL = 0.043
+#: The road before the place tells how road looks: from and to, as shares of the distance.
+_BEFORE = (0.55, 0.85)
+#: Its lower end is so much darker than that (log of 8 bit), and so many times as much as road strays.
+_DARKER, _STRAYS = 0.15, 2.5
+#: Added to 8-bit brightness before the logarithm: below it noise rules; darker road shows nothing.
+_DARK, _NIGHT = 6.0, 15.0
+#: It is dark over so much of its width, m, so much of it at the place; and goes on for so much upwards, m, of which
+#: such a share is no road.
+_WIDE_M, _SHARED_M, _TALL_M, _UPRIGHT = 1.1, 0.4, 0.7, 0.6
+#: What is no road differs from it by so much (log), either way.
+_OTHER = 0.1
+#: Rows by which poses are off, px at 960 columns, and its distance as bumps and pitch have it, as a share.
+ROWS_PX, ALONG = 1.0, 0.06
+#: Of that, at t0, whose frame says where the place is.
+_NOW = 0.5
+
+
+def was_occupied(
+    image: np.ndarray,
+    camera: Camera,
+    footprint: Array,
+    frame: np.ndarray,
+    camera_now: Camera,
+    beyond_m: float = 0.0,
+    any_size: bool = True,
+) -> bool:
+    """Whether a past frame shows something upright on a place that t0 shows without it.
+
+    Args:
+        image, now: (H, W, 3) uint8 RGB, the past frame and that of t0. camera, camera_now: in the ego frame at t0.
+        footprint: (4, 3) m, of the place. beyond_m: what is less than this beyond it counts too.
+        any_size: look for cars of all sizes, not just for those that a detector misses.
+    """
+    for spot, far in _standing(image, camera, footprint, beyond_m, any_size):
+        # of a far end the ground is not known well: the whole place tells
+        region = (footprint, beyond_m) if far else (spot, 0.0)
+        if not any(True for _ in _standing(frame, camera_now, *region, slack=_NOW)):
+            return True
+    return False
+
+
+def rows_off(camera: Camera, metre: float) -> float:
+    """Rows by which feet on a place where a metre is ``metre`` px may be off."""
+    return ROWS_PX * camera.width / 960 + ALONG * metre * float(centre(camera)[2])
+
+
+def _standing(
+    image: np.ndarray,
+    camera: Camera,
+    footprint: Array,
+    beyond_m: float = 0.0,
+    any_size: bool = True,
+    slack: float = 1.0,
+) -> Iterator[tuple[Array, bool]]:
+    """The ground (4, 3) m under each dark end on the place's rows and columns with something upright above it, and
+    whether that is far off: too small for a detector."""
+    eye, middle = centre(camera) * (1, 1, 0), footprint.mean(0)
+    away = middle - eye
+    direction = away / max(float(np.linalg.norm(away)), 1e-6)
+    end = eye + direction * (float(((footprint - eye) @ direction).max()) + beyond_m)
+    up = middle + np.array([0.0, 0.0, 1.0])
+    px, valid = project(camera, np.vstack([footprint, eye + np.outer(_BEFORE, away), middle, up, end]))
+    if not valid.all():
+        return
+    place, (near, far), metre = px[:4], np.rint(px[4:6, 1]).astype(int), float(px[6, 1] - px[7, 1])
+    scale = min(1.0, SMALL * camera.height / (CAR_M[1] * metre))
+    if scale < 1 and not any_size:
+        return
+    slack *= rows_off(camera, metre)
+    first_col = max(math.floor(place[:, 0].min() - CAR_M[1] * metre), 0)
+    last_col = min(math.ceil(place[:, 0].max() + CAR_M[1] * metre) + 1, camera.width)
+    low = math.floor(min(place[:, 1].min() - slack, px[8, 1]))
+    high = min(math.ceil(place[:, 1].max() + slack) + 1, camera.height)
+    top, near = low - max(math.ceil(_TALL_M * metre) + 1, 3), min(near, camera.height)
+    if top < 0 or near - far < 2 or last_col - first_col < 2 * _WIDE_M * metre:
+        return
+    road = _log(image[far:near, first_col:last_col], scale)
+    usual = float(np.median(road))
+    strays = 1.48 * float(np.median(np.abs(road - usual)))
+    if usual < math.log(_NIGHT + _DARK):
+        return
+    part, at = _log(image[top:high, first_col:last_col], scale) - usual, (place[:, 0] - first_col) * scale
+    dark, not_road = part < -max(_DARKER, _STRAYS * strays), np.abs(part) > max(_OTHER, 2 * strays)
+    metre, tall = metre * scale, max(round(_TALL_M * metre * scale), 3)
+    shared = min(_SHARED_M * metre, float(np.ptp(at)) / 2)
+    for row in range(max(tall, math.floor((low - top) * scale)), len(part)):
+        for a, b in _runs(dark[row]):
+            wide = b - a >= _WIDE_M * metre and min(b, at.max()) - max(a, at.min()) >= shared
+            if wide and not_road[row - tall : row, a:b].mean() >= _UPRIGHT:
+                half, row_px = max(slack, 0.5 / scale), top + row / scale
+                cols, rows = (
+                    first_col + np.array([a, b, b, a]) / scale,
+                    row_px + half * np.array([-1, -1, 1, 1]),
+                )
+                spot, valid = ground_points(camera, np.column_stack([cols, rows]))
+                if valid.all():
+                    yield np.column_stack([spot, np.zeros(4)]), scale == 1
+
+
+def _log(pixels: np.ndarray, scale: float) -> np.ndarray:
+    """(h, w) log brightness, made smaller."""
+    size = [max(round(n * scale), 1) for n in pixels.shape[1::-1]]
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA) if scale < 1 else pixels
+    grey: np.ndarray = np.log(
+        cv2.cvtColor(np.ascontiguousarray(small), cv2.COLOR_RGB2GRAY).astype(float) + _DARK
+    )
+    return grey
+
+
+def _runs(row: np.ndarray) -> list[tuple[int, int]]:
+    """The runs in a row (N,) bool: the first column of each, and the one after its last."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]]).astype(int)))
+    return list(zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True))
+
+
+# --- driven ------------------------------------------------------------------------------------
+# Which vehicle that a detector saw stood where the hazard was in the 2 s before t0.
+
+#: What drives on a lane.
+VEHICLES = frozenset(("car", "truck", "bus"))
+#: By how much a vehicle's foot may be off to the side, m, which a vehicle may also pass by.
+_ASIDE_M = 0.4
+#: Who stands there, this high and at most this wide, m, is not driven past by less than this, m.
+_PERSON, _PASSED_BY_M = (0.9, 1.2), 0.4
+#: Where the motion is a guess, the way ahead is off by this angle, rad.
+_GUESSED = 0.05
+#: Of a vehicle farther than this, m, which overlaps what is drawn by this share of its width, it counts whether their
+#: feet differ by more rows than poses are off.
+_FAR_OFF_M, _OVERLAP = 50.0, 0.1
+#: What is less than so far beyond it, m, has just driven off it.
+JUST_OFF_M = 4.0
+#: A vehicle ahead drives as fast as the own car: where there is no past frame, it was where it drove so long before, s.
+_BEFORE_S = 2.0
+
+
+def vehicle_conflict(
+    scene: Scene,
+    cameras: Mapping[float, Camera],
+    views: Mapping[float, SceneView],
+    placement: Placement,
+    standing: Size,
+) -> HistoryInconsistency | None:
+    """Which vehicle took up ground that it did in any past frame, or had just left it; what crosses may follow it.
+
+    Args:
+        cameras, views: of the front camera by past times; cameras in the ego frame at t0.
+        standing: what of it takes up ground.
+    """
+    path = EgoPath.from_scene(scene, FAR_M)
+    for t, view in views.items():
+        for thing in view.things or ():
+            if thing.kind not in VEHICLES:
+                continue
+            if rule := _on_it(path, cameras[t], thing.box, placement.at(t), standing, JUST_OFF_M):
+                return HistoryInconsistency(rule, t, placement.distance_m)
+    return None
+
+
+def vehicle_conflict_at_t0(
+    scene: Scene, view: SceneView, placement: Placement, standing: Size
+) -> HistoryInconsistency | None:
+    """Which vehicle beyond something that stands in its lane must have driven through it in the last 2 s, by t0
+    alone: for scenes without past frames."""
+    if placement.vx or placement.vy or not scene.speed:
+        return None
+    path, off = EgoPath.from_scene(scene, FAR_M), max(_BEFORE_S * scene.speed, JUST_OFF_M)
+    turned = 0.0 if scene.motion_known else _GUESSED
+    for thing in view.things or ():
+        if thing.kind in VEHICLES and (
+            rule := _on_it(path, scene.front, thing.box, placement, standing, off, turned)
+        ):
+            return HistoryInconsistency(rule, 0.0, placement.distance_m)
+    return None
+
+
+def goes_across(placement: Placement, heading: float = 0.0) -> bool:
+    """Whether it moves rather across a road of that ``heading``, rad, than along it."""
+    turned = math.atan2(placement.vy, placement.vx) - heading
+    return bool(placement.vx or placement.vy) and abs(math.sin(turned)) >= abs(math.cos(turned))
+
+
+def _on_it(
+    path: EgoPath,
+    camera: Camera,
+    box: BoxPx,
+    placement: Placement,
+    standing: Size,
+    just_off_m: float,
+    turned: float = 0.0,
+) -> str:
+    """The rule by which a vehicle, by its box, px, refuses it: takes up ground that it does, or did until just before
+    and is at most ``just_off_m`` beyond; or "". At the box's foot is its near end. The way from one to the other may be
+    ``turned``, rad."""
+    foot, valid = ground_points(camera, [((box[0] + box[2]) / 2, box[3])])
+    if not valid.all():
+        return ""
+    (s, place), (y, lateral) = path.locate(np.vstack([foot, [(placement.x, placement.y)]]))
+    heading = float(path.at(np.array([place]), np.array([0.0]))[2][0])
+    c, sn = abs(math.cos(placement.yaw - heading)), abs(math.sin(placement.yaw - heading))
+    along = (c * standing.length + sn * standing.width) / 2
+    across = (sn * standing.length + c * standing.width) / 2
+    away = float(np.hypot(*(foot[0] - centre(camera)[:2])))
+    beyond = 0.0 if goes_across(placement, heading) else max(ALONG * away, just_off_m)
+    length, width, _ = CAR_M
+    upright = standing.height > _PERSON[0] and max(standing.length, standing.width) < _PERSON[1]
+    room = _PASSED_BY_M if upright else -_ASIDE_M
+    if (
+        abs(y - lateral) < across + width / 2 + room + turned * abs(s - place)
+        and place - along - length < s < place + along + beyond
+    ):
+        return STOOD if s < place + along else LEFT
+    return STOOD if away > _FAR_OFF_M and _as_far(camera, box, placement) else ""
+
+
+def _as_far(camera: Camera, box: BoxPx, placement: Placement) -> bool:
+    """Whether a far vehicle's box and what is drawn overlap, their feet on the same row as far as anybody can tell:
+    which of both is nearer is not known."""
+    corners = box_corners(placement.x, placement.y, placement.yaw, placement.size)
+    [hazard_box], in_view = boxes_px(camera, corners)
+    px, valid = project(camera, corners[0, :4])
+    if not (in_view.all() and valid.all()):
+        return False
+    rows = rows_off(camera, (box[2] - box[0]) / CAR_M[1])
+    shared = min(box[2], hazard_box[2]) - max(box[0], hazard_box[0])
+    return bool(shared > _OVERLAP * (box[2] - box[0]) and abs(px[:, 1].mean() - box[3]) < rows)
+
+
+# --- traffic -----------------------------------------------------------------------------------
+# The vehicles that a scene tells of (``traffic`` in scene.json), and where they stood before t0.
+#
+# Known to the metre, they refuse what detectors and pixels can only guess at: a hazard on a place that a car drove
+# through, or drawn over one that was nearer.
+
+#: What drives within this angle of the road, rad, and so near the own path, m, follows the road's bends.
+_ALONG, _BESIDE_M = 0.35, 20.0
+#: Room around a vehicle, m, as its speed is not constant. What is slower than this, m/s, has driven off nothing.
+_ROOM_M, _STANDS = 0.3, 0.5
+#: Two boxes whose middles are farther apart than half of all their sides and this, m, share no ground.
+_WIDEST_M = JUST_OFF_M + 2 * _ROOM_M
+#: Share of a hazard's box that a nearer vehicle covers when it hides it whole.
+_WHOLE = 0.98
+
+#: x, y, theta
+Pose = tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Traffic:
+    """The vehicles that a scene tells of; ``known`` where it tells: none is an answer too."""
+
+    scene: Scene
+    _cache: dict[float, list[tuple[RoadUser, Pose]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _users(self) -> tuple[RoadUser, ...] | None:
+        return self.scene.traffic
+
+    @property
+    def known(self) -> bool:
+        return self._users is not None
+
+    def at(self, t: float) -> list[tuple[RoadUser, Pose]]:
+        """Each with x, y, m, and theta, rad, in the ego frame at t0, of time ``t``, s relative to t0.
+
+        Where no track tells, its speed is taken as constant: what drives along the road keeps its distance from the
+        own path, what does not drives straight on.
+        """
+        if t not in self._cache:
+            self._cache[t] = self._at(t)
+        return self._cache[t]
+
+    def _at(self, t: float) -> list[tuple[RoadUser, Pose]]:
+        users = self._users or ()
+        if not users:
+            return []
+        path = EgoPath.since(self.scene, self.scene.history.t[0], FAR_M)
+        s, lateral = path.locate([(user.x, user.y) for user in users])
+        poses: list[tuple[RoadUser, Pose]] = []
+        for user, along, aside, heading in zip(users, s, lateral, path.at(s)[2], strict=True):
+            if user.track and user.track[0][0] <= t < 0:
+                poses.append((user, _tracked(user, t)))
+                continue
+            turned, driven = user.theta - float(heading), user.v * t
+            if abs(math.sin(turned)) > math.sin(_ALONG) or abs(aside) > _BESIDE_M:
+                x, y = user.x + driven * math.cos(user.theta), user.y + driven * math.sin(user.theta)
+                poses.append((user, (x, y, user.theta)))
+            else:
+                pose = path.at(along + (driven if math.cos(turned) > 0 else -driven), aside)
+                poses.append((user, (float(pose[0]), float(pose[1]), float(pose[2]) + turned)))
+        return poses
+
+    def conflict(
+        self, placement: Placement, standing: Size, times: Iterable[float]
+    ) -> HistoryInconsistency | None:
+        """Which vehicle took up ground that it does at any of ``times``, s, or had just left it; what crosses may
+        follow one.
+
+        Args:
+            standing: what of it takes up ground.
+        """
+        for t in times:
+            pose_then = placement.at(t)
+            place = box_corners(pose_then.x, pose_then.y, pose_then.yaw, standing)[0, :4, :2]
+            for user, pose in self.at(t):
+                sides = user.size.length + user.size.width + standing.length + standing.width
+                if math.hypot(pose[0] - pose_then.x, pose[1] - pose_then.y) > sides / 2 + _WIDEST_M:
+                    continue
+                if _shared(place, _ground(user, pose)):
+                    return HistoryInconsistency(STOOD, t, placement.distance_m)
+                follows = user.v < _STANDS or goes_across(pose_then, pose[2])
+                if not follows and _shared(place, _ground(user, pose, JUST_OFF_M)):
+                    return HistoryInconsistency(LEFT, t, placement.distance_m)
+        return None
+
+    def before(
+        self, camera: Camera, t: float, spot: tuple[float, float], box: Array
+    ) -> Literal["hidden", "partly", ""]:
+        """Whether a vehicle that is nearer than a hazard hides it, or a part.
+
+        Args:
+            camera: at ``t``, s, for points of the ego frame at t0. spot: where it is then, m.
+            box: (4,) px, its own, clipped.
+        """
+        eye = centre(camera)[:2]
+        away, hidden = float(np.hypot(*(np.array(spot) - eye))), False
+        x0, y0, x1, y1 = box
+        hazard_box = np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
+        for user, (x, y, theta) in self.at(t):
+            if float(np.hypot(x - eye[0], y - eye[1])) > away:
+                continue
+            px, in_view = project(camera, box_corners(x, y, theta, user.size)[0])
+            if not in_view.all():
+                continue  # beside the camera, out of the frame or at its edge
+            share = _area(hazard_box, cv2.convexHull(px.astype(np.float32))[:, 0]) / max(
+                (x1 - x0) * (y1 - y0), 1e-6
+            )
+            if share >= _WHOLE:
+                hidden = True
+            elif share > REACH:
+                return "partly"
+        return "hidden" if hidden else ""
+
+
+def _tracked(user: RoadUser, t: float) -> Pose:
+    """Where its track has it at ``t``, s, which is not before its first row."""
+    rows = np.array([row for row in user.track if row[0] < 0] + [(0.0, user.x, user.y, user.theta)])
+    rows[:, 3] = np.unwrap(rows[:, 3])
+    x, y, theta = (float(np.interp(t, rows[:, 0], column)) for column in rows[:, 1:].T)
+    return x, y, theta
+
+
+def _ground(user: RoadUser, pose: Pose, behind: float = 0.0) -> Array:
+    """(4, 2) m, what a vehicle takes up, with ``behind`` metres that it has just left."""
+    x, y, theta = pose
+    size = user.size.model_copy(
+        update={"length": user.size.length + 2 * _ROOM_M + behind, "width": user.size.width + 2 * _ROOM_M}
+    )
+    x, y = x - behind / 2 * math.cos(theta), y - behind / 2 * math.sin(theta)
+    corners: Array = box_corners(x, y, theta, size)[0, :4, :2]
+    return corners
+
+
+def _shared(a: Array, b: Array) -> bool:
+    return _area(a.astype(np.float32), b.astype(np.float32)) > 0
+
+
+def _area(a: np.ndarray, b: np.ndarray) -> float:
+    """What two convex polygons (N, 2) float32 share."""
+    return float(cv2.intersectConvexConvex(a, b)[0])
