@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from cfgen.geometry.coherence import incoherent  # noqa: E402
 from cfgen.geometry.driving import Start  # noqa: E402
-from cfgen.judge.offline.judge import score_moves  # noqa: E402
+from cfgen.judge.offline.judge import score_waypoints  # noqa: E402
 from cfgen.judge.offline.motion import compare  # noqa: E402
 from cfgen.planners.responder_motion import TIMES, Baseline  # noqa: E402
 from cfgen.records import Plan  # noqa: E402
@@ -153,7 +153,7 @@ def score(base: Baseline, start: Start, plan: np.ndarray) -> tuple[int, int, str
     x, y, _ = base.path.at(max(3 * start.speed, 8.0), np.linspace(-0.5, 0.5, 5))
     before, after = (Plan(waypoints=tuple(map(tuple, p.tolist()))) for p in (base.follow(), plan))
     why, moves = incoherent(plan, start), compare(before, after, np.column_stack([x, y]))
-    return score_moves(moves, why)[0], score_moves(moves)[0], why
+    return score_waypoints(moves, why)[0], score_waypoints(moves)[0], why
 
 
 def main() -> None:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from cfgen.library.known import export_traces, probe_traces
     from cfgen.library.leaderboard import add_bundles, export_bundle, open_board, write_leaderboard
     from cfgen.library.rereading import check_traces, judge_answers, rescore
-    from cfgen.library.seen import check_claims
     from cfgen.library.sharing import build_definition, export_definition, export_hf, export_recipe, rebuild
     from cfgen.library.stability import stability
     from cfgen.library.study import study
@@ -66,7 +65,6 @@ __all__ = [
     "build",
     "build_definition",
     "calibrate",
-    "check_claims",
     "check_scenes",
     "check_traces",
     "compare",
@@ -111,7 +109,6 @@ _HOMES = {
     "StoreError": "cfgen.core.errors",
     "add_bundles": "cfgen.library.leaderboard",
     "build_definition": "cfgen.library.sharing",
-    "check_claims": "cfgen.library.seen",
     "check_traces": "cfgen.library.rereading",
     "export_bundle": "cfgen.library.leaderboard",
     "export_definition": "cfgen.library.sharing",

@@ -50,21 +50,19 @@ def test_the_responder_that_notices_and_brakes_does_better_than_the_one_that_ign
         _, text, _ = score(out, "scripted", "--planner-option", f"kind={kind}")
         names[kind] = text.split(":")[0]
     verdicts = {kind: Store(out).verdicts("offline", name) for kind, name in names.items()}
-    for dimension in ("waypoints", "overall"):
-        twos = {kind: sum(v.suggested.get(dimension) == 2 for v in found) for kind, found in verdicts.items()}
-        assert twos["notices_and_brakes"] >= 4
-        assert twos["ignores"] == 0
+    twos = {kind: sum(v.scores.get("waypoints") == 2 for v in found) for kind, found in verdicts.items()}
+    assert twos["notices_and_brakes"] >= 4
+    assert twos["ignores"] == 0
 
 
-def test_without_a_model_motion_is_judged_and_words_are_only_screened(out: Path):
+def test_without_a_model_only_motion_is_scored(out: Path):
     _, text, _ = score(out, "scripted", "--planner-option", "kind=notices_and_brakes")
     verdicts = [v for v in Store(out).verdicts("offline", text.split(":")[0]) if v.status == "scored"]
-    assert {(*v.scores, *v.screen) for v in verdicts} == {("waypoints", "reasoning", "overall")}
-    assert "offline: waypoints were judged; reasoning and overall were not" in text
-    assert "keyword screen, no judgement: " in text
+    assert {tuple(v.scores) for v in verdicts} == {("waypoints",)}
+    assert "offline: waypoints scored; reasoning and overall not scored" in text
     assert "--judge openai --judge-option model=NAME --judge-option base_url=http://" in text
     table = [row for row in report(out).leaderboard.rows if row[0].startswith("scripted")]
-    assert all(row[4] == row[8] == "-" != row[6] for row in table)
+    assert all(row[4] == row[8] == "not scored" != row[6] for row in table)
 
 
 def test_planning_and_judging_apart_give_what_they_give_together(out: Path, bench: Path, tmp_path: Path):

@@ -23,7 +23,6 @@ PURPOSES = {
     "sdxl": "inpainters sdxl, flux2-klein, flux-fill, flux-kontext, longcat-image-edit, qwen-image-edit, z-image",
     "sam": "--masks and --detector: SAM, SAM 2, SAM 3, Grounding DINO",
     "road-gpu": "--perception-option device=cuda: road and things seen in batches on a GPU",
-    "screen": "the offline judge's keyword screen of words",
     "grpo": "training with TRL: rewards, critics",
     "pathtrace": "inpainter pathtrace, here or in the environment of CFGEN_BLENDER_PYTHON",
     "argoverse2": "scenes import argoverse2",

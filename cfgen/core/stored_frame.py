@@ -46,6 +46,8 @@ class FrameFile:
 
 #: Takes a frame and its pixels (H, W, 3) uint8 RGB while somebody holds them.
 Held = Callable[[FrameFile, np.ndarray], None]
+#: a frame (H, W, 3) uint8 RGB, or the file that holds it
+FrameLike = np.ndarray | FrameFile
 
 
 def difference(source: np.ndarray, changed: np.ndarray) -> tuple[int, int, np.ndarray]:

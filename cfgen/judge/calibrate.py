@@ -61,7 +61,7 @@ def calibrate(bench: Path, judge: str, benchmarks: Sequence[Path] = ()) -> Calib
     kept_from = [_kept_apart(scenes, other) for other in others]
     verdicts = _verdicts(store, judge, people)
     run = read_record(store.judge_run_path(judge), JudgeRun)
-    scored = {k: v.suggested for k, v in verdicts.items() if v.status == "scored"}
+    scored = {k: v.scores for k, v in verdicts.items() if v.status == "scored"}
     raters: dict[str, Mapping[Key, Scores]] = {**people, judge: scored}
     against = {d: _against_majority(people, decided, raters[judge], d) for d in DIMENSIONS}
     found = Calibration(

@@ -83,7 +83,6 @@ def combine(
         repeat=key.repeat,
         status=status,
         scores=scores,
-        screen=dict(speaker.screen) if speaker else {},
         element_type=speaker.element_type if speaker else "",
         element_position=speaker.element_position if speaker else "",
         explanation=speaker.explanation if speaker else "",

@@ -10,8 +10,8 @@ import numpy as np
 from cfgen.core.errors import InputError
 from cfgen.core.files import file_bytes, write_bytes
 from cfgen.core.own_key import opened, sealed
-from cfgen.core.stored_frame import FrameFile
-from cfgen.judge.protocol import JudgeItem, Shown
+from cfgen.core.stored_frame import FrameFile, FrameLike
+from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.registry import Rubric
 from cfgen.models.base import Ask, Form, Picture, Turn
 
@@ -38,7 +38,7 @@ class Pictures:
         parts = tuple(p if isinstance(p, str) else self.picture(p) for p in rubric.prompt(item))
         return Ask(rubric.system(form), (Turn("user", parts),), form, rubric.schema, item.key)
 
-    def picture(self, shown: Shown) -> Picture:
+    def picture(self, shown: FrameLike) -> Picture:
         """An image or a stored frame as JPEG."""
         return picture(shown) if isinstance(shown, np.ndarray) else self._frame(shown)
 

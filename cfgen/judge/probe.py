@@ -272,7 +272,11 @@ def summarize(
             told = _told(verdict, dimension, said, due)
             for name in told:
                 counts[name][one.kind, dimension] += 1
-        if not usable or answer != one.known.expected:
+        wrong = any(
+            said != due and not _left_out(verdict, d)
+            for d, said, due in zip(DIMENSIONS, answer, one.known.expected, strict=True)
+        )
+        if not usable or wrong:
             status = verdict.status if verdict else "failed"
             misses.append(
                 ProbeMiss(
@@ -332,16 +336,21 @@ def summarize(
 def _told(verdict: Verdict | None, dimension: Dimension, said: int | None, due: int | None) -> list[str]:
     """Under which counts of a :class:`ProbeKind` an answer falls."""
     usable = verdict is not None and verdict.status in ("scored", "unknown")
-    if verdict is not None and verdict.status == "scored" and dimension not in verdict.suggested:
+    if _left_out(verdict, dimension):
         return ["unjudged"]
     found = {"right": usable and said == due, "false_two": said == 2 and due != 2, "due_two": due == 2}
     return [name for name, holds in {**found, "missed_two": due == 2 and said != 2}.items() if holds]
 
 
+def _left_out(verdict: Verdict | None, dimension: Dimension) -> bool:
+    """Whether a judge that scored leaves this dimension out."""
+    return verdict is not None and verdict.status == "scored" and dimension not in verdict.scores
+
+
 def _scores(verdict: Verdict | None) -> Scores:
     if verdict is None or verdict.status != "scored":
         return UNKNOWN
-    reasoning, waypoints, overall = map(verdict.suggested.get, DIMENSIONS)
+    reasoning, waypoints, overall = map(verdict.scores.get, DIMENSIONS)
     return reasoning, waypoints, overall
 
 

@@ -7,14 +7,13 @@ from typing import Protocol, Self
 import numpy as np
 
 from cfgen.core.network import current
-from cfgen.core.stored_frame import FrameFile
+from cfgen.core.stored_frame import FrameFile, FrameLike
 from cfgen.geometry.driving import Start
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, JudgeRun, Plan, Verdict
 
-Shown = np.ndarray | FrameFile
 #: under which verdicts speak of the planner's words
-SHOWN = ("original answer", "modified answer")
+ANSWER_NAMES = ("original answer", "modified answer")
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class JudgeItem:
     """
 
     key: str
-    original: Shown
-    modified: Shown
+    original: FrameLike
+    modified: FrameLike
     bev: np.ndarray
     speed: np.ndarray
     delta: str
@@ -45,7 +44,7 @@ class JudgeItem:
     @property
     def answers(self) -> dict[str, str]:
         """The planner's words by the names under which verdicts speak of them."""
-        return dict(zip(SHOWN, (self.original_text, self.modified_text), strict=True))
+        return dict(zip(ANSWER_NAMES, (self.original_text, self.modified_text), strict=True))
 
     @property
     def original_image(self) -> np.ndarray:

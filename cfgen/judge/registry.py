@@ -8,9 +8,9 @@ from cfgen.core.errors import InputError, SetupError
 from cfgen.core.files import read_record
 from cfgen.core.registry import Registry
 from cfgen.judge.protocol import Judge
-from cfgen.judge.rubrics.registry import DEFAULT, RUBRICS, Rubric, create_rubric
+from cfgen.judge.rubrics.registry import RUBRICS, Rubric, create_rubric
 from cfgen.models.registry import MODELS
-from cfgen.records import JudgeRun
+from cfgen.records import DEFAULT_RUBRIC, JudgeRun
 from cfgen.storage.store import Store
 
 JUDGES = Registry(
@@ -34,7 +34,7 @@ class TakesRubric(Protocol):
 
 
 def create_judge(
-    judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any
+    judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT_RUBRIC, /, **options: Any
 ) -> Judge:
     """As :func:`make_judge`, and ready to be asked.
 
@@ -49,7 +49,9 @@ def create_judge(
     return made
 
 
-def make_judge(judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT, /, **options: Any) -> Judge:
+def make_judge(
+    judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT_RUBRIC, /, **options: Any
+) -> Judge:
     """A judge by its registered name, or by that of a model provider; ``options`` go to its factory.
 
     ``cache_dir`` is where model judges keep replies unless their option ``cache`` says otherwise. ``rubric`` is a name
@@ -65,7 +67,7 @@ def make_judge(judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT,
         options.setdefault("cache", str(cache_dir))
     wanted = create_rubric(rubric)
     made: Judge = JUDGES.create(judge, options)
-    if rubric != DEFAULT:
+    if rubric != DEFAULT_RUBRIC:
         if not isinstance(made, TakesRubric):
             raise InputError(
                 f"judge '{judge}' judges by a rubric of its own, found --rubric {rubric}; leave it out, or choose a "
@@ -77,7 +79,7 @@ def make_judge(judge: str, cache_dir: Path | None = None, rubric: str = DEFAULT,
 
 def folder_name(judge: str, rubric: Rubric) -> str:
     """Of the verdicts of ``judge`` by ``rubric``."""
-    return judge if rubric.id.name == DEFAULT else f"{judge}--{rubric.id.name}"
+    return judge if rubric.id.name == DEFAULT_RUBRIC else f"{judge}--{rubric.id.name}"
 
 
 def _by_kind(store: Store, judge: str) -> str:

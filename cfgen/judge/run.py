@@ -29,9 +29,9 @@ from cfgen.judge.combine import faulted
 from cfgen.judge.each import judge_each
 from cfgen.judge.protocol import Judge, JudgeItem, RubricId, VerdictKey, asked_now
 from cfgen.judge.registry import create_judge
-from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.judge.stored import scored_as
 from cfgen.records import (
+    DEFAULT_RUBRIC,
     Calibration,
     Fault,
     JudgeRun,
@@ -68,7 +68,7 @@ class JudgeOptions:
     planners: tuple[str, ...] = (ALL,)
     judge: str = "offline"
     judge_options: dict[str, Any] = field(default_factory=dict)
-    rubric: str = DEFAULT
+    rubric: str = DEFAULT_RUBRIC
     retry_failed: bool = False
     strict: bool = False
     offline: bool = False
@@ -170,7 +170,7 @@ def _warn_if_untested(store: Store, judge: Judge, rubric: str, named: Path) -> N
         warn(
             f"judge '{judge.name}' has not been tested on known answers here with this wording{lacks}; run: "
             f"cfgen judge probe {named} --judge {(run.spec or judge.name).split()[0]}"
-            f"{'' if rubric == DEFAULT else f' --rubric {rubric}'}"
+            f"{'' if rubric == DEFAULT_RUBRIC else f' --rubric {rubric}'}"
             f"{'' if run.spec == judge.name else ' with the same options'}"
         )
 

@@ -12,7 +12,8 @@ from cfgen import library
 from cfgen.core.errors import InputError
 from cfgen.core.object_store import is_url
 from cfgen.core.yaml_file import faults_of, read_yaml, told
-from cfgen.judge.rubrics.registry import DEFAULT, is_file
+from cfgen.judge.rubrics.registry import is_file
+from cfgen.records import DEFAULT_RUBRIC
 
 
 class _Part(BaseModel):
@@ -54,7 +55,7 @@ class JudgePart(_Part):
     judge: str
     options: dict[str, Any] = Field(default_factory=dict)
     votes: int | None = Field(default=None, ge=1)
-    rubric: str = DEFAULT
+    rubric: str = DEFAULT_RUBRIC
 
     @property
     def all_options(self) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def _panel(tried: Tried) -> np.ndarray:
             modified_plan=_points(tried.after.plan),
             original_text=tried.before.text,
             modified_text=tried.after.text,
-            scores={str(d): score for d, score in verdict.suggested.items()} if verdict else {},
+            scores={str(d): score for d, score in verdict.scores.items()} if verdict else {},
             explanation=(verdict.explanation or verdict.reason) if verdict else "",
         )
     )

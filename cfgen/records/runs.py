@@ -125,14 +125,16 @@ class PlannerRun(Stored):
     salt: str = ""
 
 
+#: by which rubric pairs of answers are judged where none is named
+DEFAULT_RUBRIC = "cfgen"
+
+
 class Vote(Record):
     """One reply of one judge model. Scores are None where it said UNKNOWN or the reply could not be read."""
 
     model: str
     status: Literal["scored", "unknown", "failed"]
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
-    #: what keywords suggest where there is no judgement; in no headline and no leaderboard
-    screen: dict[Literal["reasoning", "waypoints", "overall"], Score] = Field(default_factory=dict)
     element_type: str = ""
     element_position: str = ""
     explanation: str = ""
@@ -142,11 +144,6 @@ class Vote(Record):
     transient: bool = False
     raw: str = ""
     usage: dict[str, float] = Field(default_factory=dict)
-
-    @property
-    def suggested(self) -> dict[Literal["reasoning", "waypoints", "overall"], Score | None]:
-        """Scores, and what keywords suggest where there is none."""
-        return {**self.screen, **self.scores}
 
 
 class Verdict(Stored):
@@ -170,8 +167,6 @@ class Verdict(Stored):
     repeat: int = Field(ge=0)
     status: Literal["scored", "unknown", "failed", "planner_failed"]
     scores: dict[Literal["reasoning", "waypoints", "overall"], Score | None] = Field(default_factory=dict)
-    #: what keywords suggest where there is no judgement; in no headline and no leaderboard
-    screen: dict[Literal["reasoning", "waypoints", "overall"], Score] = Field(default_factory=dict)
     element_type: str = ""
     element_position: str = ""
     explanation: str = ""
@@ -194,11 +189,6 @@ class Verdict(Stored):
         if (self.status == "scored") != (bool(given) and all(given)):
             raise ValueError("a verdict has scores, and all of them given, exactly when its status is scored")
         return self
-
-    @property
-    def suggested(self) -> dict[Literal["reasoning", "waypoints", "overall"], Score | None]:
-        """Scores, and what keywords suggest where there is none."""
-        return {**self.screen, **self.scores}
 
 
 class JudgeRun(Stored):

@@ -13,10 +13,9 @@ from cfgen.benchmark.frames import frame_file, frame_path, picture_of
 from cfgen.core.errors import InputError, StoreError, did_you_mean
 from cfgen.core.files import check_version, read_json, read_record
 from cfgen.core.hashing import derive_seed
-from cfgen.core.stored_frame import Held
+from cfgen.core.stored_frame import FrameLike, Held
 from cfgen.geometry.camera import resized
 from cfgen.geometry.driving import Start
-from cfgen.judge.protocol import Shown
 from cfgen.perception.view import SceneView
 from cfgen.planners.outputs import token_of
 from cfgen.planners.protocol import Observation, Requirements, TimedImage, Truth
@@ -97,7 +96,7 @@ class RolloutInputs:
     """Builds observations and frames from one benchmark directory."""
 
     def __init__(self, store: Store, seed: int) -> None:
-        self._store = store
+        self.store = store
         self._seed = seed
         #: None: the planner is cfgen's own and may know which question it answers. Else mixed into seeds, and tokens
         #: are of chance
@@ -181,13 +180,19 @@ class RolloutInputs:
         """Times (N,) in s of the front camera's frames up to t0, oldest first."""
         return [f.t for f in _front_past(self._folder(case.scene_id))]
 
-    def front_file(self, case: Case, arm: str) -> Shown:
+    def front_file(self, case: Case, arm: str) -> FrameLike:
         """The same frame, unread where the case stores it."""
         name = picture_of(case, arm, self._folder(case.scene_id).front_frame(), front=True)
-        return frame_file(self._store, case, name) if name else self.front(case, arm)
+        return frame_file(self.store, case, name) if name else self.front(case, arm)
 
     def front_camera(self, case: Case) -> Camera:
         return self._folder(case.scene_id).scene.front
+
+    def cameras(self, case: Case, names: Sequence[str]) -> tuple[Camera, ...]:
+        """Those of ``names`` that the scene has; "front" is its front camera."""
+        scene = self._folder(case.scene_id).scene
+        wanted = {scene.front.name if name == "front" else name for name in names}
+        return tuple(camera for camera in scene.cameras if camera.name in wanted)
 
     def start(self, case: Case) -> Start:
         """The car at t0."""
@@ -197,7 +202,7 @@ class RolloutInputs:
         """What perception saw in the original front frame, where the build kept it."""
         told = case.provenance.report.get("perception")
         file = told.get("file") if isinstance(told, dict) else None
-        return self._store.view(file) if isinstance(file, str) else None
+        return self.store.view(file) if isinstance(file, str) else None
 
     def motion(self, case: Case) -> tuple[Motion, Motion | None]:
         """History and recorded future of the case's scene."""
@@ -205,7 +210,7 @@ class RolloutInputs:
         return scene.history, scene.future
 
     def _load(self, scene_id: str) -> SceneFolder:
-        return load_scene(self._store.scene_dir(scene_id))
+        return load_scene(self.store.scene_dir(scene_id))
 
     def _logged(self, folder: SceneFolder) -> Motion | None:
         return folder.scene.future
@@ -226,7 +231,7 @@ class RolloutInputs:
         """The arm's own frame if it changes this one, else the scene's."""
         front = frame == folder.front_frame()
         name = picture_of(case, arm, frame, front)
-        file = frame_file(self._store, case, name) if name else None
+        file = frame_file(self.store, case, name) if name else None
         pixels = file.read() if file else folder.image(frame)
         if self.held is not None and file is not None and front:
             self.held(file, pixels)
@@ -244,11 +249,11 @@ class RolloutInputs:
             if other is None or name in case.patches:
                 return
             if other in case.patches:
-                frame_file(self._store, case, other).over(pixels)
+                frame_file(self.store, case, other).over(pixels)
             elif name and not front:  # stored whole, as every frame once was
                 folder.image(frame)
             elif not front:
-                frame_file(self._store, case, other).read()
+                frame_file(self.store, case, other).read()
 
 
 def _frames(folder: SceneFolder, name: str, needs: Requirements) -> tuple[Camera, list[Frame]]:

@@ -7,11 +7,10 @@ from typing import Any, Literal
 from cfgen.core.errors import InputError
 from cfgen.core.paths import scenarios_dir
 from cfgen.core.plain import MAX_CHARS
-from cfgen.judge.rubrics.registry import DEFAULT
 from cfgen.planners.protocol import Planner
 from cfgen.planners.runtime import Runtime, python_of
 from cfgen.planners.waiting import STARTUP_TIMEOUT_S
-from cfgen.records import FloorKind
+from cfgen.records import DEFAULT_RUBRIC, FloorKind
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class ScoreOptions:
     judge: str = "offline"
     judge_options: dict[str, Any] = field(default_factory=dict)
     #: what a judge made of models is asked: a registered name or a file
-    rubric: str = DEFAULT
+    rubric: str = DEFAULT_RUBRIC
     arms: tuple[str, ...] = ("original", "hazard")
     repeats: int = 1
     #: copies of the planner that work side by side; None: one, or one for each of ``devices``, the cards that they see

@@ -52,8 +52,6 @@ class ScoreSummary:
     shams: dict[str, int] = field(default_factory=dict)
     #: what the judge scored; empty where it scored nothing
     judged: tuple[Dimension, ...] = ()
-    #: dimension that is only screened by keywords -> answers with a 2 there, and of how many
-    screened: dict[Dimension, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def unjudged(self) -> list[Dimension]:
@@ -119,7 +117,6 @@ def summary(
         followed=followed,
         calibrated=calibrated,
         judged=tuple(d for d in DIMENSIONS if d in judged.dimensions),
-        screened={d: (said[2], said.total()) for d in DIMENSIONS if (said := judged.screened[d])},
     )
 
 
@@ -157,13 +154,9 @@ class _Judged:
         self.verdicts: Counter[str] = Counter()
         self.shams: Counter[str] = Counter()
         self.dimensions: set[Dimension] = set()
-        self.screened: dict[Dimension, Counter[int]] = {d: Counter() for d in DIMENSIONS}
 
     def count(self, verdict: Verdict) -> None:
         if verdict.arm in CONTROLS:
             return
         (self.verdicts if frame_in(verdict.arm) == verdict.arm else self.shams)[verdict.status] += 1
         self.dimensions.update(verdict.scores)
-        if verdict.arm == "hazard":
-            for dimension, score in verdict.screen.items():
-                self.screened[dimension][score] += 1

@@ -73,12 +73,8 @@ def wrong_options(judge: JudgeRun) -> Iterator[str]:
     """Where a judge tells more than any judge has."""
     if (found := len(canonical_json(judge.options))) > MOST_OPTIONS:
         yield f"its judge has options of {found} characters, where at most {MOST_OPTIONS} are a judge's"
-    screen = judge.options.get("screen", True)
-    if judge.spec == "offline" and (judge.options.keys() - {"screen"} or not isinstance(screen, bool)):
-        yield (
-            "its judge 'offline' has the one option screen, true or false, found "
-            f"{canonical_json(judge.options).decode()[:80]}"
-        )
+    if judge.spec == "offline" and judge.options:
+        yield f"its judge 'offline' has no options, found {canonical_json(judge.options).decode()[:80]}"
     if _leaks(judge.options) or _leaks(judge.spec):
         yield f"its judge has {_LEAK}"
     told = {"spec": judge.spec, "rubric": judge.rubric, "rubric_version": judge.rubric_version}

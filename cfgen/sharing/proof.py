@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cfgen.core.errors import CfgenError, InputError
 from cfgen.core.hashing import canonical_json
-from cfgen.judge.protocol import SHOWN
+from cfgen.judge.protocol import ANSWER_NAMES
 from cfgen.judge.rescore import rescored
 from cfgen.judge.rubrics.hazard import HazardRubric
 from cfgen.judge.rubrics.hazard import Wording as Words
@@ -183,7 +183,7 @@ def _wrong_verdicts(bundle: Bundle) -> Iterator[str]:
         if verdict.fault or verdict.transient:
             yield f"the verdict on {_words(key)} is missing by what is no doing of the judge"
         pair = [answers.get((key[0], arm, key[2])) for arm in ("original", answer_in(key[1]))]
-        texts = dict(zip(SHOWN, (one.text if one else "" for one in pair), strict=True))
+        texts = dict(zip(ANSWER_NAMES, (one.text if one else "" for one in pair), strict=True))
         if any(vote.raw for vote in verdict.votes) and verdict.notes != cut_notes(texts):
             yield f"the verdict on {_words(key)} has notes on what was cut that do not fit the answers"
         failed = any(one is not None and one.status == "failed" for one in pair)

@@ -17,7 +17,7 @@ from cfgen.core.progress import Progress
 from cfgen.judge.checker import Checker, broken
 from cfgen.judge.rubrics.trace import TraceItem, TraceReply
 from cfgen.judge.stored import scored_as, unscored
-from cfgen.records import Case, Rollout, TraceVerdict
+from cfgen.records import Case, PlannerRun, Rollout, TraceVerdict
 from cfgen.render.bev import bev
 from cfgen.render.speed import speed_plot
 from cfgen.rollouts.inputs import RolloutInputs
@@ -155,7 +155,16 @@ def trace_item(inputs: RolloutInputs, case: Case, rollout: Rollout) -> TraceItem
         justification=trace.justification,
         action=f"Longitudinal: {trace.longitudinal}\nLateral: {trace.lateral}",
         waypoints=plan,
+        cameras=inputs.cameras(case, needed_cameras(inputs.store, rollout.planner)),
+        speed_mps=inputs.start(case).speed,
     )
+
+
+def needed_cameras(store: Store, planner: str) -> tuple[str, ...]:
+    """What the planner saw through, by its record; without one, the front camera."""
+    path = store.planner_run_path(planner)
+    needs = read_record(path, PlannerRun).needs if path.is_file() else {}
+    return tuple(map(str, needs.get("cameras") or ("front",)))
 
 
 def _builder(store: Store, inputs: RolloutInputs, rollout: Rollout) -> Callable[[], TraceItem]:

@@ -39,7 +39,7 @@ VERIFIED = "E4 and E5"
 OVERALL = "overall"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KnownItem(TraceItem):
     """A trace as every checker sees it, and as a verifier does: its plan and the question that it answers."""
 

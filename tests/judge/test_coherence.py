@@ -5,9 +5,8 @@ import pytest
 
 from cfgen.geometry.camera import ground_points, mounted
 from cfgen.geometry.driving import Start
-from cfgen.judge.offline.coherence import far_aside, leaves_road, no_response
-from cfgen.judge.offline.judge import score_moves
-from cfgen.judge.offline.motion import compare
+from cfgen.judge.offline.judge import score_waypoints
+from cfgen.judge.offline.motion import compare, far_aside, leaves_road, no_response
 from cfgen.judge.protocol import JudgeItem
 from cfgen.perception.view import SceneView
 from cfgen.records import Camera, Plan
@@ -44,14 +43,14 @@ def item(modified: np.ndarray, view: SceneView | None = None) -> JudgeItem:
 
 def score(modified: np.ndarray, view: SceneView | None = None) -> tuple[int, str]:
     one = item(modified, view)
-    return score_moves(compare(one.original_plan, one.modified_plan, BASE), no_response(one))
+    return score_waypoints(compare(one.original_plan, one.modified_plan, BASE), no_response(one))
 
 
 def test_braking_is_a_response_and_the_same_braking_in_zigzags_or_in_no_order_is_none():
     assert score(braking())[0] == 2
     zigzag = braking(1.5 * (-1.0) ** np.arange(24))
     scrambled = braking()[np.random.default_rng(5).permutation(24)]
-    assert score_moves(compare(item(zigzag).original_plan, item(zigzag).modified_plan, BASE))[0] == 2, (
+    assert score_waypoints(compare(item(zigzag).original_plan, item(zigzag).modified_plan, BASE))[0] == 2, (
         "unasked"
     )
     for plan in (zigzag, scrambled, np.zeros((24, 3))):

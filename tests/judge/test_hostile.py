@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cfgen.geometry.camera import mounted
 from cfgen.geometry.path import path_of_plan
-from cfgen.judge.offline.judge import look
+from cfgen.judge.offline.judge import measure
 from cfgen.judge.protocol import JudgeItem
 from cfgen.judge.rubrics.hazard import HAZARD, HEADINGS
 from cfgen.models.quote import MAX_CHARS
@@ -103,8 +103,8 @@ def test_there_are_at_least_200():
 @pytest.mark.parametrize(("name", "text"), HOSTILE, ids=[n for n, _ in HOSTILE])
 def test_a_hostile_output_changes_no_score_and_opens_no_tag(frames, name, text):
     shown = item(frames, text)
-    vote = look(shown)
-    assert vote.suggested == {"reasoning": 0, "waypoints": 0, "overall": 0}, vote.explanation
+    vote = measure(shown)
+    assert vote.scores == {"waypoints": 0}, vote.explanation
     parts = [p for p in HAZARD.prompt(shown) if isinstance(p, str)]
     assert [p.split("\n")[0] for p in parts] == list(HEADINGS)
     quoted = parts[-1].split("\n", 1)[1].rstrip("\n")
@@ -130,7 +130,7 @@ def test_a_megabyte_is_read_in_a_moment(frames):
         parse(text)
         shown = item(frames, text + PLAIN)
         HAZARD.prompt(shown)
-        look(shown)
+        measure(shown)
         assert time.perf_counter() - start < 10
 
 

@@ -54,7 +54,7 @@ def test_the_offline_judge_knows_the_answers_on_real_drives(bench):
     n = sum(f.n for f in scripted.values())
     assert n >= 5 * 13
     assert found.failed == 0
-    assert all(sum(f.right[d] for f in scripted.values()) >= 0.95 * n for d in DIMENSIONS)
+    assert sum(f.right["waypoints"] for f in scripted.values()) >= 0.95 * n
     assert found.unknown_found == 1.0
     assert found.kinds["edit_without_an_object"].n == 5
     assert found.kinds["harmless_object_ignored"].n >= 1
@@ -130,9 +130,7 @@ def test_false_and_missed_twos_are_counted_apart(bench):
     class Generous(OfflineJudge):
         def judge(self, items, done):
             twos = dict.fromkeys(DIMENSIONS, 2)
-            super().judge(
-                items, lambda v: done(v.model_copy(update={"status": "scored", "scores": twos, "screen": {}}))
-            )
+            super().judge(items, lambda v: done(v.model_copy(update={"status": "scored", "scores": twos})))
 
     kinds = ["notices_and_brakes", "brakes_without_a_reason", "same_frame_twice"]
     found = probe(bench, Generous("generous"), kinds, quiet=True)
@@ -144,7 +142,7 @@ def test_false_and_missed_twos_are_counted_apart(bench):
 
 
 def test_what_a_judge_leaves_out_is_neither_right_nor_wrong(bench):
-    found = probe(bench, OfflineJudge("motion", screen=False), kinds=["ignores"], quiet=True)
+    found = probe(bench, OfflineJudge("motion"), kinds=["ignores"], quiet=True)
     assert found.accuracy == {"waypoints": 1.0}
     assert found.kinds["ignores"].unjudged == {"reasoning": found.n, "waypoints": 0, "overall": found.n}
 

@@ -156,7 +156,8 @@ def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_pat
     written = report(store.root, tmp_path / "r", panels=0)
     assert sorted(words.split()[0] for words in written.headline) == ["blind", "careful", "dead"]
     rows = {row["planner"]: row for row in csv.DictReader((tmp_path / "r/tables/leaderboard.csv").open())}
-    assert [rows["dead"][f"{d} %"] for d in ("reasoning", "waypoints", "overall")] == ["-", "0.0", "-"]
+    shares = [rows["dead"][f"{d} %"] for d in ("reasoning", "waypoints", "overall")]
+    assert shares == ["not scored", "0.0", "not scored"]
     assert (rows["dead"]["N"], rows["dead"]["planner failed"]) == ("6", "6")
     pairs = list(csv.DictReader((tmp_path / "r/tables/pairs.csv").open()))
     assert [row["score"] for row in pairs] == ["waypoints"] * 3
@@ -173,7 +174,7 @@ def test_a_planner_that_always_failed_is_scored_in_what_the_judge_scores(tmp_pat
     }
     report(store.root, tmp_path / "alone", ["dead"], panels=0)
     alone = next(csv.DictReader((tmp_path / "alone/tables/leaderboard.csv").open()))
-    assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "-"), "by its verdicts on the others"
+    assert (alone["waypoints %"], alone["overall %"]) == ("0.0", "not scored")
 
 
 def motion_row(data: ReportData) -> dict[str, str]:

@@ -103,7 +103,6 @@ def test_a_planner_tells_so_much_and_no_more(change: dict, words: str, bundle: P
         {"element_type": "deer"},
         {"explanation": "It stops."},
         {"flags": ["tie"]},
-        {"screen": {"overall": 2}},
         {"notes": ["modified answer: cut"]},
     ],
     ids=lambda field: next(iter(field)),

@@ -257,14 +257,10 @@ def print_summary(summary: "ScoreSummary") -> None:
 
 
 def _unjudged(summary: "ScoreSummary") -> list[str]:
-    """What was not judged, what keywords suggest for it, and who could judge it."""
+    """What was not judged, and who could judge it."""
     names, left_out = " and ".join(summary.judged), " and ".join(summary.unjudged)
-    lines = [f"{summary.judge}: {names} were judged; {left_out} were not"]
-    if summary.screened:
-        said = ", ".join(f"{d} 2 in {twos} of {n}" for d, (twos, n) in summary.screened.items())
-        lines.append(f"keyword screen, no judgement: {said}; in no headline and no leaderboard")
     return [
-        *lines,
+        f"{summary.judge}: {names} scored; {left_out} not scored",
         "To have them judged, serve a vision-language model on this machine behind an OpenAI-compatible address:",
         "  --judge openai --judge-option model=NAME --judge-option base_url=http://localhost:8000/v1",
         "then compare it with people who rate (cfgen app) by cfgen judge calibrate",

@@ -30,7 +30,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="Without a subcommand: check.",
     )
     if isinstance(parser, Command):
-        parser.implied, parser.subcommands = "check", ("check", "probe", "export", "rate", "claims")
+        parser.implied, parser.subcommands = "check", ("check", "probe", "export", "rate")
     commands = parser.add_subparsers(dest="traces_command", metavar="COMMAND", required=True)
     _register_check(commands.add_parser("check", help="check each answer of a planner edge by edge"))
     _register_probe(
@@ -62,11 +62,6 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     add_allowed_licences(export)
     add_network(export)
     export.set_defaults(func=_export)
-    claims = commands.add_parser("claims", help="is it possible to see that? words held against geometry")
-    claims.add_argument("bench", type=Path)
-    claims.add_argument("--planner", required=True, help="one that was scored")
-    claims.add_argument("--arms", type=names, default=("original", "hazard"), help="default original,hazard")
-    claims.set_defaults(func=_claims)
 
 
 def _export(arguments: argparse.Namespace) -> int:
@@ -92,26 +87,6 @@ def _export(arguments: argparse.Namespace) -> int:
             "Next: train on its messages and images (TRL's SFTTrainer), serve the model, and test it: "
             f"cfgen traces probe {arguments.bench} --verifier openai --judge-option model=NAME"
         )
-    return 0
-
-
-def _claims(arguments: argparse.Namespace) -> int:
-    import cfgen
-
-    found = cfgen.check_claims(arguments.bench, arguments.planner, arms=arguments.arms)
-    for answer in found:
-        for one in answer.claims:
-            print(
-                f"{answer.arm} {answer.case_id}.{answer.repeat}  {one.verdict:<8}  {one.claim.topic}: {one.why}"
-            )
-            print(f"    {one.claim.words}")
-    for topic, (refuted, possible, unknown) in found.counts().items():
-        print(f"{topic}: {refuted} refuted, {possible} possible, {unknown} unknown")
-    print("No claim was read in {} of {} sentences".format(*found.unread()))
-    rate = found.rate()
-    print(
-        f"Refuted, of the claims that geometry can decide: {rate.percent()}% [{rate.interval()}], n = {rate.n}"
-    )
     return 0
 
 

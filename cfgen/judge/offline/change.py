@@ -7,33 +7,8 @@ import cv2
 import numpy as np
 
 from cfgen.geometry.camera import centre, ground_points, rotation, unproject
+from cfgen.judge.settings import CHANGE
 from cfgen.records import Camera
-
-#: Smallest difference that counts, of 255: where nothing else differs at all, and where compression leaves noise.
-_EXACT_DIFFERENCE = 5.0
-_MIN_DIFFERENCE = 12.0
-_NOISE_FACTOR = 8.0
-_COARSE_DIFFERENCE = 8
-#: Smallest change, as a share of the frame, and the largest that can still be one element.
-_MIN_SHARE = 6e-5
-_MAX_SHARE = 0.5
-#: Lowest part of a thing, as a share of its height in the picture, in which a shadow can lie beside it.
-_FOOT = 0.15
-#: Fewer pixels make an outline of noise.
-_FEWEST = 300
-#: OpenCV's hues, in 2 degrees: from yellow-green to teal.
-_GREEN = (30, 85)
-_COLOURED = 45
-#: Beyond this a pixel row spans too much road to place anything, m.
-_FARTHEST_M = 150.0
-
-
-@dataclass(frozen=True)
-class Shape:
-    """``fill``: share of its convex outline that it fills, 0..1. ``green``: share of its pixels that are green."""
-
-    fill: float
-    green: float
 
 
 @dataclass(frozen=True)
@@ -46,7 +21,6 @@ class Change:
         cut: the box touches the frame's edge: the object may be larger.
         base: (M, 2) m, ego x and y of the object's foot on the ground; empty when it meets no ground in view.
         width, height: m at the base's distance; NaN without a base.
-        shape: outline and colour; None where it is too small for one.
     """
 
     box: tuple[int, int, int, int]
@@ -55,7 +29,6 @@ class Change:
     base: np.ndarray
     width: float
     height: float
-    shape: Shape | None = None
 
     @property
     def side(self) -> float:
@@ -77,20 +50,20 @@ def find_change(original: np.ndarray, modified: np.ndarray, camera: Camera) -> C
         raise NoChangeError(f"the frames differ in size: {original.shape[:2]} and {modified.shape[:2]}")
     mask = _main_part(_changed(original, modified))
     share = float(mask.mean())
-    if share < _MIN_SHARE or not _is_more_than_grain(original, modified, mask):
+    if share < CHANGE.least_share or not _is_more_than_grain(original, modified, mask):
         raise NoChangeError("the two frames show the same scene")
-    if share > _MAX_SHARE:
+    if share > CHANGE.most_share:
         raise NoChangeError(f"{share:.0%} of the frame changed: that is not one added element")
     window = _window(mask)
     body = mask.copy()
     body[window] &= ~_shadow(original[window], modified[window])
     body = _main_part(body)
-    body = _upright(body if body.sum() > 0.15 * mask.sum() else mask)
+    body = _upright(body if body.sum() > CHANGE.least_body * mask.sum() else mask)
     rows, columns = np.flatnonzero(body.any(axis=1)), np.flatnonzero(body.any(axis=0))
     box = (int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1)
     base, width, height = _measure(body, box, camera)
     cut = box[0] == 0 or box[1] == 0 or box[2] == mask.shape[1] or box[3] == mask.shape[0]
-    return Change(box, share, cut, base, width, height, shape_of(body[window], modified[window]))
+    return Change(box, share, cut, base, width, height)
 
 
 def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
@@ -100,15 +73,18 @@ def _changed(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
     difference = cv2.max(cv2.max(red, green), blue)
     middle, most = np.percentile(difference[::4, ::4], (50, 75))
     if most == 0:
-        return difference > _EXACT_DIFFERENCE
-    return difference > max(_MIN_DIFFERENCE, _NOISE_FACTOR * middle)
+        return difference > CHANGE.exact_difference
+    return difference > max(CHANGE.noisy_difference, CHANGE.noise_factor * middle)
 
 
 def _is_more_than_grain(original: np.ndarray, modified: np.ndarray, mask: np.ndarray) -> bool:
     """Whether the change survives blurring: a thing does, grain and resampling do not."""
     window = _window(mask)
     a, b = (cv2.GaussianBlur(i[window], (0, 0), 2.0) for i in (original, modified))
-    return float((cv2.absdiff(a, b).max(axis=2) > _COARSE_DIFFERENCE).sum()) >= _MIN_SHARE * mask.size
+    return (
+        float((cv2.absdiff(a, b).max(axis=2) > CHANGE.coarse_difference).sum())
+        >= CHANGE.least_share * mask.size
+    )
 
 
 def _main_part(mask: np.ndarray) -> np.ndarray:
@@ -147,11 +123,11 @@ def _shadow(original: np.ndarray, modified: np.ndarray) -> np.ndarray:
 def _upright(body: np.ndarray) -> np.ndarray:
     """Without what reaches out to the sides along the ground only: the rest of a shadow."""
     rows = np.flatnonzero(body.any(axis=1))
-    foot = int(rows[-1] + 1 - _FOOT * (rows[-1] + 1 - rows[0]))
+    foot = int(rows[-1] + 1 - CHANGE.foot * (rows[-1] + 1 - rows[0]))
     columns = np.flatnonzero(body[:foot].any(axis=0))
-    kept = np.zeros_like(body)
-    kept[:, columns[0] : columns[-1] + 1] = body[:, columns[0] : columns[-1] + 1]
-    return kept
+    upright = np.zeros_like(body)
+    upright[:, columns[0] : columns[-1] + 1] = body[:, columns[0] : columns[-1] + 1]
+    return upright
 
 
 def _measure(
@@ -166,7 +142,7 @@ def _measure(
     scale = np.array([camera.width / body.shape[1], camera.height / body.shape[0]])
     feet = np.column_stack([columns, np.full(len(columns), y1 - 0.5)])
     ground, valid = ground_points(camera, (feet + 0.5) * scale - 0.5)
-    valid &= np.hypot(ground[:, 0], ground[:, 1]) < _FARTHEST_M
+    valid &= np.hypot(ground[:, 0], ground[:, 1]) < CHANGE.farthest_m
     if not valid.any():
         return np.zeros((0, 2)), math.nan, math.nan
     base = ground[valid]
@@ -179,16 +155,3 @@ def _measure(
     points = centre(camera) + per_ray[:, None] * rays
     width = float(np.hypot(*(points[0, :2] - points[1, :2])))
     return base, width, float(max(points[2, 2], 0.0))
-
-
-def shape_of(body: np.ndarray, pixels: np.ndarray) -> Shape | None:
-    """The shape of what is set in ``body`` (H, W) bool; ``pixels`` (H, W, 3) uint8 RGB. None when it is too small."""
-    if body.sum() < _FEWEST:
-        return None
-    outline, _ = cv2.findContours(body.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    filled = cv2.drawContours(np.zeros(body.shape, np.uint8), outline, -1, 1, cv2.FILLED)
-    hull = cv2.convexHull(np.concatenate(outline))
-    whole = cv2.fillConvexPoly(np.zeros(body.shape, np.uint8), hull, 1)
-    hue, saturation, _ = cv2.split(cv2.cvtColor(pixels, cv2.COLOR_RGB2HSV))
-    green = (hue[body] > _GREEN[0]) & (hue[body] < _GREEN[1]) & (saturation[body] > _COLOURED)
-    return Shape(float(filled.sum() / whole.sum()), float(green.mean()))

@@ -1,16 +1,22 @@
-"""How one plan differs from another, seen from a place on the road."""
+"""How one plan differs from another, seen from a place on the road, and whether any car could drive it."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from cfgen.geometry.camera import project
+from cfgen.geometry.coherence import incoherent
+from cfgen.geometry.driving import Start, drive
+from cfgen.geometry.lens import Array
 from cfgen.geometry.path import path_of_plan, travelled
 from cfgen.geometry.trajectory import speeds
-from cfgen.records import Plan
+from cfgen.judge.protocol import JudgeItem
+from cfgen.judge.settings import DRIVABLE, MOTION
+from cfgen.perception.view import SceneView
+from cfgen.records import Camera, Plan
 
-HALF_CAR_M = 0.95
-#: Below these, two plans cannot be told apart on the plots: m along, m beside, m/s.
-SAME_ALONG_M, SAME_BESIDE_M, SAME_SPEED = 0.8, 0.25, 0.6
+#: The car's corners on the ground, m ahead and to the left of its rear axle.
+_CAR = np.array([(-1.0, -0.95), (3.8, -0.95), (3.8, 0.95), (-1.0, 0.95)])
 
 
 @dataclass(frozen=True)
@@ -22,7 +28,6 @@ class Response:
         slowed: m/s shed against the original before the place. held_back: m behind the original there or at the end.
         hurried: m/s gained before the place.
         towards: m by which it passes closer to the place, negative when farther; NaN without a place.
-        shift: m to the left of the original, where the difference is largest before the place.
         in_the_way: the original plan would touch what stands there before it ends.
         gap: m left beside it when the modified plan passes; negative when it would touch it.
         arrival: share of the original's speed that is left when it gets there; 0 when it never gets there.
@@ -33,14 +38,17 @@ class Response:
     held_back: float
     hurried: float
     towards: float
-    shift: float
     in_the_way: bool
     gap: float
     arrival: float
 
     @property
     def brakes(self) -> bool:
-        return self.slowed >= 1.0 and self.held_back >= 0.8 and self.slowed > self.hurried
+        return (
+            self.slowed >= MOTION.brake_mps
+            and self.held_back >= MOTION.brake_m
+            and self.slowed > self.hurried
+        )
 
 
 def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
@@ -65,7 +73,6 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
         held_back=float((along - beside)[end]),
         hurried=float(max(change.max(), 0.0)),
         towards=_gap(0.0, low, high) - _gap(offset, low, high),
-        shift=float(l_b[before][np.abs(l_b[before]).argmax()]),
         in_the_way=bool(near < along[-1] and _gap(0.0, low, high) < 0.1),
         gap=_gap(offset, low, high),
         arrival=float(vb[end] / max(at_original, 0.5)) if len(arrives) else 0.0,
@@ -73,11 +80,11 @@ def compare(original: Plan, modified: Plan, base: np.ndarray) -> Response:
 
 
 def _distinct(along: np.ndarray, beside: np.ndarray, l_b: np.ndarray, va: np.ndarray, vb: np.ndarray) -> bool:
-    reach = max(SAME_ALONG_M, 0.015 * along[-1])
+    reach = max(MOTION.same_along_m, MOTION.same_along_share * along[-1])
     return bool(
         np.abs(along - beside).max() > reach
-        or np.abs(l_b).max() > SAME_BESIDE_M
-        or np.abs(va - vb).max() > SAME_SPEED
+        or np.abs(l_b).max() > MOTION.same_beside_m
+        or np.abs(va - vb).max() > MOTION.same_speed_mps
     )
 
 
@@ -90,4 +97,70 @@ def _extent(located: tuple[np.ndarray, np.ndarray]) -> tuple[float, float, float
 def _gap(offset: float, low: float, high: float) -> float:
     """m between the car's side and the element when the car's middle passes at ``offset``; negative is contact."""
     middle, half = (low + high) / 2, (high - low) / 2
-    return float(abs(offset - middle) - half - HALF_CAR_M)
+    return float(abs(offset - middle) - half - MOTION.half_car_m)
+
+
+# --- whether it can be driven at all ---------------------------------------------------------------------------
+
+
+def no_response(item: JudgeItem) -> str:
+    """Why the modified plan could answer nothing, "" if it could: undrivable, far to the side, or off the road."""
+    original, modified = (np.array(plan.waypoints) for plan in (item.original_plan, item.modified_plan))
+    start = item.start or Start(float(speeds(original)[0]))
+    if why := incoherent(modified, start):
+        return f"no car drives like that, {why}"
+    if aside := far_aside(modified, original):
+        return f"it goes {aside:.0f} m to the side of its way"
+    if item.road and leaves_road(modified, original, start, item.road, item.camera):
+        return "it leaves the road"
+    return ""
+
+
+def far_aside(modified: Array, original: Array) -> float:
+    """m by which ``modified`` (N, >= 2) goes to the side of its way, 0 where it stays as near as any lane of the road.
+
+    Its way is the original's (N, >= 2) or straight on, whichever is nearer: a plan that turned may now go straight.
+    Nearer by, too, no car crosses its way steeply that means to avoid something.
+    """
+    xy = np.vstack([np.zeros(2), modified[:, :2]])
+    path = path_of_plan(original)
+    s, beside = path.locate(xy)
+    straight = np.abs(xy[:, 1]) < np.abs(beside)
+    aside = np.where(straight, np.abs(xy[:, 1]), np.abs(beside))[1:]
+    step = np.diff(xy, axis=0)
+    way = np.where(straight, 0.0, np.asarray(path.at(s)[2]))[1:]
+    across = np.abs(-np.sin(way) * step[:, 0] + np.cos(way) * step[:, 1])
+    steep = across > np.sin(DRIVABLE.steep) * np.hypot(*step.T) + 0.05
+    off = (aside > DRIVABLE.far_aside_m) | ((aside > DRIVABLE.aside_m) & steep)
+    return float(aside[off].max()) if off.any() else 0.0
+
+
+def leaves_road(modified: Array, original: Array, start: Start, view: SceneView, camera: Camera) -> bool:
+    """Whether the car that follows ``modified`` (N, 3) is off the road at three waypoints or more.
+
+    Off it is where nothing under the car is seen as road while the original's way beside it is: what is hidden, out of
+    the frame or not recognised is not held against a plan. ``view`` is what the unchanged frame shows, at t0.
+    """
+    poses = drive(modified, start).poses
+    path = path_of_plan(original)
+    s, lateral = path.locate(poses[:, :2])
+    judged = (np.abs(lateral) > DRIVABLE.beside_m) & (poses[:, 0] > DRIVABLE.nearest_m)
+    judged &= np.hypot(*poses[:, :2].T) < DRIVABLE.farthest_m
+    if judged.sum() < DRIVABLE.least_waypoints:
+        return False
+    under = road_shares(poses[judged], view, camera)
+    beside = road_shares(np.column_stack(path.at(s[judged])), view, camera)
+    return bool(((under < DRIVABLE.off_road) & (beside > DRIVABLE.on_road)).sum() >= DRIVABLE.least_waypoints)
+
+
+def road_shares(poses: Array, view: SceneView, camera: Camera) -> Array:
+    """(N,) share of the ground under a car at ``poses`` (N, 3) that is seen as road; NaN where not all is in view."""
+    shares = np.full(len(poses), np.nan)
+    for i, (x, y, theta) in enumerate(poses):
+        c, s = np.cos(theta), np.sin(theta)
+        ground = _CAR @ np.array([[c, s], [-s, c]]) + (x, y)
+        px, valid = project(camera, np.column_stack([ground, np.zeros(4)]))
+        inside = (px >= 0).all() and (px < (camera.width, camera.height)).all()
+        if valid.all() and inside:
+            shares[i] = view.share(px)
+    return shares

@@ -74,7 +74,7 @@ class GroundingRubric(OneWordRubric[Label]):
         for i, sentence in enumerate(spoken):
             if is_trivial(sentence):
                 continue
-            parts = self.prompt(item.frame, QUESTION, spoken[:i], sentence)
+            parts = self.prompt(item, spoken[:i], sentence)
             label, reply = await self.one_word(asker, key, parts)
             if label is None:
                 return replace(reply, reason=f"{reply.reason}, for: {sentence[:80]}")
@@ -87,18 +87,20 @@ class GroundingRubric(OneWordRubric[Label]):
         )
         return TraceReply(asker.id, claims=claims, raw="\n".join(labels))
 
-    def prompt(
-        self, image: np.ndarray, question: str, so_far: Sequence[str], sentence: str
-    ) -> list[str | np.ndarray]:
+    def prompt(self, item: TraceItem, so_far: Sequence[str], sentence: str) -> list[str | np.ndarray]:
         """The image (H, W, 3) uint8 RGB and one quoted text for each of the rest."""
-        context = "\n".join(so_far) or "(nothing yet)"
-        limits = {"QUESTION": MAX_CHARS, "REASONING SO FAR": _CONTEXT, "SENTENCE": MAX_CHARS}
-        texts = zip(limits.items(), (question, context, sentence), strict=True)
         return [
             "IMAGE\n",
-            image,
-            *(f"{name} (quoted)\n{quote(text, most)}\n" for (name, most), text in texts),
+            item.frame,
+            f"QUESTION (quoted)\n{quote(QUESTION, MAX_CHARS)}\n",
+            f"REASONING SO FAR (quoted)\n{self.quote_context(so_far)}\n",
+            f"SENTENCE (quoted)\n{quote(sentence, MAX_CHARS)}\n",
         ]
+
+    @staticmethod
+    def quote_context(so_far: Sequence[str]) -> str:
+        """The sentences before the one that is judged."""
+        return quote("\n".join(so_far) or "(nothing yet)", _CONTEXT)
 
 
 GROUNDING = GroundingRubric(

@@ -14,8 +14,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 from cfgen.core.hashing import hash_json
+from cfgen.core.stored_frame import FrameLike
 from cfgen.judge.combine import Scores, inconsistency
-from cfgen.judge.protocol import JudgeItem, RubricId, Shown
+from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.reply import read_fields
 from cfgen.models.quote import MAX_CHARS, quote
 from cfgen.records import DIMENSIONS, Dimension, Score, Vote
@@ -126,7 +127,7 @@ _MAX_FIELD = 2000
 _NOTHING = ("", "-", "...", "none", "nothing", "unknown", "n/a", "null")
 _READ: dict[str, Score | None] = {"0": 0, "1": 1, "2": 2, "UNKNOWN": None}
 
-Part = str | Shown
+Part = str | FrameLike
 Form = Literal["tags", "json"]
 
 

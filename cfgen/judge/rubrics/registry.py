@@ -8,11 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cfgen.core.errors import InputError, did_you_mean
 from cfgen.core.registry import Registry
+from cfgen.core.stored_frame import FrameLike
 from cfgen.core.yaml_file import faults_of, read_yaml, told
-from cfgen.judge.protocol import JudgeItem, RubricId, Shown
+from cfgen.judge.protocol import JudgeItem, RubricId
 from cfgen.judge.rubrics.hazard import Form, HazardRubric, Wording
 from cfgen.judge.rubrics.trace import TraceRubric
-from cfgen.records import Identifier, Vote
+from cfgen.records import DEFAULT_RUBRIC, Identifier, Vote
 
 RUBRICS = Registry(
     "rubric",
@@ -24,10 +25,11 @@ RUBRICS = Registry(
         "faithfulness-scene": "cfgen.judge.rubrics.faithfulness:faithfulness_scene",
         "consistency": "cfgen.judge.rubrics.consistency:consistency",
         "grounding": "cfgen.judge.rubrics.grounding:grounding",
+        "visibility": "cfgen.judge.rubrics.visibility:visibility",
     },
 )
-#: of pairs of answers, and of one answer by itself
-DEFAULT, TRACE_DEFAULT = "cfgen", "faithfulness"
+#: of one answer by itself, where none is named
+TRACE_DEFAULT = "faithfulness"
 
 
 class Rubric(Protocol):
@@ -54,7 +56,7 @@ class Rubric(Protocol):
         """What is said after a reply that cannot be used."""
         ...
 
-    def prompt(self, item: JudgeItem) -> list[str | Shown]:
+    def prompt(self, item: JudgeItem) -> list[str | FrameLike]:
         """The inputs in order: strings and images. Planner text must be quoted (:func:`cfgen.models.quote.quote`)."""
         ...
 
@@ -73,7 +75,7 @@ def is_file(name_or_file: str) -> bool:
     return Path(name_or_file).suffix.lower() in (".yaml", ".yml") or "/" in name_or_file
 
 
-def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
+def create_rubric(name_or_file: str = DEFAULT_RUBRIC) -> Rubric:
     """A rubric for judges by its registered name, or one of ours in the words of a YAML file.
 
     Raises:
@@ -83,8 +85,8 @@ def create_rubric(name_or_file: str = DEFAULT) -> Rubric:
     made = find_rubric(name_or_file)
     if isinstance(made, TraceRubric):
         raise InputError(
-            f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as '{DEFAULT}', "
-            "or use it with: cfgen traces"
+            f"--rubric: '{name_or_file}' is about one answer by itself; choose one about pairs, such as "
+            f"'{DEFAULT_RUBRIC}', or use it with: cfgen traces"
         )
     return made
 

@@ -12,7 +12,7 @@ import numpy as np
 from cfgen.judge.protocol import RubricId
 from cfgen.models.base import Ask, Form, Picture
 from cfgen.models.quote import quote
-from cfgen.records import Claims, Edge, Fault
+from cfgen.records import Camera, Claims, Edge, Fault
 
 #: what the planner is taken to have been asked, for rubrics that want a question
 QUESTION = "What should the car do over the next six seconds, and why?"
@@ -29,6 +29,9 @@ class TraceItem:
     justification: str
     action: str
     waypoints: np.ndarray
+    #: what the planner saw through, and its speed at t0, m/s; where they are known
+    cameras: tuple[Camera, ...] = ()
+    speed_mps: float | None = None
 
     def texts(self) -> tuple[str, str, str, str]:
         """The four quoted texts scene, justification, action, waypoints."""

@@ -39,7 +39,6 @@ def success_section(data: ReportData) -> Section:
         tables=(
             leaderboard(ranked, samples, above),
             *([_scripted(scripted, samples, above)] if scripted else []),
-            *_screen_tables(data),
         ),
         plots=(Plot("success", "Strict success with 95% intervals", chart),) if ranked else (),
         figures={"success": [asdict(row) for row in rows], "select": data.select},
@@ -117,33 +116,15 @@ def leaderboard(
     )
 
 
-def _screen_tables(data: ReportData) -> list[Table]:
-    """Apart from the leaderboard: what keywords suggest where no judge read the words."""
-    rows = []
-    for judge in data.judges:
-        for planner in data.planners:
-            found = [v.screen for v in data.verdicts_of(judge, planner, "hazard") if v.status == "scored"]
-            shares = [[screen[d] for screen in found if d in screen] for d in DIMENSIONS]
-            if any(shares):
-                twos = (f"{100 * s.count(2) / len(s):.1f} ({len(s)})" if s else "-" for s in shares)
-                rows.append((planner, judge, *twos, str(sum(not screen for screen in found))))
-    if not rows:
-        return []
-    return [
-        Table(
-            name="keyword-screen",
-            title="Keyword screen of the words: no judgement",
-            columns=("planner", "judge", *(f"{d} 2 %" for d in DIMENSIONS), "not read"),
-            rows=tuple(rows),
-            words=2,
-            note="The offline judge cannot judge words. It looks for newly named things of the right size and "
-            "for stated intentions; a thing of that size under a wrong name passes. In brackets: answers that were "
-            "read; others are not in English.",
+def _words(row: SuccessRow) -> tuple[str, ...]:
+    rates = [
+        text
+        for name in DIMENSIONS
+        for text in (
+            (row.rates[name].percent(), row.rates[name].interval())
+            if row.rates[name].n or not row.n
+            else ("not scored", "-")
         )
     ]
-
-
-def _words(row: SuccessRow) -> tuple[str, ...]:
-    rates = [text for name in DIMENSIONS for text in (row.rates[name].percent(), row.rates[name].interval())]
     counts = (row.n, row.excluded, row.judge_failed, row.planner_failed, row.missing, row.faults)
     return (*rates, *map(str, counts))
