@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cfgen.benchmark.drive_heights import DriveHeights
-from cfgen.benchmark.drive_suns import DriveSuns
+from cfgen.benchmark.drive_light import DriveLight
 from cfgen.benchmark.gates import GateInput, load_gates, own_gates, read_only, run_gates
 from cfgen.benchmark.masks import MaskPipeline
 from cfgen.benchmark.scene_choice import AT_ONCE
@@ -26,11 +26,9 @@ from cfgen.inpaint.edit import Edit, EditFailure, EditJob, Images, can_draw, fir
 from cfgen.inpaint.protocol import Inpainter
 from cfgen.inpaint.registry import RemoteInpainter, answer_request, create_guide, create_inpainter
 from cfgen.perception.camera import why_not_a_pinhole, why_unsure
-from cfgen.perception.light_probe import probe_light
+from cfgen.perception.light import SceneLight, estimate_scene_light
 from cfgen.perception.no_road import NO_ROAD, why_no_road, why_not_a_road_picture
 from cfgen.perception.scene_camera import as_seen
-from cfgen.perception.scene_sun import scene_sun
-from cfgen.perception.sun import Sun
 from cfgen.records import Benchmark, Fault, GateResult, Hazard, Placement, Scene, Size
 from cfgen.scenes.folder import SCENE_FILE, SceneFolder, load_scene, scene_hash
 from cfgen.storage.store import Store
@@ -81,8 +79,8 @@ class BuildContext:
         self._folders = _folders(self.store, settings.scenes)
         self._seen: OrderedDict[str, Scene] = OrderedDict()
         self._no_road: dict[str, str] = {}
-        self._suns: OrderedDict[str, Sun] = OrderedDict()
-        self._drive_suns = DriveSuns(self._folders)
+        self._lights: OrderedDict[str, SceneLight] = OrderedDict()
+        self._drive_light = DriveLight(self._folders)
         self.heights = DriveHeights(self._folders, self.views)
         self.nuisances = [
             h for h in self.taxonomy.nuisances if can_draw_hazard(h, inpainter, guide, self.strict) is True
@@ -110,7 +108,7 @@ class BuildContext:
         return self.edits([job])[0]
 
     def edits(self, jobs: Sequence[EditJob]) -> list[Edit | EditFailure]:
-        lit_jobs = [replace(job, sun=self.sun_of(job.scene, job.images)) for job in jobs]
+        lit_jobs = [replace(job, light=self.light_of(job.scene, job.images)) for job in jobs]
         return make_edits(lit_jobs, self.inpainter, self.guide, self.mask_pipeline.matte, self.strict)
 
     def place(
@@ -165,15 +163,14 @@ class BuildContext:
                 self._seen.popitem(last=False)
         return self._seen[scene.scene_id]
 
-    def sun_of(self, scene: Scene, images: Images) -> Sun:
-        """By its own frames and the other scenes of its drive; worked out once for the cases of a scene."""
-        if scene.scene_id not in self._suns:
-            views, image = self.views.scene(scene, images), images[scene.front.name, 0.0]
-            frame, drive_signs = probe_light(image, scene.front), self._drive_suns.others(scene)
-            self._suns[scene.scene_id] = scene_sun(views, frame, drive_signs)
-            while len(self._suns) > SCENES_KEPT:
-                self._suns.popitem(last=False)
-        return self._suns[scene.scene_id]
+    def light_of(self, scene: Scene, images: Images) -> SceneLight:
+        """By its own frame and the other scenes of its drive; worked out once for the cases of a scene."""
+        if scene.scene_id not in self._lights:
+            image, neighbors = images[scene.front.name, 0.0], self._drive_light.neighbors(scene)
+            self._lights[scene.scene_id] = estimate_scene_light(scene, image, neighbors)
+            while len(self._lights) > SCENES_KEPT:
+                self._lights.popitem(last=False)
+        return self._lights[scene.scene_id]
 
     def scene(self, scene_id: str) -> SceneFolder:
         """

@@ -21,7 +21,7 @@ from cfgen.inpaint.protocol import (
 )
 from cfgen.inpaint.region import View, carry, views
 from cfgen.perception.lattice import Lattices
-from cfgen.perception.sun import Sun
+from cfgen.perception.light import SceneLight
 from cfgen.records import Fault, Hazard, Placement, Scene
 
 #: camera name and time of a frame, s relative to t0
@@ -40,7 +40,7 @@ class EditJob:
         hazard: what to add; kind ``null`` adds nothing through the same steps.
         placement: where it is at t0.
         seed: decides everything random.
-        sun: where it stands at t0, where somebody looked at the whole scene and its drive.
+        light: at t0, where the scene and its drive were looked at.
         mask: (H, W) uint8, nonzero where the front frame at t0 may change, instead of the projected box.
         lattices: by frame, what JPEG it went through; none for a frame that is missing here.
     """
@@ -51,7 +51,7 @@ class EditJob:
     placement: Placement
     seed: int
     mask: np.ndarray | None = None
-    sun: Sun | None = None
+    light: SceneLight | None = None
     lattices: Mapping[FrameKey, Lattices] = field(default_factory=dict)
 
 
@@ -392,7 +392,7 @@ def _settings(job: EditJob, job_views: Sequence[View]) -> dict[str, Setting]:
                 scene.extra,
                 front,
                 scene.timestamp,
-                job.sun if view is job_views[0] else None,
+                job.light if view is job_views[0] else None,
                 job.lattices.get(view.key) == (),
             )
             front = front or settings[view.key[0]]

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cfgen.core.errors import InpaintPutOffError, InpaintRefusedError
-from cfgen.perception.sun import Sun
+from cfgen.perception.light import SceneLight
 from cfgen.records import Camera, Hazard, Placement, Size
 
 
@@ -24,7 +24,7 @@ class Setting:
         extra: what the scene's source knows: ``sun``, a unit vector towards the sun in the ego frame at t0, or None
             where no sun shines; ``latitude_deg``, ``longitude_deg`` and ``heading_deg``.
         timestamp: UTC of t0 as the scene tells it, or empty.
-        sun: where it stands, where somebody looked at more than this frame.
+        light: of the scene, where its road and drive were looked at, too.
         front: the front camera's setting, for another camera: there is one sun for all. None: this is the front.
         bare: whether a lattice of its compression was looked for and none shows, as after scaling or in video.
     """
@@ -35,7 +35,7 @@ class Setting:
     extra: Mapping[str, Any] = field(default_factory=dict)
     front: "Setting | None" = None
     timestamp: str = ""
-    sun: Sun | None = None
+    light: SceneLight | None = None
     bare: bool = False
 
 

@@ -146,6 +146,63 @@ class NoRoadPictureSettings:
     denies: float = 0.45
 
 
+@dataclass(frozen=True)
+class LightSettings:
+    """How the light is read off frames. Weights are log likelihoods, set on 66 demo frames of known suns and checked on
+    72 of a real drive (see tools/light_fit); larger ones make the direction of more frames sure, and more of it wrong.
+    """
+
+    #: weights of the darker side, of the sky's slope, of shadows that all agree, and against a sun ahead, which glares
+    dark_side: float = 1.4
+    sky_slope: float = 2.5
+    shadows: float = 10.0
+    glare: float = 0.6
+    #: weight of the sun itself in a neighbouring frame, and the confidence in it
+    disc: float = 6.0
+    disc_confidence: float = 0.9
+    #: weights of all clues together below which they are worth less
+    enough: float = 0.3
+    #: slope of a clear sky's log brightness that counts in full, 1/deg
+    full_slope: float = 0.012
+    #: metres of shadow edges that count half
+    shadow_m: float = 40.0
+    #: elevation taken for a sun that is out of view; lower ones throw longer shadows, which show more where wrong
+    elevation_deg: float = 50.0
+    #: what a neighbouring frame weighs, and the most that neighbours add to the log odds of hard shadows
+    neighbor: float = 0.5
+    neighbor_hardness: float = 3.0
+    #: scenes before and after that are looked at, and the most of a drive that may be missing between two, s
+    neighbors: int = 5
+    missing_s: float = 5.0
+    #: log odds of hard shadows, for each of ``hardness_signs``, and without any: 1.6 times the fit of tools/light_fit,
+    #: so that dull frames stay below what a thin sun is drawn from; the most at night
+    hardness: tuple[float, ...] = (7.2, 5.2, 1.6, 1.4, 2.0)
+    hardness_bias: float = -2.6
+    night_hardness: float = -3.0
+    #: log odds of shade, set on real drives: how blue ground is, how far (log) below a white card, below lit road; 1
+    shade: tuple[float, ...] = (4.0, 2.0, 3.0, -9.5)
+    #: levels (linear) that four fifths, and nearly all, of a frame by night are below
+    night: tuple[float, float] = (0.1, 0.5)
+    #: half the width of the strip of road that is searched for shadows, and how far ahead it and edges are seen, m
+    half_m: float = 1.5
+    far_m: float = 60.0
+    edges_m: float = 45.0
+    #: from an edge to its bright and dark side, px of 640; the most that one pixel of it counts, m
+    edge_px: float = 4.0
+    edge_pixel_m: float = 0.5
+    #: steps (log) from which an edge counts and counts in full, and the most; how much bluer than dark its shade is
+    edge_step: tuple[float, float] = (0.3, 0.5)
+    edge_most: float = 2.2
+    edge_blue: tuple[float, float] = (0.09, 0.16)
+    #: edges so near the road's direction may be seams, ruts and paint
+    along_deg: float = 6.0
+    #: hardness from which a road is less surely wet, and from which on it is dry
+    dry: tuple[float, float] = (0.4, 0.6)
+    #: correlation of what the road shows with what stands above it, from which it is wet, and surely wet
+    mirror: tuple[float, float] = (0.42, 0.5)
+
+
+LIGHT = LightSettings()
 NO_ROAD_PICTURE = NoRoadPictureSettings()
 ROUND = RoundPictureSettings()
 LANE_LINES, SIZES, CAMERA, PAST_CAMERAS = (

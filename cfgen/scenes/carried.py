@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Scene
 
 

@@ -16,7 +16,7 @@ from cfgen.core.errors import InputError
 from cfgen.geometry.frames import compose, interpolate, relative
 from cfgen.perception.camera import GUESS, TOLD
 from cfgen.perception.ego_motion import SURE
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import Image
 

@@ -18,10 +18,8 @@ from cfgen.core.progress import Progress
 from cfgen.geometry.camera import ground_points, project
 from cfgen.geometry.path import EgoPath
 from cfgen.perception.lanes import LanesSeen, Unrolled
-from cfgen.perception.light_probe import probe_light
+from cfgen.perception.light import CONFIDENT, estimate_scene_light
 from cfgen.perception.protocol import Perceiver
-from cfgen.perception.scene_sun import scene_sun
-from cfgen.perception.sun import CONFIDENT
 from cfgen.perception.view import Thing
 from cfgen.perception.views import Views
 from cfgen.records import Camera, Fault
@@ -166,15 +164,14 @@ def tags_seen(folder: SceneFolder, views: Views) -> Tags:
     scene, image = folder.scene, folder.image()
     seen = views.scene(scene, {(scene.front.name, 0.0): image})
     lanes = LanesSeen.of(seen.now, scene.front, EgoPath.from_scene(scene))
-    probe = probe_light(image, scene.front)
-    sun = scene_sun(seen, probe)
+    light = estimate_scene_light(scene, image)
     tags: Tags = {
         SEEN_BY: str(views.by["name"]),
-        "seen_night": probe.is_night,
-        "seen_sun": round(sun.shines, 2),
+        "seen_night": light.sky == "night",
+        "seen_sun": round(light.hardness, 2),
     }
-    if sun.direction is not None and sun.confidence >= CONFIDENT and sun.shines >= CONFIDENT:
-        tags["seen_sun_side"] = _side(sun.direction)
+    if light.sun.vector is not None and min(light.sun.confidence, light.hardness) >= CONFIDENT:
+        tags["seen_sun_side"] = _side(light.sun.vector)
     if not views.weaker:
         tags["seen_lines"] = float(sum(line is not None for line in (lanes.left, lanes.right)))
         tags["seen_crossing"] = bool(lanes.crossing_road)

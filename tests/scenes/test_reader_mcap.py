@@ -13,7 +13,7 @@ from mcap_ros2.writer import Writer
 from scipy.spatial.transform import Rotation
 
 from cfgen.core.errors import InputError, MissingExtraError
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers import mcap
 from tests.scene_truth import HEIGHT, MOUNTING, SECONDS, WIDTH, K, V, heading, imported, picture, poses

@@ -9,7 +9,7 @@ from cfgen.core.errors import InputError
 from cfgen.hazards.history import HazardHistory
 from cfgen.hazards.occupancy import STOOD, HistoryInconsistency
 from cfgen.perception.colour_ground import ColourGround
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.perception.views import Views
 from cfgen.records import Placement
 from cfgen.scenes.folder import SceneFolder, find_scenes, load_scene

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cfgen.core.errors import InputError
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.scenes.importing import import_scenes, open_reader
 from cfgen.scenes.readers.listing import keeps_left
 from cfgen.scenes.readers.navsim import CITIES

@@ -7,7 +7,7 @@ import pytest
 
 from cfgen.core.errors import InputError
 from cfgen.geometry import camera as cam
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.scenes.folder import find_scenes, load_scene
 from cfgen.scenes.importing import import_scenes, open_reader
 from tests.scene_truth import (

@@ -11,7 +11,7 @@ from cfgen.cli.main import main
 from cfgen.core.errors import InputError
 from cfgen.geometry.camera import angles, horizon_rows, mounted
 from cfgen.geometry.frames import compose
-from cfgen.perception.sun_position import PLACE_KEYS
+from cfgen.perception.light import PLACE_KEYS
 from cfgen.records import Camera
 from cfgen.scenes.check import check_folder
 from cfgen.scenes.drive import Drive, Stream, raised, speeds_of

@@ -11,10 +11,8 @@ import numpy as np
 from cfgen.geometry.camera import centre, ground_points, inside, project
 from cfgen.inpaint.composite.optics import cuts, full
 from cfgen.inpaint.protocol import Setting
-from cfgen.perception.colour import LUMA, level, luminance, to_code, to_linear
-from cfgen.perception.light_probe import LightProbe, probe_light
-from cfgen.perception.sun import CONFIDENT, find_sun, shade
-from cfgen.perception.wet_road import wet_road
+from cfgen.perception.colour import LUMA, LightProbe, level, luminance, probe_light, to_code, to_linear
+from cfgen.perception.light import CONFIDENT, estimate_light, shade_probability
 from cfgen.records import Camera
 
 #: Rows and columns of the map of directions, and the sine of elevation of its first and last row.
@@ -200,13 +198,16 @@ def estimate(setting: Setting) -> Light:
     local = np.maximum(local, 1e-4)  # black road still divides
     lit_level = max(float(np.percentile(luminance(road), 65)), float(local @ LUMA))
     white = _white_level(frame)
-    shaded = shade(local, lit_level, white)
+    shaded = shade_probability(local, lit_level, white)
     all_shade = shaded >= CONFIDENT and lit_level < 2 * float(local @ LUMA)
     burnt = full(setting.image)
     typical = float(np.interp(burnt, _CLIPPED, (_CONTRAST, _STEEP)))
     albedo, contrast = _calibrate(lit_level, None if all_shade else white, typical)
-    estimated = setting.sun or find_sun(frame, None, setting.extra, setting.timestamp)
-    sun_dir, sure, sunny = estimated.direction, estimated.confidence, estimated.shines
+    scene_light = setting.light or estimate_light(
+        setting.image, setting.camera, None, setting.extra, setting.timestamp
+    )
+    estimated, sunny = scene_light.sun, scene_light.hardness
+    sun_dir, sure = estimated.vector, estimated.confidence
     in_sun = sunny * (1 - shaded)
     confident = sure >= CONFIDENT
     use_sun = sun_dir is not None and in_sun > (_HAZY if confident else CONFIDENT)
@@ -219,7 +220,6 @@ def estimate(setting: Setting) -> Light:
     bounce = _bounce(frame, local, albedo)
     card = float(local @ LUMA) * (_WHITEST / albedo) ** contrast
     peak = _peak(frame, card)
-    wet = wet_road(frame, sunny)
     report = {
         "ground": _rounded(local),
         "albedo": round(albedo, 3),
@@ -230,13 +230,14 @@ def estimate(setting: Setting) -> Light:
         "sun_dir": None if sun_dir is None else _rounded(sun_dir),
         "sun_dir_confidence": round(sure, 2),
         "sun_dir_by": estimated.source,
-        "sun_height_by": estimated.height_by,
         "sun_share": round(share, 2),
-        "sun_dir_apart_deg": None if estimated.apart is None else round(estimated.apart),
+        "sun_dir_apart_deg": None
+        if estimated.disagreement_deg is None
+        else round(estimated.disagreement_deg),
         "light": _name(sunny, shaded, use_sun, confident),
         "bounce": round(bounce, 2),
         "haze_per_m": round(per_m, 5),
-        "wet": round(wet, 2),
+        "wet": round(scene_light.wetness, 2),
     }
     return Light(
         ground=local,
@@ -253,7 +254,7 @@ def estimate(setting: Setting) -> Light:
         around=look_around(setting.image, setting.camera, local, albedo, contrast),
         day=1 + 2 * share if use_sun else _daylight(frame),
         vivid=_vividness(frame),
-        wet=wet,
+        wet=scene_light.wetness,
         peak=peak,
         facing=1.0 if cuts(burnt) else _facing(sky, sun, max(peak / card, 1.0)),
         report=report,

@@ -19,7 +19,7 @@ from cfgen.inpaint.composite.relight import PAINTS, glazed, paints_of, repainted
 from cfgen.inpaint.edit import EditJob, make_edits
 from cfgen.inpaint.protocol import Setting
 from cfgen.perception.colour import luminance
-from cfgen.perception.sun import Sun
+from cfgen.perception.light import SceneLight, SunDirection
 from tests.inpaint.composite.test_composite import (
     PINHOLE,
     make_hazard,
@@ -32,8 +32,12 @@ from tests.inpaint.composite.test_composite import (
 LEFT = np.array([0.0, math.cos(0.7), math.sin(0.7)])
 
 
-def light_of(image, sun):
-    return estimate(Setting(image, PINHOLE, make_placement(make_hazard("drum"), 10.0, 0.0), sun=sun))
+def light_of(image, light):
+    return estimate(Setting(image, PINHOLE, make_placement(make_hazard("drum"), 10.0, 0.0), light=light))
+
+
+def sun(vector, confidence, source, hardness) -> SceneLight:
+    return SceneLight(SunDirection(vector, confidence, source), hardness)
 
 
 #: Models, and whether what is dark in them is hair or clothes.
@@ -48,8 +52,8 @@ def azimuth_of(towards) -> float:
 def test_a_sun_whose_side_is_not_sure_throws_a_hard_shadow_from_the_likeliest(seen, drawn):
     placement = make_placement(make_hazard("drum"), 10.0, 0.0)
     a = math.radians(seen)
-    sun = Sun(np.array([0.8 * math.cos(a), 0.8 * math.sin(a), 0.6]), 0.2, "unknown", shines=0.9)
-    light = estimate(Setting(make_road(grey=190), PINHOLE, placement, sun=sun))
+    likeliest = np.array([0.8 * math.cos(a), 0.8 * math.sin(a), 0.6])
+    light = light_of(make_road(grey=190), sun(likeliest, 0.2, "unknown", 0.9))
     assert light.report["light"] == "sun from an unknown side"
     assert azimuth_of(light.sun_dir) == pytest.approx(drawn, abs=0.1), (
         "straight ahead or behind it hardly shows"
@@ -62,13 +66,13 @@ def test_a_sun_whose_side_is_not_sure_throws_a_hard_shadow_from_the_likeliest(se
 
 def test_between_sun_and_none_the_sun_shines_through_thin_cloud():
     road = make_road(grey=190)
-    none, hazy, clear = (light_of(road, Sun(LEFT, 0.9, "shadows", shines=s)) for s in (0.3, 0.47, 0.9))
+    none, hazy, clear = (light_of(road, sun(LEFT, 0.9, "shadows", s)) for s in (0.3, 0.47, 0.9))
     assert none.sun_dir is None
     assert none.sun.max() == 0
     assert 0.2 * clear.sun.max() < hazy.sun.max() < 0.8 * clear.sun.max()
     for light in (hazy, clear):
         assert light.sky + light.sun * LEFT[2] == pytest.approx(np.ones(3), abs=1e-5)
-    assert light_of(road, Sun(LEFT, 0.2, "unknown", shines=0.47)).sun_dir is None, "its side is unknown"
+    assert light_of(road, sun(LEFT, 0.2, "unknown", 0.47)).sun_dir is None, "its side is unknown"
 
 
 def test_whites_that_are_burnt_out_are_brighter_than_they_show():
@@ -82,7 +86,7 @@ def test_whites_are_no_brighter_than_the_frames_own_in_a_low_sun():
     hazard, frame = make_hazard("drum"), make_road(grey=94)
     frame[280:340, :40] = 200
     placement = make_placement(hazard, 10.0, 0.0)
-    low, high = (Sun(np.array([-math.cos(a), 0.0, math.sin(a)]), 1.0, "told", shines=1.0) for a in (0.2, 1.0))
+    low, high = (sun(np.array([-math.cos(a), 0.0, math.sin(a)]), 1.0, "told", 1.0) for a in (0.2, 1.0))
     light = light_of(frame, low)
     assert light.facing < 0.5
     assert light.sky + light.sun * light.sun_dir[2] == pytest.approx(np.ones(3), abs=1e-5), (
@@ -91,7 +95,7 @@ def test_whites_are_no_brighter_than_the_frames_own_in_a_low_sun():
     assert light_of(frame, high).facing == 1
     scene = make_scene()
     images = {(f.camera, f.t): frame for f in scene.frames}
-    edit = make_edits([EditJob(scene, images, hazard, placement, 4, sun=low)], Composite())[0]
+    edit = make_edits([EditJob(scene, images, hazard, placement, 4, light=low)], Composite())[0]
     [made] = [f for (_, t), (f, *_) in edit.frames.items() if t == 0]
     drawn = made[edit.layer[..., 3] > 200]
     assert 150 < np.percentile(drawn.min(-1), 95) < 245, "its bands are white, and not burnt"

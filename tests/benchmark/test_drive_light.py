@@ -1,17 +1,14 @@
 """One sun for a drive: the scenes before and after tell what a frame alone does not show."""
 
 import math
-from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
-from cfgen.benchmark.drive_suns import DriveSuns
+from cfgen.benchmark.drive_light import DriveLight, turn_between
 from cfgen.geometry.camera import ground_points, mounted
-from cfgen.perception.drive_sun import Turn, glance, seen_from, turn
-from cfgen.perception.light_probe import probe_light
-from cfgen.perception.sun import CONFIDENT, find_sun
+from cfgen.perception.light import CONFIDENT, estimate_scene_light
 from cfgen.records import Camera, Frame, Motion, Scene
 from cfgen.scenes.folder import write_scene
 
@@ -67,44 +64,31 @@ def drive(tmp_path) -> dict[str, str]:
 
 
 def test_the_scenes_around_tell_where_the_sun_stands(drive):
-    frame = probe_light(picture(None), CAMERA)
-    assert find_sun(frame).source == "unknown"
-    found = find_sun(frame, others=DriveSuns(drive).others(scene_at(2)))
-    assert found.source == "drive"
-    assert found.confidence >= CONFIDENT
-    azimuth = math.degrees(math.atan2(found.direction[1], found.direction[0]))
+    scene, plain = scene_at(2), picture(None)
+    assert estimate_scene_light(scene, plain).sun.source == "unknown"
+    sun = estimate_scene_light(scene, plain, DriveLight(drive).neighbors(scene)).sun
+    assert sun.source == "drive"
+    assert sun.confidence >= CONFIDENT
+    azimuth = math.degrees(math.atan2(sun.vector[1], sun.vector[0]))
     behind = AXIS - RATE * GAP * 2 - 180
     assert abs((azimuth - behind + 180) % 360 - 180) < 8
-    clear = [replace(signs, shines=2.0) for signs in DriveSuns(drive).others(scene_at(2))]
-    assert find_sun(frame, others=clear).shines > 0.5 > find_sun(frame).shines
 
 
 def test_another_drive_an_unknown_time_or_motion_and_a_broken_scene_say_nothing(drive, tmp_path):
-    suns = DriveSuns(drive)
-    assert len(suns.others(scene_at(2))) == 4
-    assert suns.others(scene_at(2, known=False)) == []
-    assert suns.others(scene_at(2).model_copy(update={"extra": {"drive": "d"}})) == []
-    other = scene_at(2, "d").model_copy(update={"extra": {"drive": "e", "t0_in_drive_s": 6.0}})
-    assert suns.others(other) == []
+    drive_light = DriveLight(drive)
+    assert len(drive_light.neighbors(scene_at(2))) == 4
+    assert drive_light.neighbors(scene_at(2, known=False)) == []
+    assert drive_light.neighbors(scene_at(2).model_copy(update={"extra": {"drive": "d"}})) == []
+    elsewhere = scene_at(2, "d").model_copy(update={"extra": {"drive": "e", "t0_in_drive_s": 6.0}})
+    assert drive_light.neighbors(elsewhere) == []
     (tmp_path / "d_001" / "scene.json").write_text("{")
     (tmp_path / "d_003" / "frame.png").write_bytes(b"")
-    assert len(DriveSuns(drive).others(scene_at(2))) == 1, (
+    assert len(DriveLight(drive).neighbors(scene_at(2))) == 1, (
         "beyond a picture that is lost; not beyond a scene that is"
     )
 
 
-def test_turns_are_read_where_motions_meet_and_a_gap_makes_them_unsure():
-    near = turn(scene_at(0), scene_at(1), GAP)
-    assert math.degrees(near.angle) == pytest.approx(RATE * GAP, abs=0.1)
-    apart = turn(scene_at(0, until=1.0), scene_at(2), 2 * GAP)
-    assert apart.variance > 4 * near.variance
-    assert turn(scene_at(0), scene_at(9), 9 * GAP) is None
-
-
-def test_an_unsure_turn_says_less_and_azimuths_turn_with_it():
-    signs = glance(scene_at(0), picture(AXIS))
-    sure, unsure = seen_from(signs, Turn(0.5, 0.0)), seen_from(signs, Turn(0.5, 1.0))
-    assert sure.shadows > 3 * unsure.shadows > 0
-    plain = seen_from(signs, Turn(0.0, 0.0))
-    steps = int(sure.log.argmax() - plain.log.argmax())
-    assert steps % 180 == pytest.approx(math.degrees(0.5) / 2, abs=1)
+def test_turns_are_read_where_motions_meet():
+    assert math.degrees(turn_between(scene_at(0), scene_at(1))) == pytest.approx(RATE * GAP, abs=0.1)
+    assert turn_between(scene_at(1), scene_at(0)) is None
+    assert turn_between(scene_at(0), scene_at(9)) is None, "too far apart"
